@@ -1,0 +1,1 @@
+//! The queries that join program, bodies and flow.

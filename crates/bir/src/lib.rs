@@ -1,0 +1,1 @@
+//! Stackless method bodies: data, lowering from Code, printer, parser, verifier.

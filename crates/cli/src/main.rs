@@ -1,0 +1,2 @@
+//! The binary `ajar`: flags and text output.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The only room with I/O and threads.

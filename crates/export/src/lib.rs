@@ -1,0 +1,1 @@
+//! Answers as DOT, GraphML and JSON: plain data in, bytes out.

@@ -1,0 +1,1 @@
+//! Pure solvers and per-method analyses.

@@ -1,0 +1,1 @@
+//! The facade: owns the database; snapshots and answers as plain data.

@@ -1,0 +1,1 @@
+//! salsa inputs and class outlines.

@@ -1,0 +1,1 @@
+//! Fixtures, an assembler from text to class bytes, the JVM harness (dev-dependency only).

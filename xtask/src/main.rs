@@ -1,0 +1,2 @@
+//! The workshop: checks of the house, benches, corpora.
+fn main() {}
