@@ -1,0 +1,147 @@
+//! The bytes of a resource: as they lie in the image, or through the decompressors that `jlink` applies.
+//!
+//! ```text
+//! compressed resource, layer by layer: magic u4 0xCAFEFAFA | stored u8 | size u8 | decompressor u4 (string)
+//!                                      | configuration u4 | is-last u1 | stored bytes
+//! ```
+
+use crate::jimage::compact_cp;
+use crate::jimage::index::{Image, ImageError, Location, read4, read8};
+
+/// Unpacks zlib streams. The driver brings a fast one; this room has none.
+pub trait Inflate {
+    /// Unpacks `input` into the whole of `output`; false when it is broken or has another size.
+    fn zlib(&mut self, input: &[u8], output: &mut [u8]) -> bool;
+}
+
+/// Buffers that are reused from resource to resource.
+#[derive(Default, Debug)]
+pub struct Buffers {
+    current: Vec<u8>,
+    next: Vec<u8>,
+}
+
+/// No resource may unpack to more than this.
+pub const MAX_RESOURCE: u64 = 256 << 20;
+
+/// What `size` bytes of deflated data can unpack to at most (RFC 1951: 258 bytes from two bits), with some slack.
+pub fn inflate_bound(size: u64) -> u64 {
+    size.saturating_mul(1032).saturating_add(64)
+}
+
+const LAYER_MAGIC: u32 = 0xCAFE_FAFA;
+const LAYER_HEADER: usize = 29;
+
+/// `jlink` applies at most one plug-in of each kind, of which there are two.
+const MAX_LAYERS: usize = 4;
+
+struct Layer {
+    stored: usize,
+    size: usize,
+    decompressor: u32,
+}
+
+impl<'a> Image<'a> {
+    /// The stored bytes of a resource.
+    pub fn stored(&self, location: &Location) -> Result<&'a [u8], ImageError> {
+        let length = match location.compressed_size {
+            0 => location.size,
+            it => it,
+        };
+        let range = || {
+            let start = usize::try_from(location.content_offset).ok()?.checked_add(self.header.content)?;
+            let end = start.checked_add(usize::try_from(length).ok()?)?;
+            self.data.get(start..end)
+        };
+        range().ok_or(ImageError {
+            offset: location.content_offset,
+            what: "a resource that ends after the image",
+        })
+    }
+
+    /// The bytes of a resource: a slice of the image when it is not compressed, else of `buffers`.
+    pub fn content<'b>(
+        &self,
+        location: &Location,
+        inflate: &mut dyn Inflate,
+        buffers: &'b mut Buffers,
+    ) -> Result<&'b [u8], ImageError>
+    where
+        'a: 'b,
+    {
+        let stored = self.stored(location)?;
+        if location.compressed_size == 0 {
+            return Ok(stored);
+        }
+        let mut layers = 0;
+        while let Some(layer) = self.layer(if layers == 0 { stored } else { &buffers.current })? {
+            if layers == MAX_LAYERS {
+                return Err(ImageError {
+                    offset: 0,
+                    what: "a resource that is compressed too many times over",
+                });
+            }
+            let Buffers { current, next } = &mut *buffers;
+            self.unpack(if layers == 0 { stored } else { current }, &layer, inflate, next)?;
+            std::mem::swap(current, next);
+            layers += 1;
+        }
+        let content = if layers == 0 { stored } else { &buffers.current };
+        if content.len() as u64 != location.size {
+            return Err(ImageError { offset: 0, what: "a resource of another size than its location says" });
+        }
+        Ok(content)
+    }
+
+    /// The layer header in front of `bytes`, if there is one.
+    fn layer(&self, bytes: &[u8]) -> Result<Option<Layer>, ImageError> {
+        let big_endian = self.header.big_endian;
+        if read4(bytes, 0, big_endian) != Some(LAYER_MAGIC) {
+            return Ok(None);
+        }
+        let fields = || {
+            Some((read8(bytes, 4, big_endian)?, read8(bytes, 12, big_endian)?, read4(bytes, 20, big_endian)?))
+        };
+        let error = |offset, what| ImageError { offset, what };
+        let (stored, size, decompressor) =
+            fields().ok_or(error(0, "a compression header that is cut off"))?;
+        if size > MAX_RESOURCE {
+            return Err(error(12, "a resource that claims more than 256 MiB"));
+        }
+        let stored = usize::try_from(stored).map_err(|_| error(4, "a stored size beyond this machine"))?;
+        Ok(Some(Layer { stored, size: size as usize, decompressor }))
+    }
+
+    fn unpack(
+        &self,
+        bytes: &[u8],
+        layer: &Layer,
+        inflate: &mut dyn Inflate,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ImageError> {
+        let error = |offset, what| ImageError { offset, what };
+        let end = LAYER_HEADER.checked_add(layer.stored);
+        let body = end
+            .and_then(|end| bytes.get(LAYER_HEADER..end))
+            .ok_or(error(4, "compressed data that ends after its resource"))?;
+        let name = self.string(layer.decompressor.into());
+        match name.ok_or(error(20, "a decompressor whose name is outside the string table"))? {
+            b"zip" => {
+                if layer.size as u64 > inflate_bound(body.len() as u64) {
+                    return Err(error(12, "a size that the compressed data cannot unpack to"));
+                }
+                out.clear();
+                out.resize(layer.size, 0);
+                if !inflate.zlib(body, out) {
+                    return Err(error(
+                        LAYER_HEADER as u64,
+                        "compressed data that is broken or of another size",
+                    ));
+                }
+                Ok(())
+            }
+            b"compact-cp" => compact_cp::unpack(body, layer.size, &|offset| self.string(offset), out),
+            _ => Err(error(20, "an unknown decompressor")),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The index of an image: header, offset table, locations and strings.
+//!
+//! ```text
+//! header 28 bytes | redirect i4 * n | offsets u4 * n | locations | strings | content
+//! location: (kind << 3 | length - 1) u1, value u(length), big-endian, ... kind 0 ends it
+//! ```
+
+use std::fmt;
+
+/// Why an image, or one resource of it, cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImageError {
+    /// The byte of the image, or of the resource, at which reading failed.
+    pub offset: u64,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at offset {:#x}", self.what, self.offset)
+    }
+}
+
+impl std::error::Error for ImageError {}
+
+/// The decoded header: where the tables lie. It borrows nothing, so it can be kept beside the bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageHeader {
+    pub(super) big_endian: bool,
+    table_length: usize,
+    redirect: usize,
+    offsets: usize,
+    locations: usize,
+    pub(super) strings: usize,
+    pub(super) content: usize,
+}
+
+/// An image: a header and the bytes that it describes.
+#[derive(Clone, Copy)]
+pub struct Image<'a> {
+    pub(super) data: &'a [u8],
+    pub(super) header: ImageHeader,
+}
+
+/// Where one resource lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Counted from the start of the content area.
+    pub content_offset: u64,
+    /// Stored bytes; 0 when the resource is not compressed.
+    pub compressed_size: u64,
+    /// Bytes after decompression.
+    pub size: u64,
+}
+
+/// One resource with its name: `/module/parent/base.extension`. The parts are bytes of modified UTF-8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Resource<'a> {
+    /// The module, such as `java.base`.
+    pub module: &'a [u8],
+    /// The package with slashes; may be empty.
+    pub parent: &'a [u8],
+    /// The name without its extension.
+    pub base: &'a [u8],
+    /// The extension, such as `class`; may be empty.
+    pub extension: &'a [u8],
+    /// Where its bytes lie.
+    pub location: Location,
+}
+
+const MAGIC: u32 = 0xCAFE_DADA;
+const HEADER_SIZE: usize = 28;
+const HASH_MULTIPLIER: u32 = 0x0100_0193;
+
+impl ImageHeader {
+    /// Reads the header of an image of either byte order and checks that its tables fit into `data`.
+    pub fn parse(data: &[u8]) -> Result<ImageHeader, ImageError> {
+        let error = |offset, what| ImageError { offset, what };
+        let magic = read4(data, 0, false).ok_or(error(0, "no room for an image header"))?;
+        let big_endian = match magic {
+            MAGIC => false,
+            it if it.swap_bytes() == MAGIC => true,
+            _ => return Err(error(0, "no image: it does not start with 0xCAFEDADA")),
+        };
+        let field = |offset: usize| {
+            read4(data, offset, big_endian).ok_or(error(offset as u64, "no room for an image header"))
+        };
+        if field(4)? >> 16 != 1 {
+            return Err(error(4, "an image of a major version other than 1"));
+        }
+        let table_length = field(16)? as usize;
+        let (location_size, string_size) = (field(20)? as usize, field(24)? as usize);
+        let table_end = |start: usize| table_length.checked_mul(4).and_then(|it| it.checked_add(start));
+        let tables = || {
+            let offsets = table_end(HEADER_SIZE)?;
+            let locations = table_end(offsets)?;
+            let strings = locations.checked_add(location_size)?;
+            let content = strings.checked_add(string_size)?;
+            (content <= data.len()).then_some((offsets, locations, strings, content))
+        };
+        let (offsets, locations, strings, content) =
+            tables().ok_or(error(16, "the index of the image ends after the file"))?;
+        Ok(ImageHeader {
+            big_endian,
+            table_length,
+            redirect: HEADER_SIZE,
+            offsets,
+            locations,
+            strings,
+            content,
+        })
+    }
+
+    /// The image made of this header and the bytes it was read from.
+    pub fn view<'a>(&self, data: &'a [u8]) -> Image<'a> {
+        Image { data, header: *self }
+    }
+}
+
+impl<'a> Image<'a> {
+    /// All resources in table order; one that cannot be read is an error of its own.
+    pub fn resources(&self) -> impl Iterator<Item = Result<Resource<'a>, ImageError>> + use<'a> {
+        let image = *self;
+        (0..image.header.table_length).filter_map(move |slot| image.slot(slot).transpose())
+    }
+
+    /// The resource `/module/parent/base.extension`, through the hash table.
+    pub fn find(&self, name: &[u8]) -> Option<Resource<'a>> {
+        let length = u32::try_from(self.header.table_length).ok().filter(|&it| it > 0)?;
+        let slot = hash(name, HASH_MULTIPLIER) % length;
+        let redirect = self.u4(self.header.redirect + 4 * slot as usize)?.cast_signed();
+        let slot = match redirect {
+            0 => return None,
+            1.. => hash(name, redirect.cast_unsigned()) % length,
+            // Negative: the slot itself, counted from -1.
+            _ => (-1 - i64::from(redirect)) as u32,
+        };
+        let resource = self.slot(slot as usize).ok()??;
+        resource.is_named(name).then_some(resource)
+    }
+
+    /// The string at this offset of the string table, up to its zero byte.
+    pub(super) fn string(&self, offset: u64) -> Option<&'a [u8]> {
+        let strings = self.data.get(self.header.strings..self.header.content)?;
+        let rest = strings.get(usize::try_from(offset).ok()?..)?;
+        rest.get(..rest.iter().position(|&it| it == 0)?)
+    }
+
+    /// The resource of a slot; `None` for an empty slot.
+    fn slot(&self, slot: usize) -> Result<Option<Resource<'a>>, ImageError> {
+        if slot >= self.header.table_length {
+            return Ok(None);
+        }
+        let at = self.header.offsets + 4 * slot;
+        let error = |what| ImageError { offset: at as u64, what };
+        let offset = self.u4(at).ok_or(error("no room for an offset"))? as usize;
+        let attributes = self.attributes(offset).ok_or(error("a location that cannot be read"))?;
+        let string =
+            |kind: usize| self.string(attributes[kind]).ok_or(error("a name outside the string table"));
+        let resource = Resource {
+            module: string(1)?,
+            parent: string(2)?,
+            base: string(3)?,
+            extension: string(4)?,
+            location: Location {
+                content_offset: attributes[5],
+                compressed_size: attributes[6],
+                size: attributes[7],
+            },
+        };
+        Ok((!resource.base.is_empty()).then_some(resource))
+    }
+
+    /// The attributes of a location by kind: 1 module, 2 parent, 3 base, 4 extension, 5 offset, 6 compressed size,
+    /// 7 size. Kinds that a later format adds are skipped.
+    fn attributes(&self, offset: usize) -> Option<[u64; 8]> {
+        let locations = self.data.get(self.header.locations..self.header.strings)?;
+        let mut rest = locations.get(offset..)?;
+        let mut attributes = [0; 8];
+        loop {
+            let (&first, after) = rest.split_first()?;
+            let (kind, length) = (usize::from(first >> 3), usize::from(first & 7) + 1);
+            if kind == 0 {
+                return Some(attributes);
+            }
+            let (value, after) = after.split_at_checked(length)?;
+            if let Some(attribute) = attributes.get_mut(kind) {
+                *attribute = value.iter().fold(0, |acc, &it| acc << 8 | u64::from(it));
+            }
+            rest = after;
+        }
+    }
+
+    fn u4(&self, offset: usize) -> Option<u32> {
+        read4(self.data, offset, self.header.big_endian)
+    }
+}
+
+impl Resource<'_> {
+    /// Is it a class file?
+    pub fn is_class(&self) -> bool {
+        self.extension == b"class"
+    }
+
+    /// Writes the full name, `/module/parent/base.extension`, behind what is in `name`.
+    pub fn push_name(&self, name: &mut Vec<u8>) {
+        if !self.module.is_empty() {
+            name.push(b'/');
+            name.extend_from_slice(self.module);
+            name.push(b'/');
+        }
+        if !self.parent.is_empty() {
+            name.extend_from_slice(self.parent);
+            name.push(b'/');
+        }
+        name.extend_from_slice(self.base);
+        if !self.extension.is_empty() {
+            name.push(b'.');
+            name.extend_from_slice(self.extension);
+        }
+    }
+
+    fn is_named(&self, name: &[u8]) -> bool {
+        let mut own = Vec::with_capacity(name.len());
+        self.push_name(&mut own);
+        own == name
+    }
+}
+
+/// The hash of the image's perfect hash table (`ImageStringsReader.hashCode` of the JDK).
+fn hash(name: &[u8], seed: u32) -> u32 {
+    let mix = |acc: u32, &it: &u8| acc.wrapping_mul(HASH_MULTIPLIER) ^ u32::from(it);
+    name.iter().fold(seed, mix) & 0x7fff_ffff
+}
+
+pub(super) fn read4(data: &[u8], offset: usize, big_endian: bool) -> Option<u32> {
+    let bytes: [u8; 4] = data.get(offset..offset.checked_add(4)?)?.try_into().ok()?;
+    Some(if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+}
+
+pub(super) fn read8(data: &[u8], offset: usize, big_endian: bool) -> Option<u64> {
+    let bytes: [u8; 8] = data.get(offset..offset.checked_add(8)?)?.try_into().ok()?;
+    Some(if big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+}

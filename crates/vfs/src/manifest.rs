@@ -1,0 +1,198 @@
+//! The main section of `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest"), read as the JDK reads it.
+
+use std::borrow::Cow;
+
+use crate::naming::name_text;
+
+/// The name of the manifest inside an archive.
+pub const MANIFEST_NAME: &str = "META-INF/MANIFEST.MF";
+
+/// The main attributes of a manifest, in file order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Manifest {
+    /// The attributes of the main section.
+    pub attributes: Vec<Attribute>,
+    /// Lines (from 1) that are no header; the JDK refuses a manifest that has one, and runs the jar without it.
+    pub bad_lines: Vec<usize>,
+}
+
+/// One header.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attribute {
+    /// Its name as written; names are compared without regard to case.
+    pub name: String,
+    /// Its value, unfolded.
+    pub value: String,
+    /// Whether the value went over more than one line.
+    pub folded: bool,
+}
+
+impl Manifest {
+    /// Reads the main section, which ends at the first empty line.
+    pub fn parse(bytes: &[u8]) -> Manifest {
+        let mut manifest = Manifest::default();
+        let mut raw: Vec<(Vec<u8>, Vec<u8>, bool)> = Vec::new();
+        let mut may_continue = false;
+        for (number, line) in lines(bytes).enumerate() {
+            if line.is_empty() {
+                break;
+            }
+            if let Some(rest) = line.strip_prefix(b" ") {
+                match raw.last_mut().filter(|_| may_continue) {
+                    Some((_, value, folded)) => {
+                        value.extend_from_slice(rest);
+                        *folded = true;
+                    }
+                    // A fold inside a header name is illegal: there is no value yet to continue.
+                    None => manifest.bad_lines.push(number + 1),
+                }
+                continue;
+            }
+            may_continue = false;
+            match split_header(line) {
+                Some((name, value)) => {
+                    may_continue = true;
+                    raw.push((name.to_vec(), value.to_vec(), false));
+                }
+                None => manifest.bad_lines.push(number + 1),
+            }
+        }
+        // Folds may split a character, so text is made only now.
+        let attribute = |(name, value, folded): (Vec<u8>, Vec<u8>, bool)| Attribute {
+            name: text(&name),
+            value: text(&value),
+            folded,
+        };
+        manifest.attributes = raw.into_iter().map(attribute).collect();
+        manifest
+    }
+
+    /// The value of the last attribute of this name, as in the JDK's map.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.attribute(name).map(|it| it.value.as_str())
+    }
+
+    /// Whether the archive is multi-release: only `Multi-Release: true`, on one line, says so. The JDK looks
+    /// for these very bytes, so a folded value or other white space does not count.
+    pub fn is_multi_release(&self) -> bool {
+        self.attribute("Multi-Release").is_some_and(|it| !it.folded && it.value.eq_ignore_ascii_case("true"))
+    }
+
+    /// The entries of `Class-Path`: relative URLs separated by white space.
+    pub fn class_path(&self) -> impl Iterator<Item = &str> {
+        self.value("Class-Path").unwrap_or("").split_ascii_whitespace()
+    }
+
+    fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().rev().find(|it| it.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A `Class-Path` entry as a path relative to its jar: `file:` dropped, `%20` decoded. `None` for another scheme.
+pub fn class_path_file(entry: &str) -> Option<String> {
+    let rest = entry.strip_prefix("file://").or_else(|| entry.strip_prefix("file:")).unwrap_or(entry);
+    let scheme_end = rest.find([':', '/']).filter(|&it| rest.as_bytes().get(it) == Some(&b':'));
+    // One letter before the colon is a Windows drive.
+    if scheme_end.is_some_and(|it| it > 1) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(rest.len());
+    let mut bytes = rest.bytes();
+    while let Some(byte) = bytes.next() {
+        let mut ahead = bytes.clone();
+        let hex = |it: Option<u8>| it.and_then(|it| (it as char).to_digit(16));
+        match (byte, hex(ahead.next()), hex(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                bytes = ahead;
+            }
+            _ => out.push(byte),
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+/// The lines of a manifest; `\r\n`, `\n` and `\r` all end one.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.iter().position(|&it| it == b'\n' || it == b'\r').unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        rest = after.strip_prefix(b"\r\n").or_else(|| after.get(1..)).unwrap_or(&[]);
+        Some(line)
+    })
+}
+
+/// `name: value`. The space after the colon is required, and a name holds letters, digits, `-` and `_`.
+fn split_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|&it| it == b':')?;
+    let (name, value) = (line.get(..colon)?, line.get(colon + 1..)?);
+    let legal = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_');
+    if name.is_empty() || !name.iter().all(legal) {
+        return None;
+    }
+    Some((name, value.strip_prefix(b" ")?))
+}
+
+fn text(bytes: &[u8]) -> String {
+    match name_text(bytes) {
+        Cow::Borrowed(it) => it.to_owned(),
+        Cow::Owned(it) => it,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_section_ends_at_the_empty_line() {
+        let it = Manifest::parse(
+            b"Manifest-Version: 1.0\r\nMain-Class: Hello\r\n\r\nName: x\r\nMulti-Release: true\r\n",
+        );
+        assert_eq!(it.value("main-class"), Some("Hello"));
+        assert_eq!(it.value("Name"), None);
+        assert!(!it.is_multi_release());
+        assert!(it.bad_lines.is_empty());
+    }
+
+    #[test]
+    fn values_may_be_folded_even_inside_a_character() {
+        let mut bytes = b"Class-Path: lib-greeter.jar mis\r\n sing.jar \xc3\r\n ".to_vec();
+        bytes.extend_from_slice(b"\xbc.jar\n");
+        let it = Manifest::parse(&bytes);
+        assert_eq!(it.class_path().collect::<Vec<_>>(), ["lib-greeter.jar", "missing.jar", "ü.jar"]);
+    }
+
+    #[test]
+    fn multi_release_is_exact() {
+        let multi = |text: &str| Manifest::parse(text.as_bytes()).is_multi_release();
+        assert!(multi("Manifest-Version: 1.0\nMulti-Release: true\n"));
+        assert!(multi("multi-release: TRUE\r"));
+        assert!(!multi("Multi-Release: true \n"));
+        assert!(!multi("Multi-Release: false\n"));
+        assert!(!multi("Multi-Release: tr\n ue\n"));
+        assert!(!multi("Multi-Rel\r\n ease: true\r\n"));
+        assert!(!multi(""));
+    }
+
+    #[test]
+    fn lines_that_are_no_header_are_listed() {
+        let it = Manifest::parse(b"A: 1\r\nno header\r\n ease: true\r\nB:2\r\n x\r\nC: 3");
+        assert_eq!(it.bad_lines, [2, 3, 4, 5]);
+        assert_eq!(it.value("C"), Some("3"));
+    }
+
+    #[test]
+    fn class_path_entries_are_urls() {
+        assert_eq!(class_path_file("lib/a%20b.jar").as_deref(), Some("lib/a b.jar"));
+        assert_eq!(class_path_file("file:/opt/x.jar").as_deref(), Some("/opt/x.jar"));
+        assert_eq!(class_path_file("file:///opt/x.jar").as_deref(), Some("/opt/x.jar"));
+        assert_eq!(class_path_file("http://host/x.jar"), None);
+        assert_eq!(class_path_file("50%.jar").as_deref(), Some("50%.jar"));
+        assert_eq!(class_path_file("a%4").as_deref(), Some("a%4"));
+    }
+}

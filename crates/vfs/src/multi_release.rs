@@ -1,0 +1,131 @@
+//! Which entries of a multi-release archive count for a release (JEP 238), and which of several entries of one
+//! name. A pure function over names.
+
+use rustc_hash::FxHashMap;
+
+/// Where versions of entries lie.
+pub const VERSIONS: &str = "META-INF/versions/";
+
+/// The first release that reads versioned entries.
+const FIRST_VERSIONED: u16 = 9;
+
+/// What became of the names of an archive.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Selection {
+    /// The entries that count, in directory order.
+    pub chosen: Vec<Chosen>,
+    /// Entries that a later entry of the very same name hides: the JVM takes the last in the directory.
+    pub shadowed: Vec<usize>,
+}
+
+/// One entry that counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chosen {
+    /// Its index in the names given.
+    pub index: usize,
+    /// How many bytes of its name come before the path that it stands for: 0, or `META-INF/versions/17/`.
+    pub root_len: usize,
+}
+
+/// Chooses from the names of an archive. `release` is `None` for an archive that is not multi-release; then
+/// everything under `META-INF/versions/` is ignored.
+pub fn select(names: &[&str], release: Option<u16>) -> Selection {
+    let mut selection = Selection::default();
+    // For each path: the version and the index of the best entry so far.
+    let mut best: FxHashMap<&str, (u16, usize)> = FxHashMap::default();
+    best.reserve(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let (version, path) = match name.strip_prefix(VERSIONS) {
+            None => (0, *name),
+            Some(rest) => match versioned(rest).zip(release) {
+                Some(((version, path), release)) if version <= release => (version, path),
+                _ => continue,
+            },
+        };
+        best.entry(path)
+            .and_modify(|(best_version, best_index)| {
+                if version == *best_version {
+                    selection.shadowed.push(*best_index);
+                }
+                if version >= *best_version {
+                    (*best_version, *best_index) = (version, index);
+                }
+            })
+            .or_insert((version, index));
+    }
+    selection.chosen.extend(best.iter().map(|(path, &(_, index))| Chosen {
+        index,
+        root_len: names.get(index).map_or(0, |it| it.len() - path.len()),
+    }));
+    selection.chosen.sort_unstable_by_key(|it| it.index);
+    selection.shadowed.sort_unstable();
+    selection
+}
+
+/// `17/p/C.class` as the version and the path. No version below 9, none with a leading zero, and what lies
+/// under `META-INF/` is never versioned.
+fn versioned(rest: &str) -> Option<(u16, &str)> {
+    let (version, path) = rest.split_once('/')?;
+    let plain = version.bytes().all(|it| it.is_ascii_digit()) && !version.starts_with('0');
+    let version: u16 = version.parse().ok().filter(|_| plain)?;
+    (version >= FIRST_VERSIONED && !path.starts_with("META-INF/") && !path.is_empty())
+        .then_some((version, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 9] = [
+        "A.class",
+        "B.class",
+        "META-INF/versions/8/A.class",
+        "META-INF/versions/9/A.class",
+        "META-INF/versions/17/A.class",
+        "META-INF/versions/25/A.class",
+        "META-INF/versions/x/A.class",
+        "META-INF/versions/09/A.class",
+        "META-INF/versions/17/Only.class",
+    ];
+
+    fn chosen(names: &[&str], release: Option<u16>) -> Vec<String> {
+        let selection = select(names, release);
+        let text = |it: &Chosen| format!("{} {}", it.index, &names[it.index][it.root_len..]);
+        selection.chosen.iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_largest_version_up_to_the_release_wins() {
+        assert_eq!(chosen(&NAMES, Some(8)), ["0 A.class", "1 B.class"]);
+        assert_eq!(chosen(&NAMES, Some(9)), ["1 B.class", "3 A.class"]);
+        assert_eq!(chosen(&NAMES, Some(16)), ["1 B.class", "3 A.class"]);
+        assert_eq!(chosen(&NAMES, Some(17)), ["1 B.class", "4 A.class", "8 Only.class"]);
+        assert_eq!(chosen(&NAMES, Some(30)), ["1 B.class", "5 A.class", "8 Only.class"]);
+    }
+
+    #[test]
+    fn without_the_manifest_line_versions_are_ignored() {
+        assert_eq!(chosen(&NAMES, None), ["0 A.class", "1 B.class"]);
+    }
+
+    #[test]
+    fn the_last_entry_of_a_name_wins_whatever_the_order_of_versions() {
+        let names =
+            ["META-INF/versions/9/A.class", "A.class", "A.class", "META-INF/versions/9/A.class", "B.class"];
+        let selection = select(&names, Some(17));
+        assert_eq!(chosen(&names, Some(17)), ["3 A.class", "4 B.class"]);
+        assert_eq!(selection.shadowed, [0]);
+        let selection = select(&names, None);
+        assert_eq!(selection.shadowed, [1]);
+        assert_eq!(chosen(&names, None), ["2 A.class", "4 B.class"]);
+    }
+
+    #[test]
+    fn meta_inf_is_never_versioned() {
+        assert_eq!(chosen(&["META-INF/versions/9/META-INF/X.class"], Some(17)), [""; 0]);
+        assert_eq!(
+            chosen(&["META-INF/versions/9/", "META-INF/versions/99999999/A.class"], Some(17)),
+            [""; 0]
+        );
+    }
+}
