@@ -1,2 +1,45 @@
-//! The workshop: checks of the house, benches, corpora.
-fn main() {}
+//! The workshop: `cargo xtask tidy` checks the house, `arrows` prints it, `corpus` fetches outside jars,
+//! `bench` measures against ASM. No part of the product; knows the rooms only by their folders and, in the
+//! bench example, by their public functions.
+
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+  tidy     check the house: arrows, modules, effects, docs, sizes, papers
+  arrows   print the rooms and the arrows between them";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<()> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["tidy"] => tidy::run(&root()),
+        ["arrows"] => tidy::print_arrows(&root()),
+        [] | ["help" | "-h" | "--help"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("unknown command `{}`\n{USAGE}", args.join(" ")),
+    }
+}
+
+/// The folder of the workspace, which holds this package.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_path_buf()
+}

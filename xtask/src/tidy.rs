@@ -1,0 +1,115 @@
+//! Checks of the house. Each check is a pure function from the files of the checkout to violations, so each has
+//! tests in which a small bad checkout makes it fail. What is allowed stands in `arrows.toml`, not here.
+
+mod docs;
+mod effects;
+mod house;
+mod marks;
+mod modules;
+mod papers;
+mod size;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use house::House;
+use source::Sources;
+use tree::Tree;
+
+/// One broken rule: where, what, why it is a rule, and what to do.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Violation {
+    file: String,
+    line: usize,
+    check: &'static str,
+    what: String,
+    why: &'static str,
+    fix: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Violation { file, line, check, what, why, fix } = self;
+        write!(f, "{file}:{line}: [{check}] {what}\n    why: {why}\n    do:  {fix}")
+    }
+}
+
+/// Everything a check may look at.
+struct Checkout {
+    tree: Tree,
+    house: House,
+    sources: Sources,
+}
+
+impl Checkout {
+    fn new(tree: Tree) -> Result<Checkout> {
+        let house = House::read(&tree)?;
+        let sources = Sources::read(&tree);
+        Ok(Checkout { tree, house, sources })
+    }
+}
+
+type Check = fn(&Checkout, &mut Vec<Violation>);
+
+const CHECKS: &[Check] = &[
+    house::arrows,
+    house::rooms_exist,
+    house::lints,
+    modules::every_file_is_reached,
+    modules::no_cycles,
+    effects::effects,
+    effects::unsafe_code,
+    docs::module_docs,
+    docs::query_headings,
+    size::files,
+    size::functions,
+    marks::fixme_form,
+    marks::no_ignored_tests,
+    marks::machine_paths,
+    papers::architecture,
+    papers::lengths,
+    papers::licences,
+    papers::schemas,
+    papers::snapshots,
+];
+
+/// Checks the checkout at `root`; prints violations to stderr and fails if there are any.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let checkout = Checkout::new(Tree::read(root)?)?;
+    let violations = check(&checkout);
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    if !violations.is_empty() {
+        bail!("the house is untidy: {} violations", violations.len());
+    }
+    println!(
+        "tidy: {} rooms, {} Rust files, {} checks",
+        checkout.house.rooms().len(),
+        checkout.sources.files.len(),
+        CHECKS.len()
+    );
+    Ok(())
+}
+
+/// Prints each room with the rooms it depends on, as the manifests have it.
+pub(crate) fn print_arrows(root: &Path) -> Result<()> {
+    print!("{}", house::picture(&Checkout::new(Tree::read(root)?)?));
+    Ok(())
+}
+
+fn check(checkout: &Checkout) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for check in CHECKS {
+        check(checkout, &mut violations);
+    }
+    let mut kept = checkout.house.apply_allow_list(violations);
+    kept.sort();
+    kept
+}

@@ -1,0 +1,119 @@
+//! Where files, threads, clocks, salsa and unsafe code may appear. Looks at names as written: what a macro of
+//! another crate hides, it does not see; the arrows check keeps such crates out.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+
+use super::house::Effect;
+use super::source::{RustFile, mentions};
+use super::{Checkout, Violation};
+
+/// Product code of a room mentions an effect only if `arrows.toml` lets it.
+pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for file in checkout.sources.files.iter().filter(|it| !it.test) {
+        for effect in checkout.house.effects.iter().filter(|it| !it.rooms.contains(&file.room)) {
+            for (what, line) in uses(file, effect) {
+                violations.push(Violation {
+                    file: file.path.clone(),
+                    line,
+                    check: "effects",
+                    what: format!("`{what}` in {} ({})", file.room, effect.name),
+                    why: "rooms without effects are tested without a world, and give the same answer twice",
+                    fix: format!("pass the value in, or do it in one of: {}", effect.rooms.join(", ")),
+                });
+            }
+        }
+    }
+}
+
+fn uses(file: &RustFile, effect: &Effect) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (_, item) in file.live_items() {
+        let tokens = item.to_token_stream();
+        for mention in mentions(tokens.clone()) {
+            let path = mention.path.join("::");
+            let mentioned = effect.mentions.iter().any(|it| {
+                path.strip_prefix(it.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            });
+            if mentioned {
+                found.push((path, mention.line));
+            }
+        }
+        calls(tokens, effect, &mut found);
+    }
+    found
+}
+
+/// `name!` and `.name(` by token.
+fn calls(tokens: TokenStream, effect: &Effect, found: &mut Vec<(String, usize)>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => calls(group.stream(), effect, found),
+            TokenTree::Ident(ident) => {
+                let name = ident.to_string();
+                let line = ident.span().start().line;
+                let is = |it: Option<&TokenTree>, c: char| matches!(it, Some(TokenTree::Punct(punct)) if punct.as_char() == c);
+                if effect.macros.contains(&name) && is(tokens.get(at + 1), '!') {
+                    found.push((format!("{name}!"), line));
+                }
+                if effect.methods.contains(&name) && at > 0 && is(tokens.get(at - 1), '.') {
+                    found.push((format!(".{name}()"), line));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `unsafe` stands in the modules that `arrows.toml` names, each with a SAFETY comment above.
+pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for file in &checkout.sources.files {
+        let allowed = checkout.house.unsafe_.modules.iter().any(|module| {
+            file.path.strip_prefix(module.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        });
+        let mut lines = Vec::new();
+        unsafe_lines(file.ast.to_token_stream(), &mut lines);
+        let text: Vec<&str> = checkout.tree.text(&file.path).unwrap_or_default().lines().collect();
+        for line in lines {
+            let (what, fix) = if !allowed {
+                (
+                    "unsafe code".to_string(),
+                    format!("do without, or move it to {}", checkout.house.unsafe_.modules.join(", ")),
+                )
+            } else if !explained(&text, line) {
+                (
+                    "an unsafe block without its proof".to_string(),
+                    "write a `// SAFETY:` comment above".to_string(),
+                )
+            } else {
+                continue;
+            };
+            violations.push(Violation {
+                file: file.path.clone(),
+                line,
+                check: "unsafe",
+                what,
+                why: "one small module is all that has to be proved by hand",
+                fix,
+            });
+        }
+    }
+}
+
+fn unsafe_lines(tokens: TokenStream, lines: &mut Vec<usize>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) if ident == "unsafe" => lines.push(ident.span().start().line),
+            TokenTree::Group(group) => unsafe_lines(group.stream(), lines),
+            _ => {}
+        }
+    }
+}
+
+/// A comment block that names SAFETY directly above the line, or on it.
+fn explained(text: &[&str], line: usize) -> bool {
+    let above = text[..line.saturating_sub(1).min(text.len())].iter().rev();
+    above.take_while(|it| it.trim_start().starts_with("//")).any(|it| it.contains("SAFETY:"))
+        || text.get(line.saturating_sub(1)).is_some_and(|it| it.contains("// SAFETY:"))
+}

@@ -1,0 +1,126 @@
+//! The papers on the wall and the data beside the code: ARCHITECTURE.md, README.md, licences, schemas, snapshots.
+
+use std::collections::BTreeSet;
+
+use super::{Checkout, Violation};
+
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+
+/// The `### room` headings of ARCHITECTURE.md are exactly the rooms.
+pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let rooms: BTreeSet<&str> =
+        checkout.tree.room_folders().iter().map(|it| it.rsplit('/').next().unwrap_or(it)).collect();
+    let text = checkout.tree.text(ARCHITECTURE).unwrap_or_default();
+    let mut named = BTreeSet::new();
+    let mut wrong = |line, what: String, fix: &str| {
+        violations.push(Violation {
+            file: ARCHITECTURE.to_string(),
+            line,
+            check: "architecture",
+            what,
+            why: "a map that names what is not there, or leaves out what is, is worse than none",
+            fix: fix.to_string(),
+        });
+    };
+    for (line, heading) in
+        text.lines().enumerate().filter_map(|(line, it)| Some((line + 1, it.strip_prefix("### ")?)))
+    {
+        let room = heading.trim().trim_matches('`');
+        if !rooms.contains(room) {
+            wrong(
+                line,
+                format!("`{room}` is no room"),
+                "remove the section, or use another level of heading",
+            );
+        }
+        if !named.insert(room) {
+            wrong(line, format!("`{room}` has two sections"), "join them");
+        }
+    }
+    for room in rooms.difference(&named) {
+        wrong(1, format!("the room `{room}` has no section"), "write one paragraph below `### room`");
+    }
+}
+
+/// The papers stay short enough to be read.
+pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for paper in [ARCHITECTURE, "README.md"] {
+        let cap = checkout.house.limit(paper);
+        match checkout.tree.text(paper).map(|it| it.lines().count()) {
+            Some(lines) if lines <= cap => {}
+            found => violations.push(Violation {
+                file: paper.to_string(),
+                line: 1,
+                check: "paper-length",
+                what: found.map_or("is missing".to_string(), |lines| format!("{lines} lines, {cap} allowed")),
+                why: "a paper that is not read to its end does not exist",
+                fix: "say it shorter, or beside the code".to_string(),
+            }),
+        }
+    }
+}
+
+/// Both licences are there.
+pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for licence in LICENCES.iter().filter(|it| !checkout.tree.contains(it)) {
+        violations.push(Violation {
+            file: licence.to_string(),
+            line: 1,
+            check: "licences",
+            what: "is missing".to_string(),
+            why: "without the text nobody may use the code",
+            fix: "put it back".to_string(),
+        });
+    }
+}
+
+/// JSON Schemas are JSON.
+pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for (file, text) in checkout.tree.texts() {
+        if !file.starts_with("crates/export/schemas/") || !file.ends_with(".json") {
+            continue;
+        }
+        if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
+            violations.push(Violation {
+                file: file.to_string(),
+                line: error.line().max(1),
+                check: "schemas",
+                what: format!("is no JSON: {error}"),
+                why: "people validate our output against it",
+                fix: "repair it".to_string(),
+            });
+        }
+    }
+}
+
+/// Every snapshot file belongs to a test file that is still there.
+pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for (file, text) in checkout.tree.texts().filter(|(file, _)| file.ends_with(".snap")) {
+        let source =
+            text.lines().take(10).find_map(|it| it.strip_prefix("source: ")).map(|it| it.trim_matches('"'));
+        let problem = match source {
+            None => "names no source".to_string(),
+            Some(source) if !checkout.tree.contains(source) => format!("its source {source} is gone"),
+            Some(_) => continue,
+        };
+        violations.push(Violation {
+            file: file.to_string(),
+            line: 1,
+            check: "snapshots",
+            what: format!("a snapshot without owner: {problem}"),
+            why: "nobody compares it with anything",
+            fix: "remove it, or name the test that makes it".to_string(),
+        });
+    }
+    for file in checkout.tree.paths().filter(|it| it.ends_with(".snap.new")) {
+        violations.push(Violation {
+            file: file.to_string(),
+            line: 1,
+            check: "snapshots",
+            what: "a snapshot that nobody accepted".to_string(),
+            why: "it is the trace of a failed test",
+            fix: "accept it or remove it".to_string(),
+        });
+    }
+}

@@ -1,0 +1,102 @@
+//! Caps on files and functions, from `arrows.toml`.
+
+use syn::visit::{self, Visit};
+
+use super::{Checkout, Violation};
+
+/// The mark of the one kind of function that may be long: an exhaustive match over opcodes.
+const LONG_MATCH: &str = "// long match:";
+
+/// No Rust file is longer than the cap.
+pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let cap = checkout.house.limit("file");
+    for file in &checkout.sources.files {
+        let lines = checkout.tree.text(&file.path).unwrap_or_default().lines().count();
+        if lines > cap {
+            violations.push(Violation {
+                file: file.path.clone(),
+                line: cap + 1,
+                check: "file-size",
+                what: format!("{lines} lines, {cap} allowed"),
+                why: "what does not fit in a head is not reviewed",
+                fix: "split it where its doc needs the word `and`".to_string(),
+            });
+        }
+    }
+}
+
+/// No function is longer than the cap, unless it is a marked match.
+pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let cap = checkout.house.limit("function");
+    for file in &checkout.sources.files {
+        let text: Vec<&str> = checkout.tree.text(&file.path).unwrap_or_default().lines().collect();
+        let mut functions = Spans(Vec::new());
+        functions.visit_file(&file.ast);
+        for Span { name, start, end } in functions.0 {
+            let lines = end + 1 - start;
+            if lines > cap && !is_marked(&text, start, end) {
+                violations.push(Violation {
+                    file: file.path.clone(),
+                    line: start,
+                    check: "function-size",
+                    what: format!("`{name}` has {lines} lines, {cap} allowed"),
+                    why: "a function is read in one go",
+                    fix: format!(
+                        "name its parts as functions; one exhaustive match is marked `{LONG_MATCH} why`"
+                    ),
+                });
+            }
+        }
+    }
+}
+
+/// The mark stands above the function (its attributes and docs between) or directly above a `match` in it.
+fn is_marked(text: &[&str], start: usize, end: usize) -> bool {
+    let marked = |line: &str| {
+        line.trim_start().strip_prefix(LONG_MATCH).is_some_and(|reason| !reason.trim().is_empty())
+    };
+    let head = text[..(start - 1).min(text.len())]
+        .iter()
+        .rev()
+        .take_while(|it| it.trim_start().starts_with("//") || it.trim_start().starts_with('#'));
+    let body = text[(start - 1).min(text.len())..end.min(text.len())].windows(2);
+    head.into_iter().any(|it| marked(it))
+        || body.into_iter().any(|it| marked(it[0]) && it[1].contains("match "))
+}
+
+struct Span {
+    name: String,
+    start: usize,
+    end: usize,
+}
+
+struct Spans(Vec<Span>);
+
+impl Spans {
+    fn add(&mut self, signature: &syn::Signature, block: &syn::Block) {
+        self.0.push(Span {
+            name: signature.ident.to_string(),
+            start: signature.fn_token.span.start().line,
+            end: block.brace_token.span.close().end().line,
+        });
+    }
+}
+
+impl<'ast> Visit<'ast> for Spans {
+    fn visit_item_fn(&mut self, it: &'ast syn::ItemFn) {
+        self.add(&it.sig, &it.block);
+        visit::visit_item_fn(self, it);
+    }
+
+    fn visit_impl_item_fn(&mut self, it: &'ast syn::ImplItemFn) {
+        self.add(&it.sig, &it.block);
+        visit::visit_impl_item_fn(self, it);
+    }
+
+    fn visit_trait_item_fn(&mut self, it: &'ast syn::TraitItemFn) {
+        if let Some(block) = &it.default {
+            self.add(&it.sig, block);
+        }
+        visit::visit_trait_item_fn(self, it);
+    }
+}

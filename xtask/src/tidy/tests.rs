@@ -1,0 +1,400 @@
+//! Each check fails on a small bad checkout and is content with the good one beside it; the last test is tidy
+//! itself on this checkout.
+
+use std::path::Path;
+
+use super::{Checkout, Tree, check};
+
+const HOUSE: &str = r#"
+[arrows]
+low = []
+high = ["low"]
+driver = ["low"]
+[dev]
+rooms = ["low"]
+[packages]
+salsa = ["high"]
+rustc-hash = ["*"]
+[test-packages]
+anywhere = ["insta"]
+[[effects]]
+name = "files"
+mentions = ["std::fs", "std::thread"]
+macros = ["println"]
+methods = ["read_dir"]
+rooms = ["driver"]
+[unsafe]
+modules = ["crates/driver/src/image_map"]
+[limits]
+file = 20
+function = 5
+"ARCHITECTURE.md" = 9
+"README.md" = 3
+"#;
+
+const MANIFEST: &str = "[dependencies]\n[lints]\nworkspace = true\n";
+
+/// What tidy says of a good little checkout in which these files are replaced or added, one line a violation.
+fn tidy(changes: &[(&str, &str)]) -> String {
+    let mut files = vec![
+        ("xtask/arrows.toml", HOUSE),
+        ("crates/low/Cargo.toml", MANIFEST),
+        ("crates/low/src/lib.rs", "//! Low."),
+        ("crates/high/Cargo.toml", "[dependencies]\nlow.workspace = true\n[lints]\nworkspace = true\n"),
+        ("crates/high/src/lib.rs", "//! High."),
+        ("crates/driver/Cargo.toml", MANIFEST),
+        ("crates/driver/src/lib.rs", "//! Driver."),
+        ("ARCHITECTURE.md", "### low\nx\n### `high`\nx\n### driver\n"),
+        ("README.md", "Hello"),
+        ("LICENSE-MIT", ""),
+        ("LICENSE-APACHE", ""),
+    ];
+    for change in changes {
+        files.retain(|file| file.0 != change.0);
+        files.push(*change);
+    }
+    files.retain(|file| file.1 != "(gone)");
+    let checkout = Checkout::new(Tree::from_texts(&files)).unwrap();
+    let lines =
+        check(&checkout).into_iter().map(|it| format!("{}:{} {} {}", it.file, it.line, it.check, it.what));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn expect(changes: &[(&str, &str)], expected: &str) {
+    assert_eq!(tidy(changes), expected);
+}
+
+#[test]
+fn a_good_checkout_is_tidy() {
+    expect(&[], "");
+}
+
+#[test]
+fn an_arrow_up_is_refused_but_for_tests() {
+    expect(
+        &[("crates/low/Cargo.toml", "[lints]\nworkspace = true\n[dependencies]\nhigh.workspace = true\n")],
+        "crates/low/Cargo.toml:4 arrows the arrow low -> high is not allowed",
+    );
+    expect(
+        &[(
+            "crates/low/Cargo.toml",
+            "[lints]\nworkspace = true\n[dev-dependencies]\nhigh = { path = '../high' }\n",
+        )],
+        "crates/low/Cargo.toml:4 arrows the arrow low -> high is not allowed",
+    );
+    expect(
+        &[(
+            "crates/driver/Cargo.toml",
+            "[dev-dependencies]\nlow.workspace = true\n[lints]\nworkspace = true\n",
+        )],
+        "",
+    );
+}
+
+#[test]
+fn a_package_appears_only_where_it_may() {
+    let manifest = |section: &str, package: &str| {
+        format!("[{section}]\n{package}\nrustc-hash = '2'\n[lints]\nworkspace = true\n")
+    };
+    expect(
+        &[("crates/low/Cargo.toml", &manifest("dependencies", "salsa.workspace = true"))],
+        "crates/low/Cargo.toml:2 arrows the package salsa may not appear in low",
+    );
+    expect(
+        &[("crates/low/Cargo.toml", &manifest("target.'cfg(unix)'.dependencies", "salsa = '0.28'"))],
+        "crates/low/Cargo.toml:2 arrows the package salsa may not appear in low",
+    );
+    expect(
+        &[("crates/low/Cargo.toml", &manifest("dependencies", "s = { package = 'salsa', version = '0' }"))],
+        "crates/low/Cargo.toml:2 arrows the package salsa may not appear in low",
+    );
+    expect(
+        &[("crates/low/Cargo.toml", &manifest("dependencies", "insta = '1'"))],
+        "crates/low/Cargo.toml:2 arrows the package insta may not appear in low",
+    );
+    expect(&[("crates/low/Cargo.toml", &manifest("dev-dependencies", "insta = '1'"))], "");
+}
+
+#[test]
+fn rooms_are_folders_and_arrows_point_down() {
+    let house = HOUSE.replace("low = []", "low = ['high']\ncellar = []");
+    expect(
+        &[("xtask/arrows.toml", &house)],
+        "xtask/arrows.toml:1 arrows the arrows form a cycle: high -> low -> high\n\
+         xtask/arrows.toml:1 arrows the room cellar has no folder",
+    );
+    expect(
+        &[
+            ("crates/shed/Cargo.toml", MANIFEST),
+            ("ARCHITECTURE.md", "### low\n### high\n### driver\n### shed\n"),
+        ],
+        "xtask/arrows.toml:1 arrows the folder of shed is no room",
+    );
+}
+
+#[test]
+fn rooms_take_the_lints() {
+    expect(
+        &[("crates/low/Cargo.toml", "[dependencies]\n")],
+        "crates/low/Cargo.toml:1 lints does not take the lints of the workspace",
+    );
+    let own = "[lints.rust]\nmissing_docs = 'deny'\nunsafe_code = 'deny'\n";
+    expect(&[("crates/driver/Cargo.toml", own)], "");
+    expect(
+        &[("crates/low/Cargo.toml", own)],
+        "crates/low/Cargo.toml:1 lints does not take the lints of the workspace",
+    );
+    expect(
+        &[("crates/driver/Cargo.toml", "[lints.rust]\nmissing_docs = 'deny'\nunsafe_code = 'allow'\n")],
+        "crates/driver/Cargo.toml:1 lints does not take the lints of the workspace",
+    );
+}
+
+#[test]
+fn files_parse_and_are_reached() {
+    expect(
+        &[("crates/low/src/a.rs", "//! A.")],
+        "crates/low/src/a.rs:1 reached no `mod` line reaches this file",
+    );
+    expect(
+        &[("crates/low/src/lib.rs", "//! Low.\nfn f( {}\n")],
+        "crates/low/src/lib.rs:2 parses does not parse: cannot parse string into token stream",
+    );
+}
+
+const LOW_AB: (&str, &str) = ("crates/low/src/lib.rs", "//! Low.\nmod a;\nmod b;\nmod c;");
+
+#[test]
+fn modules_form_no_cycle() {
+    let a = ("crates/low/src/a.rs", "//! A.\nuse crate::{b::{self, B}, Other};\n");
+    let c = ("crates/low/src/c.rs", "//! C.\nfn f() { println(format!(\"{}\", crate::a::x())) }\n");
+    expect(
+        &[LOW_AB, a, ("crates/low/src/b.rs", "//! B.\nfn f() -> super::c::C {}\n"), c],
+        "crates/low/src/a.rs:2 module-cycle modules below `crate` form a cycle: a -> b -> c -> a",
+    );
+    // A test may look up, and so may a string or a child at its parent.
+    let b = "//! B.\nmod d;\n#[cfg(test)]\nmod tests { use crate::a::A; }\nconst S: &str = \"crate::a\";\n";
+    let d = ("crates/low/src/b/d.rs", "//! D.\nuse super::B;\nuse crate::b::X;\n");
+    expect(&[LOW_AB, a, ("crates/low/src/b.rs", b), d, c], "");
+}
+
+#[test]
+fn inner_modules_form_no_cycle() {
+    let b = ("crates/low/src/b.rs", "//! B.\nmod d;\nmod e { use super::d::D; }\n");
+    let d = ("crates/low/src/b/d.rs", "//! D.\nuse super::e::E;\n");
+    let [a, c] = [("crates/low/src/a.rs", "//! A."), ("crates/low/src/c.rs", "//! C.")];
+    expect(
+        &[LOW_AB, a, b, c, d],
+        "crates/low/src/b/d.rs:2 module-cycle modules below `b` form a cycle: d -> e -> d",
+    );
+}
+
+#[test]
+fn effects_stay_where_they_may() {
+    for (code, what) in [
+        ("use std::{fmt, fs};", "std::fs"),
+        ("use std::fs::{File, self as f};", "std::fs::File"),
+        ("fn f() { std::thread::spawn(|| ()); }", "std::thread::spawn"),
+        ("fn f() { println!(\"x\"); }", "println!"),
+        ("fn f() { x(p.read_dir()) }", ".read_dir()"),
+    ] {
+        let text = format!("//! Low.\n{code}\n");
+        let said = tidy(&[("crates/low/src/lib.rs", &text)]);
+        assert!(
+            said.starts_with(&format!("crates/low/src/lib.rs:2 effects `{what}` in low (files)")),
+            "{said}"
+        );
+        expect(&[("crates/driver/src/lib.rs", &text)], "");
+        expect(&[("crates/low/tests/t.rs", &text)], "");
+        let inner = format!("//! Low.\n#[cfg(test)]\nmod tests {{\n{code}\n}}\n");
+        expect(&[("crates/low/src/lib.rs", &inner)], "");
+    }
+    expect(&[("crates/low/src/lib.rs", "//! Low.\nuse std::fsx;\nfn read_dir() {}\n")], "");
+}
+
+#[test]
+fn test_modules_in_files_of_their_own_are_tests() {
+    let lib = ("crates/low/src/lib.rs", "//! Low.\n#[cfg(test)]\nmod tests;");
+    let deep = ("crates/low/src/tests/deep.rs", "//! Deep.\nuse std::fs;");
+    expect(&[lib, ("crates/low/src/tests.rs", "//! Tests.\nmod deep;"), deep], "");
+}
+
+#[test]
+fn unsafe_code_has_one_place() {
+    let code = "//! X.\nfn f() {\n    // SAFETY: because\n    // it is so.\n    unsafe { g() }\n}\n";
+    expect(&[("crates/low/src/lib.rs", code)], "crates/low/src/lib.rs:5 unsafe unsafe code");
+    let lib = ("crates/driver/src/lib.rs", "//! X.\nmod image_map;");
+    expect(&[lib, ("crates/driver/src/image_map.rs", code)], "");
+    expect(
+        &[lib, ("crates/driver/src/image_map.rs", &code.replace("SAFETY", "NOTE"))],
+        "crates/driver/src/image_map.rs:5 unsafe an unsafe block without its proof",
+    );
+}
+
+#[test]
+fn files_open_with_their_doc() {
+    let bare = "// X.\n//! Low.\n";
+    expect(
+        &[("crates/low/src/lib.rs", "fn f() {}")],
+        "crates/low/src/lib.rs:1 module-docs does not open with `//!`",
+    );
+    expect(
+        &[("crates/low/tests/t.rs", bare.trim_end_matches("//! Low.\n"))],
+        "crates/low/tests/t.rs:1 module-docs does not open with `//!`",
+    );
+    expect(
+        &[("crates/low/src/lib.rs", "//!\n")],
+        "crates/low/src/lib.rs:1 module-docs does not open with `//!`",
+    );
+}
+
+#[test]
+fn queries_say_how_they_behave() {
+    let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
+        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query() {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
+    expect(&[("crates/high/src/lib.rs", good)], "");
+    expect(
+        &[("crates/high/src/lib.rs", &good.replace("**Cost:** z.", ""))],
+        "crates/high/src/lib.rs:7 query-headings the query `query` has no **Cost:**",
+    );
+    expect(
+        &[("crates/high/src/lib.rs", &good.replace("**Reads:** x.", "**Reads:**"))],
+        "crates/high/src/lib.rs:7 query-headings the query `query` says nothing after **Reads:**",
+    );
+    expect(
+        &[("crates/high/src/lib.rs", &good.replace("fn edits_stop", "fn edits_go"))],
+        "crates/high/src/lib.rs:7 query-headings the query `query` names the test `edits_stop`, which does not exist",
+    );
+    let method =
+        "//! High.\nstruct S;\n#[salsa::tracked]\nimpl S {\n    #[salsa::tracked]\n    fn q() {}\n}\n";
+    assert_eq!(tidy(&[("crates/high/src/lib.rs", method)]).lines().count(), 5);
+}
+
+#[test]
+fn sizes_are_capped() {
+    let long_file = format!("//! Low.\n{}", "\n".repeat(20));
+    expect(
+        &[("crates/low/src/lib.rs", &long_file)],
+        "crates/low/src/lib.rs:21 file-size 21 lines, 20 allowed",
+    );
+    let long = "//! Low.\nfn f() {\n    match x {\n\n\n\n    }\n}\n";
+    let said = "crates/low/src/lib.rs:2 function-size `f` has 7 lines, 5 allowed";
+    expect(&[("crates/low/src/lib.rs", long)], said);
+    expect(
+        &[("crates/low/src/lib.rs", &long.replace("fn f", "// long match: opcodes\n#[inline]\nfn f"))],
+        "",
+    );
+    expect(
+        &[("crates/low/src/lib.rs", &long.replace("    match", "    // long match: opcodes\n    match"))],
+        "",
+    );
+    let without_reason = long.replace("fn f", "// long match:\nfn f");
+    expect(&[("crates/low/src/lib.rs", &without_reason)], &said.replace("rs:2", "rs:3"));
+    let method = format!("//! Low.\nimpl S {{\n{}}}\n", long.trim_start_matches("//! Low.\n"));
+    expect(&[("crates/low/src/lib.rs", &method)], &said.replace("rs:2", "rs:3"));
+}
+
+#[test]
+fn the_allow_list_has_reasons_and_uses() {
+    let long_file = format!("//! Low.\n{}", "\n".repeat(20));
+    let allow = |reason: &str| {
+        format!(
+            "{HOUSE}[[allow]]\ncheck = 'file-size'\nfile = 'crates/low/src/lib.rs'\nreason = '{reason}'\n"
+        )
+    };
+    let useless = "xtask/arrows.toml:1 allow-list the exception of crates/low/src/lib.rs from `file-size` has no reason or no use";
+    expect(&[("crates/low/src/lib.rs", &long_file), ("xtask/arrows.toml", &allow("a table"))], "");
+    expect(&[("xtask/arrows.toml", &allow("a table"))], useless);
+    let said = tidy(&[("crates/low/src/lib.rs", &long_file), ("xtask/arrows.toml", &allow(" "))]);
+    assert_eq!(said, format!("crates/low/src/lib.rs:21 file-size 21 lines, 20 allowed\n{useless}"));
+}
+
+#[test]
+fn unfinished_work_has_an_issue_and_a_reason() {
+    let lib = |comment: &str| format!("//! Low.\n{comment}\nfn f() {{}}\n");
+    for comment in
+        ["// TODO: later", "/// XXX", "// FIXME: no", "// FIXME(#): why", "// FIXME(#3):", "/* HACK */"]
+    {
+        let said = tidy(&[("crates/low/src/lib.rs", &lib(comment))]);
+        assert!(said.starts_with("crates/low/src/lib.rs:2 fixme a bare `"), "{comment}: {said}");
+    }
+    for comment in [
+        "// FIXME(#3): why",
+        "const S: &str = \"TODO\";",
+        "const C: [&str; 1] = [\"/* FIXME */\"];",
+        "// TODOS",
+    ] {
+        expect(&[("crates/low/src/lib.rs", &lib(comment))], "");
+    }
+    expect(&[("xtask/bench/X.java", "// FIXME\n")], "xtask/bench/X.java:1 fixme a bare `FIXME`");
+}
+
+#[test]
+fn no_test_is_ignored() {
+    for attribute in ["#[ignore]", "#[ignore = \"slow\"]", "#[cfg_attr(miri, ignore)]"] {
+        let text = format!("//! Low.\nmod m {{\n#[test]\n{attribute}\nfn f() {{}}\n}}\n");
+        expect(&[("crates/low/src/lib.rs", &text)], "crates/low/src/lib.rs:4 ignored-test an ignored test");
+    }
+    expect(&[("crates/low/src/lib.rs", "//! Low.\nfn f() { ignore(x[ignore]); }\n")], "");
+}
+
+#[test]
+fn no_file_names_a_machine() {
+    let text = format!("Hello\nsee {}{}x", "/work", "/");
+    let said = tidy(&[("README.md", &text)]);
+    assert!(said.starts_with("README.md:2 machine-path names"), "{said}");
+}
+
+#[test]
+fn architecture_names_exactly_the_rooms() {
+    expect(
+        &[("ARCHITECTURE.md", "### low\n### high\n### low\n### attic\n")],
+        "ARCHITECTURE.md:1 architecture the room `driver` has no section\n\
+         ARCHITECTURE.md:3 architecture `low` has two sections\n\
+         ARCHITECTURE.md:4 architecture `attic` is no room",
+    );
+}
+
+#[test]
+fn papers_are_short() {
+    expect(&[("README.md", "1\n2\n3\n4\n")], "README.md:1 paper-length 4 lines, 3 allowed");
+    expect(&[("README.md", "(gone)")], "README.md:1 paper-length is missing");
+    let long = format!("### low\n### high\n### driver\n{}", "x\n".repeat(9));
+    expect(&[("ARCHITECTURE.md", &long)], "ARCHITECTURE.md:1 paper-length 12 lines, 9 allowed");
+}
+
+#[test]
+fn licences_exist() {
+    expect(&[("LICENSE-MIT", "(gone)")], "LICENSE-MIT:1 licences is missing");
+}
+
+#[test]
+fn schemas_are_json() {
+    expect(&[("crates/export/schemas/cfg.json", "{\"a\": 1}"), ("crates/export/Cargo.toml", "(gone)")], "");
+    let said = tidy(&[("crates/export/schemas/cfg.json", "{\n\"a\": }")]);
+    assert!(said.starts_with("crates/export/schemas/cfg.json:2 schemas is no JSON"), "{said}");
+}
+
+#[test]
+fn snapshots_have_owners() {
+    let snap = "---\nsource: crates/low/tests/t.rs\nexpression: x\n---\ny\n";
+    expect(&[("crates/low/tests/snapshots/t__x.snap", snap), ("crates/low/tests/t.rs", "//! T.")], "");
+    expect(
+        &[("crates/low/tests/snapshots/t__x.snap", snap)],
+        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without owner: its source crates/low/tests/t.rs is gone",
+    );
+    expect(
+        &[("crates/low/tests/snapshots/t__x.snap", "y")],
+        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without owner: names no source",
+    );
+    expect(&[("a.snap.new", "")], "a.snap.new:1 snapshots a snapshot that nobody accepted");
+}
+
+#[test]
+fn this_checkout_is_tidy() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let checkout = Checkout::new(Tree::read(root).unwrap()).unwrap();
+    let violations: Vec<String> = check(&checkout).iter().map(ToString::to_string).collect();
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
