@@ -1,0 +1,223 @@
+//! Attribute tables (JVMS §4.7): skipped by length until somebody reads one.
+
+use crate::bytes::{Reader, u2};
+use crate::error::{Fault, Malformed, Result};
+use crate::names::{ClassName, Name};
+use crate::pool::{Entry, Pool, PoolIndex};
+
+/// How deep annotation values may nest before an annotation is given up: an explicit limit, as the
+/// stack of the process is no place for hostile input.
+const MAX_NESTING: u32 = 64;
+
+/// One attribute, its content not yet looked at.
+#[derive(Clone, Copy)]
+pub struct Attribute<'a> {
+    /// Its name, not validated: compare with ASCII words.
+    pub name: &'a [u8],
+    /// The content behind the length.
+    pub content: &'a [u8],
+    /// Offset of the content in the class file.
+    pub offset: usize,
+}
+
+/// The attributes of a class, member or body, in file order.
+#[derive(Clone, Copy)]
+pub struct Attributes<'c, 'a> {
+    pool: &'c Pool<'a>,
+    reader: Reader<'a>,
+    left: u16,
+}
+
+/// Moves `r` behind an attribute table, checking nothing but lengths.
+pub(crate) fn skip_attributes(r: &mut Reader<'_>) -> Result<()> {
+    for _ in 0..r.u2()? {
+        r.u2()?;
+        let len = r.u4()?;
+        r.take(len as usize)?;
+    }
+    Ok(())
+}
+
+impl<'c, 'a> Attributes<'c, 'a> {
+    /// The table whose count stands at `at`.
+    pub(crate) fn at(pool: &'c Pool<'a>, at: usize) -> Self {
+        let mut reader = Reader::new(pool.bytes(), at, "4.7");
+        let left = reader.u2().unwrap_or(0);
+        Attributes { pool, reader, left }
+    }
+
+    /// The first attribute of this name, if any.
+    pub fn find(self, name: &[u8]) -> Option<Attribute<'a>> {
+        // An attribute whose name cannot be read is an attribute that nobody knows (§4.7.1).
+        self.into_iter().flatten().find(|it| it.name == name)
+    }
+
+    /// The classes that `Exceptions`, `NestMembers` or `PermittedSubclasses` lists; empty if the
+    /// attribute is absent.
+    ///
+    /// # Errors
+    /// When the attribute is there and cannot be read.
+    pub fn class_list(self, name: &[u8]) -> Result<Vec<ClassName>> {
+        let Some(it) = self.find(name) else { return Ok(Vec::new()) };
+        let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7");
+        let n = r.u2()?;
+        let items = r.take(2 * n as usize)?;
+        items
+            .chunks_exact(2)
+            .map(|it| self.pool.class_name(PoolIndex(u16::from_be_bytes([it[0], it[1]]))))
+            .collect()
+    }
+
+    /// The class that `NestHost` names.
+    pub fn nest_host(self) -> Result<Option<ClassName>> {
+        match self.find(b"NestHost").and_then(|it| u2(it.content, 0)) {
+            Some(index) => self.pool.class_name(PoolIndex(index)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The string that `SourceFile` or `Signature` holds. Debug data: unreadable counts as absent.
+    pub fn text(self, name: &[u8]) -> Option<Name> {
+        let index = u2(self.find(name)?.content, 0)?;
+        self.pool.name(PoolIndex(index)).ok()
+    }
+
+    /// The rows of `InnerClasses`.
+    pub fn inner_classes(self) -> Result<Vec<InnerClass>> {
+        let Some(it) = self.find(b"InnerClasses") else { return Ok(Vec::new()) };
+        let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.6");
+        let n = r.u2()?;
+        let rows = r.take(8 * n as usize)?;
+        rows.chunks_exact(8)
+            .map(|row| {
+                let index = |k: usize| PoolIndex(u16::from_be_bytes([row[k], row[k + 1]]));
+                let name = index(4);
+                Ok(InnerClass {
+                    inner: self.pool.class_name(index(0))?,
+                    outer: self.pool.optional_class_name(index(2))?,
+                    name: if name.0 == 0 { None } else { Some(self.pool.name(name)?) },
+                    flags: crate::flags::Flags(index(6).0),
+                })
+            })
+            .collect()
+    }
+
+    /// All annotations, visible and invisible. An annotation that cannot be read, or that nests too
+    /// deeply, is left out together with those behind it in the same attribute.
+    pub fn annotations(self) -> Vec<Annotation> {
+        let mut out = Vec::new();
+        for it in self.into_iter().flatten() {
+            if it.name != b"RuntimeVisibleAnnotations" && it.name != b"RuntimeInvisibleAnnotations" {
+                continue;
+            }
+            let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.16");
+            let n = r.u2().unwrap_or(0);
+            for _ in 0..n {
+                match annotation(self.pool, &mut r, 0) {
+                    Ok(it) => out.push(it),
+                    Err(_) => break,
+                }
+            }
+        }
+        out
+    }
+}
+
+impl<'a> Iterator for Attributes<'_, 'a> {
+    type Item = Result<Attribute<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let mut one = || {
+            let name = PoolIndex(self.reader.u2()?);
+            let len = self.reader.u4()?;
+            let offset = self.reader.pos();
+            let content = self.reader.take(len as usize)?;
+            Ok(Attribute { name: self.pool.utf8(name)?, content, offset })
+        };
+        Some(one())
+    }
+}
+
+/// A row of `InnerClasses` (JVMS §4.7.6).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InnerClass {
+    /// The nested class.
+    pub inner: ClassName,
+    /// The class that it is a member of; `None` for local and anonymous classes.
+    pub outer: Option<ClassName>,
+    /// Its simple name; `None` for anonymous classes.
+    pub name: Option<Name>,
+    /// Its flags as written in the source.
+    pub flags: crate::flags::Flags,
+}
+
+/// An annotation (JVMS §4.7.16).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Annotation {
+    /// Its type as a field descriptor: `Lp/A;`.
+    pub ty: Name,
+    /// Its elements in order.
+    pub elements: Box<[(Name, Value)]>,
+}
+
+/// The value of an annotation element (JVMS §4.7.16.1).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// A number, character or boolean: its tag and the constant's bits.
+    Const(u8, u64),
+    /// A string.
+    Str(Name),
+    /// An enum constant: type descriptor and name.
+    Enum(Name, Name),
+    /// A class, by return descriptor.
+    Class(Name),
+    /// A nested annotation.
+    Annotation(Box<Annotation>),
+    /// An array of values.
+    Array(Box<[Value]>),
+}
+
+fn annotation(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Annotation> {
+    let ty = pool.name(PoolIndex(r.u2()?))?;
+    let n = r.u2()?;
+    let mut elements = Vec::new();
+    for _ in 0..n {
+        let name = pool.name(PoolIndex(r.u2()?))?;
+        elements.push((name, value(pool, r, depth + 1)?));
+    }
+    Ok(Annotation { ty, elements: elements.into() })
+}
+
+fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
+    let at = r.pos();
+    if depth > MAX_NESTING {
+        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("annotation nests too deeply")));
+    }
+    let tag = r.u1()?;
+    Ok(match tag {
+        b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' => {
+            let bits = match pool.entry(PoolIndex(r.u2()?))? {
+                Entry::Integer(it) => it as u32 as u64,
+                Entry::Float(it) => it as u64,
+                Entry::Long(it) => it as u64,
+                Entry::Double(it) => it,
+                _ => return Err(Malformed::new(at, "4.7.16.1", Fault::Other("constant of another kind"))),
+            };
+            Value::Const(tag, bits)
+        }
+        b's' => Value::Str(pool.name(PoolIndex(r.u2()?))?),
+        b'e' => Value::Enum(pool.name(PoolIndex(r.u2()?))?, pool.name(PoolIndex(r.u2()?))?),
+        b'c' => Value::Class(pool.name(PoolIndex(r.u2()?))?),
+        b'@' => Value::Annotation(Box::new(annotation(pool, r, depth + 1)?)),
+        b'[' => {
+            let n = r.u2()?;
+            let mut items = Vec::new();
+            for _ in 0..n {
+                items.push(value(pool, r, depth + 1)?);
+            }
+            Value::Array(items.into())
+        }
+        _ => return Err(Malformed::new(at, "4.7.16.1", Fault::OtherAt("unknown element tag", tag.into()))),
+    })
+}

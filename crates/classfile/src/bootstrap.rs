@@ -1,0 +1,234 @@
+//! Bootstrap methods and what they are given (JVMS §4.7.23), resolved into content.
+//!
+//! A dynamic constant may be an argument of another's bootstrap method, and hostile files make them
+//! circular; depth and total size are limited.
+
+use crate::bytes::{Reader, u2};
+use crate::class::ClassFile;
+use crate::error::{Fault, Malformed, Result};
+use crate::names::{ClassName, Descriptor, MemberRef, Name};
+use crate::pool::{Entry, Pool, PoolIndex};
+
+/// How deep dynamic constants may nest.
+const MAX_DEPTH: u32 = 16;
+/// How many arguments one site may have in all.
+const MAX_ARGS: usize = 1 << 16;
+
+/// The kinds of method handles (JVMS §5.4.3.5, table 5.4.3.5-A).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // These are the names of the table, without `REF_`.
+pub enum HandleKind {
+    GetField,
+    GetStatic,
+    PutField,
+    PutStatic,
+    InvokeVirtual,
+    InvokeStatic,
+    InvokeSpecial,
+    NewInvokeSpecial,
+    InvokeInterface,
+}
+
+impl HandleKind {
+    /// The kind with this number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        use HandleKind::*;
+        const KINDS: [HandleKind; 9] = [
+            GetField,
+            GetStatic,
+            PutField,
+            PutStatic,
+            InvokeVirtual,
+            InvokeStatic,
+            InvokeSpecial,
+            NewInvokeSpecial,
+            InvokeInterface,
+        ];
+        KINDS.get(usize::from(number).checked_sub(1)?).copied()
+    }
+
+    /// The name in the table, without `REF_`.
+    pub fn word(self) -> &'static str {
+        match self {
+            HandleKind::GetField => "getField",
+            HandleKind::GetStatic => "getStatic",
+            HandleKind::PutField => "putField",
+            HandleKind::PutStatic => "putStatic",
+            HandleKind::InvokeVirtual => "invokeVirtual",
+            HandleKind::InvokeStatic => "invokeStatic",
+            HandleKind::InvokeSpecial => "invokeSpecial",
+            HandleKind::NewInvokeSpecial => "newInvokeSpecial",
+            HandleKind::InvokeInterface => "invokeInterface",
+        }
+    }
+}
+
+/// A method handle constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MethodHandle {
+    /// What it does with its member.
+    pub kind: HandleKind,
+    /// The field or method.
+    pub member: MemberRef,
+    /// Whether the constant is a `CONSTANT_InterfaceMethodref`.
+    pub interface: bool,
+}
+
+/// What a dynamic constant or call site is made of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Dynamic {
+    /// The name that the bootstrap method is given.
+    pub name: Name,
+    /// The type that it is given: a method descriptor for a call site, a field descriptor for a
+    /// constant.
+    pub descriptor: Descriptor,
+    /// The bootstrap method.
+    pub bootstrap: MethodHandle,
+    /// Its static arguments.
+    pub args: Box<[Loadable]>,
+}
+
+/// A constant that `ldc` can load or a bootstrap method can be given (JVMS §4.4, table 4.4-C).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Loadable {
+    /// An `int`.
+    Int(i32),
+    /// A `long`.
+    Long(i64),
+    /// A `float`, as bits.
+    Float(u32),
+    /// A `double`, as bits.
+    Double(u64),
+    /// A string.
+    Str(Name),
+    /// A class.
+    Class(ClassName),
+    /// A method type.
+    MethodType(Descriptor),
+    /// A method handle.
+    MethodHandle(MethodHandle),
+    /// A dynamic constant.
+    Dynamic(Box<Dynamic>),
+}
+
+/// The `BootstrapMethods` of one class.
+pub struct Bootstraps<'c, 'a> {
+    pool: &'c Pool<'a>,
+    /// Offsets of the rows.
+    rows: Vec<u32>,
+}
+
+impl<'c, 'a> Bootstraps<'c, 'a> {
+    /// Finds the rows of the class's table; none if it has no table.
+    ///
+    /// # Errors
+    /// When the table is there and its rows do not fit it.
+    pub fn of(class: &'c ClassFile<'a>) -> Result<Self> {
+        let mut rows = Vec::new();
+        if let Some(it) = class.attributes().find(b"BootstrapMethods") {
+            let end = it.offset + it.content.len();
+            let mut r = Reader::new(&class.bytes()[..end], it.offset, "4.7.23");
+            for _ in 0..r.u2()? {
+                rows.push(r.pos() as u32);
+                r.u2()?;
+                let n = r.u2()? as usize;
+                r.take(2 * n)?;
+            }
+        }
+        Ok(Bootstraps { pool: &class.pool, rows })
+    }
+
+    /// The call site of the `CONSTANT_InvokeDynamic` at `index`.
+    pub fn call_site(&self, index: PoolIndex) -> Result<Dynamic> {
+        match self.pool.entry(index)? {
+            Entry::InvokeDynamic(row, name_and_type) => {
+                let it = self.dynamic(row, name_and_type, 0, &mut 0)?;
+                if it.descriptor.method_type().is_none() {
+                    return Err(Malformed::new(0, "4.4.10", Fault::Grammar("call site descriptor")));
+                }
+                Ok(it)
+            }
+            _ => Err(Malformed::new(0, "4.4.10", Fault::PoolKind { index: index.0, want: "call site" })),
+        }
+    }
+
+    /// The constant at `index` that `ldc`, `ldc_w` or `ldc2_w` loads.
+    pub fn loadable(&self, index: PoolIndex) -> Result<Loadable> {
+        self.loadable_at(index, 0, &mut 0)
+    }
+
+    fn loadable_at(&self, index: PoolIndex, depth: u32, args: &mut usize) -> Result<Loadable> {
+        Ok(match self.pool.entry(index)? {
+            Entry::Integer(it) => Loadable::Int(it),
+            Entry::Long(it) => Loadable::Long(it),
+            Entry::Float(it) => Loadable::Float(it),
+            Entry::Double(it) => Loadable::Double(it),
+            Entry::String(it) => Loadable::Str(self.pool.name(it)?),
+            Entry::Class(_) => Loadable::Class(self.pool.class_name(index)?),
+            Entry::MethodType(it) => {
+                let it = self.pool.descriptor(it)?;
+                if it.method_type().is_none() {
+                    return Err(Malformed::new(0, "4.4.9", Fault::Grammar("method type")));
+                }
+                Loadable::MethodType(it)
+            }
+            Entry::MethodHandle(kind, member) => Loadable::MethodHandle(self.handle(kind, member)?),
+            Entry::Dynamic(row, name_and_type) => {
+                let it = self.dynamic(row, name_and_type, depth, args)?;
+                if it.descriptor.field_type().is_none() {
+                    return Err(Malformed::new(0, "4.4.10", Fault::Grammar("dynamic constant descriptor")));
+                }
+                Loadable::Dynamic(Box::new(it))
+            }
+            _ => {
+                let fault = Fault::PoolKind { index: index.0, want: "loadable constant" };
+                return Err(Malformed::new(0, "4.4", fault));
+            }
+        })
+    }
+
+    fn handle(&self, kind: u8, member: PoolIndex) -> Result<MethodHandle> {
+        let Some(kind) = HandleKind::from_number(kind) else {
+            return Err(Malformed::new(0, "4.4.8", Fault::OtherAt("method handle kind", kind.into())));
+        };
+        use HandleKind::*;
+        let (member, interface) = match kind {
+            GetField | GetStatic | PutField | PutStatic => (self.pool.field_ref(member)?, false),
+            _ => {
+                let (member, interface) = self.pool.method_ref(member)?;
+                if member.descriptor().method_type().is_none() {
+                    return Err(Malformed::new(0, "4.4.8", Fault::Grammar("method handle descriptor")));
+                }
+                (member, interface)
+            }
+        };
+        Ok(MethodHandle { kind, member, interface })
+    }
+
+    fn dynamic(&self, row: u16, name_and_type: PoolIndex, depth: u32, args: &mut usize) -> Result<Dynamic> {
+        let bytes = self.pool.bytes();
+        let Some(&at) = self.rows.get(usize::from(row)) else {
+            return Err(Malformed::new(0, "4.7.23", Fault::OtherAt("no bootstrap method", row.into())));
+        };
+        let at = at as usize;
+        let n2 = |k: usize| u2(bytes, at + k).unwrap_or_default();
+        let n = n2(2) as usize;
+        *args += n;
+        if depth >= MAX_DEPTH || *args > MAX_ARGS {
+            return Err(Malformed::new(at, "4.7.23", Fault::Other("dynamic constants nest too deeply")));
+        }
+        let bootstrap = match self.pool.entry(PoolIndex(n2(0)))? {
+            Entry::MethodHandle(kind, member) => self.handle(kind, member)?,
+            _ => {
+                let fault = Fault::PoolKind { index: n2(0), want: "CONSTANT_MethodHandle" };
+                return Err(Malformed::new(at, "4.7.23", fault));
+            }
+        };
+        let mut out = Vec::with_capacity(n);
+        for i in 0..n {
+            out.push(self.loadable_at(PoolIndex(n2(4 + 2 * i)), depth + 1, args)?);
+        }
+        let (name, descriptor) = self.pool.name_and_type(name_and_type)?;
+        Ok(Dynamic { name, descriptor, bootstrap, args: out.into() })
+    }
+}

@@ -1,0 +1,195 @@
+//! The header and member tables of a class file (JVMS §4.1, §4.5, §4.6). Bodies are not touched.
+
+use crate::attributes::{Attributes, skip_attributes};
+use crate::bytes::Reader;
+use crate::code::Code;
+use crate::error::{Fault, Malformed, Result};
+use crate::flags::Flags;
+use crate::names::{ClassName, Descriptor, Name};
+use crate::pool::{Pool, PoolIndex};
+
+/// Newest major version that this decoder knows (Java 25). Newer ones are read with a note.
+pub const NEWEST_MAJOR: u16 = 69;
+
+/// A class file whose structure has been read.
+pub struct ClassFile<'a> {
+    bytes: &'a [u8],
+    /// Minor version.
+    pub minor: u16,
+    /// Major version, 45 or more.
+    pub major: u16,
+    /// The constant pool.
+    pub pool: Pool<'a>,
+    /// Access flags of the class.
+    pub flags: Flags,
+    this_class: PoolIndex,
+    super_class: PoolIndex,
+    interfaces: &'a [u8],
+    fields: Box<[RawMember]>,
+    methods: Box<[RawMember]>,
+    attributes_at: u32,
+}
+
+#[derive(Clone, Copy)]
+struct RawMember {
+    flags: Flags,
+    name: PoolIndex,
+    descriptor: PoolIndex,
+    /// Offset of `attributes_count`.
+    attributes_at: u32,
+}
+
+/// One field or method as it is declared.
+#[derive(Clone, Copy)]
+pub struct MemberInfo<'c, 'a> {
+    class: &'c ClassFile<'a>,
+    raw: RawMember,
+    /// Access flags.
+    pub flags: Flags,
+}
+
+impl<'a> ClassFile<'a> {
+    /// Reads header and member tables and checks that they fill `bytes` exactly.
+    ///
+    /// # Errors
+    /// When the structure cannot be read; the class is then *outside* for every analysis.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let mut r = Reader::new(bytes, 0, "4.1");
+        let magic = r.u4()?;
+        if magic != 0xcafe_babe {
+            return Err(Malformed::new(0, "4.1", Fault::Magic(magic)));
+        }
+        let (minor, major) = (r.u2()?, r.u2()?);
+        if major < 45 {
+            return Err(Malformed::new(6, "4.1", Fault::Version(major)));
+        }
+        let pool = Pool::parse(bytes, &mut r)?;
+        let flags = Flags(r.u2()?);
+        let (this_class, super_class) = (PoolIndex(r.u2()?), PoolIndex(r.u2()?));
+        let n = r.u2()? as usize;
+        let interfaces = r.take(2 * n)?;
+        let fields = members(bytes, &mut r)?;
+        let methods = members(bytes, &mut r)?;
+        let attributes_at = r.pos() as u32;
+        skip_attributes(&mut r)?;
+        if r.pos() != bytes.len() {
+            let left = (bytes.len() - r.pos()) as u64;
+            return Err(Malformed::new(r.pos(), "4.1", Fault::Trailing(left)));
+        }
+        let class = ClassFile {
+            bytes,
+            minor,
+            major,
+            pool,
+            flags,
+            this_class,
+            super_class,
+            interfaces,
+            fields,
+            methods,
+            attributes_at,
+        };
+        // Who the class is must be readable for anything to be said about it.
+        class.this_class()?;
+        Ok(class)
+    }
+
+    /// The bytes of the whole file.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The name of the class that the file defines.
+    pub fn this_class(&self) -> Result<ClassName> {
+        self.pool.class_name(self.this_class)
+    }
+
+    /// The direct superclass; `None` for `java/lang/Object` and for `module-info`.
+    pub fn super_class(&self) -> Result<Option<ClassName>> {
+        self.pool.optional_class_name(self.super_class)
+    }
+
+    /// The direct superinterfaces in order.
+    pub fn interfaces(&self) -> impl Iterator<Item = Result<ClassName>> + '_ {
+        self.interfaces
+            .chunks_exact(2)
+            .map(|it| self.pool.class_name(PoolIndex(u16::from_be_bytes([it[0], it[1]]))))
+    }
+
+    /// The fields in file order.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = MemberInfo<'_, 'a>> {
+        self.fields.iter().map(|&raw| MemberInfo { class: self, raw, flags: raw.flags })
+    }
+
+    /// The methods in file order.
+    pub fn methods(&self) -> impl ExactSizeIterator<Item = MemberInfo<'_, 'a>> {
+        self.methods.iter().map(|&raw| MemberInfo { class: self, raw, flags: raw.flags })
+    }
+
+    /// The attributes of the class.
+    pub fn attributes(&self) -> Attributes<'_, 'a> {
+        Attributes::at(&self.pool, self.attributes_at as usize)
+    }
+}
+
+impl<'c, 'a> MemberInfo<'c, 'a> {
+    /// The simple name.
+    pub fn name(&self) -> Result<Name> {
+        self.class.pool.name(self.raw.name)
+    }
+
+    /// The descriptor.
+    pub fn descriptor(&self) -> Result<Descriptor> {
+        self.class.pool.descriptor(self.raw.descriptor)
+    }
+
+    /// The attributes of the member.
+    pub fn attributes(&self) -> Attributes<'c, 'a> {
+        Attributes::at(&self.class.pool, self.raw.attributes_at as usize)
+    }
+
+    /// The `Code` attribute, if there is one (JVMS §4.7.3).
+    ///
+    /// # Errors
+    /// When it cannot be read, when there are two, or when a native or abstract method has one.
+    pub fn code(&self) -> Result<Option<Code<'c, 'a>>> {
+        let mut found = None;
+        for it in self.attributes() {
+            let it = it?;
+            if it.name == b"Code" {
+                if found.is_some() {
+                    return Err(Malformed::new(it.offset, "4.7.3", Fault::Other("second Code attribute")));
+                }
+                found = Some(it);
+            }
+        }
+        let bodiless = self.flags.is_native() || self.flags.is_abstract();
+        match found {
+            Some(it) if bodiless => {
+                let fault = Fault::Other("a native or abstract method has a Code attribute");
+                Err(Malformed::new(it.offset, "4.7.3", fault))
+            }
+            Some(it) => Code::parse(&self.class.pool, it).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Offset of the member's attribute table in the file, for error messages.
+    pub fn offset(&self) -> usize {
+        self.raw.attributes_at as usize
+    }
+}
+
+fn members(bytes: &[u8], r: &mut Reader<'_>) -> Result<Box<[RawMember]>> {
+    let n = r.u2()? as usize;
+    // A member takes eight bytes at least.
+    let mut out = Vec::with_capacity(n.min((bytes.len() - r.pos()) / 8));
+    for _ in 0..n {
+        let flags = Flags(r.u2()?);
+        let (name, descriptor) = (PoolIndex(r.u2()?), PoolIndex(r.u2()?));
+        let attributes_at = r.pos() as u32;
+        skip_attributes(r)?;
+        out.push(RawMember { flags, name, descriptor, attributes_at });
+    }
+    Ok(out.into_boxed_slice())
+}

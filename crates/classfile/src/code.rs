@@ -1,0 +1,139 @@
+//! The `Code` attribute (JVMS §4.7.3): a method body, its exception table and its debug tables.
+
+use crate::attributes::{Attribute, Attributes, skip_attributes};
+use crate::bytes::{Reader, u2};
+use crate::error::{Fault, Malformed, Result};
+use crate::insn::{Instructions, Pc};
+use crate::names::{ClassName, Name};
+use crate::pool::{Pool, PoolIndex};
+
+/// The body of one method.
+#[derive(Clone, Copy)]
+pub struct Code<'c, 'a> {
+    pool: &'c Pool<'a>,
+    /// Deepest operand stack, in words, as declared.
+    pub max_stack: u16,
+    /// Local variable slots.
+    pub max_locals: u16,
+    /// The instructions.
+    pub bytes: &'a [u8],
+    /// Offset of the instructions in the class file.
+    pub offset: usize,
+    handlers: &'a [u8],
+    attributes: Attributes<'c, 'a>,
+}
+
+/// A row of the exception table, its pcs not yet checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handler {
+    /// First pc covered.
+    pub start: Pc,
+    /// First pc behind the range: ranges are half-open.
+    pub end: Pc,
+    /// Where control goes.
+    pub handler: Pc,
+    /// The class caught; `None` catches everything.
+    pub catch_type: Option<ClassName>,
+}
+
+impl<'c, 'a> Code<'c, 'a> {
+    pub(crate) fn parse(pool: &'c Pool<'a>, it: Attribute<'a>) -> Result<Self> {
+        let mut r = Reader::new(&pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.3");
+        let (max_stack, max_locals) = (r.u2()?, r.u2()?);
+        let len = r.u4()? as usize;
+        if len == 0 || len > 65535 {
+            let fault = Fault::OtherAt("code length must be 1 to 65535, is", len as i64);
+            return Err(Malformed::new(r.pos() - 4, "4.7.3", fault));
+        }
+        let offset = r.pos();
+        let bytes = r.take(len)?;
+        let n = r.u2()? as usize;
+        let handlers = r.take(8 * n)?;
+        let attributes = Attributes::at(pool, r.pos());
+        skip_attributes(&mut r)?;
+        if r.pos() != it.offset + it.content.len() {
+            let left = (it.offset + it.content.len() - r.pos()) as u64;
+            return Err(Malformed::new(r.pos(), "4.7.3", Fault::Trailing(left)));
+        }
+        Ok(Code { pool, max_stack, max_locals, bytes, offset, handlers, attributes })
+    }
+
+    /// The constant pool that the instructions refer to.
+    pub fn pool(&self) -> &'c Pool<'a> {
+        self.pool
+    }
+
+    /// The instructions in order, decoded as they are asked for.
+    pub fn instructions(&self) -> Instructions<'a> {
+        Instructions::new(self.bytes, self.offset)
+    }
+
+    /// Number of rows in the exception table.
+    pub fn handler_count(&self) -> usize {
+        self.handlers.len() / 8
+    }
+
+    /// The exception table in order.
+    pub fn handlers(&self) -> impl ExactSizeIterator<Item = Result<Handler>> + '_ {
+        self.handlers.chunks_exact(8).map(|row| {
+            let n = |k: usize| u16::from_be_bytes([row[k], row[k + 1]]);
+            Ok(Handler {
+                start: Pc(n(0).into()),
+                end: Pc(n(2).into()),
+                handler: Pc(n(4).into()),
+                catch_type: self.pool.optional_class_name(PoolIndex(n(6)))?,
+            })
+        })
+    }
+
+    /// The attributes of the body.
+    pub fn attributes(&self) -> Attributes<'c, 'a> {
+        self.attributes
+    }
+
+    /// Pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). Debug data: a table
+    /// that cannot be read counts as absent.
+    pub fn lines(&self) -> impl Iterator<Item = (Pc, u16)> + use<'c, 'a> {
+        self.attributes.flatten().filter(|it| it.name == b"LineNumberTable").flat_map(|it| {
+            let n = u2(it.content, 0).unwrap_or(0) as usize;
+            let rows = it.content.get(2..2 + 4 * n).unwrap_or_default();
+            rows.chunks_exact(4).map(|row| {
+                (Pc(u16::from_be_bytes([row[0], row[1]]).into()), u16::from_be_bytes([row[2], row[3]]))
+            })
+        })
+    }
+
+    /// The rows of every `LocalVariableTable` that can be read (JVMS §4.7.13). Debug data.
+    pub fn local_variables(&self) -> impl Iterator<Item = LocalVariable> + use<'c, 'a> {
+        let pool = self.pool;
+        self.attributes.flatten().filter(|it| it.name == b"LocalVariableTable").flat_map(move |it| {
+            let n = u2(it.content, 0).unwrap_or(0) as usize;
+            let rows = it.content.get(2..2 + 10 * n).unwrap_or_default();
+            rows.chunks_exact(10).filter_map(move |row| {
+                let n = |k: usize| u16::from_be_bytes([row[k], row[k + 1]]);
+                Some(LocalVariable {
+                    start: Pc(n(0).into()),
+                    end: Pc(u32::from(n(0)) + u32::from(n(2))),
+                    name: pool.name(PoolIndex(n(4))).ok()?,
+                    descriptor: pool.name(PoolIndex(n(6))).ok()?,
+                    slot: n(8),
+                })
+            })
+        })
+    }
+}
+
+/// A row of the `LocalVariableTable`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalVariable {
+    /// First pc at which the variable has a value.
+    pub start: Pc,
+    /// First pc behind that range.
+    pub end: Pc,
+    /// Its name in the source.
+    pub name: Name,
+    /// Its type as a field descriptor.
+    pub descriptor: Name,
+    /// Its slot.
+    pub slot: u16,
+}

@@ -1,0 +1,226 @@
+//! Field and method descriptors (JVMS §4.3) and the computational kinds of values (§2.11.1).
+
+use crate::names::{ClassName, Descriptor};
+
+/// The computational kind of a value: what an operand-stack entry or a local variable holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Kind {
+    /// `int`, and everything narrower.
+    Int,
+    /// `long`, two words.
+    Long,
+    /// `float`.
+    Float,
+    /// `double`, two words.
+    Double,
+    /// A reference, or null.
+    Ref,
+}
+
+impl Kind {
+    /// Words that a value takes: its category (JVMS §2.11.1).
+    #[inline]
+    pub fn words(self) -> u16 {
+        if matches!(self, Kind::Long | Kind::Double) { 2 } else { 1 }
+    }
+
+    /// The letter that begins the names of instructions on this kind: `i l f d a`.
+    pub fn letter(self) -> char {
+        match self {
+            Kind::Int => 'i',
+            Kind::Long => 'l',
+            Kind::Float => 'f',
+            Kind::Double => 'd',
+            Kind::Ref => 'a',
+        }
+    }
+
+    /// The inverse of [`Kind::letter`].
+    pub fn from_letter(letter: char) -> Option<Self> {
+        Some(match letter {
+            'i' => Kind::Int,
+            'l' => Kind::Long,
+            'f' => Kind::Float,
+            'd' => Kind::Double,
+            'a' => Kind::Ref,
+            _ => return None,
+        })
+    }
+}
+
+/// The type of an array's elements as array instructions know it (`baload` serves two types).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Elem {
+    /// `byte` or `boolean` (`baload`, `bastore`).
+    Byte,
+    /// `char`.
+    Char,
+    /// `short`.
+    Short,
+    /// `int`.
+    Int,
+    /// `long`.
+    Long,
+    /// `float`.
+    Float,
+    /// `double`.
+    Double,
+    /// A reference.
+    Ref,
+}
+
+impl Elem {
+    /// The kind of a loaded element.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        match self {
+            Elem::Byte | Elem::Char | Elem::Short | Elem::Int => Kind::Int,
+            Elem::Long => Kind::Long,
+            Elem::Float => Kind::Float,
+            Elem::Double => Kind::Double,
+            Elem::Ref => Kind::Ref,
+        }
+    }
+
+    /// The word for it in BIR text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Elem::Byte => "byte",
+            Elem::Char => "char",
+            Elem::Short => "short",
+            Elem::Int => "int",
+            Elem::Long => "long",
+            Elem::Float => "float",
+            Elem::Double => "double",
+            Elem::Ref => "ref",
+        }
+    }
+}
+
+/// One type within a descriptor, as its text: `I`, `Lp/C;`, `[[J`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FieldType<'a>(pub &'a [u8]);
+
+impl<'a> FieldType<'a> {
+    /// The kind of a value of this type.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        match self.0.first() {
+            Some(b'J') => Kind::Long,
+            Some(b'F') => Kind::Float,
+            Some(b'D') => Kind::Double,
+            Some(b'L' | b'[') => Kind::Ref,
+            _ => Kind::Int,
+        }
+    }
+
+    /// The class or array type that it names, or `None` for a primitive type.
+    pub fn class(self) -> Option<ClassName> {
+        match self.0 {
+            [b'L', name @ .., b';'] => Some(ClassName::new(name)),
+            [b'[', ..] => Some(ClassName::new(self.0)),
+            _ => None,
+        }
+    }
+}
+
+/// A method descriptor taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodType<'a> {
+    params: &'a [u8],
+    ret: &'a [u8],
+}
+
+impl<'a> MethodType<'a> {
+    /// Takes `(params)ret` apart; `None` if it is not a method descriptor.
+    pub fn parse(text: &'a [u8]) -> Option<Self> {
+        let rest = text.strip_prefix(b"(")?;
+        let mut params = rest;
+        while params.first() != Some(&b')') {
+            params = &params[type_len(params)?..];
+        }
+        let ret = &params[1..];
+        let whole = ret == b"V" || type_len(ret)? == ret.len();
+        whole.then_some(MethodType { params: &rest[..rest.len() - params.len()], ret })
+    }
+
+    /// The parameter types in order, without the receiver.
+    pub fn params(self) -> impl Iterator<Item = FieldType<'a>> + Clone {
+        let mut rest = self.params;
+        std::iter::from_fn(move || {
+            let (one, tail) = rest.split_at_checked(type_len(rest)?)?;
+            rest = tail;
+            Some(FieldType(one))
+        })
+    }
+
+    /// The result type, or `None` for `void`.
+    pub fn ret(self) -> Option<FieldType<'a>> {
+        (self.ret != b"V").then_some(FieldType(self.ret))
+    }
+
+    /// Words that the parameters take, without the receiver.
+    pub fn words(self) -> u32 {
+        self.params().map(|it| u32::from(it.kind().words())).sum()
+    }
+}
+
+/// Whether `text` is a field descriptor.
+pub fn is_field_type(text: &[u8]) -> bool {
+    type_len(text) == Some(text.len())
+}
+
+/// Length of the field type at the start of `text`, if there is a well-formed one.
+fn type_len(text: &[u8]) -> Option<usize> {
+    let dims = text.iter().position(|&b| b != b'[')?;
+    if dims > 255 {
+        return None;
+    }
+    match text[dims] {
+        b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' => Some(dims + 1),
+        b'L' => {
+            let name = &text[dims + 1..];
+            let end = name.iter().position(|&b| b == b';')?;
+            // JVMS §4.2.1: unqualified names are not empty and hold none of `. ; [ /`.
+            let fine = end > 0 && !name[..end].iter().any(|&b| b == b'.' || b == b'[');
+            fine.then_some(dims + 1 + end + 1)
+        }
+        _ => None,
+    }
+}
+
+impl Descriptor {
+    /// The descriptor as a method's, if it is one.
+    pub fn method_type(self) -> Option<MethodType<'static>> {
+        MethodType::parse(self.bytes())
+    }
+
+    /// The descriptor as a field's, if it is one.
+    pub fn field_type(self) -> Option<FieldType<'static>> {
+        is_field_type(self.bytes()).then_some(FieldType(self.bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_descriptor_comes_apart() {
+        let t = MethodType::parse(b"(I[JLjava/lang/String;D)[[Lp/C;").unwrap();
+        let params: Vec<_> = t.params().map(|it| String::from_utf8_lossy(it.0).into_owned()).collect();
+        assert_eq!(params, ["I", "[J", "Ljava/lang/String;", "D"]);
+        assert_eq!(t.words(), 5);
+        assert_eq!(t.ret().unwrap().class().unwrap().bytes(), b"[[Lp/C;");
+        assert!(MethodType::parse(b"()V").unwrap().ret().is_none());
+    }
+
+    #[test]
+    fn what_is_no_descriptor_is_refused() {
+        for bad in ["", "(", "()", "(V)V", "()VV", "(I", "I", "(L;)V", "(Lp.C;)V", "([)V", "(Lp)V", "()II"] {
+            assert!(MethodType::parse(bad.as_bytes()).is_none(), "{bad}");
+        }
+        assert!(is_field_type(&[&[b'['; 255][..], b"I"].concat()));
+        assert!(!is_field_type(&[&[b'['; 256][..], b"I"].concat()));
+    }
+}

@@ -1,0 +1,291 @@
+//! The one process-wide, append-only interner of names.
+//!
+//! Facts hold names, never constant-pool indices: recompiling one method of a class renumbers the pool,
+//! and an equal body must compare equal. Ids are small and cheap to compare, they live as long as the
+//! process, and they mean nothing outside it: never order by them, store them or print them. To sort,
+//! sort by [`Name::bytes`].
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError, RwLock};
+
+use rustc_hash::FxBuildHasher;
+
+use crate::mutf8;
+
+/// Any string of a class file, as modified UTF-8.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Name(NonZeroU32);
+
+/// A class or array type as class constants name it: `java/lang/Object`, `[I`, `[Lp/C;`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClassName(pub Name);
+
+/// A field or method descriptor (JVMS §4.3): `I`, `(ILjava/lang/String;)V`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Descriptor(pub Name);
+
+/// A field or method as constants name it: class, name and descriptor.
+///
+/// For a method this is also the *dispatch name* of a call and, with the declaring class, the identity
+/// of a definition.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MemberRef(NonZeroU32);
+
+/// What a [`MemberRef`] stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Member {
+    /// The class named, which need not declare the member.
+    pub class: ClassName,
+    /// The simple name.
+    pub name: Name,
+    /// Its descriptor.
+    pub descriptor: Descriptor,
+}
+
+/// A field named by a constant.
+pub type FieldRef = MemberRef;
+/// A method named by a constant.
+pub type MethodRef = MemberRef;
+
+const SHARDS: usize = 32;
+/// The first chunk holds this many items, each following one twice as many.
+const FIRST: usize = 1 << 10;
+const CHUNKS: usize = 22;
+
+/// A table from values to ids that only grows. Reading an item by id takes no lock.
+struct Table<T: 'static> {
+    shards: [RwLock<HashMap<T, NonZeroU32, FxBuildHasher>>; SHARDS],
+    chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
+    next: AtomicU32,
+}
+
+impl<T: Copy + Eq + Hash> Table<T> {
+    fn new() -> Self {
+        Table {
+            shards: std::array::from_fn(|_| RwLock::default()),
+            chunks: std::array::from_fn(|_| OnceLock::new()),
+            next: AtomicU32::new(1),
+        }
+    }
+
+    fn place(id: NonZeroU32) -> (usize, usize) {
+        let i = id.get() as usize - 1 + FIRST;
+        let chunk = (usize::BITS - 1 - i.leading_zeros()) as usize - FIRST.trailing_zeros() as usize;
+        (chunk, i - (FIRST << chunk))
+    }
+
+    fn get(&self, id: NonZeroU32) -> T {
+        let (chunk, i) = Self::place(id);
+        match self.chunks.get(chunk).and_then(OnceLock::get).and_then(|it| it[i].get()) {
+            Some(it) => *it,
+            None => unreachable!("an id exists only after its item was stored"),
+        }
+    }
+
+    /// The id of the value that equals `key`; `own` makes the value to keep when there is none yet.
+    fn intern<Q>(&self, key: &Q, own: impl FnOnce() -> T) -> NonZeroU32
+    where
+        T: std::borrow::Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let hash = FxBuildHasher.hash_one(key);
+        // hashbrown takes bucket and tag from the ends of the hash; the middle chooses the shard.
+        let shard = &self.shards[(hash >> 32) as usize % SHARDS];
+        if let Some(&id) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return id;
+        }
+        let mut map = shard.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&id) = map.get(key) {
+            return id;
+        }
+        let item = own();
+        let Some(id) = NonZeroU32::new(self.next.fetch_add(1, Ordering::Relaxed)) else {
+            unreachable!("four thousand million names do not fit into the inputs that we accept")
+        };
+        let (chunk, i) = Self::place(id);
+        let slots = self.chunks[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| OnceLock::new()).collect());
+        let _ = slots[i].set(item);
+        map.insert(item, id);
+        id
+    }
+}
+
+static NAMES: LazyLock<Table<&'static [u8]>> = LazyLock::new(Table::new);
+static MEMBERS: LazyLock<Table<Member>> = LazyLock::new(Table::new);
+
+/// Copies `bytes` into memory that lives as long as the process, many strings to an allocation.
+fn keep(bytes: &[u8]) -> &'static [u8] {
+    const BLOCK: usize = 1 << 16;
+    static FREE: Mutex<&'static mut [u8]> = Mutex::new(&mut []);
+    if bytes.len() > BLOCK / 8 {
+        return Box::leak(bytes.to_vec().into_boxed_slice());
+    }
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    if free.len() < bytes.len() {
+        *free = Box::leak(vec![0; BLOCK].into_boxed_slice());
+    }
+    let (mine, rest) = std::mem::take(&mut *free).split_at_mut(bytes.len());
+    *free = rest;
+    mine.copy_from_slice(bytes);
+    mine
+}
+
+impl Name {
+    /// The id of `bytes`. Whether they are modified UTF-8 is the caller's to check
+    /// ([`crate::pool::Pool::name`] does).
+    pub fn new(bytes: &[u8]) -> Self {
+        Name(NAMES.intern(bytes, || keep(bytes)))
+    }
+
+    /// The text as modified UTF-8.
+    pub fn bytes(self) -> &'static [u8] {
+        NAMES.get(self.0)
+    }
+
+    /// The raw id, for per-class caches in this room.
+    pub(crate) fn raw(self) -> u32 {
+        self.0.get()
+    }
+
+    /// The inverse of [`Name::raw`].
+    pub(crate) fn from_raw(raw: u32) -> Option<Self> {
+        NonZeroU32::new(raw).map(Name)
+    }
+}
+
+impl ClassName {
+    /// The class of this internal name.
+    pub fn new(bytes: &[u8]) -> Self {
+        ClassName(Name::new(bytes))
+    }
+
+    /// The internal name as modified UTF-8.
+    pub fn bytes(self) -> &'static [u8] {
+        self.0.bytes()
+    }
+
+    /// Whether this is an array type (`[I`).
+    pub fn is_array(self) -> bool {
+        self.bytes().first() == Some(&b'[')
+    }
+
+    /// The package, without a slash at its end; empty for the unnamed package.
+    pub fn package(self) -> &'static [u8] {
+        let bytes = self.bytes();
+        bytes.iter().rposition(|&b| b == b'/').map_or(&[], |i| &bytes[..i])
+    }
+}
+
+impl Descriptor {
+    /// The descriptor with this text.
+    pub fn new(bytes: &[u8]) -> Self {
+        Descriptor(Name::new(bytes))
+    }
+
+    /// The text.
+    pub fn bytes(self) -> &'static [u8] {
+        self.0.bytes()
+    }
+}
+
+impl MemberRef {
+    /// The member of this class, name and descriptor.
+    pub fn new(class: ClassName, name: Name, descriptor: Descriptor) -> Self {
+        let member = Member { class, name, descriptor };
+        MemberRef(MEMBERS.intern(&member, || member))
+    }
+
+    /// Class, name and descriptor at once.
+    pub fn get(self) -> Member {
+        MEMBERS.get(self.0)
+    }
+
+    /// The class named.
+    pub fn class(self) -> ClassName {
+        self.get().class
+    }
+
+    /// The simple name.
+    pub fn name(self) -> Name {
+        self.get().name
+    }
+
+    /// The descriptor.
+    pub fn descriptor(self) -> Descriptor {
+        self.get().descriptor
+    }
+
+    /// The raw id, for per-class caches in this room.
+    pub(crate) fn raw(self) -> u32 {
+        self.0.get()
+    }
+
+    /// The inverse of [`MemberRef::raw`].
+    pub(crate) fn from_raw(raw: u32) -> Option<Self> {
+        NonZeroU32::new(raw).map(MemberRef)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        mutf8::Shown(self.bytes()).fmt(f)
+    }
+}
+
+impl fmt::Display for ClassName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Descriptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for MemberRef {
+    /// `p/C.m(I)V` for a method, `p/C.f:I` for a field.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let it = self.get();
+        let colon = if it.descriptor.bytes().first() == Some(&b'(') { "" } else { ":" };
+        write!(f, "{}.{}{colon}{}", it.class, it.name, it.descriptor)
+    }
+}
+
+macro_rules! debug_as_display {
+    ($($ty:ty),*) => { $(impl fmt::Debug for $ty {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { write!(f, "{self}") }
+    })* };
+}
+debug_as_display!(Name, ClassName, Descriptor, MemberRef);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_text_has_one_id_from_any_thread() {
+        let ids: Vec<Vec<Name>> = std::thread::scope(|s| {
+            let jobs: Vec<_> = (0..4)
+                .map(|_| s.spawn(|| (0..5000).map(|i| Name::new(format!("n{i}").as_bytes())).collect()))
+                .collect();
+            jobs.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert!(ids.windows(2).all(|w| w[0] == w[1]));
+        assert_eq!(ids[0][4321].bytes(), b"n4321");
+    }
+
+    #[test]
+    fn members_show_as_people_write_them() {
+        let c = ClassName::new(b"p/C");
+        let m = MemberRef::new(c, Name::new(b"m"), Descriptor::new(b"(I)V"));
+        let f = MemberRef::new(c, Name::new(b"f"), Descriptor::new(b"I"));
+        assert_eq!((m.to_string(), f.to_string()), ("p/C.m(I)V".to_owned(), "p/C.f:I".to_owned()));
+        assert_eq!(c.package(), b"p");
+    }
+}

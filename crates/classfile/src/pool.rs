@@ -1,0 +1,273 @@
+//! The constant pool (JVMS §4.4) by offsets: an entry is decoded when somebody asks for it.
+
+use std::cell::Cell;
+
+use crate::bytes::{Reader, u2, u4};
+use crate::descriptor;
+use crate::error::{Fault, Malformed, Result};
+use crate::mutf8;
+use crate::names::{ClassName, Descriptor, MemberRef, Name};
+
+/// An index into one class's constant pool. It means nothing outside that class file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PoolIndex(pub u16);
+
+/// One entry, its own numbers decoded and its references left as indices.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Entry<'a> {
+    /// `CONSTANT_Utf8`, not yet validated.
+    Utf8(&'a [u8]),
+    /// `CONSTANT_Integer`.
+    Integer(i32),
+    /// `CONSTANT_Float`, as bits (NaNs keep their payload).
+    Float(u32),
+    /// `CONSTANT_Long`.
+    Long(i64),
+    /// `CONSTANT_Double`, as bits.
+    Double(u64),
+    /// `CONSTANT_Class`: its name.
+    Class(PoolIndex),
+    /// `CONSTANT_String`: its text.
+    String(PoolIndex),
+    /// `CONSTANT_Fieldref`: class, name and type.
+    Fieldref(PoolIndex, PoolIndex),
+    /// `CONSTANT_Methodref`: class, name and type.
+    Methodref(PoolIndex, PoolIndex),
+    /// `CONSTANT_InterfaceMethodref`: class, name and type.
+    InterfaceMethodref(PoolIndex, PoolIndex),
+    /// `CONSTANT_NameAndType`: name, descriptor.
+    NameAndType(PoolIndex, PoolIndex),
+    /// `CONSTANT_MethodHandle`: reference kind, reference.
+    MethodHandle(u8, PoolIndex),
+    /// `CONSTANT_MethodType`: its descriptor.
+    MethodType(PoolIndex),
+    /// `CONSTANT_Dynamic`: bootstrap method number, name and type.
+    Dynamic(u16, PoolIndex),
+    /// `CONSTANT_InvokeDynamic`: bootstrap method number, name and type.
+    InvokeDynamic(u16, PoolIndex),
+    /// `CONSTANT_Module`: its name.
+    Module(PoolIndex),
+    /// `CONSTANT_Package`: its name.
+    Package(PoolIndex),
+}
+
+/// The constant pool of one class file.
+pub struct Pool<'a> {
+    bytes: &'a [u8],
+    /// Offset of each entry's tag; 0 for index 0 and for the second half of a long or double.
+    offsets: Box<[u32]>,
+    /// Interned ids of the entries that were asked for as names or members, 0 for the others.
+    interned: Box<[Cell<u32>]>,
+}
+
+impl<'a> Pool<'a> {
+    /// Finds the entries of the pool that starts at `reader` (at `constant_pool_count`) and moves
+    /// `reader` behind it.
+    pub(crate) fn parse(bytes: &'a [u8], reader: &mut Reader<'a>) -> Result<Self> {
+        let at = reader.pos();
+        let count = reader.u2()? as usize;
+        let mut pos = reader.pos();
+        // An entry takes three bytes at least: a count that cannot be true allocates nothing.
+        if count.saturating_sub(1) > bytes.len().saturating_sub(pos) / 3 * 2 + 1 {
+            let have = (bytes.len() - pos) as u64;
+            return Err(Malformed::new(at, "4.1", Fault::Truncated { need: count as u64 * 3, have }));
+        }
+        let mut offsets = Vec::with_capacity(count.max(1));
+        offsets.push(0);
+        while offsets.len() < count {
+            let Some(&tag) = bytes.get(pos) else {
+                return Err(Malformed::new(pos, "4.4", Fault::Truncated { need: 1, have: 0 }));
+            };
+            offsets.push(pos as u32);
+            pos += match tag {
+                1 => match u2(bytes, pos + 1) {
+                    Some(len) => 3 + len as usize,
+                    None => return Err(Malformed::new(pos, "4.4.7", Fault::Truncated { need: 3, have: 1 })),
+                },
+                3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => 5,
+                5 | 6 => {
+                    // JVMS §4.4.5: these take two entries, the second unusable.
+                    offsets.push(0);
+                    9
+                }
+                7 | 8 | 16 | 19 | 20 => 3,
+                15 => 4,
+                _ => return Err(Malformed::new(pos, "4.4", Fault::Tag(tag))),
+            };
+        }
+        if pos > bytes.len() {
+            let fault = Fault::Truncated { need: (pos - at) as u64, have: (bytes.len() - at) as u64 };
+            return Err(Malformed::new(at, "4.4", fault));
+        }
+        if offsets.len() > count.max(1) {
+            let last = PoolIndex((count - 1) as u16);
+            return Err(Malformed::new(at, "4.4.5", Fault::PoolIndex(last.0)));
+        }
+        *reader = Reader::new(bytes, pos, "4.1");
+        let interned = vec![Cell::new(0); offsets.len()].into_boxed_slice();
+        Ok(Pool { bytes, offsets: offsets.into_boxed_slice(), interned })
+    }
+
+    /// Number of indices, the unused index 0 included.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether the pool has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// The pool's bytes, which are the whole class file's.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    #[inline]
+    fn offset(&self, index: PoolIndex) -> Result<usize> {
+        match self.offsets.get(index.0 as usize) {
+            Some(&at) if at != 0 => Ok(at as usize),
+            _ => Err(Malformed::new(0, "4.4", Fault::PoolIndex(index.0))),
+        }
+    }
+
+    fn wrong<T>(&self, index: PoolIndex, want: &'static str) -> Result<T> {
+        let at = self.offset(index)?;
+        Err(Malformed::new(at, "4.4", Fault::PoolKind { index: index.0, want }))
+    }
+
+    /// The entry at `index`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn entry(&self, index: PoolIndex) -> Result<Entry<'a>> {
+        let at = self.offset(index)?;
+        let b = self.bytes;
+        let n2 = |k: usize| u2(b, at + k).unwrap_or_default();
+        let n4 = |k: usize| u4(b, at + k).unwrap_or_default();
+        let i = |k: usize| PoolIndex(n2(k));
+        let n8 = || u64::from(n4(1)) << 32 | u64::from(n4(5));
+        Ok(match b[at] {
+            1 => Entry::Utf8(b.get(at + 3..at + 3 + n2(1) as usize).unwrap_or_default()),
+            3 => Entry::Integer(n4(1) as i32),
+            4 => Entry::Float(n4(1)),
+            5 => Entry::Long(n8() as i64),
+            6 => Entry::Double(n8()),
+            7 => Entry::Class(i(1)),
+            8 => Entry::String(i(1)),
+            9 => Entry::Fieldref(i(1), i(3)),
+            10 => Entry::Methodref(i(1), i(3)),
+            11 => Entry::InterfaceMethodref(i(1), i(3)),
+            12 => Entry::NameAndType(i(1), i(3)),
+            15 => Entry::MethodHandle(b[at + 1], i(2)),
+            16 => Entry::MethodType(i(1)),
+            17 => Entry::Dynamic(n2(1), i(3)),
+            18 => Entry::InvokeDynamic(n2(1), i(3)),
+            19 => Entry::Module(i(1)),
+            20 => Entry::Package(i(1)),
+            tag => return Err(Malformed::new(at, "4.4", Fault::Tag(tag))),
+        })
+    }
+
+    /// The bytes of the `CONSTANT_Utf8` at `index`, not validated: for comparing with ASCII words.
+    #[inline]
+    pub fn utf8(&self, index: PoolIndex) -> Result<&'a [u8]> {
+        let at = self.offset(index)?;
+        if self.bytes[at] != 1 {
+            return self.wrong(index, "CONSTANT_Utf8");
+        }
+        let len = u2(self.bytes, at + 1).unwrap_or_default() as usize;
+        Ok(self.bytes.get(at + 3..at + 3 + len).unwrap_or_default())
+    }
+
+    /// The `CONSTANT_Utf8` at `index`, validated and interned.
+    pub fn name(&self, index: PoolIndex) -> Result<Name> {
+        let text = self.utf8(index)?;
+        let cell = &self.interned[index.0 as usize];
+        if let Some(name) = Name::from_raw(cell.get()) {
+            return Ok(name);
+        }
+        if !mutf8::is_valid(text) {
+            return Err(Malformed::new(self.offset(index)?, "4.4.7", Fault::Utf8));
+        }
+        let name = Name::new(text);
+        cell.set(name.raw());
+        Ok(name)
+    }
+
+    /// The name of the `CONSTANT_Class` at `index`.
+    pub fn class_name(&self, index: PoolIndex) -> Result<ClassName> {
+        let at = self.offset(index)?;
+        if self.bytes[at] != 7 {
+            return self.wrong(index, "CONSTANT_Class");
+        }
+        let cell = &self.interned[index.0 as usize];
+        if let Some(name) = Name::from_raw(cell.get()) {
+            return Ok(ClassName(name));
+        }
+        let name = self.name(PoolIndex(u2(self.bytes, at + 1).unwrap_or_default()))?;
+        let text = name.bytes();
+        if text.is_empty() || text[0] == b'[' && !descriptor::is_field_type(text) {
+            return Err(Malformed::new(at, "4.4.1", Fault::Grammar("class name")));
+        }
+        cell.set(name.raw());
+        Ok(ClassName(name))
+    }
+
+    /// The name of the `CONSTANT_Class` at `index`, or `None` for index 0.
+    pub fn optional_class_name(&self, index: PoolIndex) -> Result<Option<ClassName>> {
+        if index.0 == 0 { Ok(None) } else { self.class_name(index).map(Some) }
+    }
+
+    /// The descriptor at `index`; its grammar is checked where it is used.
+    pub fn descriptor(&self, index: PoolIndex) -> Result<Descriptor> {
+        Ok(Descriptor(self.name(index)?))
+    }
+
+    /// Name and descriptor of the `CONSTANT_NameAndType` at `index`.
+    pub fn name_and_type(&self, index: PoolIndex) -> Result<(Name, Descriptor)> {
+        match self.entry(index)? {
+            Entry::NameAndType(name, ty) => Ok((self.name(name)?, self.descriptor(ty)?)),
+            _ => self.wrong(index, "CONSTANT_NameAndType"),
+        }
+    }
+
+    fn member(&self, index: PoolIndex, class: PoolIndex, name_and_type: PoolIndex) -> Result<MemberRef> {
+        let cell = &self.interned[index.0 as usize];
+        if let Some(member) = MemberRef::from_raw(cell.get()) {
+            return Ok(member);
+        }
+        let (name, descriptor) = self.name_and_type(name_and_type)?;
+        let member = MemberRef::new(self.class_name(class)?, name, descriptor);
+        cell.set(member.raw());
+        Ok(member)
+    }
+
+    /// The field that the `CONSTANT_Fieldref` at `index` names.
+    pub fn field_ref(&self, index: PoolIndex) -> Result<MemberRef> {
+        match self.entry(index)? {
+            Entry::Fieldref(class, name_and_type) => {
+                let it = self.member(index, class, name_and_type)?;
+                match it.descriptor().field_type() {
+                    Some(_) => Ok(it),
+                    None => {
+                        Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("field descriptor")))
+                    }
+                }
+            }
+            _ => self.wrong(index, "CONSTANT_Fieldref"),
+        }
+    }
+
+    /// The method that the constant at `index` names, and whether it is a
+    /// `CONSTANT_InterfaceMethodref`.
+    pub fn method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool)> {
+        match self.entry(index)? {
+            Entry::Methodref(class, name_and_type) => Ok((self.member(index, class, name_and_type)?, false)),
+            Entry::InterfaceMethodref(class, name_and_type) => {
+                Ok((self.member(index, class, name_and_type)?, true))
+            }
+            _ => self.wrong(index, "CONSTANT_Methodref"),
+        }
+    }
+}
