@@ -1,0 +1,337 @@
+//! Builds bodies: collects expressions and instructions in any order, then freezes them.
+//!
+//! Before freezing, expressions may be shared, replaced or forgotten, and jump targets are labels. The
+//! frozen body has its expressions in the order of evaluation, each used once, and its labels resolved,
+//! so that equal text means equal bodies.
+
+use classfile::bootstrap::{Dynamic, MethodHandle};
+use classfile::flags::Flags;
+use classfile::names::MethodRef;
+use la_arena::Arena;
+use rustc_hash::FxHashMap;
+
+use crate::body::{
+    Body, Check, Expr, ExprId, Instr, InstrId, MAX_OPERANDS, Operands, Row, SwitchTable, instr_id, ordinal,
+};
+
+/// A body under construction.
+pub struct Builder {
+    exprs: Vec<Expr>,
+    instrs: Vec<Instr>,
+    operands: Vec<ExprId>,
+    switches: Vec<SwitchTable>,
+    dynamics: Vec<Dynamic>,
+    handles: Vec<MethodHandle>,
+    /// Instruction at which each label stands.
+    labels: Vec<u32>,
+}
+
+/// Why a body cannot be frozen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BuildError {
+    /// The tables of a body are full.
+    TooLarge,
+    /// A label was used and never placed, or stands behind the last instruction.
+    Label(u32),
+}
+
+/// What a body consists of besides its code.
+pub struct Header {
+    /// The method.
+    pub method: MethodRef,
+    /// Its access flags.
+    pub flags: Flags,
+    /// Its local variable slots.
+    pub locals: u16,
+    /// Unreachable bytecode, see [`Body::unreachable`].
+    pub unreachable: Box<[(u32, u32)]>,
+    /// See [`Body::unverified`].
+    pub unverified: bool,
+}
+
+const UNPLACED: u32 = u32::MAX;
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// An empty body.
+    pub fn new() -> Self {
+        Builder {
+            exprs: Vec::new(),
+            instrs: Vec::new(),
+            operands: Vec::new(),
+            switches: Vec::new(),
+            dynamics: Vec::new(),
+            handles: Vec::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    /// Forgets everything but the memory it sits in.
+    pub fn clear(&mut self) {
+        self.exprs.clear();
+        self.instrs.clear();
+        self.operands.clear();
+        self.switches.clear();
+        self.dynamics.clear();
+        self.handles.clear();
+        self.labels.clear();
+    }
+
+    /// Adds an expression. It may be used any number of times; freezing copies it to each use.
+    #[inline]
+    pub fn expr(&mut self, expr: Expr) -> ExprId {
+        self.exprs.push(expr);
+        ExprId::from_raw(((self.exprs.len() - 1) as u32).into())
+    }
+
+    /// The expression with this id.
+    #[inline]
+    pub fn get(&self, id: ExprId) -> Expr {
+        self.exprs[id.into_raw().into_u32() as usize]
+    }
+
+    /// Adds a method-handle constant and returns its index.
+    pub fn handle(&mut self, handle: MethodHandle) -> u32 {
+        self.handles.push(handle);
+        (self.handles.len() - 1) as u32
+    }
+
+    /// Adds a call site or dynamic constant and returns its index.
+    pub fn dynamic(&mut self, dynamic: Dynamic) -> u32 {
+        self.dynamics.push(dynamic);
+        (self.dynamics.len() - 1) as u32
+    }
+
+    /// Adds a switch table, its targets being labels, and returns its index.
+    pub fn switch(&mut self, table: SwitchTable) -> u32 {
+        self.switches.push(table);
+        (self.switches.len() - 1) as u32
+    }
+
+    /// Adds a list of at most 255 operands; more, or too many in all, are refused.
+    pub fn operands(&mut self, list: &[ExprId]) -> Result<Operands, BuildError> {
+        let start = self.operands.len();
+        let len = u8::try_from(list.len()).map_err(|_| BuildError::TooLarge)?;
+        if start >= MAX_OPERANDS {
+            return Err(BuildError::TooLarge);
+        }
+        self.operands.extend_from_slice(list);
+        Ok(Operands::new(start, len))
+    }
+
+    /// A new label, to be placed once.
+    pub fn label(&mut self) -> InstrId {
+        self.labels.push(UNPLACED);
+        instr_id((self.labels.len() - 1) as u32)
+    }
+
+    /// Lets the label stand before the instruction that is added next.
+    pub fn place(&mut self, label: InstrId) {
+        self.labels[ordinal(label) as usize] = self.len();
+    }
+
+    /// Adds an instruction; its targets are labels. Returns its ordinal.
+    #[inline]
+    pub fn push(&mut self, instr: Instr) -> u32 {
+        self.instrs.push(instr);
+        self.len() - 1
+    }
+
+    /// Number of instructions so far.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.instrs.len() as u32
+    }
+
+    /// Whether there is no instruction yet.
+    pub fn is_empty(&self) -> bool {
+        self.instrs.is_empty()
+    }
+
+    /// The instruction added last.
+    pub fn last_mut(&mut self) -> Option<&mut Instr> {
+        self.instrs.last_mut()
+    }
+
+    /// Makes the body. Rows name instructions, except that their handlers are labels.
+    ///
+    /// # Errors
+    /// When a label in use was never placed.
+    pub fn freeze(&self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
+        let mut frozen = Freezer {
+            from: self,
+            exprs: Vec::with_capacity(self.exprs.len()),
+            operands: Vec::with_capacity(self.operands.len()),
+            dynamics: Vec::new(),
+            handles: Vec::new(),
+            dynamic_ids: FxHashMap::default(),
+            handle_ids: FxHashMap::default(),
+        };
+        let mut switches = Vec::with_capacity(self.switches.len());
+        let mut instrs = Vec::with_capacity(self.instrs.len());
+        for instr in &self.instrs {
+            instrs.push(frozen.instr(*instr, &mut switches)?);
+        }
+        let mut rows = rows;
+        for row in &mut rows {
+            row.handler = self.resolve(row.handler)?;
+        }
+        // `collect` into an arena would grow it step by step; these have their final size.
+        frozen.exprs.shrink_to_fit();
+        Ok(Body {
+            method: header.method,
+            flags: header.flags,
+            locals: header.locals,
+            exprs: Arena::from_iter(frozen.exprs),
+            instrs: Arena::from_iter(instrs),
+            operands: frozen.operands.into(),
+            switches: switches.into(),
+            dynamics: frozen.dynamics.into(),
+            handles: frozen.handles.into(),
+            rows: rows.into(),
+            unreachable: header.unreachable,
+            unverified: header.unverified,
+        })
+    }
+
+    fn resolve(&self, label: InstrId) -> Result<InstrId, BuildError> {
+        match self.labels.get(ordinal(label) as usize) {
+            Some(&at) if at < self.len() => Ok(instr_id(at)),
+            _ => Err(BuildError::Label(ordinal(label))),
+        }
+    }
+}
+
+struct Freezer<'b> {
+    from: &'b Builder,
+    exprs: Vec<Expr>,
+    operands: Vec<ExprId>,
+    dynamics: Vec<Dynamic>,
+    handles: Vec<MethodHandle>,
+    dynamic_ids: FxHashMap<u32, u32>,
+    handle_ids: FxHashMap<MethodHandle, u32>,
+}
+
+impl Freezer<'_> {
+    /// Copies the tree under `id`, operands before operators.
+    fn expr(&mut self, id: ExprId) -> ExprId {
+        let copy = match self.from.get(id) {
+            Expr::Unary(op, e) => Expr::Unary(op, self.expr(e)),
+            Expr::Cast(class, e) => Expr::Cast(class, self.expr(e)),
+            Expr::InstanceOf(class, e) => Expr::InstanceOf(class, self.expr(e)),
+            Expr::Field(e, field) => Expr::Field(self.expr(e), field),
+            Expr::Binary(op, a, b) => {
+                let a = self.expr(a);
+                Expr::Binary(op, a, self.expr(b))
+            }
+            Expr::Elem(elem, a, b) => {
+                let a = self.expr(a);
+                Expr::Elem(elem, a, self.expr(b))
+            }
+            Expr::MethodHandle(it) => {
+                let handle = self.from.handles[it as usize];
+                let handles = &mut self.handles;
+                Expr::MethodHandle(*self.handle_ids.entry(handle).or_insert_with(|| {
+                    handles.push(handle);
+                    (handles.len() - 1) as u32
+                }))
+            }
+            leaf => leaf,
+        };
+        self.exprs.push(copy);
+        ExprId::from_raw(((self.exprs.len() - 1) as u32).into())
+    }
+
+    fn list(&mut self, it: Operands) -> Operands {
+        let start = self.operands.len();
+        for i in it.start()..it.start() + it.len() {
+            let e = self.expr(self.from.operands[i]);
+            self.operands.push(e);
+        }
+        Operands::new(start, it.len() as u8)
+    }
+
+    fn dynamic(&mut self, it: u32) -> u32 {
+        let Freezer { from, dynamics, dynamic_ids, .. } = self;
+        *dynamic_ids.entry(it).or_insert_with(|| {
+            dynamics.push(from.dynamics[it as usize].clone());
+            (dynamics.len() - 1) as u32
+        })
+    }
+
+    fn table(&self, it: u32) -> Result<SwitchTable, BuildError> {
+        let it = &self.from.switches[it as usize];
+        let case = |&(key, to): &(i32, InstrId)| Ok((key, self.from.resolve(to)?));
+        Ok(SwitchTable {
+            cases: it.cases.iter().map(case).collect::<Result<_, _>>()?,
+            default: it.default.map(|to| self.from.resolve(to)).transpose()?,
+        })
+    }
+
+    fn check(&mut self, check: Check) -> Check {
+        match check {
+            Check::NotNull(e) => Check::NotNull(self.expr(e)),
+            Check::NotZero(kind, e) => Check::NotZero(kind, self.expr(e)),
+            Check::NotNegative(e) => Check::NotNegative(self.expr(e)),
+            Check::Cast(class, e) => Check::Cast(class, self.expr(e)),
+            Check::Bound(a, b) => {
+                let a = self.expr(a);
+                Check::Bound(a, self.expr(b))
+            }
+            Check::Store(a, b) => {
+                let a = self.expr(a);
+                Check::Store(a, self.expr(b))
+            }
+        }
+    }
+
+    // long match: one arm an instruction
+    fn instr(&mut self, instr: Instr, switches: &mut Vec<SwitchTable>) -> Result<Instr, BuildError> {
+        Ok(match instr {
+            Instr::Assign(var, e) => Instr::Assign(var, self.expr(e)),
+            Instr::SetField(a, field, b) => {
+                let a = self.expr(a);
+                Instr::SetField(a, field, self.expr(b))
+            }
+            Instr::SetStatic(field, e) => Instr::SetStatic(field, self.expr(e)),
+            Instr::SetElem(elem, a, i, v) => {
+                let a = self.expr(a);
+                let i = self.expr(i);
+                Instr::SetElem(elem, a, i, self.expr(v))
+            }
+            Instr::Assert(check) => Instr::Assert(self.check(check)),
+            Instr::New(var, method, it) => Instr::New(var, method, self.list(it)),
+            Instr::NewArray(var, ty, e) => Instr::NewArray(var, ty, self.expr(e)),
+            Instr::MultiNewArray(var, ty, it) => Instr::MultiNewArray(var, ty, self.list(it)),
+            Instr::Call(var, kind, method, it) => Instr::Call(var, kind, method, self.list(it)),
+            Instr::CallDynamic(var, site, it) => {
+                let it = self.list(it);
+                Instr::CallDynamic(var, self.dynamic(site), it)
+            }
+            Instr::ConstDynamic(var, site) => Instr::ConstDynamic(var, self.dynamic(site)),
+            Instr::MonitorEnter(e) => Instr::MonitorEnter(self.expr(e)),
+            Instr::MonitorExit(e) => Instr::MonitorExit(self.expr(e)),
+            Instr::Throw(e) => Instr::Throw(self.expr(e)),
+            Instr::Return(e) => Instr::Return(e.map(|e| self.expr(e))),
+            Instr::Goto(to) => Instr::Goto(self.from.resolve(to)?),
+            Instr::If(cond, a, b, to) => {
+                let a = self.expr(a);
+                Instr::If(cond, a, self.expr(b), self.from.resolve(to)?)
+            }
+            Instr::Switch(e, it) => {
+                switches.push(self.table(it)?);
+                Instr::Switch(self.expr(e), (switches.len() - 1) as u32)
+            }
+            Instr::Ret(e, it) => {
+                switches.push(self.table(it)?);
+                Instr::Ret(self.expr(e), (switches.len() - 1) as u32)
+            }
+            Instr::MayInit(_) | Instr::Alloc(..) | Instr::Catch(_) => instr,
+        })
+    }
+}
