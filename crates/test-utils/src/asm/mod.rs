@@ -1,0 +1,96 @@
+//! An assembler: text (`.jasm`) or builder calls to class-file bytes.
+//!
+//! It is an oracle for the decoder, so it shares no code with `classfile`. It checks next to nothing: wrong
+//! classes are a use. It writes no `StackMapTable` by itself; version 49 (the default) needs none.
+//!
+//! # The text
+//! One directive or instruction a line; `//` at the start of a word comments out the rest. A word with odd
+//! characters is quoted, in whole or in part: `"a b"`, `p/"we.ird".m()V`. Escapes in quotes: `\n \r \t \\ \"`
+//! and `\uXXXX`, unpaired surrogates included. Numbers are decimal or `0x…`.
+//! ```text
+//! .class public super p/A            // flags by name or number, then the name; starts a new class
+//! .version 49.0                      // the default
+//! .super java/lang/Object            // the default; `.super none` writes index 0
+//! .implements p/I
+//! .source A.java
+//! .signature <T:Ljava/lang/Object;>Ljava/lang/Object;
+//! .nesthost p/Host
+//! .nestmember p/A$B                  // one line each, collected into one attribute
+//! .permits p/B
+//! .inner p/A$B p/A B public static   // class, outer or `none`, name or `none`, flags
+//! .bootstrap b0 invokestatic p/A.bsm(I)V int 5 "x"      // named; arguments as for `ldc`
+//! .attribute Name 0x00ff             // raw; of the class, or (like `.signature`) the last field or open method
+//! .field public static f I int 5     // optional constant
+//! .method public static m(I)I
+//!   .stack 3                         // computed when absent, like `.locals`
+//!   .locals 2
+//!   .throws p/E
+//!   .line 7
+//!   .catch p/E from A to B using H   // rows in order; `any`; a place is a label or a raw offset `@12`
+//!   .var 0 x I from A to B
+//!   .codeattribute Name 0x00
+//!   .bytes 0x00b1                    // raw code
+//! A: iload_0                         // labels alone or before an instruction
+//!   wide iload 0                     // forces the wide form
+//!   getfield p/A.f I
+//!   invokevirtual p/A.m(I)I          // `invokestatic interface p/I.m()V` for an InterfaceMethodref
+//!   ldc int 5                        // int long float double string class methodtype handle dynamic
+//!   ldc float 0x7fc00001             // hex digits of a float or double are its bits
+//!   ldc "text"
+//!   ldc handle invokestatic p/A.m()V // or getfield p/A.f I, …, `interface` before the owner
+//!   ldc dynamic b0 name I
+//!   invokedynamic b0 name(I)I
+//!   tableswitch 3 A B default C      // lowest key, targets
+//!   lookupswitch 1:A 9:B default C
+//!   multianewarray [[I 2
+//!   newarray int
+//! .end                               // ends the method
+//! ```
+//! `goto`, `goto_w`, `jsr`, `jsr_w`, `ldc`, `ldc_w` are what is written, but for `ldc` of an index above 255.
+
+mod class;
+mod code;
+mod depth;
+mod encode;
+pub mod opcodes;
+mod pool;
+mod text;
+mod text_code;
+mod words;
+
+pub use class::{Attribute, Bootstrap, ClassBuilder, FieldDef, Inner, MethodDef};
+pub use code::{CodeBuilder, Insn, Label, Pos, Row, Var};
+pub use pool::{Const, Member, Text};
+pub use text::{assemble, parse};
+
+/// What the assembler could not write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AsmError {
+    /// Line of the text, 0 when the class came from a builder.
+    pub line: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl AsmError {
+    fn new(message: impl Into<String>) -> AsmError {
+        AsmError { line: 0, message: message.into() }
+    }
+}
+
+impl std::fmt::Display for AsmError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for AsmError {}
+
+/// A class that the text front end made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assembled {
+    /// Internal name, with unpaired surrogates replaced.
+    pub name: String,
+    /// The class file.
+    pub bytes: Vec<u8>,
+}

@@ -1,0 +1,189 @@
+//! Running static methods of class files on a real JVM, thousands in one start (`test-data/harness`).
+//!
+//! Each case runs in a class loader of its own, so static state is fresh. An answer holds what came out (values
+//! as text, floats and doubles as bits, exceptions by class) and the trace that the code wrote through `ajar/T`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::asm::{Assembled, Text};
+use crate::jdk::Jdk;
+
+/// One call to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Class, in internal form.
+    pub class: String,
+    /// Name of a static method.
+    pub method: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// One argument a parameter.
+    pub args: Vec<Arg>,
+}
+
+/// An argument of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// For int, short, char, byte and boolean parameters.
+    Int(i32),
+    /// For long parameters.
+    Long(i64),
+    /// For float parameters, by bits.
+    Float(u32),
+    /// For double parameters, by bits.
+    Double(u64),
+    /// For string parameters.
+    Str(Text),
+    /// For reference parameters.
+    Null,
+}
+
+/// What a case did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The lines it wrote through `ajar/T`.
+    pub trace: Vec<String>,
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With a value, as `ajar/T` shows it: `I 5`, `J 5`, `F 7fc00000`, `D …`, `"text"`, `L p/C`, `V`.
+    Result(String),
+    /// With an exception: its class; ` <- ` and the cause for failed initialisers.
+    Throw(String),
+    /// Not within the time allowed.
+    Timeout,
+}
+
+/// The folder `test-data` of this repository.
+pub fn data_dir() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).join("test-data")
+}
+
+/// A folder that is removed when dropped.
+#[derive(Debug)]
+pub struct TempDir(PathBuf);
+
+impl TempDir {
+    /// A new empty folder.
+    pub fn new() -> std::io::Result<TempDir> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ajar-test-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(TempDir(path))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        // Best effort: a folder left behind spoils no later test.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes class files into `root`, in folders by package.
+pub fn write_classes(root: &Path, classes: &[Assembled]) -> std::io::Result<()> {
+    for it in classes {
+        let path = root.join(format!("{}.class", it.name));
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, &it.bytes)?;
+    }
+    Ok(())
+}
+
+/// Runs `cases` over `classes` on `jdk`; one answer a case, in order.
+pub fn run(jdk: &Jdk, classes: &[Assembled], cases: &[Case]) -> std::io::Result<Vec<Answer>> {
+    let dir = TempDir::new()?;
+    let root = dir.path().join("classes");
+    std::fs::create_dir_all(&root)?;
+    write_classes(&root, classes)?;
+    run_folder(jdk, &root, cases)
+}
+
+/// Runs `cases` over the class files in `root` on `jdk`; one answer a case, in order.
+pub fn run_folder(jdk: &Jdk, root: &Path, cases: &[Case]) -> std::io::Result<Vec<Answer>> {
+    let dir = TempDir::new()?;
+    let requests = dir.path().join("requests");
+    std::fs::write(&requests, cases.iter().map(request).collect::<String>())?;
+    let output = Command::new(jdk.java())
+        .args(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx768m", "-Xverify:remote", "-cp"])
+        .arg(data_dir().join("harness"))
+        .arg("Harness")
+        .args([root, &requests])
+        .arg("10000")
+        .output()?;
+    let answers = answers(&String::from_utf8_lossy(&output.stdout));
+    if answers.len() != cases.len() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message = format!("{} answers to {} cases: {stderr}", answers.len(), cases.len());
+        return Err(std::io::Error::other(message));
+    }
+    Ok(answers)
+}
+
+fn request(case: &Case) -> String {
+    let mut out = format!("{}\t{}\t{}", case.class, case.method, case.descriptor);
+    for arg in &case.args {
+        out.push('\t');
+        // Writing to a string cannot fail.
+        let _ = match arg {
+            Arg::Int(it) => write!(out, "{it}"),
+            Arg::Long(it) => write!(out, "{it}"),
+            Arg::Float(it) => write!(out, "{it:08x}"),
+            Arg::Double(it) => write!(out, "{it:016x}"),
+            Arg::Str(it) => write!(out, "{}", quote(it)),
+            Arg::Null => write!(out, "null"),
+        };
+    }
+    out.push('\n');
+    out
+}
+
+/// A text as `ajar/T` quotes it: printable ASCII as it is, `\n`, `\\`, `\"`, all else as `\uXXXX`.
+pub fn quote(text: &Text) -> String {
+    let mut out = "\"".to_owned();
+    for &unit in text.units() {
+        match u8::try_from(unit) {
+            Ok(b'\n') => out.push_str("\\n"),
+            Ok(it @ (b'"' | b'\\')) => out.extend(['\\', char::from(it)]),
+            Ok(it @ b' '..=b'~') => out.push(char::from(it)),
+            _ => {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn answers(text: &str) -> Vec<Answer> {
+    let mut out = Vec::new();
+    let mut open = Answer { outcome: Outcome::Timeout, trace: Vec::new() };
+    for line in text.lines() {
+        let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match keyword {
+            "case" => open = Answer { outcome: Outcome::Timeout, trace: Vec::new() },
+            "result" => open.outcome = Outcome::Result(rest.to_owned()),
+            "throw" => open.outcome = Outcome::Throw(rest.to_owned()),
+            "trace" => open.trace.push(rest.to_owned()),
+            "end" => out.push(open.clone()),
+            _ => {}
+        }
+    }
+    out
+}
