@@ -2,6 +2,8 @@
 //! `bench` measures against ASM. No part of the product; knows the rooms only by their folders and, in the
 //! bench example, by their public functions.
 
+mod corpus;
+mod jdk;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +14,9 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   tidy     check the house: arrows, modules, effects, docs, sizes, papers
-  arrows   print the rooms and the arrows between them";
+  arrows   print the rooms and the arrows between them
+  corpus [--any-version] small|medium|large|extra|tools|jdk
+           fetch outside jars into corpus/TIER; --any-version takes what the archive has";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +34,9 @@ fn run(args: &[String]) -> Result<()> {
     match args.as_slice() {
         ["tidy"] => tidy::run(&root()),
         ["arrows"] => tidy::print_arrows(&root()),
+        ["corpus"] => corpus::run(&root(), "small", false),
+        ["corpus", "--any-version", tier] => corpus::run(&root(), tier, true),
+        ["corpus", tier] if !tier.starts_with('-') => corpus::run(&root(), tier, false),
         [] | ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(())
