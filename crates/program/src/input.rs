@@ -1,0 +1,80 @@
+//! The inputs: everything that answers depend on and that does not follow from something else.
+//!
+//! Only the one writer in `ide` sets them, after comparing: salsa does not compare (`engine.md`, rule 6).
+//! Inputs are never freed, so the slot of a class that vanished is given to the next that appears.
+
+// salsa gives each input undocumented constructors and setters; all that is written here is documented.
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+
+use vfs::identity::EntryIdentity;
+
+/// One class file.
+#[salsa::input(debug)]
+pub struct ClassFile {
+    /// The container that it belongs to.
+    #[returns(copy)]
+    pub container: Container,
+    /// Its number within the container, counted by the writer.
+    #[returns(copy)]
+    pub slot: u32,
+    /// The identity of its content.
+    #[returns(copy)]
+    pub hash: EntryIdentity,
+    /// Its bytes.
+    #[returns(deref)]
+    pub bytes: Arc<[u8]>,
+}
+
+/// A jar, folder or image on the class path.
+#[salsa::input(debug)]
+pub struct Container {
+    /// What it is to the program.
+    #[returns(copy)]
+    pub role: Role,
+    /// Its class files in directory order.
+    #[returns(deref)]
+    pub classes: Arc<[ClassFile]>,
+}
+
+/// The program: there is one.
+#[salsa::input(singleton, debug)]
+pub struct World {
+    /// The containers in class-path order.
+    #[returns(deref)]
+    pub containers: Arc<[Container]>,
+    /// What was set for the whole program.
+    pub settings: Settings,
+}
+
+/// What a container is to the program (`semantics.md` §1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// What the user asks about.
+    App,
+    /// Analysed for its effects, not reported.
+    Lib,
+    /// The Java platform.
+    Jdk,
+}
+
+/// Which classes may exist besides the present ones (`semantics.md` §1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WorldKind {
+    /// Any number of unknown classes that do all that Java lets them.
+    Open,
+    /// All names and the hierarchy are known, code may be missing.
+    Declared,
+    /// What is not present does not exist.
+    Closed,
+}
+
+/// What is set for the whole program. Read by much and changed by little, so its durability is high.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Settings {
+    /// Which classes may exist besides the present ones.
+    pub world: WorldKind,
+    /// The Java release whose view of multi-release jars is taken.
+    pub release: u16,
+}
