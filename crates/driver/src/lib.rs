@@ -1,1 +1,22 @@
-//! The only room with I/O and threads.
+//! The only room with I/O and threads: finds the inputs and the JDK, opens containers, gives the bytes of classes,
+//! runs work on all of them in order, and reads the configuration. Knows nothing of what the bytes mean.
+
+pub mod problem;
+
+mod image_map;
+mod inflate;
+mod zip;
+
+pub mod container;
+
+mod archive;
+mod folder;
+mod image;
+
+pub mod jdk;
+
+mod open;
+pub mod world;
+
+pub mod parallel;
+pub mod usage;

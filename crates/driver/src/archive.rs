@@ -1,0 +1,335 @@
+//! An archive as containers: what kind it is, which of its members are classes and under which roots, and the
+//! archives inside it, which are read in place.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use vfs::classpath_index::{self, CLASSPATH_INDEX_NAME};
+use vfs::manifest::{MANIFEST_NAME, Manifest};
+use vfs::multi_release::{self, VERSIONS};
+use vfs::naming::{is_class_name, member_path};
+
+use crate::container::{ClassEntry, LoadedContainer, Place, Role, Scratch, Store, entry_bytes};
+use crate::problem::Problem;
+use crate::zip::{Blob, DEFLATED, Member, Zip, ZipEntry};
+
+/// Archives inside archives are opened down to this depth.
+const MAX_DEPTH: usize = 8;
+
+/// What one input may make us open: an archive can name the same inner archive many times over, at every level.
+const MAX_ARCHIVES: usize = 10_000;
+const MAX_MEMBERS: usize = 8_000_000;
+const MAX_INFLATED: u64 = 4 << 30;
+
+/// Opens archives. Collects containers in class-path order, and problems.
+pub(crate) struct ArchiveOpener<'a> {
+    /// The release for which multi-release archives choose.
+    pub(crate) release: u16,
+    /// The containers so far.
+    pub(crate) containers: &'a mut Vec<LoadedContainer>,
+    /// The problems so far.
+    pub(crate) problems: &'a mut Vec<Problem>,
+    archives: usize,
+    members: usize,
+    inflated: u64,
+    scratch: Scratch,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Jar,
+    /// A war or a Spring Boot jar: classes under one folder, inner jars beside it.
+    Web {
+        classes: &'static str,
+        lib: &'static str,
+    },
+    Ear,
+    Jmod,
+}
+
+const BOOT: Layout = Layout::Web { classes: "BOOT-INF/classes/", lib: "BOOT-INF/lib/" };
+const WAR: Layout = Layout::Web { classes: "WEB-INF/classes/", lib: "WEB-INF/lib/" };
+
+struct Opened {
+    name: String,
+    zip: Arc<Zip>,
+    members: Vec<Member>,
+    manifest: Manifest,
+    layout: Layout,
+    role: Role,
+    depth: usize,
+}
+
+impl<'a> ArchiveOpener<'a> {
+    /// An opener with fresh limits.
+    pub(crate) fn new(
+        release: u16,
+        containers: &'a mut Vec<LoadedContainer>,
+        problems: &'a mut Vec<Problem>,
+    ) -> ArchiveOpener<'a> {
+        let scratch = Scratch::new();
+        ArchiveOpener { release, containers, problems, archives: 0, members: 0, inflated: 0, scratch }
+    }
+
+    /// Opens an archive and all inside it. Gives its manifest, for the `Class-Path`; an error when the archive
+    /// itself cannot be read.
+    pub(crate) fn open(&mut self, name: &str, blob: Blob, role: Role) -> Result<Manifest, String> {
+        self.open_at(name, blob, role, 0)
+    }
+
+    fn open_at(&mut self, name: &str, blob: Blob, role: Role, depth: usize) -> Result<Manifest, String> {
+        let is_jmod = blob.as_ref().starts_with(b"JM");
+        let zip = Arc::new(Zip::open(blob)?);
+        let members = zip.members()?;
+        self.archives += 1;
+        self.members += members.len();
+        let layout = if is_jmod { Layout::Jmod } else { layout_of(name, &members) };
+        let mut opened = Opened {
+            name: name.to_owned(),
+            zip,
+            members,
+            manifest: Manifest::default(),
+            layout,
+            role,
+            depth,
+        };
+        self.report(&opened);
+        opened.manifest = self.manifest(&opened);
+        self.add_classes(&opened);
+        self.open_inner(&opened);
+        Ok(opened.manifest)
+    }
+
+    /// What is odd about the archive as a whole.
+    fn report(&mut self, opened: &Opened) {
+        let Opened { name, zip, members, .. } = opened;
+        let mut note = |what: String| self.problems.push(Problem::note(name.clone(), what));
+        if let Some((member, why)) = members.iter().find_map(|it| it.entry.refused().map(|why| (it, why))) {
+            note(format!(
+                "`{}` {why}: the JVM refuses the whole archive; we read the other entries",
+                member.name
+            ));
+        }
+        if let Some(member) =
+            members.iter().find(|it| !it.is_utf8 || it.name.is_empty() || it.name.contains('\0'))
+        {
+            let name = member.name.escape_debug();
+            note(format!("the name `{name}` is not one that the JVM takes; it may refuse the whole archive"));
+        }
+        let claimed = zip.claimed_count();
+        if claimed != members.len() as u64 && claimed != members.len() as u64 & 0xffff {
+            note(format!(
+                "it claims {claimed} entries but has {}; all are read, as by the JVM",
+                members.len()
+            ));
+        }
+        let sum = members.iter().fold(0u64, |acc, it| acc.saturating_add(it.entry.compressed_size()));
+        if sum > zip.len() as u64 {
+            note("its entries overlap: they claim more bytes than the archive has".to_owned());
+        }
+    }
+
+    fn manifest(&mut self, opened: &Opened) -> Manifest {
+        // The JDK looks for the manifest without regard to case.
+        let is_manifest = |it: &&Member| it.name.eq_ignore_ascii_case(MANIFEST_NAME);
+        let Some(member) = opened.members.iter().rfind(is_manifest) else { return Manifest::default() };
+        let Some(bytes) = self.small_member(opened, member) else { return Manifest::default() };
+        let manifest = Manifest::parse(&bytes);
+        if let Some(line) = manifest.bad_lines.first() {
+            let what = format!("line {line} of the manifest is no header; it is skipped");
+            self.problems.push(Problem::note(member_path(&opened.name, &member.name), what));
+        }
+        manifest
+    }
+
+    /// The bytes of a member that is no class; `None`, reported, when it cannot be read.
+    fn small_member(&mut self, opened: &Opened, member: &Member) -> Option<Vec<u8>> {
+        let (inflater, buffer) = self.scratch.parts();
+        match entry_bytes(&opened.zip, &member.entry, inflater, buffer) {
+            Ok((bytes, _)) => Some(bytes.to_vec()),
+            Err(what) => {
+                self.problems.push(Problem::error(member_path(&opened.name, &member.name), what));
+                None
+            }
+        }
+    }
+
+    /// Adds the containers of the classes that lie in this archive itself.
+    fn add_classes(&mut self, opened: &Opened) {
+        match opened.layout {
+            Layout::Jar | Layout::Ear => {
+                let release = opened.manifest.is_multi_release().then_some(self.release);
+                self.add_root(opened, "", release, opened.role, |_| true);
+            }
+            Layout::Jmod => self.add_root(opened, "classes/", None, opened.role, |_| true),
+            Layout::Web { classes, .. } => {
+                self.add_root(opened, classes, None, opened.role, |_| true);
+                // The launcher, at the top; the classes of the program are not its business.
+                self.add_root(opened, "", None, lib(opened.role), |name| !name.starts_with(classes));
+            }
+        }
+    }
+
+    /// Adds a container of the classes below `root`, if there are any.
+    fn add_root(
+        &mut self,
+        opened: &Opened,
+        root: &str,
+        release: Option<u16>,
+        role: Role,
+        belongs: impl Fn(&str) -> bool,
+    ) {
+        let candidate =
+            |it: &&Member| is_class_name(&it.name) && it.name.starts_with(root) && belongs(&it.name);
+        let candidates: Vec<&Member> = opened.members.iter().filter(candidate).collect();
+        let names: Vec<&str> = candidates.iter().map(|it| it.name.get(root.len()..).unwrap_or("")).collect();
+        let selection = multi_release::select(&names, release);
+        if let Some(first) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
+            let (count, name) = (selection.shadowed.len(), &first.name);
+            let what = format!(
+                "{count} class entries are hidden by later ones of the same name, `{name}` first; \
+                 the last counts, as in the JVM"
+            );
+            self.problems.push(Problem::note(opened.name.clone(), what));
+        }
+        let is_base = root.is_empty() && matches!(opened.layout, Layout::Jar);
+        if selection.chosen.is_empty() && !is_base {
+            return;
+        }
+        let entry = |chosen: &multi_release::Chosen| {
+            let member = candidates.get(chosen.index)?;
+            Some(ClassEntry {
+                member: member.name.clone(),
+                root_len: u32::try_from(root.len() + chosen.root_len).unwrap_or(0),
+                place: Place::Zip(member.entry),
+                size: member.entry.size(),
+            })
+        };
+        let name = match root.trim_end_matches('/') {
+            "" => opened.name.clone(),
+            root => member_path(&opened.name, root),
+        };
+        self.containers.push(LoadedContainer {
+            name,
+            role,
+            classes: selection.chosen.iter().filter_map(entry).collect(),
+            has_paths: true,
+            prefix: opened.name.clone(),
+            store: Store::Zip(opened.zip.clone()),
+        });
+    }
+
+    /// Opens the archives inside this one.
+    fn open_inner(&mut self, opened: &Opened) {
+        for member in self.inner_archives(opened) {
+            let name = member_path(&opened.name, &member.name);
+            if opened.depth == MAX_DEPTH {
+                let what = format!(
+                    "it is {} archives deep; archives are opened down to {MAX_DEPTH}",
+                    opened.depth + 1
+                );
+                self.problems.push(Problem::error(name, format!("{what}, so its classes are missing")));
+                continue;
+            }
+            if self.archives >= MAX_ARCHIVES || self.members >= MAX_MEMBERS || self.inflated >= MAX_INFLATED {
+                let what = "the input holds more inner archives than the limit; the rest is left out";
+                self.problems.push(Problem::error(name, what));
+                return;
+            }
+            let role = inner_role(opened, &member.name);
+            let inner = self.inner_blob(opened, &member.entry);
+            if let Err(what) = inner.and_then(|blob| self.open_at(&name, blob, role, opened.depth + 1)) {
+                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+            }
+        }
+    }
+
+    /// The members that are archives, in class-path order.
+    fn inner_archives<'o>(&mut self, opened: &'o Opened) -> Vec<&'o Member> {
+        if opened.layout == Layout::Jmod {
+            return Vec::new();
+        }
+        // Of several members of one name the last counts.
+        let mut last: FxHashMap<&str, usize> = FxHashMap::default();
+        for (index, member) in opened.members.iter().enumerate().filter(|(_, it)| is_archive(&it.name)) {
+            last.insert(&member.name, index);
+        }
+        let order = self.class_path_order(opened);
+        let rank = |name: &str| order.get(name).copied().unwrap_or(usize::MAX);
+        let mut inner: Vec<(usize, usize, &Member)> = last
+            .values()
+            .filter_map(|&index| opened.members.get(index).map(|it| (rank(&it.name), index, it)))
+            .collect();
+        inner.sort_unstable_by_key(|&(rank, index, _)| (rank, index));
+        inner.into_iter().map(|(_, _, it)| it).collect()
+    }
+
+    /// The place of inner jars by `classpath.idx`; empty without one.
+    fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
+        if opened.layout != BOOT {
+            return FxHashMap::default();
+        }
+        let index = opened.members.iter().rfind(|it| &*it.name == CLASSPATH_INDEX_NAME);
+        let bytes = index.and_then(|it| self.small_member(opened, it)).unwrap_or_default();
+        let mut order = FxHashMap::default();
+        for (place, name) in classpath_index::parse(&bytes).into_iter().enumerate() {
+            order.entry(name).or_insert(place);
+        }
+        order
+    }
+
+    fn inner_blob(&mut self, opened: &Opened, entry: &ZipEntry) -> Result<Blob, String> {
+        if entry.method != DEFLATED && entry.refused().is_none() {
+            return opened.zip.stored_blob(entry);
+        }
+        self.inflated = self.inflated.saturating_add(entry.size());
+        let (inflater, _) = self.scratch.parts();
+        let mut bytes = Vec::new();
+        entry_bytes(&opened.zip, entry, inflater, &mut bytes)?;
+        Ok(Blob::new(bytes))
+    }
+}
+
+fn layout_of(name: &str, members: &[Member]) -> Layout {
+    let has = |layout: Layout| match layout {
+        Layout::Web { classes, lib } => {
+            members.iter().any(|it| it.name.starts_with(classes) || it.name.starts_with(lib))
+        }
+        _ => false,
+    };
+    if has(BOOT) {
+        BOOT
+    } else if has(WAR) {
+        WAR
+    } else if has_extension(name, "ear") || members.iter().any(|it| &*it.name == "META-INF/application.xml") {
+        Layout::Ear
+    } else {
+        Layout::Jar
+    }
+}
+
+/// What an inner archive is: a library, but for the modules of an ear (its wars, and jars beside them) and for a war
+/// wherever it lies.
+fn inner_role(opened: &Opened, name: &str) -> Role {
+    let is_module = opened.layout == Layout::Ear && !name.contains('/');
+    if opened.role == Role::App && (is_module || has_extension(name, "war")) {
+        Role::App
+    } else {
+        lib(opened.role)
+    }
+}
+
+/// The role of what a container brings along.
+fn lib(role: Role) -> Role {
+    if role == Role::Jdk { Role::Jdk } else { Role::Lib }
+}
+
+fn is_archive(name: &str) -> bool {
+    let versioned = name.starts_with(VERSIONS);
+    !versioned && ["jar", "war", "ear"].iter().any(|it| has_extension(name, it))
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, it)| it.eq_ignore_ascii_case(extension))
+}

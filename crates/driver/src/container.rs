@@ -1,0 +1,241 @@
+//! An open container: a list of class candidates and the way to their bytes. Whether a candidate is a class, and
+//! which, says the class file itself; the path only says where the JVM would look for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use vfs::identity::EntryIdentity;
+use vfs::jimage::content::{Buffers, MAX_RESOURCE};
+use vfs::jimage::index::Location;
+use vfs::naming::member_path;
+
+use crate::image_map::ImageMap;
+use crate::inflate::Inflater;
+use crate::problem::Problem;
+use crate::zip::{DEFLATED, STORED, Zip, ZipEntry};
+
+/// A part of the class path with the class candidates in it.
+pub struct LoadedContainer {
+    /// The container as people name it: `app.war!/WEB-INF/classes`.
+    pub name: String,
+    /// What it is in this world.
+    pub role: Role,
+    /// Its class candidates, in directory order (files: by the bytes of their names).
+    pub classes: Vec<ClassEntry>,
+    /// Whether the paths say where the JVM finds the classes; false for a class file given by itself.
+    pub has_paths: bool,
+    /// What stands before the members in a display path.
+    pub(crate) prefix: String,
+    pub(crate) store: Store,
+}
+
+/// What a container is in the world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Role {
+    /// The program in question.
+    App,
+    /// A library on its class path.
+    Lib,
+    /// The class library of the JDK.
+    Jdk,
+}
+
+/// A class candidate.
+pub struct ClassEntry {
+    pub(crate) member: Box<str>,
+    pub(crate) root_len: u32,
+    pub(crate) place: Place,
+    /// Its size in bytes, as claimed.
+    pub size: u64,
+}
+
+/// Where the bytes of an entry are.
+pub(crate) enum Place {
+    File(PathBuf),
+    Zip(ZipEntry),
+    Image(Location),
+}
+
+/// What holds the bytes of a container.
+pub(crate) enum Store {
+    Files,
+    Zip(Arc<Zip>),
+    Image(Arc<ImageMap>),
+}
+
+/// The bytes of a class candidate: a part of an archive or image, or of the scratch given.
+#[derive(Debug)]
+pub struct ClassBytes<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// What is odd about the entry although the JVM takes it, such as a wrong CRC.
+    pub note: Option<Problem>,
+}
+
+/// What one worker needs to read entries; reused from entry to entry.
+pub struct Scratch {
+    inflater: Inflater,
+    buffer: Vec<u8>,
+    image: Buffers,
+}
+
+/// A buffer that one huge entry made larger than this is given back.
+const KEEP_BUFFER: usize = 8 << 20;
+
+impl Role {
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::App => "app",
+            Role::Lib => "lib",
+            Role::Jdk => "jdk",
+        }
+    }
+}
+
+impl ClassEntry {
+    /// The path below its root, such as `p/C.class`: where the JVM looks for `p/C`. In a multi-release archive,
+    /// a war, a jmod or an image the root is a folder inside.
+    pub fn path(&self) -> &str {
+        self.member.get(self.root_len as usize..).unwrap_or(&self.member)
+    }
+
+    /// The full name inside the container, such as `META-INF/versions/17/p/C.class`.
+    pub fn member(&self) -> &str {
+        &self.member
+    }
+
+    /// The root: what stands before the path in the member, such as `WEB-INF/classes/`; often empty.
+    pub fn root(&self) -> &str {
+        self.member.get(..self.root_len as usize).unwrap_or("")
+    }
+}
+
+impl Scratch {
+    /// Empty buffers.
+    pub fn new() -> Scratch {
+        Scratch { inflater: Inflater::new(), buffer: Vec::new(), image: Buffers::default() }
+    }
+
+    pub(crate) fn parts(&mut self) -> (&mut Inflater, &mut Vec<u8>) {
+        (&mut self.inflater, &mut self.buffer)
+    }
+
+    /// The bytes of a resource of an image, if they can be read.
+    pub(crate) fn image_content<'a>(&'a mut self, map: &'a ImageMap, at: &Location) -> Option<&'a [u8]> {
+        map.image().content(at, &mut self.inflater, &mut self.image).ok()
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Scratch {
+        Scratch::new()
+    }
+}
+
+impl LoadedContainer {
+    /// The display path of an entry: `outer.jar!/inner.jar!/p/C.class`.
+    pub fn display(&self, entry: &ClassEntry) -> String {
+        match self.store {
+            Store::Files if self.prefix.is_empty() => entry.member.to_string(),
+            Store::Files => format!("{}/{}", self.prefix.trim_end_matches('/'), entry.member),
+            Store::Zip(_) | Store::Image(_) => member_path(&self.prefix, &entry.member),
+        }
+    }
+
+    /// The bytes of an entry.
+    pub fn bytes<'a>(
+        &'a self,
+        entry: &ClassEntry,
+        scratch: &'a mut Scratch,
+    ) -> Result<ClassBytes<'a>, Problem> {
+        if scratch.buffer.capacity() > KEEP_BUFFER {
+            scratch.buffer = Vec::new();
+        }
+        let plain = |bytes: Result<&'a [u8], String>| bytes.map(|bytes| (bytes, None));
+        let read = match (&self.store, &entry.place) {
+            (Store::Files, Place::File(path)) => plain(read_file(path, &mut scratch.buffer)),
+            (Store::Zip(zip), Place::Zip(place)) => {
+                entry_bytes(zip, place, &mut scratch.inflater, &mut scratch.buffer)
+            }
+            (Store::Image(map), Place::Image(location)) => {
+                let content = map.image().content(location, &mut scratch.inflater, &mut scratch.image);
+                plain(content.map_err(|it| it.to_string()))
+            }
+            _ => Err("the entry belongs to another container".to_owned()),
+        };
+        match read {
+            Ok((bytes, note)) => {
+                Ok(ClassBytes { bytes, note: note.map(|it: String| Problem::note(self.display(entry), it)) })
+            }
+            Err(what) => Err(Problem::error(self.display(entry), what)),
+        }
+    }
+
+    /// The identity of an entry's content. Unpacks nothing.
+    pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
+        let identity = match (&self.store, &entry.place) {
+            (Store::Files, Place::File(path)) => {
+                read_file(path, &mut scratch.buffer).map(EntryIdentity::of_bytes)
+            }
+            (Store::Zip(zip), Place::Zip(place)) => {
+                let of = |stored| EntryIdentity::of_entry(place.method, place.size(), place.crc, stored);
+                zip.stored(place).map(of)
+            }
+            (Store::Image(map), Place::Image(location)) => {
+                let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);
+                map.image().stored(location).map(of).map_err(|it| it.to_string())
+            }
+            _ => Err("the entry belongs to another container".to_owned()),
+        };
+        identity.map_err(|what| Problem::error(self.display(entry), what))
+    }
+}
+
+/// The bytes of an entry of an archive, and a note when its CRC is wrong: the JVM does not look at the CRC of
+/// classes.
+pub(crate) fn entry_bytes<'a>(
+    zip: &'a Zip,
+    entry: &ZipEntry,
+    inflater: &mut Inflater,
+    buffer: &'a mut Vec<u8>,
+) -> Result<(&'a [u8], Option<String>), String> {
+    if let Some(why) = entry.refused() {
+        return Err(format!("the entry {why}, so it cannot be read"));
+    }
+    let stored = zip.stored(entry)?;
+    let bytes = if entry.method == STORED {
+        if stored.len() as u64 != entry.size() {
+            return Err(format!("it claims {} bytes but {} are stored", entry.size(), stored.len()));
+        }
+        stored
+    } else {
+        debug_assert_eq!(entry.method, DEFLATED);
+        inflater.deflate(stored, entry.size(), buffer)?;
+        buffer.get(..entry.size() as usize).unwrap_or_default()
+    };
+    let crc = crc32fast::hash(bytes);
+    let note = (crc != entry.crc).then(|| {
+        format!(
+            "its CRC is {crc:08x} but the archive says {:08x}; the JVM does not check it, nor do we",
+            entry.crc
+        )
+    });
+    Ok((bytes, note))
+}
+
+/// Reads a whole file into `buffer`.
+fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
+    use std::io::Read;
+    let read = |buffer: &mut Vec<u8>| {
+        buffer.clear();
+        std::fs::File::open(path)?.take(MAX_RESOURCE + 1).read_to_end(buffer)
+    };
+    match read(buffer) {
+        Ok(length) if length as u64 > MAX_RESOURCE => {
+            Err(format!("it has more than the limit of {MAX_RESOURCE} bytes"))
+        }
+        Ok(_) => Ok(buffer),
+        Err(error) => Err(format!("it cannot be read: {error}")),
+    }
+}

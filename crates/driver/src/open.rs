@@ -1,0 +1,169 @@
+//! Opening inputs: tells what a path is, opens it, follows `Class-Path` manifests. Each file is opened once.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use rustc_hash::FxHashSet;
+
+use vfs::manifest::{Manifest, class_path_file};
+use vfs::naming::name_text;
+
+use crate::archive::ArchiveOpener;
+use crate::container::{LoadedContainer, Role};
+use crate::jdk::{self, JdkFiles};
+use crate::problem::Problem;
+use crate::zip::Blob;
+use crate::{folder, image};
+
+/// Opens inputs in class-path order.
+pub(crate) struct Opener {
+    /// The release for which multi-release archives choose.
+    pub(crate) release: u16,
+    /// The inputs that are the program: such a jar is app even when a manifest names it first.
+    pub(crate) app: FxHashSet<PathBuf>,
+    /// The containers so far.
+    pub(crate) containers: Vec<LoadedContainer>,
+    /// The problems so far.
+    pub(crate) problems: Vec<Problem>,
+    opened: FxHashSet<PathBuf>,
+}
+
+/// Folders of a class folder that are roots of their own, as in an unpacked war or Spring Boot jar.
+const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
+
+impl Opener {
+    /// An opener that has opened nothing.
+    pub(crate) fn new(release: u16, app: FxHashSet<PathBuf>) -> Opener {
+        Opener { release, app, containers: Vec::new(), problems: Vec::new(), opened: FxHashSet::default() }
+    }
+
+    /// Opens a file or folder and what its manifest names. Nothing happens when it was opened before.
+    pub(crate) fn open(&mut self, path: &Path, role: Role) -> anyhow::Result<()> {
+        // Jars whose manifests are still to be followed; the JVM searches them right behind the one naming them.
+        let mut stack = vec![(path.to_owned(), role, None::<String>)];
+        while let Some((path, role, named_by)) = stack.pop() {
+            let opened = self.open_one(&path, role);
+            match (opened, named_by) {
+                (Ok(manifest), _) => stack.extend(self.class_path(&path, role, &manifest)),
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(jar)) => {
+                    let what = format!("the Class-Path of its manifest: {error:#}; left out, as by the JVM");
+                    self.problems.push(Problem::note(jar, what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the class library of a JDK.
+    pub(crate) fn open_jdk(&mut self, files: &JdkFiles, role: Role) -> anyhow::Result<()> {
+        match files {
+            JdkFiles::Image(path) => self.open_one(path, role).map(|_| ()),
+            JdkFiles::Archives(paths) => paths.iter().try_for_each(|it| self.open_one(it, role).map(|_| ())),
+        }
+    }
+
+    /// What the manifest of a jar names, last first.
+    fn class_path(
+        &mut self,
+        jar: &Path,
+        role: Role,
+        manifest: &Manifest,
+    ) -> Vec<(PathBuf, Role, Option<String>)> {
+        let name = path_text(jar);
+        let folder = jar.parent().unwrap_or(Path::new(""));
+        let role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
+        let mut named = Vec::new();
+        for entry in manifest.class_path() {
+            match class_path_file(entry) {
+                Some(file) => named.push((folder.join(file), role, Some(name.clone()))),
+                None => {
+                    let what =
+                        format!("the Class-Path of its manifest names `{entry}`, which is no file; left out");
+                    self.problems.push(Problem::note(name.clone(), what));
+                }
+            }
+        }
+        named.reverse();
+        named
+    }
+
+    /// Opens one file or folder; gives the manifest of a jar.
+    fn open_one(&mut self, path: &Path, role: Role) -> anyhow::Result<Manifest> {
+        let name = path_text(path);
+        let missing = || format!("{name}: cannot be opened");
+        let real = std::fs::canonicalize(path).with_context(missing)?;
+        let metadata = std::fs::metadata(&real).with_context(missing)?;
+        let role = if self.app.contains(&real) { Role::App } else { role };
+        if metadata.is_dir() {
+            if self.opened.insert(real) {
+                self.open_folder(path, &name, role).with_context(|| name.clone())?;
+            }
+            return Ok(Manifest::default());
+        }
+        if !metadata.is_file() {
+            return Err(anyhow!("{name}: neither a file nor a folder"));
+        }
+        if !self.opened.insert(real) {
+            return Ok(Manifest::default());
+        }
+        self.open_file(path, &name, role, metadata.len()).with_context(|| name.clone())
+    }
+
+    fn open_file(&mut self, path: &Path, name: &str, role: Role, size: u64) -> anyhow::Result<Manifest> {
+        let mut file = std::fs::File::open(path).context("cannot be opened")?;
+        let mut bytes = Vec::new();
+        (&mut file).take(4).read_to_end(&mut bytes).context("cannot be read")?;
+        if image::is_image(&bytes) {
+            self.containers.push(image::open(path, name, role, &mut self.problems)?);
+            return Ok(Manifest::default());
+        }
+        let is_class = bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
+        if is_class || path.extension().is_some_and(|it| it == "class") {
+            self.containers.push(folder::open_file(path, name, role, size));
+            return Ok(Manifest::default());
+        }
+        bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
+        file.read_to_end(&mut bytes).context("cannot be read")?;
+        let mut opener = ArchiveOpener::new(self.release, &mut self.containers, &mut self.problems);
+        opener.open(name, Blob::new(bytes), role).map_err(|what| anyhow!(what))
+    }
+
+    fn open_folder(&mut self, path: &Path, name: &str, role: Role) -> anyhow::Result<()> {
+        if let Some(files) = jdk::files_of(path) {
+            return self.open_jdk(&files, role);
+        }
+        let mut unpacked = false;
+        for folder in UNPACKED.map(|it| path.join(it)) {
+            let (classes, lib) = (folder.join("classes"), folder.join("lib"));
+            if !classes.is_dir() && !lib.is_dir() {
+                continue;
+            }
+            unpacked = true;
+            if classes.is_dir() {
+                let name = path_text(&classes);
+                self.containers.push(folder::open(&classes, &name, role, &[], &mut self.problems));
+            }
+            let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
+            for jar in jdk::files_with_extension(&lib, "jar") {
+                if let Err(error) = self.open(&jar, lib_role) {
+                    self.problems
+                        .push(Problem::error(path_text(&jar), format!("{error:#}; its classes are missing")));
+                }
+            }
+        }
+        let skip: &[&str] = if unpacked { &UNPACKED } else { &[] };
+        let role = if unpacked && role == Role::App { Role::Lib } else { role };
+        let container = folder::open(path, name, role, skip, &mut self.problems);
+        if !unpacked || !container.classes.is_empty() {
+            self.containers.push(container);
+        }
+        Ok(())
+    }
+}
+
+/// A path as we print it.
+pub(crate) fn path_text(path: &Path) -> String {
+    name_text(path.as_os_str().as_encoded_bytes()).into_owned()
+}

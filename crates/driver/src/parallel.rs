@@ -1,0 +1,248 @@
+//! Work on many items by several threads, results in order. The window of results in flight is bounded, so memory
+//! does not grow with the number of items, and output does not depend on the number of threads.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Deeply nested inputs recurse deeply; a stack overflow cannot be caught.
+const STACK_SIZE: usize = 64 << 20;
+
+/// How many items a worker may be ahead, per thread.
+const WINDOW_PER_THREAD: usize = 16;
+
+/// The work on an item panicked: a bug of ours, which costs that item only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Panicked {
+    /// The message of the panic.
+    pub message: String,
+}
+
+/// What the workers and the sink share.
+struct Window<T> {
+    /// The next item to be taken.
+    next: usize,
+    /// The first item whose result the sink has not got.
+    first: usize,
+    /// Results from `first` on; `None` while in work.
+    results: VecDeque<Option<Result<T, Panicked>>>,
+    stop: bool,
+}
+
+struct Shared<T> {
+    window: Mutex<Window<T>>,
+    /// There is room in the window, or it is time to stop.
+    room: Condvar,
+    /// The first result is there.
+    ready: Condvar,
+}
+
+/// Calls `work` on each item in `threads` threads, each with a state made by `state`, and hands the results to `sink`
+/// in the order of the items, on the calling thread. Ends early when `sink` breaks, and then gives what it broke with.
+/// After a panic the worker's state is made anew.
+pub fn map_ordered<I, S, T, B>(
+    items: &[I],
+    threads: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &I) -> T + Sync,
+    mut sink: impl FnMut(Result<T, Panicked>) -> ControlFlow<B>,
+) -> std::io::Result<ControlFlow<B>>
+where
+    I: Sync,
+    T: Send,
+{
+    let threads = threads.clamp(1, items.len().max(1));
+    let shared = Shared {
+        window: Mutex::new(Window { next: 0, first: 0, results: VecDeque::new(), stop: false }),
+        room: Condvar::new(),
+        ready: Condvar::new(),
+    };
+    let limit = threads * WINDOW_PER_THREAD;
+    std::thread::scope(|scope| {
+        // Whatever ends this block, an error or a panic of the sink too, the workers must stop waiting.
+        let _stopper = Stopper(&shared);
+        for number in 0..threads {
+            let run = || worker(&shared, items, limit, &state, &work);
+            let name = format!("worker-{number}");
+            std::thread::Builder::new().name(name).stack_size(STACK_SIZE).spawn_scoped(scope, run)?;
+        }
+        for _ in items {
+            let broke = sink(shared.first_result());
+            if broke.is_break() {
+                return Ok(broke);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+fn worker<I, S, T>(
+    shared: &Shared<T>,
+    items: &[I],
+    limit: usize,
+    make_state: &(impl Fn() -> S + Sync),
+    work: &(impl Fn(&mut S, &I) -> T + Sync),
+) {
+    let mut state = None;
+    while let Some((index, item)) = shared.take(limit).and_then(|index| Some((index, items.get(index)?))) {
+        // Nothing of a state that was there during a panic is used again.
+        let result = catch_unwind(AssertUnwindSafe(|| work(state.get_or_insert_with(make_state), item)));
+        if result.is_err() {
+            state = None;
+        }
+        let result = result.map_err(|payload| Panicked { message: message(&*payload) });
+        shared.put(index, result);
+    }
+}
+
+impl<T> Shared<T> {
+    /// No thread panics while it holds the lock, so the window is sound even if the lock says otherwise.
+    fn lock(&self) -> MutexGuard<'_, Window<T>> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next item for a worker; waits for room. `None` when it is time to stop.
+    fn take(&self, limit: usize) -> Option<usize> {
+        let mut window = self.lock();
+        while !window.stop && window.next - window.first >= limit {
+            window = self.room.wait(window).unwrap_or_else(PoisonError::into_inner);
+        }
+        if window.stop {
+            return None;
+        }
+        let index = window.next;
+        window.next += 1;
+        window.results.push_back(None);
+        Some(index)
+    }
+
+    fn put(&self, index: usize, result: Result<T, Panicked>) {
+        let mut window = self.lock();
+        let place = index - window.first;
+        if let Some(slot) = window.results.get_mut(place) {
+            *slot = Some(result);
+        }
+        if place == 0 {
+            self.ready.notify_one();
+        }
+    }
+
+    /// The result of the first item that the sink has not got; waits for it.
+    fn first_result(&self) -> Result<T, Panicked> {
+        let mut window = self.lock();
+        loop {
+            if let Some(result) = window.results.front_mut().and_then(Option::take) {
+                window.results.pop_front();
+                window.first += 1;
+                self.room.notify_one();
+                return result;
+            }
+            window = self.ready.wait(window).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+struct Stopper<'a, T>(&'a Shared<T>);
+
+impl<T> Drop for Stopper<'_, T> {
+    fn drop(&mut self) {
+        self.0.lock().stop = true;
+        self.0.room.notify_all();
+    }
+}
+
+/// The text of a panic.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn run(n: usize, threads: usize, stop_at: usize) -> Vec<Result<usize, Panicked>> {
+        let items: Vec<usize> = (0..n).collect();
+        let mut results = Vec::new();
+        let work = |count: &mut usize, &item: &usize| {
+            *count += 1;
+            // Later items are often faster.
+            std::thread::yield_now();
+            assert!(item % 100 != 42, "item {item}");
+            item * 2
+        };
+        let sink = |it| {
+            results.push(it);
+            if results.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let end = map_ordered(&items, threads, || 0, work, sink).unwrap();
+        assert_eq!(end.is_break(), stop_at <= n);
+        results
+    }
+
+    #[test]
+    fn order_and_panics_do_not_depend_on_the_number_of_threads() {
+        let expected: Vec<_> =
+            (0..500)
+                .map(|it| {
+                    if it % 100 == 42 { Err(Panicked { message: format!("item {it}") }) } else { Ok(it * 2) }
+                })
+                .collect();
+        for threads in [0, 1, 2, 3, 8, 64] {
+            assert_eq!(run(500, threads, usize::MAX), expected, "{threads} threads");
+        }
+        assert_eq!(run(0, 4, usize::MAX), []);
+    }
+
+    #[test]
+    fn the_sink_stops_the_run() {
+        for threads in [1, 4] {
+            assert_eq!(run(100_000, threads, 7).len(), 7);
+        }
+    }
+
+    #[test]
+    fn the_window_is_bounded() {
+        let (started, delivered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let worst = AtomicUsize::new(0);
+        let work = |(): &mut (), (): &()| {
+            let ahead = started.fetch_add(1, Ordering::SeqCst) + 1 - delivered.load(Ordering::SeqCst);
+            worst.fetch_max(ahead, Ordering::SeqCst);
+        };
+        let sink = |_| {
+            std::thread::yield_now();
+            delivered.fetch_add(1, Ordering::SeqCst);
+            ControlFlow::<()>::Continue(())
+        };
+        let _ = map_ordered(&[(); 5000], 2, || (), work, sink).unwrap();
+        // One more: the sink counts a result after it has left the window.
+        assert!(worst.into_inner() <= 2 * WINDOW_PER_THREAD + 1);
+    }
+
+    #[test]
+    fn deep_recursion_has_room() {
+        fn depth(n: u32) -> u32 {
+            let pad = std::hint::black_box([n; 64]);
+            if n == 0 { 0 } else { depth(n - 1) + pad[0] / pad[0] }
+        }
+        let mut result = None;
+        let sink = |it| {
+            result = Some(it);
+            ControlFlow::<()>::Continue(())
+        };
+        let _ = map_ordered(&[40_000], 1, || (), |(), &it| depth(it), sink).unwrap();
+        assert_eq!(result, Some(Ok(40_000)));
+    }
+
+    #[test]
+    fn a_panic_of_the_sink_does_not_hang() {
+        let items = [0; 1000];
+        let run = || map_ordered(&items, 2, || (), |(), _| (), |_| -> ControlFlow<()> { panic!("sink") });
+        assert!(catch_unwind(run).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! What the process used so far, from `/proc`; `None` where there is none.
+
+use std::time::Duration;
+
+/// Ticks a second of the times in `/proc/*/stat`: fixed to 100 by the kernel's interface on the usual machines.
+const TICKS: u64 = 100;
+
+/// The most memory the process ever had resident, in bytes. Pages of a mapped image count.
+pub fn peak_memory() -> Option<u64> {
+    status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
+/// The resident memory that is the process's own now, in bytes: mapped files do not count.
+pub fn own_memory() -> Option<u64> {
+    status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "RssAnon:")
+}
+
+/// The processor time of all threads.
+pub fn process_time() -> Option<Duration> {
+    stat_time(&std::fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// The processor time of the calling thread, to the hundredth of a second.
+pub fn thread_time() -> Option<Duration> {
+    stat_time(&std::fs::read_to_string("/proc/thread-self/stat").ok()?)
+}
+
+/// A line `Name:   1234 kB`.
+fn status_value(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|it| it.strip_prefix(name))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// Fields 14 and 15, user and system time. The second field is the program's name in parentheses, which may hold
+/// anything.
+fn stat_time(stat: &str) -> Option<Duration> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace().skip(11);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(Duration::from_millis(user.checked_add(system)?.checked_mul(1000 / TICKS)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proc_files_are_understood() {
+        let status = "Name:\tajar\nVmHWM:\t  2048 kB\nRssAnon:\t 1 kB\n";
+        assert_eq!(status_value(status, "VmHWM:"), Some(2 << 20));
+        assert_eq!(status_value(status, "VmSwap:"), None);
+        let stat = "1 (a) b (c)) R 1 1 1 0 -1 4194304 90 0 0 0 150 25 0 0 20 0 1 0 9 0 0";
+        assert_eq!(stat_time(stat), Some(Duration::from_millis(1750)));
+        assert_eq!(stat_time("1 (a) R"), None);
+    }
+
+    #[test]
+    fn this_process_has_used_something() {
+        if cfg!(target_os = "linux") {
+            assert!(peak_memory().unwrap() >= own_memory().unwrap());
+            assert!(process_time().unwrap() >= thread_time().unwrap());
+        }
+    }
+}

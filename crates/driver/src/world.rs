@@ -1,0 +1,111 @@
+//! The world as found on disk: inputs, class path and JDK, opened and listed. Bytes are read when asked for.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use camino::{Utf8Path, Utf8PathBuf};
+use rustc_hash::FxHashSet;
+
+use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
+use crate::jdk::{self, JdkChoice, JdkInfo};
+use crate::open::Opener;
+use crate::problem::Problem;
+
+/// What to load.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorldSpec {
+    /// The program: jars, wars, folders, class files, JDK homes or images. `folder/*` stands for its jars.
+    pub inputs: Vec<Utf8PathBuf>,
+    /// The libraries, in class-path order.
+    pub class_path: Vec<Utf8PathBuf>,
+    /// The JDK whose class library they use.
+    pub jdk: JdkChoice,
+    /// The Java release for which multi-release jars choose; `None` for that of the JDK, else 25.
+    pub release: Option<u16>,
+}
+
+/// What was found. Shared between workers: nothing in it changes.
+pub struct LoadedWorld {
+    /// The containers in class-path order; of two classes of one name the first counts.
+    pub containers: Vec<LoadedContainer>,
+    /// The JDK, when there is one.
+    pub jdk: Option<JdkInfo>,
+    /// The Java release for which multi-release jars chose.
+    pub release: u16,
+    /// What was odd or could not be read, in the order in which it was met.
+    pub problems: Vec<Problem>,
+}
+
+/// The release assumed when neither an option nor a JDK says one.
+pub const DEFAULT_RELEASE: u16 = 25;
+
+/// Opens and lists everything. An input or a JDK that does not exist or cannot be opened at all is an error;
+/// anything smaller is a [`Problem`].
+pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
+    let mut problems = Vec::new();
+    let jdk = jdk::find(&spec.jdk, &|it| std::env::var_os(it), &mut problems)?;
+    let feature = jdk.as_ref().and_then(|(info, _)| info.feature);
+    let release = spec.release.or(feature).unwrap_or(DEFAULT_RELEASE);
+    let inputs = expand(&spec.inputs)?;
+    let mut opener = Opener::new(release, real_paths(&inputs));
+    for input in &inputs {
+        opener.open(input.as_std_path(), Role::App)?;
+    }
+    for entry in expand(&spec.class_path)? {
+        // The JVM passes over class-path entries that are not there; so do we, but not in silence.
+        if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
+            let what = format!("the class path: {error:#}; its classes are missing");
+            opener.problems.push(Problem::error(entry.as_str(), what));
+        }
+    }
+    if let Some((_, files)) = &jdk {
+        opener.open_jdk(files, Role::Jdk)?;
+    }
+    problems.append(&mut opener.problems);
+    Ok(LoadedWorld { containers: opener.containers, jdk: jdk.map(|(info, _)| info), release, problems })
+}
+
+/// The entries of a class path as written on a command line.
+pub fn split_class_path(text: &str) -> Vec<Utf8PathBuf> {
+    let separator = if cfg!(windows) { ';' } else { ':' };
+    text.split(separator).filter(|it| !it.is_empty()).map(Utf8PathBuf::from).collect()
+}
+
+impl LoadedWorld {
+    /// All class candidates in class-path order, then directory order.
+    pub fn classes(&self) -> impl Iterator<Item = (&LoadedContainer, &ClassEntry)> {
+        self.containers.iter().flat_map(|container| container.classes.iter().map(move |it| (container, it)))
+    }
+
+    /// The bytes of a class candidate.
+    pub fn bytes<'a>(
+        &'a self,
+        container: &'a LoadedContainer,
+        entry: &ClassEntry,
+        scratch: &'a mut Scratch,
+    ) -> Result<ClassBytes<'a>, Problem> {
+        container.bytes(entry, scratch)
+    }
+}
+
+/// Replaces `folder/*` by the jars in the folder, as the JVM does.
+fn expand(paths: &[Utf8PathBuf]) -> anyhow::Result<Vec<Utf8PathBuf>> {
+    let mut expanded = Vec::with_capacity(paths.len());
+    for path in paths {
+        if path.file_name() != Some("*") {
+            expanded.push(path.clone());
+            continue;
+        }
+        let folder = path.parent().filter(|it| !it.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+        if !folder.is_dir() {
+            bail!("{path}: there is no folder {folder}");
+        }
+        let jars = jdk::files_with_extension(folder.as_std_path(), "jar");
+        expanded.extend(jars.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok()));
+    }
+    Ok(expanded)
+}
+
+fn real_paths(paths: &[Utf8PathBuf]) -> FxHashSet<PathBuf> {
+    paths.iter().filter_map(|it| std::fs::canonicalize(it).ok()).collect()
+}

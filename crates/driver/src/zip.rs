@@ -1,0 +1,217 @@
+//! Zip archives in memory: finds the directory where the JVM finds it, lists it, gives stored bytes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rawzip::{ZipArchiveEntryWayfinder, ZipLocator, ZipSliceArchive};
+
+use vfs::naming::name_text;
+
+/// Bytes of an archive: a file read into memory, or a part of one (an inner jar that is stored as it is).
+#[derive(Clone)]
+pub(crate) struct Blob {
+    owner: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl Blob {
+    pub(crate) fn new(bytes: Vec<u8>) -> Blob {
+        let range = 0..bytes.len();
+        Blob { owner: Arc::new(bytes), range }
+    }
+
+    /// A part of this blob, sharing its bytes. Cut off where the blob ends.
+    pub(crate) fn part(&self, range: Range<usize>) -> Blob {
+        let end = self.range.start.saturating_add(range.end).min(self.range.end);
+        let start = self.range.start.saturating_add(range.start).min(end);
+        Blob { owner: self.owner.clone(), range: start..end }
+    }
+}
+
+impl AsRef<[u8]> for Blob {
+    fn as_ref(&self) -> &[u8] {
+        self.owner.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+/// An open archive.
+pub(crate) struct Zip(ZipSliceArchive<Blob>);
+
+/// A line of the directory.
+pub(crate) struct Member {
+    /// The name as text; stray bytes are written out.
+    pub(crate) name: Box<str>,
+    /// Whether the name was UTF-8.
+    pub(crate) is_utf8: bool,
+    /// Where it is and what the directory claims.
+    pub(crate) entry: ZipEntry,
+}
+
+/// What is needed to get at the bytes of a member.
+#[derive(Clone, Copy)]
+pub(crate) struct ZipEntry {
+    wayfinder: ZipArchiveEntryWayfinder,
+    pub(crate) method: u16,
+    pub(crate) crc: u32,
+    pub(crate) encrypted: bool,
+}
+
+pub(crate) const STORED: u16 = 0;
+pub(crate) const DEFLATED: u16 = 8;
+
+const END_SIZE: usize = 22;
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
+const DIRECTORY_SIGNATURE: &[u8] = b"PK\x01\x02";
+const LOCAL_SIGNATURE: &[u8] = b"PK\x03\x04";
+const LOCATOR64_SIZE: usize = 20;
+const LOCATOR64_SIGNATURE: &[u8] = b"PK\x06\x07";
+
+impl ZipEntry {
+    /// The size that the directory claims.
+    pub(crate) fn size(&self) -> u64 {
+        self.wayfinder.uncompressed_size_hint()
+    }
+
+    /// The stored size that the directory claims.
+    pub(crate) fn compressed_size(&self) -> u64 {
+        self.wayfinder.compressed_size_hint()
+    }
+
+    /// Why the JVM refuses an archive with such an entry, if it does.
+    pub(crate) fn refused(&self) -> Option<String> {
+        if self.encrypted {
+            return Some("is encrypted".to_owned());
+        }
+        match self.method {
+            STORED | DEFLATED => None,
+            it => Some(format!("has the unknown compression method {it}")),
+        }
+    }
+}
+
+impl Zip {
+    /// Opens an archive.
+    pub(crate) fn open(blob: Blob) -> Result<Zip, String> {
+        let blob = trim(blob)?;
+        let space = blob.as_ref().len() as u64;
+        match ZipLocator::new().max_search_space(space).locate_in_slice(blob) {
+            Ok(archive) => Ok(Zip(archive)),
+            Err((_, error)) => Err(format!("the archive cannot be read: {error}")),
+        }
+    }
+
+    /// The directory, in its order.
+    pub(crate) fn members(&self) -> Result<Vec<Member>, String> {
+        // The count is a claim: each line takes at least 46 bytes.
+        let room = self.0.get_ref().as_ref().len() as u64 / 46;
+        let mut members = Vec::with_capacity(self.0.entries_hint().min(room) as usize);
+        let mut entries = self.0.entries();
+        loop {
+            let record = match entries.next_entry() {
+                Ok(Some(record)) => record,
+                Ok(None) => return Ok(members),
+                Err(error) => return Err(format!("the directory of the archive cannot be read: {error}")),
+            };
+            let path = record.file_path();
+            let name = name_text(path.as_bytes());
+            members.push(Member {
+                is_utf8: std::str::from_utf8(path.as_bytes()).is_ok(),
+                name: name.into(),
+                entry: ZipEntry {
+                    wayfinder: record.wayfinder(),
+                    method: record.compression_method().as_u16(),
+                    crc: record.crc32(),
+                    encrypted: record.flags().is_encrypted(),
+                },
+            });
+        }
+    }
+
+    /// How many entries the archive claims to have.
+    pub(crate) fn claimed_count(&self) -> u64 {
+        self.0.entries_hint()
+    }
+
+    /// The stored bytes of an entry.
+    pub(crate) fn stored(&self, entry: &ZipEntry) -> Result<&[u8], String> {
+        match self.0.get_entry(entry.wayfinder) {
+            Ok(it) => Ok(it.data()),
+            Err(error) => Err(format!("its data is not where the directory says: {error}")),
+        }
+    }
+
+    /// The stored bytes of an entry, to be kept longer than the archive.
+    pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
+        let error = |error| format!("its data is not where the directory says: {error}");
+        let (start, end) = self.0.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
+        Ok(self.0.get_ref().part(start as usize..end as usize))
+    }
+
+    /// How many bytes the archive has.
+    pub(crate) fn len(&self) -> usize {
+        self.0.get_ref().as_ref().len()
+    }
+}
+
+/// The part of the blob that is the archive: without what stands before it (a script, the `JM` of a jmod) and after
+/// it, and without a comment that could be taken for an end record. Follows `ZipFile.Source.findEND` and `initCEN`
+/// of the JDK, so that where an archive can be read in two ways we read what the JVM reads.
+fn trim(blob: Blob) -> Result<Blob, String> {
+    let data = blob.as_ref();
+    if data.is_empty() {
+        return Err("the file is empty, which is no zip archive".to_owned());
+    }
+    let (end, comment) = find_end(data)
+        .ok_or("no zip archive: the record that ends one is missing (cut off, or another kind of file)")?;
+    let is_zip64 = end.checked_sub(LOCATOR64_SIZE).is_some_and(|it| has(data, it, LOCATOR64_SIGNATURE));
+    // Offsets of a 64-bit end record count from the start of the file: then there is no start to cut off.
+    let base = if is_zip64 { 0 } else { base(data, end)? };
+    let comment_end = end + END_SIZE + comment;
+    let fits = comment_end <= data.len();
+    let shadow = data.get(end + 1..comment_end.min(data.len())).unwrap_or_default();
+    if fits && !shadow.windows(END_SIGNATURE.len()).any(|it| it == END_SIGNATURE) {
+        return Ok(blob.part(base..comment_end));
+    }
+    let mut copy = data.get(base..end + END_SIZE - 2).unwrap_or_default().to_vec();
+    copy.extend_from_slice(&[0, 0]);
+    Ok(Blob::new(copy))
+}
+
+/// Where the end record is, and how long it says its comment is: the last one whose comment ends with the file, or
+/// at whose word there is a directory and a first entry.
+fn find_end(data: &[u8]) -> Option<(usize, usize)> {
+    let last = data.len().checked_sub(END_SIZE)?;
+    let first = last.saturating_sub(usize::from(u16::MAX));
+    (first..=last).rev().find_map(|at| {
+        if !has(data, at, END_SIGNATURE) {
+            return None;
+        }
+        let comment = usize::from(u16::from_le_bytes(data.get(at + 20..at + 22)?.try_into().ok()?));
+        let exact = at + END_SIZE + comment == data.len();
+        let plausible = || {
+            let directory = at.checked_sub(read4(data, at + 12)?)?;
+            let local = directory.checked_sub(read4(data, at + 16)?)?;
+            Some(has(data, directory, DIRECTORY_SIGNATURE) && has(data, local, LOCAL_SIGNATURE))
+        };
+        (exact || plausible() == Some(true)).then_some((at, comment))
+    })
+}
+
+/// How many bytes stand before the archive: the directory ends where the end record starts.
+fn base(data: &[u8], end: usize) -> Result<usize, String> {
+    let field = |at| read4(data, at).unwrap_or(usize::MAX);
+    let directory =
+        end.checked_sub(field(end + 12)).ok_or("the archive claims a directory larger than the file")?;
+    directory
+        .checked_sub(field(end + 16))
+        .ok_or_else(|| "the archive claims a directory after its end".to_owned())
+}
+
+fn has(data: &[u8], at: usize, signature: &[u8]) -> bool {
+    data.get(at..).is_some_and(|it| it.starts_with(signature))
+}
+
+fn read4(data: &[u8], at: usize) -> Option<usize> {
+    let bytes: [u8; 4] = data.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    usize::try_from(u32::from_le_bytes(bytes)).ok()
+}
