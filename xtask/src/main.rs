@@ -2,6 +2,7 @@
 //! `bench` measures against ASM. No part of the product; knows the rooms only by their folders and, in the
 //! bench example, by their public functions.
 
+mod bench;
 mod corpus;
 mod jdk;
 mod tidy;
@@ -16,7 +17,9 @@ usage: cargo xtask COMMAND
   tidy     check the house: arrows, modules, effects, docs, sizes, papers
   arrows   print the rooms and the arrows between them
   corpus [--any-version] small|medium|large|extra|tools|jdk
-           fetch outside jars into corpus/TIER; --any-version takes what the archive has";
+           fetch outside jars into corpus/TIER; --any-version takes what the archive has
+  bench [WORD]
+           measure against ASM 9; WORD chooses benches by name";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +37,8 @@ fn run(args: &[String]) -> Result<()> {
     match args.as_slice() {
         ["tidy"] => tidy::run(&root()),
         ["arrows"] => tidy::print_arrows(&root()),
+        ["bench"] => bench::run(&root(), ""),
+        ["bench", word] => bench::run(&root(), word),
         ["corpus"] => corpus::run(&root(), "small", false),
         ["corpus", "--any-version", tier] => corpus::run(&root(), tier, true),
         ["corpus", tier] if !tier.starts_with('-') => corpus::run(&root(), tier, false),

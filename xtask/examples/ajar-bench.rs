@@ -1,0 +1,134 @@
+//! Our side of `cargo xtask bench`, which builds it with `--release` and runs each mode in a process of its own.
+//!
+//! - `ajar-bench blob INPUT OUT [ROOT]` writes the classes of a JDK, jar or folder one after another, each behind its
+//!   length in four bytes (big-endian), so that both sides read the same bytes from memory. `ROOT` chooses a module.
+//! - `ajar-bench read BLOB` reads every instruction, handler and line.
+//!
+//! A measuring mode prints the CPU time of its thread in nanoseconds, median of five rounds after four to warm up,
+//! then counts that show both sides did the same work.
+
+use std::hint::black_box;
+use std::io::{BufWriter, Write};
+
+use anyhow::{Context, Result, bail};
+
+use classfile::class::ClassFile;
+use driver::container::Scratch;
+use driver::jdk::JdkChoice;
+use driver::usage::thread_time;
+use driver::world::{WorldSpec, load};
+
+const WARM_UP: usize = 4;
+const ROUNDS: usize = 5;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["blob", input, out] => write_blob(input, out, None),
+        ["blob", input, out, root] => write_blob(input, out, Some(root)),
+        ["read", blob] => {
+            let bytes = std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?;
+            let classes = split(&bytes)?;
+            let counts = read(&classes)?;
+            let time = median(|| read(&classes).map(drop))?;
+            let Counts { bodies, instructions, handlers, lines, .. } = counts;
+            println!("{time}\t{}\t{bodies}\t{instructions}\t{handlers}\t{lines}", classes.len());
+            Ok(())
+        }
+        _ => bail!("usage: ajar-bench blob INPUT OUT [ROOT] | read BLOB"),
+    }
+}
+
+fn write_blob(input: &str, out: &str, root: Option<&str>) -> Result<()> {
+    let spec =
+        WorldSpec { inputs: vec![input.into()], class_path: Vec::new(), jdk: JdkChoice::None, release: None };
+    let world = load(&spec)?;
+    let file = std::fs::File::create(out).with_context(|| format!("cannot write {out}"))?;
+    let mut file = BufWriter::new(file);
+    let mut scratch = Scratch::new();
+    let mut n_classes = 0;
+    for (container, entry) in world.classes() {
+        if root.is_some_and(|it| entry.root().trim_matches('/') != it) {
+            continue;
+        }
+        let bytes = match world.bytes(container, entry, &mut scratch) {
+            Ok(found) => found.bytes,
+            Err(problem) => bail!("{}: cannot be read: {problem:?}", container.display(entry)),
+        };
+        file.write_all(&u32::try_from(bytes.len())?.to_be_bytes())?;
+        file.write_all(bytes)?;
+        n_classes += 1;
+    }
+    file.flush()?;
+    if n_classes == 0 {
+        bail!("{input} holds no class{}", root.map(|it| format!(" below {it}")).unwrap_or_default());
+    }
+    println!("{n_classes}");
+    Ok(())
+}
+
+/// The classes of a blob.
+fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
+    let mut classes = Vec::new();
+    while let Some((length, rest)) = blob.split_first_chunk() {
+        let length = u32::from_be_bytes(*length) as usize;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        classes.push(class);
+        blob = rest;
+    }
+    Ok(classes)
+}
+
+#[derive(Default)]
+struct Counts {
+    bodies: u64,
+    instructions: u64,
+    handlers: u64,
+    lines: u64,
+    /// Mixed from everything read, so that nothing of it can be left out.
+    mixed: u64,
+}
+
+fn read(classes: &[&[u8]]) -> Result<Counts> {
+    let mut counts = Counts::default();
+    for bytes in classes {
+        let class = ClassFile::parse(bytes)?;
+        for method in class.methods() {
+            let Some(code) = method.code()? else { continue };
+            counts.bodies += 1;
+            for insn in code.instructions() {
+                let (pc, insn) = insn?;
+                black_box(&insn);
+                counts.instructions += 1;
+                counts.mixed = counts.mixed.wrapping_add(u64::from(pc.0));
+            }
+            for handler in code.handlers() {
+                black_box(handler?);
+                counts.handlers += 1;
+            }
+            for (pc, line) in code.lines() {
+                counts.lines += 1;
+                counts.mixed = counts.mixed.wrapping_add(u64::from(pc.0) ^ u64::from(line));
+            }
+        }
+    }
+    black_box(counts.mixed);
+    Ok(counts)
+}
+
+/// CPU nanoseconds of this thread for one round.
+fn median(mut round: impl FnMut() -> Result<()>) -> Result<u128> {
+    let now = || thread_time().context("this machine does not tell the CPU time of a thread");
+    let mut times = Vec::with_capacity(ROUNDS);
+    for n in 0..WARM_UP + ROUNDS {
+        let start = now()?;
+        round()?;
+        let time = (now()? - start).as_nanos();
+        if n >= WARM_UP {
+            times.push(time);
+        }
+    }
+    times.sort_unstable();
+    Ok(times[ROUNDS / 2])
+}
