@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
+use vfs::jimage::index::Resource;
 use vfs::naming::name_text;
 
 use crate::container::{ClassEntry, LoadedContainer, Place, Role, Store};
@@ -21,40 +24,53 @@ pub(crate) fn open(
     role: Role,
     problems: &mut Vec<Problem>,
 ) -> anyhow::Result<LoadedContainer> {
-    let map = Arc::new(ImageMap::open(path)?);
-    let mut classes = Vec::new();
+    Ok(list(ImageMap::open(path)?, name, role, problems))
+}
+
+/// The container of an image, its candidates by module, package and name.
+pub(crate) fn list(map: ImageMap, name: &str, role: Role, problems: &mut Vec<Problem>) -> LoadedContainer {
+    let mut packages: FxHashMap<(&[u8], &[u8]), Vec<Resource<'_>>> = FxHashMap::default();
     let mut unreadable = 0usize;
     let mut first = None;
     for resource in map.image().resources() {
-        let resource = match resource {
-            Ok(it) if it.is_class() => it,
-            Ok(_) => continue,
+        match resource {
+            Ok(it) if it.is_class() => packages.entry((it.module, it.parent)).or_default().push(it),
+            Ok(_) => {}
             Err(error) => {
                 unreadable += 1;
                 first.get_or_insert(error);
-                continue;
             }
-        };
-        let mut full = Vec::new();
-        resource.push_name(&mut full);
-        let member = full.strip_prefix(b"/").unwrap_or(&full);
-        let root = if resource.module.is_empty() { 0 } else { name_text(resource.module).len() + 1 };
-        classes.push(ClassEntry {
-            member: name_text(member).into(),
-            root_len: u32::try_from(root).unwrap_or(0),
-            place: Place::Image(resource.location),
-            size: resource.location.size,
-        });
+        }
     }
-    classes.sort_by(|a, b| (a.root(), a.path()).cmp(&(b.root(), b.path())));
     if let Some(error) = first {
         let what = format!(
             "{unreadable} resources of the image have no readable location, first: {error}; left out"
         );
         problems.push(Problem::error(name, what));
     }
+    // An image is in hash order. Sorting packages first is cheaper than sorting long names that begin alike.
+    let mut packages: Vec<_> = packages.into_iter().collect();
+    packages.sort_unstable_by_key(|&(package, _)| package);
+    let mut classes = Vec::new();
+    for (_, mut resources) in packages {
+        resources.sort_by_key(|it| it.base);
+        classes.extend(resources.iter().map(class_entry));
+    }
     let (name, prefix) = (name.to_owned(), name.to_owned());
-    Ok(LoadedContainer { name, role, classes, has_paths: true, prefix, store: Store::Image(map) })
+    LoadedContainer { name, role, classes, has_paths: true, prefix, store: Store::Image(Arc::new(map)) }
+}
+
+fn class_entry(resource: &Resource<'_>) -> ClassEntry {
+    let mut full = Vec::with_capacity(resource.name_len());
+    resource.push_name(&mut full);
+    let member = full.strip_prefix(b"/").unwrap_or(&full);
+    let root = if resource.module.is_empty() { 0 } else { name_text(resource.module).len() + 1 };
+    ClassEntry {
+        member: name_text(member).into(),
+        root_len: u32::try_from(root).unwrap_or(0),
+        place: Place::Image(resource.location),
+        size: resource.location.size,
+    }
 }
 
 /// The release whose compiler made `java/lang/Object` in this image (JVMS table 4.1-A), if it is there.

@@ -10,10 +10,15 @@ use memmap2::Mmap;
 
 use vfs::jimage::index::{Image, ImageHeader};
 
-/// A mapped image and its decoded header.
+/// The bytes of an image and its decoded header.
 pub(crate) struct ImageMap {
-    map: Mmap,
+    bytes: Bytes,
     header: ImageHeader,
+}
+
+enum Bytes {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
 }
 
 impl ImageMap {
@@ -23,12 +28,30 @@ impl ImageMap {
         // SAFETY: the map is read-only, and the file is a `lib/modules` image, which a JDK never changes after its
         // installation: it maps the file itself, so whoever rewrites it in place kills running JVMs too.
         let map = unsafe { Mmap::map(&file) }.context("cannot be mapped into memory")?;
-        let header = ImageHeader::parse(&map)?;
-        Ok(ImageMap { map, header })
+        ImageMap::new(Bytes::Mapped(map))
+    }
+
+    /// An image that is in memory already.
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> anyhow::Result<ImageMap> {
+        ImageMap::new(Bytes::Owned(bytes))
+    }
+
+    fn new(bytes: Bytes) -> anyhow::Result<ImageMap> {
+        let header = ImageHeader::parse(bytes.as_slice())?;
+        Ok(ImageMap { bytes, header })
     }
 
     /// The image.
     pub(crate) fn image(&self) -> Image<'_> {
-        self.header.view(&self.map)
+        self.header.view(self.bytes.as_slice())
+    }
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
     }
 }

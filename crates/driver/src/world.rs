@@ -6,10 +6,14 @@ use anyhow::bail;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
 
+use crate::archive::ArchiveOpener;
 use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
+use crate::image;
+use crate::image_map::ImageMap;
 use crate::jdk::{self, JdkChoice, JdkInfo};
 use crate::open::Opener;
 use crate::problem::Problem;
+use crate::zip::Blob;
 
 /// What to load.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +67,24 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     }
     problems.append(&mut opener.problems);
     Ok(LoadedWorld { containers: opener.containers, jdk: jdk.map(|(info, _)| info), release, problems })
+}
+
+/// Opens and lists an archive that is in memory, as an app; an error when it cannot be read at all.
+pub fn list_archive(
+    name: &str,
+    bytes: Vec<u8>,
+    release: u16,
+) -> Result<(Vec<LoadedContainer>, Vec<Problem>), String> {
+    let (mut containers, mut problems) = (Vec::new(), Vec::new());
+    ArchiveOpener::new(release, &mut containers, &mut problems).open(name, Blob::new(bytes), Role::App)?;
+    Ok((containers, problems))
+}
+
+/// Opens and lists a JDK image that is in memory; an error when it cannot be read at all.
+pub fn list_image(name: &str, bytes: Vec<u8>) -> anyhow::Result<(LoadedContainer, Vec<Problem>)> {
+    let mut problems = Vec::new();
+    let container = image::list(ImageMap::from_bytes(bytes)?, name, Role::Jdk, &mut problems);
+    Ok((container, problems))
 }
 
 /// The entries of a class path as written on a command line.

@@ -203,6 +203,11 @@ impl Resource<'_> {
         self.extension == b"class"
     }
 
+    /// The most bytes that the full name can have.
+    pub fn name_len(&self) -> usize {
+        self.module.len() + self.parent.len() + self.base.len() + self.extension.len() + 4
+    }
+
     /// Writes the full name, `/module/parent/base.extension`, behind what is in `name`.
     pub fn push_name(&self, name: &mut Vec<u8>) {
         if !self.module.is_empty() {
