@@ -10,5 +10,10 @@
 
 pub mod body;
 pub mod build;
+pub mod lower;
 pub mod ops;
+pub mod parse;
 pub mod positions;
+pub mod print;
+pub mod verify;
+mod words;

@@ -1,0 +1,41 @@
+//! What is wrong with a text that is no BIR.
+
+use std::fmt;
+
+/// A place in the text and what should have stood there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What was expected.
+    pub expected: String,
+    /// The rest of that line, cut short.
+    pub found: String,
+}
+
+impl ParseError {
+    /// The error at this byte of the text.
+    pub(crate) fn new(text: &str, at: usize, expected: impl Into<String>) -> Self {
+        let before = text.get(..at).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |it| it + 1);
+        let rest = text.get(at..).unwrap_or_default().lines().next().unwrap_or_default();
+        ParseError {
+            line: before.matches('\n').count() as u32 + 1,
+            column: before[line_start..].chars().count() as u32 + 1,
+            expected: expected.into(),
+            found: rest.chars().take(20).collect(),
+        }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ParseError { line, column, expected, found } = self;
+        write!(f, "{line}:{column}: expected {expected}, found ")?;
+        if found.is_empty() { write!(f, "the end of the line") } else { write!(f, "{found:?}") }
+    }
+}
+
+impl std::error::Error for ParseError {}

@@ -1,0 +1,462 @@
+//! Whether a body is well formed: what every pass may rely on, as Cranelift's verifier does for CLIF.
+//!
+//! This is no bytecode verifier: of types it knows the kinds of values only. Tests and debug builds call it on
+//! what lowering makes; it must not panic on any body.
+
+use rustc_hash::FxHashMap;
+
+use crate::body::{Body, Check, Expr, ExprId, Instr, InstrId, Operands, Place, Var, instr_id, ordinal};
+use crate::ops::{BinOp, BinaryOp, Cond, Kind, UnOp};
+use crate::parse::expr::MAX_DEPTH;
+use crate::print;
+
+/// What is wrong with the body, a line each; nothing if it is well formed.
+pub fn verify(body: &Body) -> Vec<String> {
+    let mut v = Verifier {
+        body,
+        at: 0,
+        problems: Vec::new(),
+        next_expr: 0,
+        next_operand: 0,
+        next_switch: 0,
+        next_dynamic: 0,
+        next_handle: 0,
+        temps: FxHashMap::default(),
+    };
+    v.temporaries();
+    for (id, instr) in body.instrs.iter() {
+        v.at = ordinal(id);
+        v.instr(instr);
+    }
+    v.tables();
+    v.flow();
+    v.rows();
+    v.problems
+}
+
+/// Stops a debug build at the pass that made a body which is not well formed.
+///
+/// # Panics
+/// When the body is not well formed, with its text.
+pub fn check(body: &Body) {
+    let problems = verify(body);
+    assert!(problems.is_empty(), "{}\n{}", problems.join("\n"), print::print(body));
+}
+
+struct Verifier<'b> {
+    body: &'b Body,
+    /// The instruction that is looked at.
+    at: u32,
+    problems: Vec<String>,
+    // What the next new item of each table must be: tables are in the order of use, and trees share nothing.
+    next_expr: u32,
+    next_operand: usize,
+    next_switch: u32,
+    next_dynamic: u32,
+    next_handle: u32,
+    /// The instruction that assigns each temporary.
+    temps: FxHashMap<u32, (u32, Kind)>,
+}
+
+impl Verifier<'_> {
+    fn problem(&mut self, text: impl std::fmt::Display) {
+        // A body that is wrong everywhere helps nobody with more lines than this.
+        if self.problems.len() < 100 {
+            self.problems.push(format!("{}: at {}: {text}", self.body.method, self.at));
+        }
+    }
+
+    fn demand(&mut self, holds: bool, text: &str) {
+        if !holds {
+            self.problem(text);
+        }
+    }
+
+    fn temporaries(&mut self) {
+        for (id, instr) in self.body.instrs.iter() {
+            self.at = ordinal(id);
+            let Some(var) = instr.assigned() else { continue };
+            if let Place::Temp(number) = var.place()
+                && let Some(before) = self.temps.insert(number, (self.at, var.kind()))
+            {
+                self.problem(format_args!("{var} is assigned by {} too", before.0));
+            }
+        }
+    }
+
+    fn var(&mut self, var: Var) {
+        match var.place() {
+            Place::Local(slot) => {
+                let fits = u32::from(slot) + u32::from(var.kind().words()) <= u32::from(self.body.locals);
+                if !fits {
+                    self.problem(format_args!("{var} is behind the {} local variables", self.body.locals));
+                }
+            }
+            Place::Temp(number) => match self.temps.get(&number) {
+                Some(&(_, kind)) if kind == var.kind() => {}
+                _ => self.problem(format_args!("{var} is not assigned")),
+            },
+            Place::Stack(_) => {}
+        }
+    }
+
+    fn assigned(&mut self, var: Var, kind: Option<Kind>) {
+        self.var(var);
+        if kind != Some(var.kind()) {
+            self.problem(format_args!("{var} cannot hold a value of kind {kind:?}"));
+        }
+    }
+
+    /// Looks at a tree whose value must be of this kind; returns its depth.
+    fn expr(&mut self, id: ExprId, want: Kind) -> usize {
+        let number = id.into_raw().into_u32();
+        if number as usize >= self.body.exprs.len() {
+            self.problem(format_args!("there is no expression {number}"));
+            return 0;
+        }
+        let expr = self.body.exprs[id];
+        // Operands come before their operator, so trees end, and each expression is met once.
+        let mut ordered = true;
+        expr.operands(|it| ordered &= it.into_raw().into_u32() < number);
+        if !ordered || number < self.next_expr {
+            self.problem(format_args!("expression {number} is shared or does not follow its operands"));
+            return 0;
+        }
+        let depth = self.operands(expr);
+        if number != self.next_expr {
+            let next = self.next_expr;
+            self.problem(format_args!("expression {number} stands where {next} should"));
+        }
+        self.next_expr = number + 1;
+        if expr.kind() != want {
+            self.problem(format_args!(
+                "{:?} where {want:?} is wanted: {}",
+                expr.kind(),
+                print::expr(self.body, id)
+            ));
+        }
+        if depth == MAX_DEPTH + 1 {
+            self.problem("an expression is too deep");
+        }
+        depth
+    }
+
+    /// Looks at the operands of `expr`, left to right, and at what it holds itself.
+    fn operands(&mut self, expr: Expr) -> usize {
+        match expr {
+            Expr::Var(var) => {
+                self.var(var);
+                0
+            }
+            Expr::MethodType(it) => {
+                self.demand(it.method_type().is_some(), "a method type is no method descriptor");
+                0
+            }
+            Expr::MethodHandle(it) => {
+                self.demand((it as usize) < self.body.handles.len(), "there is no such method handle");
+                self.demand(it <= self.next_handle, "method handles are not in the order of use");
+                self.next_handle = self.next_handle.max(it + 1);
+                0
+            }
+            Expr::Unary(op, e) => {
+                self.demand(!matches!(op, UnOp::Neg(Kind::Ref)), "a reference is negated");
+                self.expr(e, op.kinds().0) + 1
+            }
+            Expr::Binary(op, a, b) => {
+                self.demand(has_kind(op), "the operator does not exist for its kind");
+                let (left, right, _) = op.kinds();
+                self.expr(a, left).max(self.expr(b, right)) + 1
+            }
+            Expr::Cast(_, e) | Expr::InstanceOf(_, e) => self.expr(e, Kind::Ref) + 1,
+            Expr::Field(e, field) => {
+                self.demand(field.descriptor().field_type().is_some(), "a field has no field descriptor");
+                self.expr(e, Kind::Ref) + 1
+            }
+            Expr::Static(field) => {
+                self.demand(field.descriptor().field_type().is_some(), "a field has no field descriptor");
+                0
+            }
+            Expr::Elem(_, a, b) => self.expr(a, Kind::Ref).max(self.expr(b, Kind::Int)) + 1,
+            _ => 0,
+        }
+    }
+
+    fn field_value(&mut self, descriptor: classfile::names::Descriptor, value: ExprId) {
+        match descriptor.field_type() {
+            Some(it) => {
+                self.expr(value, it.kind());
+            }
+            None => self.problem("a field has no field descriptor"),
+        }
+    }
+
+    /// Takes the next run of the operand lists.
+    fn list(&mut self, it: Operands) -> Vec<ExprId> {
+        if it.start() != self.next_operand || it.start() + it.len() > self.body.operands.len() {
+            self.problem("operand lists do not follow each other");
+        }
+        self.next_operand = it.start() + it.len();
+        self.body.operands(it).to_vec()
+    }
+
+    /// Looks at the operands of a call against its descriptor; returns the kind of the result.
+    fn call(
+        &mut self,
+        descriptor: classfile::names::Descriptor,
+        receiver: bool,
+        it: Operands,
+    ) -> Option<Kind> {
+        let list = self.list(it);
+        let Some(ty) = descriptor.method_type() else {
+            self.problem("a method has no method descriptor");
+            return None;
+        };
+        let kinds = receiver.then_some(Kind::Ref).into_iter().chain(ty.params().map(|it| it.kind()));
+        let n = kinds.clone().count();
+        if n != list.len() {
+            self.problem(format_args!("{} operands for {n} parameters", list.len()));
+        }
+        for (e, kind) in list.into_iter().zip(kinds) {
+            self.expr(e, kind);
+        }
+        ty.ret().map(|it| it.kind())
+    }
+
+    fn result(&mut self, var: Option<Var>, kind: Option<Kind>) {
+        if let Some(var) = var {
+            self.assigned(var, kind);
+        }
+    }
+
+    // long match: one arm an instruction
+    fn instr(&mut self, instr: &Instr) {
+        match *instr {
+            Instr::Assign(var, e) => {
+                self.assigned(var, Some(var.kind()));
+                self.expr(e, var.kind());
+            }
+            Instr::SetField(e, field, value) => {
+                self.expr(e, Kind::Ref);
+                self.field_value(field.descriptor(), value);
+            }
+            Instr::SetStatic(field, value) => self.field_value(field.descriptor(), value),
+            Instr::SetElem(elem, array, index, value) => {
+                self.expr(array, Kind::Ref);
+                self.expr(index, Kind::Int);
+                self.expr(value, elem.kind());
+            }
+            Instr::MayInit(_) | Instr::Goto(_) => {}
+            Instr::Assert(check) => self.check(check),
+            Instr::New(var, method, args) => {
+                let it = method.get();
+                self.demand(it.name.bytes() == b"<init>", "new calls no constructor");
+                let result = self.call(it.descriptor, false, args);
+                self.demand(result.is_none(), "a constructor has a result");
+                self.assigned(var, Some(Kind::Ref));
+            }
+            Instr::Alloc(var, _) => self.assigned(var, Some(Kind::Ref)),
+            Instr::NewArray(var, class, length) => {
+                self.demand(class.is_array(), "newarray makes no array");
+                self.expr(length, Kind::Int);
+                self.assigned(var, Some(Kind::Ref));
+            }
+            Instr::MultiNewArray(var, class, lengths) => {
+                let dims = class.bytes().iter().take_while(|b| **b == b'[').count();
+                let list = self.list(lengths);
+                self.demand(
+                    (1..=dims).contains(&list.len()),
+                    "multinewarray has other dimensions than its type",
+                );
+                for e in list {
+                    self.expr(e, Kind::Int);
+                }
+                self.assigned(var, Some(Kind::Ref));
+            }
+            Instr::Call(var, kind, method, args) => {
+                let result = self.call(method.descriptor(), kind.has_receiver(), args);
+                self.result(var, result);
+            }
+            Instr::CallDynamic(var, site, args) => {
+                if let Some(descriptor) = self.dynamic(site) {
+                    let result = self.call(descriptor, false, args);
+                    self.result(var, result);
+                }
+            }
+            Instr::ConstDynamic(var, site) => {
+                if let Some(descriptor) = self.dynamic(site) {
+                    let kind = descriptor.field_type().map(|it| it.kind());
+                    self.assigned(var, kind);
+                }
+            }
+            Instr::MonitorEnter(e) | Instr::MonitorExit(e) | Instr::Throw(e) => {
+                self.expr(e, Kind::Ref);
+            }
+            Instr::Return(value) => self.returned(value),
+            Instr::If(cond, a, b, _) => {
+                let kind = self.kind_of(a);
+                self.expr(a, kind);
+                self.expr(b, kind);
+                let fine = match kind {
+                    Kind::Int => true,
+                    Kind::Ref => matches!(cond, Cond::Eq | Cond::Ne),
+                    _ => false,
+                };
+                self.demand(fine, "a branch compares what it cannot");
+            }
+            Instr::Switch(e, table) => {
+                self.expr(e, Kind::Int);
+                self.table(table, true);
+            }
+            Instr::Ret(e, table) => {
+                self.expr(e, Kind::Int);
+                self.table(table, false);
+            }
+            Instr::Catch(var) => self.assigned(var, Some(Kind::Ref)),
+        }
+    }
+
+    /// The kind of an expression, int if there is no such expression.
+    fn kind_of(&self, id: ExprId) -> Kind {
+        let there = (id.into_raw().into_u32() as usize) < self.body.exprs.len();
+        if there { self.body.exprs[id].kind() } else { Kind::Int }
+    }
+
+    fn returned(&mut self, value: Option<ExprId>) {
+        let ty = self.body.method.descriptor().method_type();
+        let want = ty.and_then(|it| it.ret()).map(|it| it.kind());
+        let found = value.map(|it| self.kind_of(it));
+        if let (Some(e), Some(kind)) = (value, found) {
+            self.expr(e, kind);
+        }
+        if want != found && !self.body.unverified {
+            self.problem(format_args!("{found:?} is returned where {want:?} is wanted"));
+        }
+    }
+
+    fn check(&mut self, check: Check) {
+        let first = self.next_expr;
+        match check {
+            Check::NotNull(e) | Check::Cast(_, e) => {
+                self.expr(e, Kind::Ref);
+            }
+            Check::Bound(a, i) => {
+                self.expr(a, Kind::Ref);
+                self.expr(i, Kind::Int);
+            }
+            Check::Store(a, v) => {
+                self.expr(a, Kind::Ref);
+                self.expr(v, Kind::Ref);
+            }
+            Check::NotZero(kind, e) => {
+                self.demand(matches!(kind, Kind::Int | Kind::Long), "only integers are divided by zero");
+                self.expr(e, kind);
+            }
+            Check::NotNegative(e) => {
+                self.expr(e, Kind::Int);
+            }
+        }
+        let reads = self.body.exprs.iter().skip(first as usize).take((self.next_expr - first) as usize);
+        let reads = reads.filter(|it| it.1.reads_heap()).count();
+        self.demand(reads == 0, "an assertion reads the heap");
+    }
+
+    fn dynamic(&mut self, site: u32) -> Option<classfile::names::Descriptor> {
+        self.demand(site <= self.next_dynamic, "dynamic constants are not in the order of use");
+        self.next_dynamic = self.next_dynamic.max(site.saturating_add(1));
+        let found = self.body.dynamics.get(site as usize).map(|it| it.descriptor);
+        self.demand(found.is_some(), "there is no such dynamic constant or call site");
+        found
+    }
+
+    fn table(&mut self, table: u32, has_default: bool) {
+        self.demand(table == self.next_switch, "switch tables are not in the order of use");
+        self.next_switch = table.saturating_add(1);
+        let Some(it) = self.body.switches.get(table as usize) else {
+            self.problem("there is no such switch table");
+            return;
+        };
+        self.demand(it.cases.windows(2).all(|w| w[0].0 < w[1].0), "the cases are not ascending");
+        self.demand(it.default.is_some() == has_default, "a default is missing or too much");
+        self.demand(has_default || !it.cases.is_empty(), "there is nowhere to return to");
+    }
+
+    /// That nothing is left over.
+    fn tables(&mut self) {
+        let body = self.body;
+        self.at = body.instrs.len() as u32;
+        self.demand(!body.instrs.is_empty(), "there is no instruction");
+        self.demand(self.next_expr as usize == body.exprs.len(), "an expression is not used");
+        self.demand(self.next_operand == body.operands.len(), "an operand list is not used");
+        self.demand(self.next_switch as usize == body.switches.len(), "a switch table is not used");
+        self.demand(self.next_dynamic as usize == body.dynamics.len(), "a dynamic constant is not used");
+        self.demand(self.next_handle as usize == body.handles.len(), "a method handle is not used");
+        let ascending = body.unreachable.iter().all(|it| it.0 < it.1)
+            && body.unreachable.windows(2).all(|w| w[0].1 < w[1].0);
+        self.demand(ascending, "unreachable ranges are not ascending or touch");
+    }
+
+    /// The instruction, if it exists.
+    fn target(&self, id: InstrId) -> Option<Instr> {
+        ((ordinal(id) as usize) < self.body.instrs.len()).then(|| self.body.instrs[id])
+    }
+
+    fn flow(&mut self) {
+        let body = self.body;
+        let n = body.instrs.len() as u32;
+        if let Some(Instr::Catch(_)) = self.target(instr_id(0)) {
+            self.at = 0;
+            self.problem("control enters at a catch");
+        }
+        for (id, instr) in body.instrs.iter() {
+            self.at = ordinal(id);
+            let mut targets = Vec::new();
+            body.jumps(instr, |it| targets.push(it));
+            if instr.falls_through() {
+                targets.push(instr_id(self.at + 1));
+            }
+            for to in targets {
+                match self.target(to) {
+                    None if ordinal(to) == n => self.problem("control runs off the end"),
+                    None => self.problem(format_args!("there is no label {}", ordinal(to))),
+                    Some(Instr::Catch(_)) => {
+                        self.problem(format_args!(
+                            "control reaches the catch at {} without exception",
+                            ordinal(to)
+                        ));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    fn rows(&mut self) {
+        let body = self.body;
+        let mut handlers = vec![false; body.instrs.len()];
+        for row in &body.rows {
+            self.at = ordinal(row.handler);
+            let fine = ordinal(row.start) <= row.end && row.end as usize <= body.instrs.len();
+            self.demand(fine, "a row covers what does not exist");
+            match self.target(row.handler) {
+                Some(Instr::Catch(_)) => handlers[ordinal(row.handler) as usize] = true,
+                _ => self.problem("a handler begins without catch"),
+            }
+        }
+        let ordered = body.rows.windows(2).all(|w| w[0].source <= w[1].source);
+        self.demand(ordered, "rows are not in the order of the exception table");
+        for (id, instr) in body.instrs.iter() {
+            self.at = ordinal(id);
+            let fine = !matches!(instr, Instr::Catch(_)) || handlers[self.at as usize];
+            self.demand(fine, "no row leads to this catch");
+        }
+    }
+}
+
+fn has_kind(op: BinaryOp) -> bool {
+    use BinOp::{And, Or, Shl, Shr, Ushr, Xor};
+    match op {
+        BinaryOp::Arith(And | Or | Xor | Shl | Shr | Ushr, kind) => matches!(kind, Kind::Int | Kind::Long),
+        BinaryOp::Arith(_, kind) => kind != Kind::Ref,
+        BinaryOp::Compare(_) => true,
+    }
+}

@@ -1,0 +1,121 @@
+//! The words of BIR text: one table for each kind of operator, read by the printer and by the parser.
+
+use crate::body::CallKind;
+use crate::ops::{BinOp, CmpOp, Cond, Conv, Elem, Kind};
+
+/// Arithmetic. Where one symbol is the beginning of another, the longer one comes first.
+pub(crate) const ARITH: [(BinOp, &str); 11] = [
+    (BinOp::Ushr, ">>>"),
+    (BinOp::Shr, ">>"),
+    (BinOp::Shl, "<<"),
+    (BinOp::Add, "+"),
+    (BinOp::Sub, "-"),
+    (BinOp::Mul, "*"),
+    (BinOp::Div, "/"),
+    (BinOp::Rem, "%"),
+    (BinOp::And, "&"),
+    (BinOp::Or, "|"),
+    (BinOp::Xor, "^"),
+];
+
+/// Comparisons that give -1, 0 or 1.
+pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
+    (CmpOp::Lcmp, "lcmp"),
+    (CmpOp::Fcmpl, "fcmpl"),
+    (CmpOp::Fcmpg, "fcmpg"),
+    (CmpOp::Dcmpl, "dcmpl"),
+    (CmpOp::Dcmpg, "dcmpg"),
+];
+
+/// Conditions of branches; longer symbols first, as in [`ARITH`].
+pub(crate) const COND: [(Cond, &str); 6] = [
+    (Cond::Eq, "=="),
+    (Cond::Ne, "!="),
+    (Cond::Ge, ">="),
+    (Cond::Le, "<="),
+    (Cond::Lt, "<"),
+    (Cond::Gt, ">"),
+];
+
+/// Conversions.
+pub(crate) const CONV: [(Conv, &str); 15] = [
+    (Conv::I2l, "i2l"),
+    (Conv::I2f, "i2f"),
+    (Conv::I2d, "i2d"),
+    (Conv::L2i, "l2i"),
+    (Conv::L2f, "l2f"),
+    (Conv::L2d, "l2d"),
+    (Conv::F2i, "f2i"),
+    (Conv::F2l, "f2l"),
+    (Conv::F2d, "f2d"),
+    (Conv::D2i, "d2i"),
+    (Conv::D2l, "d2l"),
+    (Conv::D2f, "d2f"),
+    (Conv::I2b, "i2b"),
+    (Conv::I2c, "i2c"),
+    (Conv::I2s, "i2s"),
+];
+
+/// Calls.
+pub(crate) const CALL: [(CallKind, &str); 6] = [
+    (CallKind::Virtual, "invokevirtual"),
+    (CallKind::Interface, "invokeinterface"),
+    (CallKind::Special, "invokespecial"),
+    (CallKind::SpecialInterface, "invokespecial-interface"),
+    (CallKind::Static, "invokestatic"),
+    (CallKind::StaticInterface, "invokestatic-interface"),
+];
+
+/// Element types, with [`Elem::word`].
+pub(crate) const ELEMS: [Elem; 8] =
+    [Elem::Byte, Elem::Char, Elem::Short, Elem::Int, Elem::Long, Elem::Float, Elem::Double, Elem::Ref];
+
+/// Access flags of methods (JVMS §4.6-A). Other bits are written in hexadecimal.
+pub(crate) const FLAGS: [(u16, &str); 12] = [
+    (0x0001, "public"),
+    (0x0002, "private"),
+    (0x0004, "protected"),
+    (0x0008, "static"),
+    (0x0010, "final"),
+    (0x0020, "synchronized"),
+    (0x0040, "bridge"),
+    (0x0080, "varargs"),
+    (0x0100, "native"),
+    (0x0400, "abstract"),
+    (0x0800, "strict"),
+    (0x1000, "synthetic"),
+];
+
+/// What follows an operator to say its kind; nothing for ints.
+pub(crate) const KINDS: [(Kind, &str); 5] =
+    [(Kind::Long, "L"), (Kind::Float, "F"), (Kind::Double, "D"), (Kind::Ref, "A"), (Kind::Int, "")];
+
+/// The text that stands for `key` in `table`, which has every key.
+pub(crate) fn word<K: Copy + PartialEq>(table: &[(K, &'static str)], key: K) -> &'static str {
+    table.iter().find(|it| it.0 == key).map_or("", |it| it.1)
+}
+
+/// What `text` stands for in `table`.
+pub(crate) fn meaning<K: Copy>(table: &[(K, &'static str)], text: &str) -> Option<K> {
+    table.iter().find(|it| it.1 == text).map(|it| it.0)
+}
+
+/// Whether a name can stand bare in text: none of its characters means anything else there.
+pub(crate) fn is_bare(text: &[u8], is_safe: fn(u8) -> bool) -> bool {
+    !text.is_empty()
+        && text.iter().all(|&b| is_safe(b))
+        // `a0->p/C.f:Lp/D;->p/D.g:I` and comments must end a name.
+        && !text.windows(2).any(|it| it == b"->" || it == b"//")
+        && !text.ends_with(b"-")
+        && !text.starts_with(b"/")
+}
+
+/// Characters of bare member names.
+pub(crate) fn in_name(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'<' | b'>' | b'-')
+}
+
+/// Characters of bare class names and field descriptors.
+pub(crate) fn in_class(b: u8) -> bool {
+    in_name(b) || matches!(b, b'/' | b';' | b'[')
+}
