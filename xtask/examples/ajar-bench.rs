@@ -15,7 +15,6 @@ use anyhow::{Context, Result, bail};
 use classfile::class::ClassFile;
 use driver::container::Scratch;
 use driver::jdk::JdkChoice;
-use driver::usage::thread_time;
 use driver::world::{WorldSpec, load};
 
 const WARM_UP: usize = 4;
@@ -118,17 +117,24 @@ fn read(classes: &[&[u8]]) -> Result<Counts> {
 }
 
 /// CPU nanoseconds of this thread for one round.
-fn median(mut round: impl FnMut() -> Result<()>) -> Result<u128> {
-    let now = || thread_time().context("this machine does not tell the CPU time of a thread");
+fn median(mut round: impl FnMut() -> Result<()>) -> Result<u64> {
     let mut times = Vec::with_capacity(ROUNDS);
     for n in 0..WARM_UP + ROUNDS {
-        let start = now()?;
+        let start = cpu_time()?;
         round()?;
-        let time = (now()? - start).as_nanos();
+        let time = cpu_time()? - start;
         if n >= WARM_UP {
             times.push(time);
         }
     }
     times.sort_unstable();
     Ok(times[ROUNDS / 2])
+}
+
+/// Nanoseconds that this thread has been on a CPU. The times in `stat` only count hundredths of a second.
+fn cpu_time() -> Result<u64> {
+    let path = "/proc/thread-self/schedstat";
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    let field = text.split(' ').next().unwrap_or_default();
+    field.parse().with_context(|| format!("{path} starts with `{field}`"))
 }

@@ -74,6 +74,7 @@ const CHECKS: &[Check] = &[
     marks::machine_paths,
     papers::architecture,
     papers::lengths,
+    papers::paths_exist,
     papers::licences,
     papers::schemas,
     papers::snapshots,

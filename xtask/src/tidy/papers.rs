@@ -43,6 +43,34 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
     }
 }
 
+/// Every file or folder of ours that a paper names between backticks, or on a command line, is there.
+pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for paper in [ARCHITECTURE, "README.md"] {
+        let text = checkout.tree.text(paper).unwrap_or_default();
+        for (line, content) in text.lines().enumerate() {
+            let words =
+                content.split([' ', '`', '(', ')', ',', ';', ':']).map(|it| it.trim_end_matches(['.', '/']));
+            let ours = |it: &&str| {
+                ["crates/", "xtask/", "test-data/", ".ci/"].iter().any(|part| it.starts_with(part))
+            };
+            for path in words.filter(ours) {
+                let folder = format!("{path}/");
+                if checkout.tree.contains(path) || checkout.tree.paths().any(|it| it.starts_with(&folder)) {
+                    continue;
+                }
+                violations.push(Violation {
+                    file: paper.to_string(),
+                    line: line + 1,
+                    check: "paper-paths",
+                    what: format!("names {path}, which is not there"),
+                    why: "a reader who is sent to nowhere stops reading",
+                    fix: "name what is there".to_string(),
+                });
+            }
+        }
+    }
+}
+
 /// The papers stay short enough to be read.
 pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for paper in [ARCHITECTURE, "README.md"] {

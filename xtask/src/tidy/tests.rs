@@ -365,6 +365,15 @@ fn papers_are_short() {
 }
 
 #[test]
+fn papers_name_what_is_there() {
+    expect(
+        &[("README.md", "See `crates/low/src`, crates/low/src/lib.rs.\nRun x test-data/hello.\n")],
+        "README.md:2 paper-paths names test-data/hello, which is not there",
+    );
+    expect(&[("README.md", "Run x test-data/hello.\n"), ("test-data/hello/H.class", "")], "");
+}
+
+#[test]
 fn licences_exist() {
     expect(&[("LICENSE-MIT", "(gone)")], "LICENSE-MIT:1 licences is missing");
 }
