@@ -96,7 +96,7 @@ impl<'a> ArchiveOpener<'a> {
         };
         self.report(&opened);
         opened.manifest = self.manifest(&opened);
-        self.add_classes(&opened);
+        self.add_classes(&mut opened);
         self.open_inner(&opened);
         Ok(opened.manifest)
     }
@@ -156,56 +156,64 @@ impl<'a> ArchiveOpener<'a> {
     }
 
     /// Adds the containers of the classes that lie in this archive itself.
-    fn add_classes(&mut self, opened: &Opened) {
+    fn add_classes(&mut self, opened: &mut Opened) {
         match opened.layout {
             Layout::Jar | Layout::Ear => {
                 let release = opened.manifest.is_multi_release().then_some(self.release);
-                self.add_root(opened, "", release, opened.role, |_| true);
+                self.add_root(opened, "", None, release, opened.role);
             }
-            Layout::Jmod => self.add_root(opened, "classes/", None, opened.role, |_| true),
+            Layout::Jmod => self.add_root(opened, "classes/", None, None, opened.role),
             Layout::Web { classes, .. } => {
-                self.add_root(opened, classes, None, opened.role, |_| true);
-                // The launcher, at the top; the classes of the program are not its business.
-                self.add_root(opened, "", None, lib(opened.role), |name| !name.starts_with(classes));
+                self.add_root(opened, classes, None, None, opened.role);
+                // What is left at the top is the launcher.
+                self.add_root(opened, "", Some(classes), None, lib(opened.role));
             }
         }
     }
 
-    /// Adds a container of the classes below `root`, if there are any.
+    /// Adds a container of the classes below `root` and not below `except`, if there are any.
+    /// Takes their names out of the directory.
     fn add_root(
         &mut self,
-        opened: &Opened,
+        opened: &mut Opened,
         root: &str,
+        except: Option<&str>,
         release: Option<u16>,
         role: Role,
-        belongs: impl Fn(&str) -> bool,
     ) {
-        let candidate =
-            |it: &&Member| is_class_name(&it.name) && it.name.starts_with(root) && belongs(&it.name);
-        let candidates: Vec<&Member> = opened.members.iter().filter(candidate).collect();
-        let names: Vec<&str> = candidates.iter().map(|it| it.name.get(root.len()..).unwrap_or("")).collect();
+        let belongs = |name: &str| name.starts_with(root) && except.is_none_or(|it| !name.starts_with(it));
+        let candidate = |it: &(usize, &Member)| is_class_name(&it.1.name) && belongs(&it.1.name);
+        let candidates: Vec<(usize, &Member)> = opened.members.iter().enumerate().filter(candidate).collect();
+        let names: Vec<&str> =
+            candidates.iter().map(|it| it.1.name.get(root.len()..).unwrap_or("")).collect();
         let selection = multi_release::select(&names, release);
-        if let Some(first) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
-            let (count, name) = (selection.shadowed.len(), &first.name);
+        if let Some((_, first)) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
             let what = format!(
-                "{count} class entries are hidden by later ones of the same name, `{name}` first; \
-                 the last counts, as in the JVM"
+                "class entries hidden by later ones of the same name: {}, first `{}`; the last counts, as in the JVM",
+                selection.shadowed.len(),
+                first.name
             );
             self.problems.push(Problem::note(opened.name.clone(), what));
         }
-        let is_base = root.is_empty() && matches!(opened.layout, Layout::Jar);
-        if selection.chosen.is_empty() && !is_base {
-            return;
-        }
-        let entry = |chosen: &multi_release::Chosen| {
-            let member = candidates.get(chosen.index)?;
-            Some(ClassEntry {
-                member: member.name.clone(),
-                root_len: u32::try_from(root.len() + chosen.root_len).unwrap_or(0),
+        let chosen: Vec<(usize, usize)> = selection
+            .chosen
+            .iter()
+            .filter_map(|it| Some((candidates.get(it.index)?.0, root.len() + it.root_len)))
+            .collect();
+        let mut classes = Vec::with_capacity(chosen.len());
+        for (index, root_len) in chosen {
+            let Some(member) = opened.members.get_mut(index) else { continue };
+            classes.push(ClassEntry {
+                member: std::mem::take(&mut member.name),
+                root_len: u32::try_from(root_len).unwrap_or(0),
                 place: Place::Zip(member.entry),
                 size: member.entry.size(),
-            })
-        };
+            });
+        }
+        let is_base = root.is_empty() && opened.layout == Layout::Jar;
+        if classes.is_empty() && !is_base {
+            return;
+        }
         let name = match root.trim_end_matches('/') {
             "" => opened.name.clone(),
             root => member_path(&opened.name, root),
@@ -213,7 +221,7 @@ impl<'a> ArchiveOpener<'a> {
         self.containers.push(LoadedContainer {
             name,
             role,
-            classes: selection.chosen.iter().filter_map(entry).collect(),
+            classes,
             has_paths: true,
             prefix: opened.name.clone(),
             store: Store::Zip(opened.zip.clone()),

@@ -18,5 +18,6 @@ pub mod jdk;
 mod open;
 pub mod world;
 
+pub mod config;
 pub mod parallel;
 pub mod usage;

@@ -1,0 +1,413 @@
+//! The configuration: command line over environment over the nearest `ajar.toml` over defaults, with the origin of
+//! each setting, so that `ajar config` can say where it came from.
+
+use std::fmt;
+
+use anyhow::{Context, anyhow, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use toml::Value;
+
+use crate::jdk::JdkChoice;
+use crate::world::split_class_path;
+
+/// The settings of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// `class-path`: the libraries.
+    pub class_path: Setting<Vec<Utf8PathBuf>>,
+    /// `jdk`: the JDK whose class library is used.
+    pub jdk: Setting<JdkChoice>,
+    /// `release`: the Java release for which multi-release jars choose; `None` for that of the JDK.
+    pub release: Setting<Option<u16>>,
+    /// `threads`: how many threads work.
+    pub threads: Setting<usize>,
+    /// `output-format`; `None` for that of the command.
+    pub output_format: Setting<Option<String>>,
+    /// `color`: whether output is coloured.
+    pub color: Setting<Color>,
+}
+
+/// A value and where it came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Where a setting came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// This `ajar.toml`.
+    File(Utf8PathBuf),
+    /// This environment variable.
+    Environment(String),
+    /// The command line, by the name of the flag.
+    CommandLine(String),
+}
+
+/// When to colour output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Color {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What the command line says; `None` where it says nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Overrides {
+    /// `--class-path`, as a path list each.
+    pub class_path: Option<Vec<Utf8PathBuf>>,
+    /// `--jdk`.
+    pub jdk: Option<JdkChoice>,
+    /// `--release`.
+    pub release: Option<u16>,
+    /// `--threads`.
+    pub threads: Option<usize>,
+    /// `--output-format`.
+    pub output_format: Option<String>,
+    /// `--color`.
+    pub color: Option<Color>,
+}
+
+/// One line of `ajar config`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// The key as in the file.
+    pub key: &'static str,
+    /// The value as text.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// The name of the configuration file.
+pub const FILE_NAME: &str = "ajar.toml";
+
+/// The keys, in the order in which they are shown.
+pub const KEYS: [&str; 6] = ["class-path", "jdk", "release", "threads", "output-format", "color"];
+
+impl Settings {
+    /// Puts the settings together. `folder` is where the search for `ajar.toml` starts; `variable` gives environment
+    /// variables. Anything wrong in file or environment is an error, also when the command line overrides it.
+    pub fn resolve(
+        overrides: &Overrides,
+        folder: &Utf8Path,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Settings> {
+        let mut settings = defaults();
+        if let Some(path) = nearest_file(folder) {
+            let text = std::fs::read_to_string(&path).with_context(|| format!("{path}: cannot be read"))?;
+            apply_file(&mut settings, &text, &path).with_context(|| path.to_string())?;
+        }
+        apply_environment(&mut settings, variable)?;
+        apply_command_line(&mut settings, overrides);
+        Ok(settings)
+    }
+
+    /// Each setting with its origin, for `ajar config`.
+    pub fn rows(&self) -> Vec<Row> {
+        let unset = |it: Option<String>, text: &str| it.unwrap_or_else(|| text.to_owned());
+        let class_path: Vec<&str> = self.class_path.value.iter().map(|it| it.as_str()).collect();
+        let jdk = match &self.jdk.value {
+            JdkChoice::Default => "JAVA_HOME, else the java on the PATH, else none".to_owned(),
+            JdkChoice::None => "none".to_owned(),
+            JdkChoice::At(path) => path.to_string(),
+        };
+        let row =
+            |index: usize, value, origin: &Origin| Row { key: KEYS[index], value, origin: origin.clone() };
+        vec![
+            row(0, class_path.join(":"), &self.class_path.origin),
+            row(1, jdk, &self.jdk.origin),
+            row(
+                2,
+                unset(self.release.value.map(|it| it.to_string()), "that of the JDK"),
+                &self.release.origin,
+            ),
+            row(3, self.threads.value.to_string(), &self.threads.origin),
+            row(
+                4,
+                unset(self.output_format.value.clone(), "that of the command"),
+                &self.output_format.origin,
+            ),
+            row(5, self.color.value.to_string(), &self.color.origin),
+        ]
+    }
+}
+
+impl Color {
+    /// Reads `auto`, `always` or `never`.
+    pub fn parse(text: &str) -> anyhow::Result<Color> {
+        match text {
+            "auto" => Ok(Color::Auto),
+            "always" => Ok(Color::Always),
+            "never" => Ok(Color::Never),
+            _ => bail!("`{text}` is none of auto, always, never"),
+        }
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Color::Auto => "auto",
+            Color::Always => "always",
+            Color::Never => "never",
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::File(path) => write!(f, "{path}"),
+            Origin::Environment(name) => write!(f, "{name} in the environment"),
+            Origin::CommandLine(flag) => write!(f, "{flag} on the command line"),
+        }
+    }
+}
+
+impl<T> Setting<T> {
+    fn set(&mut self, value: T, origin: Origin) {
+        *self = Setting { value, origin };
+    }
+}
+
+fn defaults() -> Settings {
+    fn default<T>(value: T) -> Setting<T> {
+        Setting { value, origin: Origin::Default }
+    }
+    Settings {
+        class_path: default(Vec::new()),
+        jdk: default(JdkChoice::Default),
+        release: default(None),
+        threads: default(std::thread::available_parallelism().map_or(1, |it| it.get())),
+        output_format: default(None),
+        color: default(Color::Auto),
+    }
+}
+
+/// The `ajar.toml` of the folder or of the nearest folder above that has one.
+fn nearest_file(folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    folder.ancestors().map(|it| it.join(FILE_NAME)).find(|it| it.is_file())
+}
+
+/// Paths in the file count from its folder.
+fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::Result<()> {
+    let table: toml::Table = text.parse()?;
+    let folder = path.parent().unwrap_or(Utf8Path::new(""));
+    for (key, value) in &table {
+        let origin = Origin::File(path.to_owned());
+        let result = match key.as_str() {
+            "class-path" => strings(value)
+                .map(|it| settings.class_path.set(it.iter().map(|it| folder.join(it)).collect(), origin)),
+            "jdk" => string(value).map(|it| {
+                let choice = match JdkChoice::parse(it) {
+                    JdkChoice::At(path) => JdkChoice::At(folder.join(path)),
+                    it => it,
+                };
+                settings.jdk.set(choice, origin);
+            }),
+            "release" => number(value).map(|it| settings.release.set(Some(it), origin)),
+            "threads" => number(value).map(|it: u16| settings.threads.set(it.into(), origin)),
+            "output-format" => {
+                string(value).map(|it| settings.output_format.set(Some(it.to_owned()), origin))
+            }
+            "color" => string(value).and_then(Color::parse).map(|it| settings.color.set(it, origin)),
+            _ => return Err(unknown_key(key)),
+        };
+        result.with_context(|| format!("the key `{key}`"))?;
+    }
+    Ok(())
+}
+
+fn apply_environment(
+    settings: &mut Settings,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<()> {
+    // NO_COLOR (no-color.org) first, so that our own variable has the last word.
+    if variable("NO_COLOR").is_some_and(|it| !it.is_empty()) {
+        settings.color.set(Color::Never, Origin::Environment("NO_COLOR".to_owned()));
+    }
+    for key in KEYS {
+        let name = format!("AJAR_{}", key.replace('-', "_").to_ascii_uppercase());
+        let Some(text) = variable(&name).filter(|it| !it.is_empty()) else { continue };
+        let origin = Origin::Environment(name.clone());
+        let context = || format!("the environment variable {name}");
+        match key {
+            "class-path" => settings.class_path.set(split_class_path(&text), origin),
+            "jdk" => settings.jdk.set(JdkChoice::parse(&text), origin),
+            "release" => settings.release.set(Some(text_number(&text).with_context(context)?), origin),
+            "threads" => settings.threads.set(text_number(&text).with_context(context)?.into(), origin),
+            "output-format" => settings.output_format.set(Some(text), origin),
+            _ => settings.color.set(Color::parse(&text).with_context(context)?, origin),
+        }
+    }
+    Ok(())
+}
+
+fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
+    let origin = |flag: &str| Origin::CommandLine(flag.to_owned());
+    if let Some(it) = &overrides.class_path {
+        settings.class_path.set(it.clone(), origin("--class-path"));
+    }
+    if let Some(it) = &overrides.jdk {
+        settings.jdk.set(it.clone(), origin("--jdk"));
+    }
+    if let Some(it) = overrides.release {
+        settings.release.set(Some(it), origin("--release"));
+    }
+    if let Some(it) = overrides.threads {
+        settings.threads.set(it, origin("--threads"));
+    }
+    if let Some(it) = &overrides.output_format {
+        settings.output_format.set(Some(it.clone()), origin("--output-format"));
+    }
+    if let Some(it) = overrides.color {
+        settings.color.set(it, origin("--color"));
+    }
+}
+
+fn string(value: &Value) -> anyhow::Result<&str> {
+    value.as_str().ok_or_else(|| anyhow!("expected a string, found {}", value.type_str()))
+}
+
+fn strings(value: &Value) -> anyhow::Result<Vec<&str>> {
+    let array =
+        value.as_array().ok_or_else(|| anyhow!("expected an array of strings, found {}", value.type_str()));
+    array?.iter().map(string).collect()
+}
+
+fn number(value: &Value) -> anyhow::Result<u16> {
+    let number = value.as_integer().and_then(|it| u16::try_from(it).ok()).filter(|&it| it > 0);
+    number.ok_or_else(|| anyhow!("expected a number from 1 to 65535, found {value}"))
+}
+
+fn text_number(text: &str) -> anyhow::Result<u16> {
+    text.parse()
+        .ok()
+        .filter(|&it| it > 0)
+        .ok_or_else(|| anyhow!("expected a number from 1 to 65535, found `{text}`"))
+}
+
+fn unknown_key(key: &str) -> anyhow::Error {
+    let nearest = KEYS.iter().map(|it| (distance(key, it), *it)).min();
+    match nearest {
+        Some((distance, nearest)) if distance <= nearest.len() / 2 => {
+            anyhow!("unknown key `{key}`; did you mean `{nearest}`?")
+        }
+        _ => anyhow!("unknown key `{key}`; the keys are {}", KEYS.join(", ")),
+    }
+}
+
+/// Edit distance (Levenshtein), letters compared without regard to case.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(file: &str, environment: &[(&str, &str)], overrides: Overrides) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap();
+        let inner = root.join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(root.join("a").join(FILE_NAME), file).unwrap();
+        // Farther away, so never read.
+        std::fs::write(root.join(FILE_NAME), "nonsense = 1").unwrap();
+        let variable = |name: &str| environment.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+        let text = match Settings::resolve(&overrides, &inner, &variable) {
+            Ok(settings) => {
+                let set = settings.rows().into_iter().filter(|it| it.origin != Origin::Default);
+                set.map(|it| format!("{} = {} ({})\n", it.key, it.value, it.origin)).collect()
+            }
+            Err(error) => format!("{error:#}"),
+        };
+        text.replace(root.as_str(), "ROOT")
+    }
+
+    #[test]
+    fn command_line_over_environment_over_file() {
+        let file =
+            "class-path = ['lib/a.jar', '/b.jar']\njdk = 'jdk'\nrelease = 11\nthreads = 3\ncolor = 'always'";
+        let environment =
+            [("AJAR_RELEASE", "17"), ("AJAR_THREADS", "2"), ("NO_COLOR", "1"), ("AJAR_JDK", "")];
+        let overrides = Overrides { threads: Some(1), ..Overrides::default() };
+        assert_eq!(
+            settings(file, &environment, overrides),
+            "class-path = ROOT/a/lib/a.jar:/b.jar (ROOT/a/ajar.toml)\n\
+             jdk = ROOT/a/jdk (ROOT/a/ajar.toml)\n\
+             release = 17 (AJAR_RELEASE in the environment)\n\
+             threads = 1 (--threads on the command line)\n\
+             color = never (NO_COLOR in the environment)\n"
+        );
+    }
+
+    #[test]
+    fn nothing_set_is_all_default() {
+        assert_eq!(settings("", &[], Overrides::default()), "");
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest() {
+        let error = |file| settings(file, &[], Overrides::default());
+        assert_eq!(
+            error("clas_path = []"),
+            "ROOT/a/ajar.toml: unknown key `clas_path`; did you mean `class-path`?"
+        );
+        assert_eq!(error("Colour = 1"), "ROOT/a/ajar.toml: unknown key `Colour`; did you mean `color`?");
+        assert_eq!(
+            error("zzzzzzzzz = 1"),
+            "ROOT/a/ajar.toml: unknown key `zzzzzzzzz`; the keys are class-path, jdk, release, threads, output-format, color"
+        );
+    }
+
+    #[test]
+    fn wrong_values_are_errors_that_say_where() {
+        let error = |file| settings(file, &[], Overrides::default());
+        assert_eq!(
+            error("threads = 0"),
+            "ROOT/a/ajar.toml: the key `threads`: expected a number from 1 to 65535, found 0"
+        );
+        assert_eq!(
+            error("class-path = 'a'"),
+            "ROOT/a/ajar.toml: the key `class-path`: expected an array of strings, found string"
+        );
+        assert_eq!(
+            error("color = 'red'"),
+            "ROOT/a/ajar.toml: the key `color`: `red` is none of auto, always, never"
+        );
+        assert_eq!(
+            settings("", &[("AJAR_RELEASE", "x")], Overrides::default()),
+            "the environment variable AJAR_RELEASE: expected a number from 1 to 65535, found `x`"
+        );
+        assert!(error("a = ").starts_with("ROOT/a/ajar.toml: TOML parse error at line 1"));
+    }
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("JDK", "jdk"), 0);
+    }
+}
