@@ -1,0 +1,191 @@
+//! What arrives at the handlers of one method, as far as it says what they throw again.
+//!
+//! A least fixpoint: what a handler throws again may arrive at others. Methods that throw nothing they
+//! caught skip all of it.
+
+use bir::body::{Body, Instr, InstrId, ordinal};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::coverage::Coverage;
+use crate::exceptions::{Catch, Cause, ExceptionSet, caught_by, raised};
+use crate::facts::MethodFacts;
+use crate::throwables::{Answer, Subtypes, well_known};
+use crate::thrown::Term;
+
+/// More sets than this at one handler are taken together as the types of its rows.
+const MAX_SETS: usize = 64;
+/// More rounds than this and all handlers are taken that way.
+const MAX_ROUNDS: usize = 24;
+
+/// The sets that arrive at each handler whose value is thrown again.
+pub(super) struct Arrivals {
+    sets: FxHashMap<InstrId, Vec<ExceptionSet>>,
+    /// Handlers whose sets are the types of their rows and cannot grow.
+    widened: FxHashSet<InstrId>,
+    changed: bool,
+}
+
+impl Arrivals {
+    /// Computes them.
+    pub(super) fn new(
+        body: &Body,
+        facts: &MethodFacts,
+        keep_proved: bool,
+        subtypes: &dyn Subtypes,
+        coverage: &mut Coverage,
+    ) -> Self {
+        let mut acc = Arrivals { sets: FxHashMap::default(), widened: FxHashSet::default(), changed: true };
+        for (_, term) in &facts.throws {
+            if let Term::Caught(handler) = *term {
+                acc.sets.insert(handler, Vec::new());
+            }
+        }
+        if acc.sets.is_empty() {
+            return acc;
+        }
+        let mut round = 0;
+        while acc.changed {
+            acc.changed = false;
+            if round == MAX_ROUNDS {
+                acc.widen_all(body);
+                break;
+            }
+            acc.sweep(body, facts, keep_proved, subtypes, coverage, round == 0);
+            round += 1;
+        }
+        coverage.rewind();
+        acc
+    }
+
+    /// One walk over the instructions; after the first only those that throw can add anything.
+    fn sweep(
+        &mut self,
+        body: &Body,
+        facts: &MethodFacts,
+        keep_proved: bool,
+        subtypes: &dyn Subtypes,
+        coverage: &mut Coverage,
+        all: bool,
+    ) {
+        coverage.rewind();
+        let mut sets = Vec::new();
+        let mut one = |acc: &mut Self, id: InstrId| {
+            let rows = coverage.at(ordinal(id));
+            if !rows.is_empty() {
+                sets.clear();
+                sets_at(body, facts, id, keep_proved, acc, &mut sets);
+                for &set in &sets {
+                    route(body, rows, set, subtypes, |row, part, _| {
+                        acc.add(body, body.rows[row as usize].handler, part);
+                    });
+                }
+            }
+        };
+        if all {
+            body.instrs.iter().for_each(|it| one(self, it.0));
+        } else {
+            facts.throws.iter().for_each(|it| one(self, it.0));
+        }
+    }
+
+    /// What arrives at the handler.
+    pub(super) fn at(&self, handler: InstrId) -> &[ExceptionSet] {
+        self.sets.get(&handler).map_or(&[], Vec::as_slice)
+    }
+
+    fn add(&mut self, body: &Body, handler: InstrId, set: ExceptionSet) {
+        let Some(sets) = self.sets.get_mut(&handler) else {
+            return;
+        };
+        if sets.contains(&set) || self.widened.contains(&handler) {
+            return;
+        }
+        if sets.len() < MAX_SETS {
+            sets.push(set);
+        } else {
+            *sets = row_types(body, handler);
+            self.widened.insert(handler);
+        }
+        self.changed = true;
+    }
+
+    fn widen_all(&mut self, body: &Body) {
+        for (&handler, sets) in &mut self.sets {
+            *sets = row_types(body, handler);
+        }
+    }
+}
+
+/// Everything that the rows of a handler may take, known and open.
+fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
+    let mut sets = Vec::new();
+    for row in body.rows.iter().filter(|it| it.handler == handler) {
+        let class = row.catch_type.unwrap_or(well_known().throwable);
+        for set in [ExceptionSet::cone(class), ExceptionSet::open(class, Cause::Call)] {
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        }
+    }
+    sets
+}
+
+/// All sets that come out of an instruction, each once, in the JVM's order.
+pub(super) fn sets_at(
+    body: &Body,
+    facts: &MethodFacts,
+    id: InstrId,
+    keep_proved: bool,
+    arrivals: &Arrivals,
+    sets: &mut Vec<ExceptionSet>,
+) {
+    raised(body, facts, id, keep_proved, |it| sets.push(it));
+    if !matches!(body.instrs[id], Instr::Throw(_)) {
+        return;
+    }
+    for (_, term) in facts.thrown(id) {
+        let mut add = |set| {
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        };
+        match *term {
+            Term::Exact(class) => add(ExceptionSet::exact(class)),
+            Term::Cone(class) => add(ExceptionSet::cone(class)),
+            Term::Caught(handler) => arrivals.at(handler).iter().for_each(|&it| add(it)),
+        }
+    }
+}
+
+/// Sends a set through the rows that cover an instruction: calls `f` with each row that may take some
+/// of it, what it takes at most, and whether that is only perhaps so. Returns whether anything is left
+/// to leave the method.
+pub(super) fn route(
+    body: &Body,
+    rows: &[u32],
+    set: ExceptionSet,
+    subtypes: &dyn Subtypes,
+    mut f: impl FnMut(u32, ExceptionSet, bool),
+) -> bool {
+    let mut before = Vec::new();
+    for &row in rows {
+        let catch_type = body.rows[row as usize].catch_type;
+        match caught_by(set, catch_type, subtypes) {
+            Catch::None => {}
+            Catch::All => {
+                f(row, set, false);
+                return false;
+            }
+            Catch::May(part) => {
+                let Some(catch_type) = catch_type else { continue };
+                // What an earlier row takes of a wider type does not come to this one.
+                let taken = |&it: &_| subtypes.is_subtype(catch_type, it) == Answer::Yes;
+                if !before.iter().any(taken) {
+                    f(row, part, true);
+                    before.push(catch_type);
+                }
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,47 @@
+//! Which rows of the exception table cover an instruction, for walks in ascending order.
+
+use bir::body::{Body, ordinal};
+
+/// A walk over the instructions that keeps the covering rows, in the order of the table.
+pub(super) struct Coverage {
+    /// Rows by start and by end; the second column is the row's index.
+    starts: Vec<(u32, u32)>,
+    ends: Vec<(u32, u32)>,
+    next_start: usize,
+    next_end: usize,
+    active: Vec<u32>,
+}
+
+impl Coverage {
+    pub(super) fn new(body: &Body) -> Self {
+        let rows = || body.rows.iter().zip(0u32..).filter(|(row, _)| ordinal(row.start) < row.end);
+        let mut starts: Vec<_> = rows().map(|(row, i)| (ordinal(row.start), i)).collect();
+        let mut ends: Vec<_> = rows().map(|(row, i)| (row.end, i)).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        Coverage { starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
+    }
+
+    /// Begins the walk again.
+    pub(super) fn rewind(&mut self) {
+        (self.next_start, self.next_end) = (0, 0);
+        self.active.clear();
+    }
+
+    /// The rows that cover the instruction with this number. Never ask for an earlier one afterwards.
+    pub(super) fn at(&mut self, instr: u32) -> &[u32] {
+        while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
+            if let Err(i) = self.active.binary_search(&row) {
+                self.active.insert(i, row);
+            }
+            self.next_start += 1;
+        }
+        while let Some(&(_, row)) = self.ends.get(self.next_end).filter(|it| it.0 <= instr) {
+            if let Ok(i) = self.active.binary_search(&row) {
+                self.active.remove(i);
+            }
+            self.next_end += 1;
+        }
+        &self.active
+    }
+}

@@ -1,0 +1,277 @@
+//! The control-flow graph of one method: `conflex.txt` Definition 1, extracted by its Fig. 4, over sets
+//! of exception types instead of single ones.
+//!
+//! Nodes, in this order:
+//! - for each BIR instruction its *normal* node; the node's number is the instruction's ordinal;
+//! - then, by instruction, its normal return node, and for each set of exceptions that it raises the
+//!   *exceptional* node (when some row may catch some of the set) before the exceptional return node
+//!   (when some of the set may leave the method). Sets are in the JVM's order of checks.
+//!
+//! Edges are those of the paper's function H: an exception goes from the normal node to the exceptional
+//! node and on to the handler, and where it is not caught, from the normal node to the exceptional
+//! return node. A set of which only a part is caught has both. What a call lets out is an open set until
+//! the callees are known.
+
+mod arrivals;
+mod coverage;
+
+use bir::body::{Body, Instr, InstrId, SwitchTable, ordinal};
+use classfile::names::MethodRef;
+
+use arrivals::{Arrivals, route, sets_at};
+use coverage::Coverage;
+
+use crate::exceptions::ExceptionSet;
+use crate::facts::{MethodFacts, contains};
+use crate::throwables::{Subtypes, well_known};
+
+/// A node of one graph: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub u32);
+
+/// A node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Node {
+    /// The instruction that it belongs to.
+    pub instr: InstrId,
+    /// What it stands for.
+    pub kind: NodeKind,
+}
+
+/// What a node stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NodeKind {
+    /// Control is before the instruction.
+    Normal,
+    /// The instruction raised one of these, and a row of the exception table takes it.
+    Exceptional(ExceptionSet),
+    /// The method returned by this instruction.
+    Return,
+    /// One of these left the method.
+    ExceptionalReturn(ExceptionSet),
+}
+
+/// An edge.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Edge {
+    /// Where it starts.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// How control passes.
+    pub kind: EdgeKind,
+}
+
+/// How control passes an edge.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EdgeKind {
+    /// To the next instruction, or the label of a `goto`.
+    Normal,
+    /// The comparison of an `if` holds.
+    BranchTrue,
+    /// The comparison of an `if` does not hold.
+    BranchFalse,
+    /// The switch has this key; also the return site of a `ret`.
+    Case(i32),
+    /// The switch has no key for the value.
+    Default,
+    /// From a `return` to its return node.
+    Return,
+    /// From a normal to an exceptional node, or to an exceptional return node.
+    Exception,
+    /// From an exceptional node to the handler of this row, which takes everything that is left.
+    Handler(u32),
+    /// From an exceptional node to the handler of this row, which may take some.
+    MayHandler(u32),
+}
+
+/// What a graph is drawn with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Options {
+    /// Whether an assertion that is proved raises all the same (profile `paper`).
+    pub keep_proved: bool,
+}
+
+/// The graph of one method.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Cfg {
+    /// The nodes by number, in the order that the module says. The entry is the first.
+    pub nodes: Box<[Node]>,
+    /// The edges, by start; of one start in the order of the instruction: jumps, falling through, then
+    /// exceptions.
+    pub edges: Box<[Edge]>,
+    /// For each node the number of its first edge, and at the end the number of edges.
+    starts: Box<[u32]>,
+    /// Handlers (their `catch`) that no exception of this graph enters: only groups of VM errors that
+    /// are off could. They are not unreachable.
+    pub entered_only_by_vm_errors: Box<[InstrId]>,
+}
+
+impl Cfg {
+    /// The entry node; none in the graph of an empty body.
+    pub fn entry(&self) -> Option<NodeId> {
+        (!self.nodes.is_empty()).then_some(NodeId(0))
+    }
+
+    /// The edges that start at the node.
+    pub fn successors(&self, node: NodeId) -> &[Edge] {
+        let at = |i: usize| self.starts.get(i).map_or(0, |&it| it as usize);
+        self.edges.get(at(node.0 as usize)..at(node.0 as usize + 1)).unwrap_or_default()
+    }
+
+    /// The normal node of the instruction.
+    pub fn normal(instr: InstrId) -> NodeId {
+        NodeId(ordinal(instr))
+    }
+
+    /// The paper's label of the edge: the called method, or nothing for ε. `body` is the one that the
+    /// graph was made from.
+    pub fn label(&self, body: &Body, edge: Edge) -> Option<MethodRef> {
+        let node = self.nodes.get(edge.from.0 as usize)?;
+        if node.kind != NodeKind::Normal {
+            return None;
+        }
+        match body.instrs[node.instr] {
+            Instr::Call(_, _, method, _) | Instr::New(_, method, _) => Some(method),
+            _ => None,
+        }
+    }
+}
+
+/// Draws the graph of a body. `facts` are those of the same body.
+pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: Options) -> Cfg {
+    let n = body.instrs.len();
+    let mut coverage = Coverage::new(body);
+    let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
+    let mut acc = Drawing {
+        nodes: Vec::with_capacity(n + n / 4 + 2),
+        edges: Vec::with_capacity(n + n / 2),
+        later: Vec::new(),
+    };
+    acc.nodes.extend(body.instrs.iter().map(|it| Node { instr: it.0, kind: NodeKind::Normal }));
+    let mut sets = Vec::new();
+    for (id, instr) in body.instrs.iter() {
+        acc.draw_normal(body, id, instr, n);
+        sets.clear();
+        sets_at(body, facts, id, options.keep_proved, &arrivals, &mut sets);
+        let rows = coverage.at(ordinal(id));
+        let mut leaves = false;
+        for &set in &sets {
+            leaves |= acc.draw_exception(body, rows, id, set, subtypes);
+        }
+        if leaves && contains(&facts.locks.leaving, id) {
+            // The monitors are looked at when no handler is left, so this one is not caught either.
+            let set = ExceptionSet::exact(well_known().monitor_state);
+            acc.leave(id, set);
+        }
+    }
+    acc.finish(body)
+}
+
+/// A graph that grows.
+struct Drawing {
+    nodes: Vec<Node>,
+    /// Edges from normal nodes, by start.
+    edges: Vec<Edge>,
+    /// Edges from the other nodes, by start.
+    later: Vec<Edge>,
+}
+
+impl Drawing {
+    fn node(&mut self, instr: InstrId, kind: NodeKind) -> NodeId {
+        self.nodes.push(Node { instr, kind });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    fn draw_normal(&mut self, body: &Body, id: InstrId, instr: &Instr, n: usize) {
+        let from = Cfg::normal(id);
+        match *instr {
+            Instr::Goto(to) => self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Normal }),
+            Instr::If(_, _, _, to) => {
+                self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::BranchTrue });
+                self.fall_through(from, EdgeKind::BranchFalse, n);
+            }
+            Instr::Switch(_, table) | Instr::Ret(_, table) => {
+                if let Some(table) = body.switches.get(table as usize) {
+                    self.draw_switch(from, table);
+                }
+            }
+            Instr::Return(_) => {
+                let to = self.node(id, NodeKind::Return);
+                self.edges.push(Edge { from, to, kind: EdgeKind::Return });
+            }
+            Instr::Throw(_) => {}
+            _ => self.fall_through(from, EdgeKind::Normal, n),
+        }
+    }
+
+    fn fall_through(&mut self, from: NodeId, kind: EdgeKind, n: usize) {
+        // A body never runs off its end; one that does has no edge there.
+        if (from.0 as usize + 1) < n {
+            self.edges.push(Edge { from, to: NodeId(from.0 + 1), kind });
+        }
+    }
+
+    fn draw_switch(&mut self, from: NodeId, table: &SwitchTable) {
+        for &(key, to) in &table.cases {
+            self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Case(key) });
+        }
+        if let Some(to) = table.default {
+            self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Default });
+        }
+    }
+
+    /// The paper's H for one set. Returns whether some of it may leave.
+    fn draw_exception(
+        &mut self,
+        body: &Body,
+        rows: &[u32],
+        id: InstrId,
+        set: ExceptionSet,
+        subtypes: &dyn Subtypes,
+    ) -> bool {
+        let mut node = None;
+        let leaves = route(body, rows, set, subtypes, |row, _, may| {
+            let from = *node.get_or_insert_with(|| {
+                let to = self.node(id, NodeKind::Exceptional(set));
+                self.edges.push(Edge { from: Cfg::normal(id), to, kind: EdgeKind::Exception });
+                to
+            });
+            let to = Cfg::normal(body.rows[row as usize].handler);
+            let kind = if may { EdgeKind::MayHandler(row) } else { EdgeKind::Handler(row) };
+            self.later.push(Edge { from, to, kind });
+        });
+        if leaves {
+            self.leave(id, set);
+        }
+        leaves
+    }
+
+    fn leave(&mut self, id: InstrId, set: ExceptionSet) {
+        let to = self.node(id, NodeKind::ExceptionalReturn(set));
+        self.edges.push(Edge { from: Cfg::normal(id), to, kind: EdgeKind::Exception });
+    }
+
+    fn finish(self, body: &Body) -> Cfg {
+        let Drawing { nodes, mut edges, later } = self;
+        let mut entered: Vec<u32> = later.iter().map(|it| it.to.0).collect();
+        entered.sort_unstable();
+        let alone = body.instrs.iter().filter(|(id, instr)| {
+            matches!(instr, Instr::Catch(_)) && entered.binary_search(&ordinal(*id)).is_err()
+        });
+        let entered_only_by_vm_errors = alone.map(|it| it.0).collect();
+        edges.extend(later);
+        let mut starts = Vec::with_capacity(nodes.len() + 1);
+        let mut at = 0;
+        for node in 0..=nodes.len() as u32 {
+            while edges.get(at).is_some_and(|it| it.from.0 < node) {
+                at += 1;
+            }
+            starts.push(at as u32);
+        }
+        Cfg { nodes: nodes.into(), edges: edges.into(), starts: starts.into(), entered_only_by_vm_errors }
+    }
+}
+
+const _: () = assert!(size_of::<Node>() == 16);
+const _: () = assert!(size_of::<Edge>() == 16);

@@ -1,0 +1,60 @@
+//! What is known of a method from its own class file alone (`Body` apart): one value per method.
+
+use bir::body::{Body, InstrId};
+
+use crate::discharge::Proof;
+use crate::initializers::{OwnClass, without_initializer};
+use crate::locks::Locks;
+use crate::thrown::Term;
+
+/// The local facts of one method. Equal for equal bodies of equal classes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MethodFacts {
+    /// Assertions that always hold, ascending.
+    pub proofs: Box<[(InstrId, Proof)]>,
+    /// For each `throw` instruction its terms, ascending by instruction.
+    pub throws: Box<[(InstrId, Term)]>,
+    /// Where monitors may be out of balance.
+    pub locks: Locks,
+    /// `mayinit` instructions that run no initialiser and can raise NoClassDefFoundError only, ascending.
+    pub without_initializer: Box<[InstrId]>,
+}
+
+impl MethodFacts {
+    /// Why the assertion always holds, if that is known.
+    pub fn proof(&self, assertion: InstrId) -> Option<Proof> {
+        let i = self.proofs.binary_search_by_key(&raw(assertion), |it| raw(it.0)).ok()?;
+        Some(self.proofs[i].1)
+    }
+
+    /// What the `throw` instruction throws.
+    pub fn thrown(&self, throw: InstrId) -> &[(InstrId, Term)] {
+        let start = self.throws.partition_point(|it| raw(it.0) < raw(throw));
+        let len = self.throws[start..].partition_point(|it| it.0 == throw);
+        &self.throws[start..start + len]
+    }
+
+    /// Whether the `mayinit` runs no initialiser.
+    pub fn runs_no_initializer(&self, may_init: InstrId) -> bool {
+        contains(&self.without_initializer, may_init)
+    }
+}
+
+/// Whether a sorted list has the instruction.
+pub fn contains(sorted: &[InstrId], instr: InstrId) -> bool {
+    sorted.binary_search_by_key(&raw(instr), |&it| raw(it)).is_ok()
+}
+
+fn raw(it: InstrId) -> u32 {
+    bir::body::ordinal(it)
+}
+
+/// Computes the facts of a method.
+pub fn method_facts(body: &Body, class: &OwnClass<'_>) -> MethodFacts {
+    MethodFacts {
+        proofs: Box::default(),
+        throws: Box::default(),
+        locks: Locks::default(),
+        without_initializer: without_initializer(body, class),
+    }
+}

@@ -1,0 +1,81 @@
+//! Which `mayinit` of a method runs no initialiser: that of its own class or of a superclass.
+//!
+//! A method of a class C runs only after the initialisation of C began, and with it that of C's
+//! superclasses (JVMS §5.5). When that initialisation failed and an instance leaked before, the
+//! instruction raises NoClassDefFoundError, so exactly that one remains. Of an interface this does not
+//! hold: a superclass's initialiser may call a default method before the interface is initialised.
+//!
+//! What is initialised is the class that *declares* the member, and an inherited static field may be
+//! declared by an interface. The superinterfaces of C are not known here, so a `mayinit` before an
+//! access to a static field counts only when C itself declares the field (JVMS §5.4.3.2 looks there
+//! first). Static methods are not inherited from interfaces (§5.4.3.3).
+
+use bir::body::{Body, Expr, Instr, InstrId};
+use classfile::names::{ClassName, Descriptor, FieldRef, Name};
+
+/// What facts about a method may use of its own class besides the body: the header and the static
+/// fields in its class file.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnClass<'a> {
+    /// The class.
+    pub name: ClassName,
+    /// Its direct superclass; none for `java/lang/Object`.
+    pub super_class: Option<ClassName>,
+    /// Whether it is an interface.
+    pub is_interface: bool,
+    /// Name and descriptor of each static field that it declares.
+    pub static_fields: &'a [(Name, Descriptor)],
+}
+
+impl OwnClass<'_> {
+    fn declares(&self, field: FieldRef) -> bool {
+        let field = field.get();
+        field.class == self.name && self.static_fields.contains(&(field.name, field.descriptor))
+    }
+}
+
+/// The `mayinit` instructions that run no initialiser and can raise NoClassDefFoundError only,
+/// ascending.
+pub fn without_initializer(body: &Body, class: &OwnClass<'_>) -> Box<[InstrId]> {
+    if class.is_interface {
+        return Box::default();
+    }
+    let slot = |it: ClassName| {
+        if it == class.name { Some(0) } else { (Some(it) == class.super_class).then_some(1) }
+    };
+    let mut found: Vec<(InstrId, bool)> = Vec::new();
+    // Index in `found` of the latest `mayinit` of the class and of the superclass.
+    let mut latest: [Option<usize>; 2] = [None; 2];
+    let mut pending = Vec::new();
+    for (id, instr) in body.instrs.iter() {
+        if let Instr::MayInit(it) = *instr
+            && let Some(slot) = slot(it)
+        {
+            latest[slot] = Some(found.len());
+            found.push((id, true));
+        }
+        if found.is_empty() {
+            continue;
+        }
+        // An access follows its own `mayinit` in the text, before the next one of the same class.
+        let mut access = |field: FieldRef| {
+            if let Some(slot) = slot(field.class())
+                && let Some(at) = latest[slot]
+                && !class.declares(field)
+            {
+                found[at].1 = false;
+            }
+        };
+        if let Instr::SetStatic(field, _) = *instr {
+            access(field);
+        }
+        body.instr_exprs(instr, |e| pending.push(e));
+        while let Some(e) = pending.pop() {
+            if let Expr::Static(field) = body.exprs[e] {
+                access(field);
+            }
+            body.exprs[e].operands(|it| pending.push(it));
+        }
+    }
+    found.into_iter().filter(|it| it.1).map(|it| it.0).collect()
+}

@@ -1,0 +1,216 @@
+//! The throwables that the VM itself raises, their ancestors, and the question "is this a subtype".
+//!
+//! The chains of these classes are known without reading any class file: packages below `java` are
+//! defined by the platform alone, and JVMS §2.10, §5.4 and §6.5 name them. Everything else is asked
+//! through [`Subtypes`], whose answers may be unknown.
+
+use std::sync::LazyLock;
+
+use bir::body::Check;
+use classfile::names::ClassName;
+use rustc_hash::FxHashMap;
+
+/// Whether something holds, as far as the one who answers can see.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Answer {
+    /// It holds in every world.
+    Yes,
+    /// It holds in no world.
+    No,
+    /// Some class in between is not known.
+    Unknown,
+}
+
+/// Answers questions about classes that extend `java/lang/Throwable`.
+pub trait Subtypes {
+    /// Whether each value of class `sub` is a value of class `sup`. Both are classes, as the types of
+    /// catch rows and of thrown values are.
+    fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Answer;
+}
+
+/// Child, parent: parents stand before their children.
+const TREE: &[(&str, &str)] = &[
+    ("Throwable", "Object"),
+    ("Error", "Throwable"),
+    ("Exception", "Throwable"),
+    ("RuntimeException", "Exception"),
+    ("ArithmeticException", "RuntimeException"),
+    ("ArrayStoreException", "RuntimeException"),
+    ("ClassCastException", "RuntimeException"),
+    ("IllegalMonitorStateException", "RuntimeException"),
+    ("IndexOutOfBoundsException", "RuntimeException"),
+    ("ArrayIndexOutOfBoundsException", "IndexOutOfBoundsException"),
+    ("NegativeArraySizeException", "RuntimeException"),
+    ("NullPointerException", "RuntimeException"),
+    ("LinkageError", "Error"),
+    ("BootstrapMethodError", "LinkageError"),
+    ("ClassCircularityError", "LinkageError"),
+    ("ClassFormatError", "LinkageError"),
+    ("UnsupportedClassVersionError", "ClassFormatError"),
+    ("ExceptionInInitializerError", "LinkageError"),
+    ("IncompatibleClassChangeError", "LinkageError"),
+    ("AbstractMethodError", "IncompatibleClassChangeError"),
+    ("IllegalAccessError", "IncompatibleClassChangeError"),
+    ("InstantiationError", "IncompatibleClassChangeError"),
+    ("NoSuchFieldError", "IncompatibleClassChangeError"),
+    ("NoSuchMethodError", "IncompatibleClassChangeError"),
+    ("NoClassDefFoundError", "LinkageError"),
+    ("UnsatisfiedLinkError", "LinkageError"),
+    ("VerifyError", "LinkageError"),
+    ("ThreadDeath", "Error"),
+    ("VirtualMachineError", "Error"),
+    ("InternalError", "VirtualMachineError"),
+    ("OutOfMemoryError", "VirtualMachineError"),
+    ("StackOverflowError", "VirtualMachineError"),
+    ("UnknownError", "VirtualMachineError"),
+];
+
+/// Names that the analyses of this room use.
+#[derive(Clone, Copy, Debug)]
+pub struct WellKnown {
+    /// `java/lang/Object`.
+    pub object: ClassName,
+    /// `java/lang/String`.
+    pub string: ClassName,
+    /// `java/lang/Class`.
+    pub class: ClassName,
+    /// `java/lang/Throwable`.
+    pub throwable: ClassName,
+    /// `java/lang/Error`.
+    pub error: ClassName,
+    /// `java/lang/NullPointerException`.
+    pub null_pointer: ClassName,
+    /// `java/lang/ArrayIndexOutOfBoundsException`.
+    pub array_index: ClassName,
+    /// `java/lang/ArrayStoreException`.
+    pub array_store: ClassName,
+    /// `java/lang/ArithmeticException`.
+    pub arithmetic: ClassName,
+    /// `java/lang/NegativeArraySizeException`.
+    pub negative_size: ClassName,
+    /// `java/lang/ClassCastException`.
+    pub class_cast: ClassName,
+    /// `java/lang/IllegalMonitorStateException`.
+    pub monitor_state: ClassName,
+    /// `java/lang/NoClassDefFoundError`.
+    pub no_class_def: ClassName,
+}
+
+impl WellKnown {
+    /// The class of [`Check::exception`].
+    pub fn raised_by(&self, check: Check) -> ClassName {
+        match check {
+            Check::NotNull(_) => self.null_pointer,
+            Check::Bound(..) => self.array_index,
+            Check::Store(..) => self.array_store,
+            Check::NotZero(..) => self.arithmetic,
+            Check::NotNegative(_) => self.negative_size,
+            Check::Cast(..) => self.class_cast,
+        }
+    }
+}
+
+/// The names, looked up once in a process.
+pub fn well_known() -> &'static WellKnown {
+    static NAMES: LazyLock<WellKnown> = LazyLock::new(|| WellKnown {
+        object: java_lang("Object"),
+        string: java_lang("String"),
+        class: java_lang("Class"),
+        throwable: java_lang("Throwable"),
+        error: java_lang("Error"),
+        null_pointer: java_lang("NullPointerException"),
+        array_index: java_lang("ArrayIndexOutOfBoundsException"),
+        array_store: java_lang("ArrayStoreException"),
+        arithmetic: java_lang("ArithmeticException"),
+        negative_size: java_lang("NegativeArraySizeException"),
+        class_cast: java_lang("ClassCastException"),
+        monitor_state: java_lang("IllegalMonitorStateException"),
+        no_class_def: java_lang("NoClassDefFoundError"),
+    });
+    &NAMES
+}
+
+fn java_lang(simple: &str) -> ClassName {
+    ClassName::new([b"java/lang/", simple.as_bytes()].concat().as_slice())
+}
+
+/// The direct superclass of a built-in throwable; `None` for every other class.
+pub fn built_in_parent(class: ClassName) -> Option<ClassName> {
+    static PARENTS: LazyLock<FxHashMap<ClassName, ClassName>> =
+        LazyLock::new(|| TREE.iter().map(|&(sub, sup)| (java_lang(sub), java_lang(sup))).collect());
+    PARENTS.get(&class).copied()
+}
+
+/// What the built-in tree and one class's own header tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuiltIn {
+    /// A class and its direct superclass, both as the class file of the method says.
+    pub own: Option<(ClassName, ClassName)>,
+}
+
+impl Subtypes for BuiltIn {
+    fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Answer {
+        let names = well_known();
+        if sub == sup || sup == names.throwable || sup == names.object {
+            return Answer::Yes;
+        }
+        let mut at = match self.own {
+            Some((class, parent)) if class == sub => parent,
+            _ => sub,
+        };
+        if at != sup && built_in_parent(at).is_none() {
+            return Answer::Unknown;
+        }
+        while at != sup {
+            match built_in_parent(at) {
+                Some(parent) => at = parent,
+                None => return Answer::No,
+            }
+        }
+        Answer::Yes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(own: Option<(&[u8], &[u8])>, sub: &[u8], sup: &[u8]) -> Answer {
+        let own = own.map(|it| (ClassName::new(it.0), ClassName::new(it.1)));
+        BuiltIn { own }.is_subtype(ClassName::new(sub), ClassName::new(sup))
+    }
+
+    #[test]
+    fn chains_of_built_ins_are_completely_known() {
+        let aioobe = b"java/lang/ArrayIndexOutOfBoundsException";
+        assert_eq!(ask(None, aioobe, b"java/lang/RuntimeException"), Answer::Yes);
+        assert_eq!(ask(None, aioobe, b"java/lang/Throwable"), Answer::Yes);
+        assert_eq!(ask(None, aioobe, b"java/lang/Error"), Answer::No);
+        assert_eq!(ask(None, aioobe, b"p/E"), Answer::No);
+        assert_eq!(ask(None, b"java/lang/RuntimeException", aioobe), Answer::No);
+    }
+
+    #[test]
+    fn other_classes_are_unknown_but_for_what_holds_of_all() {
+        assert_eq!(ask(None, b"p/E", b"java/lang/RuntimeException"), Answer::Unknown);
+        assert_eq!(ask(None, b"p/E", b"p/E"), Answer::Yes);
+        assert_eq!(ask(None, b"p/E", b"java/lang/Throwable"), Answer::Yes);
+    }
+
+    #[test]
+    fn the_own_class_adds_one_link() {
+        let own: Option<(&[u8], &[u8])> = Some((b"p/E", b"java/lang/Error"));
+        assert_eq!(ask(own, b"p/E", b"java/lang/Error"), Answer::Yes);
+        assert_eq!(ask(own, b"p/E", b"java/lang/Exception"), Answer::No);
+        let own: Option<(&[u8], &[u8])> = Some((b"p/E", b"p/D"));
+        assert_eq!(ask(own, b"p/E", b"p/D"), Answer::Yes);
+        assert_eq!(ask(own, b"p/E", b"java/lang/Exception"), Answer::Unknown);
+    }
+
+    #[test]
+    fn every_parent_in_the_tree_is_in_the_tree() {
+        for (i, (sub, sup)) in TREE.iter().enumerate() {
+            assert!(*sup == "Object" || TREE[..i].iter().any(|it| it.0 == *sup), "{sub} extends {sup}");
+        }
+    }
+}
