@@ -1,0 +1,282 @@
+//! From a `Code` attribute to BIR, by symbolic execution of the operand stack.
+//!
+//! The stack holds expressions instead of values ([`symbolic`]); an instruction of the bytecode becomes
+//! BIR only where it has an effect, can raise or branches ([`insns`]). Blocks are emitted context by
+//! context in the order of the bytecode, each beginning with the stack that
+//! [`classfile::stack::walk`] found there: in the canonical variables `%k0`, `%k1`, … where control
+//! joins, or as it was left by the block that falls through to here.
+
+mod insns;
+mod symbolic;
+
+use classfile::bootstrap::Bootstraps;
+use classfile::class::{ClassFile, MemberInfo};
+use classfile::code::Code;
+use classfile::error::{Fault, Malformed, Result};
+use classfile::flags::Flags;
+use classfile::insn::Insn;
+use classfile::names::MethodRef;
+use classfile::stack::{self, Block, Context, Walk};
+
+use crate::body::{Body, Instr, InstrId, Row, instr_id};
+use crate::build::{BuildError, Builder, Header};
+use crate::positions::Positions;
+use symbolic::Stack;
+
+/// A lowered method: its body, and where each instruction of it comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lowered {
+    /// The body, a function of names and content alone.
+    pub body: Body,
+    /// Pcs, lines and the like.
+    pub positions: Positions,
+}
+
+/// Memory that lowering one method leaves for the next.
+#[derive(Default)]
+pub struct Scratch {
+    builder: Builder,
+}
+
+/// Lowers the body `code` of `method`.
+///
+/// # Errors
+/// When the body cannot be lowered: operands are missing or of the wrong kind, a branch leads nowhere,
+/// a constant is missing or of another kind. The class is none the worse for it.
+pub fn lower<'a>(
+    class: &ClassFile<'a>,
+    boots: &Bootstraps<'_, 'a>,
+    method: &MemberInfo<'_, 'a>,
+    code: &Code<'_, 'a>,
+    scratch: &mut Scratch,
+) -> Result<Lowered> {
+    let name = MethodRef::new(class.this_class()?, method.name()?, method.descriptor()?);
+    let Some(ty) = name.descriptor().method_type() else {
+        return Err(Malformed::new(method.offset(), "4.3.3", Fault::Grammar("method descriptor")));
+    };
+    let words = ty.words() + u32::from(!method.flags.is_static());
+    if words > 255 || words > u32::from(code.max_locals) {
+        let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
+        return Err(Malformed::new(method.offset(), "4.3.3", fault));
+    }
+    let walk = stack::walk(code, class.major)?;
+    scratch.builder.clear();
+    let mut lowerer = Lowerer {
+        code,
+        boots,
+        walk: &walk,
+        b: &mut scratch.builder,
+        stack: Stack::default(),
+        pcs: Vec::with_capacity(walk.insns.len()),
+        copies: Vec::new(),
+        temps: 0,
+        fresh: None,
+        at: 0,
+        context: 0,
+        labels: Vec::new(),
+        catches: Vec::new(),
+        begins: Vec::with_capacity(walk.insns.len()),
+    };
+    lowerer.blocks()?;
+    lowerer.finish(name, method.flags)
+}
+
+/// Result of lowering a part: the fault's offset is set by the caller, who knows the instruction.
+type Step<T> = Result<T>;
+
+/// A fault of the instruction at hand.
+#[cold]
+fn fault(what: &'static str) -> Malformed {
+    Malformed::new(0, "4.9", Fault::Other(what))
+}
+
+/// A body that its tables cannot hold.
+#[cold]
+fn build_fault(it: BuildError) -> Malformed {
+    fault(match it {
+        BuildError::TooLarge => "method is too large for its BIR",
+        BuildError::Label(_) => "branch to code that control cannot reach",
+    })
+}
+
+struct Lowerer<'l, 'c, 'a> {
+    code: &'l Code<'c, 'a>,
+    boots: &'l Bootstraps<'c, 'a>,
+    walk: &'l Walk<'a>,
+    b: &'l mut Builder,
+    stack: Stack,
+    /// Pc of each BIR instruction.
+    pcs: Vec<u16>,
+    /// Context of each BIR instruction, while there is more than one.
+    copies: Vec<u16>,
+    temps: u32,
+    /// The bytecode instruction whose result was the last thing emitted: a store right behind it can
+    /// take the result itself.
+    fresh: Option<u32>,
+    /// Ordinal of the bytecode instruction at hand.
+    at: u32,
+    context: Context,
+    /// Label of each block of the walk, by index.
+    labels: Vec<InstrId>,
+    /// Label of the `catch` of each handler block, by index of the block.
+    catches: Vec<Option<InstrId>>,
+    /// Context, ordinal and first BIR instruction of each bytecode instruction emitted, ascending.
+    begins: Vec<(Context, u32, u32)>,
+}
+
+impl<'a> Lowerer<'_, '_, 'a> {
+    #[cold]
+    fn locate(&self, it: Malformed) -> Malformed {
+        let pc = self.walk.pc(self.at).0 as usize;
+        Malformed::new(self.code.offset + pc, it.jvms, it.fault)
+    }
+
+    fn blocks(&mut self) -> Result<()> {
+        for block in &self.walk.blocks {
+            let label = self.b.label();
+            self.labels.push(label);
+            let catch = if block.is_handler { Some(self.b.label()) } else { None };
+            self.catches.push(catch);
+        }
+        let walk = self.walk;
+        let mut falls_in = false;
+        for (i, block) in walk.blocks.iter().enumerate() {
+            self.at = block.first;
+            self.context = block.context;
+            falls_in = self.block(i, block, falls_in).map_err(|it| self.locate(it))?;
+        }
+        Ok(())
+    }
+
+    /// Emits one block; `falls_in` says that control falls through to it from what was emitted last.
+    /// Returns whether it falls through itself.
+    fn block(&mut self, i: usize, block: &Block, falls_in: bool) -> Step<bool> {
+        if let Some(catch) = self.catches[i] {
+            if falls_in {
+                self.emit(Instr::Goto(self.labels[i]));
+            }
+            self.b.place(catch);
+            let var = symbolic::stack_var(0, classfile::descriptor::Kind::Ref);
+            self.emit(Instr::Catch(var));
+        }
+        let label = self.labels[i];
+        self.b.place(label);
+        let takes_over = falls_in && !block.is_target && !block.is_handler;
+        if !takes_over {
+            self.enter(block);
+        }
+        // Only exceptions lead here, so a store may take the exception from the `catch` itself.
+        let only_caught = block.is_handler && !block.is_target && !block.is_fallen_into;
+        self.fresh = only_caught.then(|| block.first.wrapping_sub(1));
+        for at in block.first..block.end {
+            self.at = at;
+            self.begins.push((block.context, at, self.b.len()));
+            let insn = self.walk.insns[at as usize].1;
+            self.insn(i, insn)?;
+        }
+        let last = self.walk.insns[block.end as usize - 1].1;
+        let falls = falls_through(&last);
+        if falls {
+            let next = self.walk.block_at(block.context, block.end);
+            let next = next.ok_or_else(|| fault("control runs off the end of the code"))?;
+            let to = &self.walk.blocks[next];
+            if to.is_target || to.is_handler {
+                self.flush(0)?;
+            }
+        }
+        Ok(falls)
+    }
+
+    /// Sets up the stack of a block where control joins.
+    fn enter(&mut self, block: &Block) {
+        let walk = self.walk;
+        self.stack.enter(self.b, walk.entry_stack(block), walk.inlined);
+    }
+
+    #[inline]
+    fn emit(&mut self, instr: Instr) -> u32 {
+        self.pcs.push(self.walk.insns[self.at as usize].0.0 as u16);
+        if self.context != 0 || !self.copies.is_empty() {
+            self.copies.resize(self.b.len() as usize, 0);
+            self.copies.push(self.context.min(u32::from(u16::MAX)) as u16);
+        }
+        self.b.push(instr)
+    }
+
+    /// First BIR instruction of `context` that stems from `ordinal` or from a later one.
+    fn begin(&self, context: Context, ordinal: u32) -> u32 {
+        let i = self.begins.partition_point(|it| (it.0, it.1) < (context, ordinal));
+        self.begins.get(i).map_or(self.b.len(), |it| it.2)
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut out = Vec::new();
+        if self.walk.ranges.is_empty() {
+            return out;
+        }
+        let contexts = self.walk.blocks.last().map_or(0, |it| it.context);
+        for (source, range) in self.walk.ranges.iter().enumerate() {
+            for context in 0..=contexts {
+                let Some(handler) = self.walk.block_at(context, range.handler) else { continue };
+                let Some(catch) = self.catches[handler] else { continue };
+                let start = self.begin(context, range.start);
+                // The next context begins where this one ends.
+                let end = self.begin(context, range.end);
+                if start < end {
+                    let start = instr_id(start);
+                    let (catch_type, source) = (range.catch_type, source as u16);
+                    out.push(Row { start, end, catch_type, handler: catch, source });
+                }
+            }
+        }
+        out
+    }
+
+    fn finish(mut self, method: MethodRef, flags: Flags) -> Result<Lowered> {
+        let unreachable = self.walk.unreachable();
+        let positions = Positions {
+            pcs: std::mem::take(&mut self.pcs).into(),
+            copies: std::mem::take(&mut self.copies).into(),
+            lines: lines(self.code),
+            unreachable: unreachable
+                .iter()
+                .map(|&(from, to)| (self.walk.pc(from).0 as u16, self.walk.pc(to).0))
+                .collect(),
+            variables: self
+                .code
+                .local_variables()
+                .map(|it| (it.slot, it.start.0 as u16, it.end.0, it.name))
+                .collect(),
+        };
+        let unverified = !self.walk.inlined;
+        let header = Header {
+            method,
+            flags,
+            locals: self.code.max_locals,
+            unreachable: unreachable.into(),
+            unverified,
+        };
+        let rows = self.rows();
+        let body = self.b.freeze(header, rows).map_err(|it| self.locate(build_fault(it)))?;
+        Ok(Lowered { body, positions })
+    }
+}
+
+/// The line table, sorted and without pcs that are outside the code.
+fn lines(code: &Code<'_, '_>) -> Box<[(u16, u16)]> {
+    let inside = |it: &(classfile::insn::Pc, u16)| (it.0.0 as usize) < code.bytes.len();
+    let mut lines: Vec<(u16, u16)> =
+        code.lines().filter(inside).map(|(pc, line)| (pc.0 as u16, line)).collect();
+    if !lines.is_sorted_by_key(|it| it.0) {
+        lines.sort_by_key(|it| it.0);
+    }
+    lines.into()
+}
+
+/// Whether control can go on behind the instruction, in the same context.
+fn falls_through(insn: &Insn<'_>) -> bool {
+    !matches!(
+        insn,
+        Insn::Goto(_) | Insn::Jsr(_) | Insn::Ret(_) | Insn::Switch(_) | Insn::Return(_) | Insn::Throw
+    )
+}
