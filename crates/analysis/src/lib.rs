@@ -1,1 +1,10 @@
 //! The queries that join program, bodies and flow.
+//!
+//! [`facts`] is what the rest is built on: the stackless bodies of one class and what is known of them from the
+//! class alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
+//! [`names`] says how methods are named.
+
+pub mod facts;
+pub mod fault;
+pub mod names;
+pub mod parts;

@@ -1,1 +1,18 @@
-//! Answers as DOT, GraphML and JSON: plain data in, bytes out.
+//! Answers as JSON, JSON lines, Graphviz and GraphML: plain data in, bytes out.
+//!
+//! Workers turn one class at a time into a fragment ([`cfg_fragment`](fragment::cfg_fragment),
+//! [`bir_fragment`](fragment::bir_fragment)); a [`document::Document`] puts a header before the fragments and the list
+//! of what could not be read behind them. So output streams, and its bytes do not depend on who made which fragment.
+//!
+//! `schemas/` holds the JSON Schemas of what is written; the tests validate against them.
+
+pub mod document;
+pub mod fragment;
+pub mod stats;
+
+mod dot;
+mod graphml;
+mod json;
+mod json_method;
+mod markup;
+mod words;

@@ -1,0 +1,49 @@
+//! Why a class or method cannot be read, as plain data for the rooms above.
+
+use std::fmt;
+
+use classfile::error::Malformed;
+
+/// Why a class or method cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What is wrong, without a full stop.
+    pub what: String,
+    /// Offset in the class file.
+    pub offset: u32,
+    /// The rule of the JVMS that is broken: `4.7.3`.
+    pub jvms: &'static str,
+}
+
+impl From<Malformed> for Fault {
+    fn from(it: Malformed) -> Self {
+        let mut what = it.to_string();
+        // `Malformed` ends its text with the place, which is data here.
+        if let Some(at) = what.rfind(" (at byte ") {
+            what.truncate(at);
+        }
+        Fault { what, offset: it.offset, jvms: it.jvms }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {}, JVMS §{})", self.what, self.offset, self.jvms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use classfile::error::Fault as Reason;
+
+    use super::*;
+
+    #[test]
+    fn a_fault_says_what_its_source_said() {
+        let it = Malformed::new(12, "4.7.3", Reason::Opcode(0xcb));
+        let text = it.to_string();
+        let fault = Fault::from(it);
+        assert_eq!(fault.to_string(), text);
+        assert_eq!(fault.what, "opcode 0xcb does not exist");
+    }
+}

@@ -1,0 +1,151 @@
+//! How classes and methods are named to machines and to people.
+//!
+//! Machines get `p/C.m(I)V`, the text of the class file. People get `p.C.m(int)`. Names are sequences of UTF-16
+//! units that need not be Unicode, so they stay modified UTF-8 until somebody writes them.
+
+use std::fmt;
+
+use classfile::descriptor::{FieldType, MethodType};
+use classfile::mutf8::{self, Shown};
+use classfile::names::MethodRef;
+
+/// A text from a class file, as modified UTF-8. It lives as long as the process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(pub &'static [u8]);
+
+/// A method, by the class that declares it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MethodId {
+    /// The internal name of the class: `java/lang/Object`.
+    pub class: Text,
+    /// The simple name.
+    pub name: Text,
+    /// The descriptor: `(I)V`.
+    pub descriptor: Text,
+}
+
+/// Shows a method as people write it: `p.C.m(int,java.lang.String)`.
+#[derive(Clone, Copy)]
+pub struct Human(pub MethodId);
+
+impl Text {
+    /// The UTF-16 units.
+    pub fn units(self) -> impl Iterator<Item = u16> {
+        mutf8::units(self.0)
+    }
+}
+
+impl MethodId {
+    /// The method that a member constant or a body names.
+    pub fn of(method: MethodRef) -> Self {
+        let it = method.get();
+        MethodId {
+            class: Text(it.class.bytes()),
+            name: Text(it.name.bytes()),
+            descriptor: Text(it.descriptor.bytes()),
+        }
+    }
+
+    /// Appends the human form as modified UTF-8, which patterns are matched against.
+    pub fn human_bytes(&self, out: &mut Vec<u8>) {
+        class_bytes(self.class.0, out);
+        out.push(b'.');
+        out.extend(self.name.0);
+        self.params_bytes(out);
+    }
+
+    /// Appends the parameter list with its parentheses as modified UTF-8.
+    pub fn params_bytes(&self, out: &mut Vec<u8>) {
+        let Some(ty) = MethodType::parse(self.descriptor.0) else {
+            out.extend(self.descriptor.0);
+            return;
+        };
+        out.push(b'(');
+        for (i, param) in ty.params().enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            type_bytes(param, out);
+        }
+        out.push(b')');
+    }
+}
+
+/// `p.C` for `p/C`.
+fn class_bytes(name: &[u8], out: &mut Vec<u8>) {
+    out.extend(name.iter().map(|&b| if b == b'/' { b'.' } else { b }));
+}
+
+/// `int`, `java.lang.String[]`.
+fn type_bytes(ty: FieldType<'_>, out: &mut Vec<u8>) {
+    let dims = ty.0.iter().take_while(|&&b| b == b'[').count();
+    match &ty.0[dims..] {
+        [b'L', name @ .., b';'] => class_bytes(name, out),
+        primitive => out.extend_from_slice(match primitive {
+            b"B" => b"byte",
+            b"C" => b"char",
+            b"D" => b"double",
+            b"F" => b"float",
+            b"I" => b"int",
+            b"J" => b"long",
+            b"S" => b"short",
+            b"Z" => b"boolean",
+            other => other,
+        }),
+    }
+    (0..dims).for_each(|_| out.extend(b"[]"));
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Shown(self.0).fmt(f)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for MethodId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}{}", self.class, self.name, self.descriptor)
+    }
+}
+
+impl fmt::Debug for MethodId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for Human {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = Vec::with_capacity(64);
+        self.0.human_bytes(&mut bytes);
+        Shown(&bytes).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_source_names() {
+        let id = MethodId {
+            class: Text(b"p/C$D"),
+            name: Text(b"m"),
+            descriptor: Text(b"(I[[Ljava/lang/String;J)V"),
+        };
+        assert_eq!(Human(id).to_string(), "p.C$D.m(int,java.lang.String[][],long)");
+        assert_eq!(id.to_string(), "p/C$D.m(I[[Ljava/lang/String;J)V");
+    }
+
+    #[test]
+    fn a_descriptor_that_is_none_is_shown_as_it_is() {
+        let id = MethodId { class: Text(b"C"), name: Text(b"m"), descriptor: Text(b"(Q)V") };
+        assert_eq!(Human(id).to_string(), "C.m(Q)V");
+    }
+}

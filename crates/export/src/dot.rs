@@ -1,0 +1,334 @@
+//! Graphviz: one `digraph` a method.
+//!
+//! Blocks are tables of instructions with their pcs and source lines. Normal edges are solid, exceptions dashed and
+//! red, what is not known (open parts) dotted; one point stands for returning, one box for leaving by an exception.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::Write;
+
+use ide::answer::{ClassAnswer, MethodAnswer};
+use ide::blocks::{Block, BlockId, Fate, Raise, blocks};
+use ide::{EdgeKind, Human, InstrId, NodeKind, print};
+
+use crate::document::{Header, Trailer, header_lines, trailer_lines};
+use crate::fragment::Nodes;
+use crate::markup::{dot_id, xml};
+use crate::words::{self, Shown};
+
+/// How a whole graph looks.
+const STYLE: &str = r##"  graph [fontname="Helvetica", fontsize=12, labelloc=t, labeljust=l, nodesep=0.4, ranksep=0.45, pad=0.2];
+  node [fontname="Helvetica", fontsize=10, shape=plain];
+  edge [fontname="Helvetica", fontsize=9, color="#445566", fontcolor="#445566", arrowsize=0.7];
+"##;
+/// How edges of exceptions look; open ones are dotted.
+const EXCEPTION: &str = r##"color="#b02020", fontcolor="#b02020""##;
+/// Instructions longer than this are cut: the text is for reading along, `ajar bir` has all of it.
+const WIDTH: usize = 90;
+/// Blocks longer than this show their middle as one line.
+const HEIGHT: usize = 40;
+/// A label of an edge names at most this many exceptions.
+const NAMED: usize = 4;
+
+/// Begins the stream.
+pub(crate) fn header(out: &mut Vec<u8>, header: &Header) {
+    header_lines(header).iter().for_each(|it| comment(out, it));
+}
+
+/// Ends the stream.
+pub(crate) fn trailer(out: &mut Vec<u8>, trailer: &Trailer) {
+    trailer_lines(trailer).iter().for_each(|it| comment(out, it));
+}
+
+fn comment(out: &mut Vec<u8>, text: &str) {
+    out.extend(b"// ");
+    out.extend(text.bytes().map(|it| if it < b' ' { b' ' } else { it }));
+    out.push(b'\n');
+}
+
+/// Appends the graph of a method.
+pub(crate) fn method(out: &mut Vec<u8>, nodes: Nodes, class: &ClassAnswer, it: &MethodAnswer) {
+    out.extend(b"digraph ");
+    dot_id(out, it.method);
+    out.extend(b" {\n");
+    out.extend(STYLE.as_bytes());
+    title(out, class, it);
+    match nodes {
+        Nodes::Blocks => block_graph(out, it),
+        Nodes::Instructions => instruction_graph(out, it),
+    }
+    out.extend(b"}\n");
+}
+
+/// The method and its place in the source.
+fn title(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer) {
+    out.extend(b"  label=<<b>");
+    xml(out, Human(it.method));
+    out.extend(b"</b>");
+    let lines = it.code.body.instrs.iter().filter_map(|(id, _)| it.positions.line(id));
+    let range = lines.fold(None, |acc, line| match acc {
+        None => Some((line, line)),
+        Some((low, high)) => Some((line.min(low), line.max(high))),
+    });
+    if let Some(source) = class.source_file {
+        out.extend(b"<br align=\"left\"/>");
+        xml(out, source);
+        // Writing to a vector cannot fail.
+        let _ = match range {
+            Some((low, high)) if low == high => write!(out, ":{low}"),
+            Some((low, high)) => write!(out, ":{low}\u{2013}{high}"),
+            None => Ok(()),
+        };
+    }
+    out.extend(b"<br align=\"left\"/>>;\n");
+}
+
+fn block_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
+    let blocks = blocks(&it.code.body, &it.graph);
+    for (i, block) in blocks.iter().enumerate() {
+        block_node(out, i, block, it);
+    }
+    let mut ways = Ways::default();
+    for (i, block) in blocks.iter().enumerate() {
+        leads(out, i, block, &mut ways);
+        raises(block, i, &mut ways);
+    }
+    ways.write(out);
+}
+
+fn block_node(out: &mut Vec<u8>, i: usize, block: &Block, it: &MethodAnswer) {
+    let catches = matches!(it.code.body.instrs[block.first], ide::Instr::Catch(_));
+    let (border, fill) = match (i, catches) {
+        (0, _) => ("#2a5d8f", "#dbe9f6"),
+        (_, true) => ("#b02020", "#f8e3e0"),
+        _ => ("#778899", "#eef1f4"),
+    };
+    let _ = write!(
+        out,
+        "  b{i} [label=<<table border=\"1\" color=\"{border}\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"2\" bgcolor=\"white\">"
+    );
+    let _ = write!(
+        out,
+        "<tr><td colspan=\"3\" align=\"left\" bgcolor=\"{fill}\"><font point-size=\"9\" color=\"#445566\"><b>B{i}</b>"
+    );
+    if i == 0 {
+        out.extend(b" &#8212; entry");
+    } else if catches {
+        out.extend(b" &#8212; handler");
+    }
+    out.extend(b"</font></td></tr>");
+    let instrs: Vec<InstrId> = block.instrs().collect();
+    let mut line_before = None;
+    if instrs.len() > HEIGHT {
+        let (head, tail) = (&instrs[..HEIGHT / 2], &instrs[instrs.len() - HEIGHT / 2..]);
+        head.iter().for_each(|&id| row(out, it, id, &mut line_before));
+        let left = instrs.len() - HEIGHT / 2 * 2;
+        let _ = write!(
+            out,
+            "<tr><td></td><td align=\"left\"><font color=\"#8899aa\">&#8230; {left} more instructions</font></td><td></td></tr>"
+        );
+        line_before = None;
+        tail.iter().for_each(|&id| row(out, it, id, &mut line_before));
+    } else {
+        instrs.iter().for_each(|&id| row(out, it, id, &mut line_before));
+    }
+    out.extend(b"</table>>];\n");
+}
+
+/// One instruction of a block: pc, text, source line where it differs from the one above.
+fn row(out: &mut Vec<u8>, it: &MethodAnswer, id: InstrId, line_before: &mut Option<u16>) {
+    let small = |out: &mut Vec<u8>, text: &dyn Display| {
+        let _ = write!(out, "<font point-size=\"8\" color=\"#8899aa\">{text}</font>");
+    };
+    out.extend(b"<tr><td align=\"right\">");
+    if let Some(pc) = it.positions.pc(id) {
+        small(out, &pc);
+    }
+    out.extend(b"</td><td align=\"left\">");
+    let proved = it.code.facts.proof(id).is_some();
+    let color = if proved { "#8899aa" } else { "#112233" };
+    let _ = write!(out, "<font face=\"Courier\" color=\"{color}\">");
+    xml(out, shortened(print::instr(&it.code.body, id)));
+    out.extend(b"</font></td><td align=\"right\">");
+    let line = it.positions.line(id);
+    if line.is_some() && line != *line_before {
+        if let Some(line) = line {
+            small(out, &format_args!("line {line}"));
+        }
+    }
+    *line_before = line;
+    out.extend(b"</td></tr>");
+}
+
+fn shortened(text: String) -> String {
+    if text.chars().count() <= WIDTH {
+        return text;
+    }
+    text.chars().take(WIDTH - 1).chain(['\u{2026}']).collect()
+}
+
+fn leads(out: &mut Vec<u8>, i: usize, block: &Block, ways: &mut Ways) {
+    // Many cases of a switch may lead to one block: one edge for them.
+    let mut cases: BTreeMap<Option<BlockId>, Vec<String>> = BTreeMap::new();
+    for lead in &block.leads {
+        let word = match lead.kind {
+            EdgeKind::BranchTrue => "true".to_owned(),
+            EdgeKind::BranchFalse => "false".to_owned(),
+            EdgeKind::Case(it) => it.to_string(),
+            EdgeKind::Default => "default".to_owned(),
+            _ => String::new(),
+        };
+        cases.entry(lead.to).or_default().push(word);
+    }
+    for (to, words) in cases {
+        let more = words.len().saturating_sub(8);
+        let shown: Vec<&str> = words.iter().take(8).map(String::as_str).filter(|it| !it.is_empty()).collect();
+        let mut label = shown.join(", ");
+        if more > 0 {
+            label.push_str(&format!(", {more} more"));
+        }
+        match to {
+            Some(to) => {
+                let _ = write!(out, "  b{i} -> b{} [", to.0);
+            }
+            None => {
+                ways.returns = true;
+                let _ = write!(out, "  b{i} -> returns [");
+            }
+        }
+        if !label.is_empty() {
+            out.extend(b"label=");
+            dot_id(out, format_args!(" {label} "));
+        }
+        out.extend(b"];\n");
+    }
+}
+
+/// The exceptional edges of a graph, those between the same places taken together.
+#[derive(Default)]
+struct Ways {
+    /// From block, to handler block or out of the method, open or known: the labels.
+    exceptions: BTreeMap<(usize, Option<BlockId>, bool), Vec<String>>,
+    returns: bool,
+}
+
+fn raises(block: &Block, i: usize, ways: &mut Ways) {
+    for Raise { set, fate, .. } in &block.raises {
+        let (to, may) = match *fate {
+            Fate::Caught { by, may, .. } => (Some(by), may),
+            Fate::Leaves => (None, false),
+        };
+        let mark = if may { "may: " } else { "" };
+        let name = simple(&Shown(*set).to_string());
+        let label = match set.open {
+            Some(cause) => format!("{mark}{} by {}", any(&name), words::cause(cause)),
+            None => format!("{mark}{name}"),
+        };
+        let labels = ways.exceptions.entry((i, to, set.open.is_some())).or_default();
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+}
+
+/// `Error+` of `java.lang.Error+ (call)`.
+fn simple(shown: &str) -> String {
+    let name = shown.split(" (").next().unwrap_or(shown);
+    name.rsplit('.').next().unwrap_or(name).to_owned()
+}
+
+/// An open cone of everything needs no name.
+fn any(name: &str) -> &str {
+    if name == "Throwable+" { "anything" } else { name }
+}
+
+impl Ways {
+    fn write(&self, out: &mut Vec<u8>) {
+        for ((from, to, open), labels) in &self.exceptions {
+            let style = if *open { "dotted" } else { "dashed" };
+            let mut shown = labels.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("\n");
+            if labels.len() > NAMED {
+                shown.push_str(&format!("\n{} more", labels.len() - NAMED));
+            }
+            let _ = match to {
+                Some(to) => write!(out, "  b{from} -> b{} [", to.0),
+                None => write!(out, "  b{from} -> leaves ["),
+            };
+            let _ = write!(out, "style={style}, {EXCEPTION}, label=<");
+            for line in shown.lines() {
+                out.push(b' ');
+                xml(out, line);
+                out.extend(b" <br align=\"left\"/>");
+            }
+            out.extend(b">];\n");
+        }
+        if self.returns {
+            out.extend(
+                b"  returns [shape=circle, style=filled, fillcolor=\"#445566\", fixedsize=true, width=0.14, label=\"\", xlabel=\"returns\", fontsize=9, fontcolor=\"#445566\"];\n",
+            );
+        }
+        if self.exceptions.keys().any(|it| it.1.is_none()) {
+            out.extend(
+                b"  leaves [shape=box, style=\"rounded,filled\", fillcolor=\"#f8e3e0\", color=\"#b02020\", fontcolor=\"#b02020\", fontsize=9, margin=\"0.08,0.04\", label=\"leaves the method\"];\n",
+            );
+        }
+    }
+}
+
+fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
+    for (i, node) in it.graph.nodes.iter().enumerate() {
+        let _ = write!(out, "  n{i} [");
+        match node.kind {
+            NodeKind::Normal => {
+                let color = if i == 0 { "#2a5d8f" } else { "#778899" };
+                let _ = write!(
+                    out,
+                    "shape=box, margin=\"0.08,0.03\", color=\"{color}\", fontname=\"Courier\", label="
+                );
+                let pc = it.positions.pc(node.instr).map_or(String::new(), |it| format!("{it}: "));
+                dot_id(out, format_args!("{pc}{}", shortened(print::instr(&it.code.body, node.instr))));
+            }
+            NodeKind::Return => {
+                out.extend(b"shape=circle, style=filled, fillcolor=\"#445566\", fixedsize=true, width=0.14, label=\"\", xlabel=\"returns\"");
+            }
+            NodeKind::Exceptional(set) => {
+                let style = if set.open.is_some() { "rounded,dotted" } else { "rounded,dashed" };
+                let _ =
+                    write!(out, "shape=box, style=\"{style}\", margin=\"0.08,0.03\", {EXCEPTION}, label=");
+                dot_id(out, Shown(set));
+            }
+            NodeKind::ExceptionalReturn(set) => {
+                let line = if set.open.is_some() { "dotted" } else { "solid" };
+                let _ = write!(
+                    out,
+                    "shape=box, style=\"rounded,filled,{line}\", fillcolor=\"#f8e3e0\", margin=\"0.08,0.03\", {EXCEPTION}, label="
+                );
+                dot_id(out, format_args!("leaves: {}", Shown(set)));
+            }
+        }
+        out.extend(b"];\n");
+    }
+    for edge in &it.graph.edges {
+        let _ = write!(out, "  n{} -> n{} [", edge.from.0, edge.to.0);
+        let label = match edge.kind {
+            EdgeKind::BranchTrue | EdgeKind::BranchFalse | EdgeKind::Default => {
+                words::edge_kind(edge.kind).to_owned()
+            }
+            EdgeKind::Case(it) => it.to_string(),
+            EdgeKind::Handler(row) => format!("row {row}"),
+            EdgeKind::MayHandler(row) => format!("may: row {row}"),
+            _ => String::new(),
+        };
+        let ends = [edge.from, edge.to].map(|end| it.graph.nodes.get(end.0 as usize));
+        let open =
+            ends.iter().flatten().filter_map(|it| words::node_set(it.kind)).any(|it| it.open.is_some());
+        if matches!(edge.kind, EdgeKind::Exception | EdgeKind::Handler(_) | EdgeKind::MayHandler(_)) {
+            let _ = write!(out, "style={}, {EXCEPTION}, ", if open { "dotted" } else { "dashed" });
+        }
+        if !label.is_empty() {
+            out.extend(b"label=");
+            dot_id(out, format_args!(" {label} "));
+        }
+        out.extend(b"];\n");
+    }
+}

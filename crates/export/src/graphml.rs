@@ -1,0 +1,127 @@
+//! GraphML: one `graph` a method, its nodes and edges with the words of the JSON form as data.
+//!
+//! XML 1.0 holds neither control characters nor lone surrogates; names show them as `\uXXXX`.
+
+use std::io::Write;
+
+use ide::answer::{ClassAnswer, MethodAnswer};
+use ide::{EdgeKind, print};
+
+use crate::document::{Header, Trailer, header_lines, trailer_lines};
+use crate::markup::xml;
+use crate::words;
+
+/// Name, what it is for, and type of each data key.
+const KEYS: [(&str, &str, &str); 16] = [
+    ("failures", "graphml", "string"),
+    ("method", "graph", "string"),
+    ("source", "graph", "string"),
+    ("entry", "graph", "string"),
+    ("pc", "node", "int"),
+    ("line", "node", "int"),
+    ("kind", "node", "string"),
+    ("exception", "node", "string"),
+    ("subclasses", "node", "boolean"),
+    ("open", "node", "string"),
+    ("text", "node", "string"),
+    ("copy", "node", "int"),
+    ("label", "edge", "string"),
+    ("edge_kind", "edge", "string"),
+    ("case", "edge", "int"),
+    ("row", "edge", "int"),
+];
+
+/// Begins the document.
+pub(crate) fn header(out: &mut Vec<u8>, header: &Header) {
+    out.extend(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    out.extend(b"<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" ");
+    out.extend(b"xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" ");
+    out.extend(b"xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns ");
+    out.extend(b"http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n<desc>");
+    xml(out, header_lines(header).join("; "));
+    out.extend(b"</desc>\n");
+    for (id, domain, ty) in KEYS {
+        let name = if id == "edge_kind" { "kind" } else { id };
+        // Writing to a vector cannot fail.
+        let _ = writeln!(out, r#"<key id="{id}" for="{domain}" attr.name="{name}" attr.type="{ty}"/>"#);
+    }
+}
+
+/// Ends the document.
+pub(crate) fn trailer(out: &mut Vec<u8>, trailer: &Trailer) {
+    let lines = trailer_lines(trailer);
+    if !lines.is_empty() {
+        out.extend(b"<data key=\"failures\">");
+        for line in lines {
+            xml(out, line);
+            out.push(b'\n');
+        }
+        out.extend(b"</data>\n");
+    }
+    out.extend(b"</graphml>\n");
+}
+
+/// Appends the graph of a method; its ids begin with the numbers of class and method.
+pub(crate) fn method(
+    out: &mut Vec<u8>,
+    class_number: usize,
+    number: usize,
+    class: &ClassAnswer,
+    it: &MethodAnswer,
+) {
+    let id = format!("c{class_number}m{number}");
+    let _ = writeln!(out, r#"<graph id="{id}" edgedefault="directed">"#);
+    data(out, "method", it.method);
+    if let Some(source) = class.source_file {
+        data(out, "source", source);
+    }
+    if let Some(entry) = it.graph.entry() {
+        data(out, "entry", format_args!("{id}n{}", entry.0));
+    }
+    let body = &it.code.body;
+    for (i, node) in it.graph.nodes.iter().enumerate() {
+        let _ = write!(out, r#"<node id="{id}n{i}">"#);
+        if let Some(pc) = it.positions.pc(node.instr) {
+            data(out, "pc", pc);
+        }
+        if let Some(line) = it.positions.line(node.instr) {
+            data(out, "line", line);
+        }
+        let copy = it.positions.copy(node.instr);
+        if copy != 0 {
+            data(out, "copy", copy);
+        }
+        data(out, "kind", words::node_kind(node.kind));
+        match words::node_set(node.kind) {
+            Some(set) => {
+                data(out, "exception", words::class(set));
+                data(out, "subclasses", !set.exact);
+                if let Some(cause) = set.open {
+                    data(out, "open", words::cause(cause));
+                }
+            }
+            None => data(out, "text", print::instr(body, node.instr)),
+        }
+        out.extend(b"</node>\n");
+    }
+    for edge in &it.graph.edges {
+        let _ = write!(out, r#"<edge source="{id}n{}" target="{id}n{}">"#, edge.from.0, edge.to.0);
+        if let Some(label) = words::label(&it.graph, body, *edge) {
+            data(out, "label", label);
+        }
+        data(out, "edge_kind", words::edge_kind(edge.kind));
+        match edge.kind {
+            EdgeKind::Case(it) => data(out, "case", it),
+            EdgeKind::Handler(row) | EdgeKind::MayHandler(row) => data(out, "row", row),
+            _ => {}
+        }
+        out.extend(b"</edge>\n");
+    }
+    out.extend(b"</graph>\n");
+}
+
+fn data(out: &mut Vec<u8>, key: &str, value: impl std::fmt::Display) {
+    let _ = write!(out, r#"<data key="{key}">"#);
+    xml(out, value);
+    out.extend(b"</data>");
+}

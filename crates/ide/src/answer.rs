@@ -1,0 +1,130 @@
+//! What one class has to say: its methods, their bodies and graphs, and what could not be read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use analysis::fault::Fault;
+use analysis::names::{MethodId, Text};
+use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes};
+use bir::lower::Scratch;
+use bir::positions::Positions;
+use flow::cfg::Cfg;
+
+/// The answer about one class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClassAnswer {
+    /// The class.
+    pub class: Text,
+    /// The source file that debug data names.
+    pub source_file: Option<Text>,
+    /// The selected methods that have code that can be read, in file order.
+    pub methods: Vec<MethodAnswer>,
+    /// The selected methods whose code cannot be read.
+    pub failed: Vec<FailedMethod>,
+    /// How many selected methods there are, also those without code.
+    pub selected: usize,
+    /// What the stages took.
+    pub times: StageTimes,
+}
+
+/// The answer about one method.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MethodAnswer {
+    /// The method.
+    pub method: MethodId,
+    /// Its access flags, as JVMS §4.6 numbers them.
+    pub access: u16,
+    /// Its body and the local facts.
+    pub code: Arc<MethodCode>,
+    /// Where its instructions stand.
+    pub positions: Arc<Positions>,
+    /// Its control-flow graph.
+    pub graph: Cfg,
+}
+
+/// A method whose code is missing because it cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedMethod {
+    /// The method.
+    pub method: MethodId,
+    /// Why.
+    pub fault: Fault,
+}
+
+/// What is asked of a class.
+pub struct Question<'a> {
+    /// The methods wanted.
+    pub select: &'a dyn Fn(&MethodId) -> bool,
+    /// Whether graphs are wanted; without, they are empty.
+    pub graphs: bool,
+    /// A clock, for who wants to know what took how long.
+    pub clock: Option<&'a dyn Fn() -> Duration>,
+}
+
+/// Answers about the class in `bytes`: a pure function that touches no database. `scratch` is memory that one class
+/// leaves for the next.
+///
+/// # Errors
+/// When the structure of the file cannot be read.
+pub fn class_answer(
+    bytes: &[u8],
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+) -> Result<ClassAnswer, Fault> {
+    let mut times = StageTimes::default();
+    let now = || question.clock.map_or(Duration::ZERO, |it| it());
+    let start = now();
+    let parts = ClassParts::read(bytes).map_err(Fault::from)?;
+    let mut answer = ClassAnswer {
+        class: Text(parts.head.class.bytes()),
+        source_file: parts.source_file,
+        methods: Vec::new(),
+        failed: Vec::new(),
+        selected: 0,
+        times,
+    };
+    let wanted = parts.method_ids().filter_map(Result::ok).any(|it| (question.select)(&it));
+    times.decode = now().saturating_sub(start);
+    if !wanted {
+        return Ok(answer);
+    }
+    let options = PartOptions { select: question.select, clock: question.clock };
+    for part in parts.methods(&options, scratch, &mut times).map_err(Fault::from)? {
+        answer.selected += 1;
+        let method = part.id();
+        match part.code {
+            None => {}
+            Some(Err(why)) => answer.failed.push(FailedMethod { method, fault: why.into() }),
+            Some(Ok((code, positions))) => {
+                let start = now();
+                let graph = if question.graphs { parts.head.graph(&code) } else { Cfg::default() };
+                times.flow += now().saturating_sub(start);
+                answer.methods.push(MethodAnswer {
+                    method,
+                    access: part.flags.0,
+                    code: Arc::new(code),
+                    positions: Arc::new(positions),
+                    graph,
+                });
+            }
+        }
+    }
+    answer.times = times;
+    Ok(answer)
+}
+
+/// The methods that the class in `bytes` declares, in file order; none if it cannot be read.
+pub fn declared_methods(bytes: &[u8]) -> Vec<MethodId> {
+    let Ok(parts) = ClassParts::read(bytes) else { return Vec::new() };
+    parts.method_ids().filter_map(Result::ok).collect()
+}
+
+/// How many bytecode instructions the class in `bytes` has, also in methods that cannot be lowered.
+pub fn instruction_count(bytes: &[u8]) -> u64 {
+    analysis::parts::count_instructions(bytes)
+}
+
+/// The name of the class in `bytes`, if it can be read.
+pub fn class_name(bytes: &[u8]) -> Option<Text> {
+    ClassParts::read(bytes).ok().map(|it| Text(it.head.class.bytes()))
+}

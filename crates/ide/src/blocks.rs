@@ -1,0 +1,155 @@
+//! Basic blocks: the graph of a method as people read it.
+//!
+//! A block is a run of instructions that control enters at the first only and leaves normally at the last only.
+//! Exceptions leave it in the middle; they are listed with the block, those that share type and fate together.
+
+use bir::body::{Body, InstrId, instr_id, ordinal};
+use flow::cfg::{Cfg, EdgeKind, NodeKind};
+use flow::exceptions::ExceptionSet;
+use rustc_hash::FxHashMap;
+
+/// A block of one graph: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct BlockId(pub u32);
+
+/// A basic block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Its first instruction.
+    pub first: InstrId,
+    /// Its last instruction.
+    pub last: InstrId,
+    /// Where control goes from the last instruction, in the order of the graph.
+    pub leads: Vec<Lead>,
+    /// What its instructions raise, by first instruction.
+    pub raises: Vec<Raise>,
+}
+
+/// A normal way out of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Lead {
+    /// How control passes.
+    pub kind: EdgeKind,
+    /// Where it goes; `None` when the method returns.
+    pub to: Option<BlockId>,
+}
+
+/// Exceptions that leave a block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Raise {
+    /// The exceptions.
+    pub set: ExceptionSet,
+    /// Where they go.
+    pub fate: Fate,
+    /// The instructions that raise them, ascending.
+    pub instrs: Vec<InstrId>,
+}
+
+/// Where exceptions go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fate {
+    /// To a handler.
+    Caught {
+        /// The block that begins with the handler.
+        by: BlockId,
+        /// The row of the exception table.
+        row: u32,
+        /// Whether only some of them are caught, or only perhaps.
+        may: bool,
+    },
+    /// Out of the method.
+    Leaves,
+}
+
+impl Block {
+    /// The instructions of the block.
+    pub fn instrs(&self) -> impl Iterator<Item = InstrId> + use<> {
+        (ordinal(self.first)..=ordinal(self.last)).map(instr_id)
+    }
+}
+
+/// The blocks of a graph, in the order of their first instructions. The entry is the first.
+pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
+    let starts = starts(body, graph);
+    let block_of = |node: u32| BlockId((starts.partition_point(|&it| it <= node) as u32).saturating_sub(1));
+    let n = body.instrs.len() as u32;
+    let ends = starts.iter().skip(1).copied().chain([n]);
+    let mut blocks: Vec<Block> = starts
+        .iter()
+        .zip(ends)
+        .map(|(&first, end)| Block {
+            first: instr_id(first),
+            last: instr_id(end.saturating_sub(1)),
+            leads: Vec::new(),
+            raises: Vec::new(),
+        })
+        .collect();
+    let mut known: FxHashMap<(BlockId, ExceptionSet, Fate), usize> = FxHashMap::default();
+    for edge in &graph.edges {
+        let (Some(from), Some(to)) =
+            (graph.nodes.get(edge.from.0 as usize), graph.nodes.get(edge.to.0 as usize))
+        else {
+            continue;
+        };
+        let at = block_of(ordinal(from.instr));
+        let Some(block) = blocks.get_mut(at.0 as usize) else { continue };
+        let (set, fate) = match (from.kind, to.kind, edge.kind) {
+            (NodeKind::Normal, NodeKind::Normal, kind) => {
+                if from.instr == block.last {
+                    block.leads.push(Lead { kind, to: Some(block_of(ordinal(to.instr))) });
+                }
+                continue;
+            }
+            (NodeKind::Normal, NodeKind::Return, kind) => {
+                block.leads.push(Lead { kind, to: None });
+                continue;
+            }
+            (NodeKind::Normal, NodeKind::ExceptionalReturn(set), _) => (set, Fate::Leaves),
+            (NodeKind::Exceptional(set), _, EdgeKind::Handler(row)) => {
+                (set, Fate::Caught { by: block_of(ordinal(to.instr)), row, may: false })
+            }
+            (NodeKind::Exceptional(set), _, EdgeKind::MayHandler(row)) => {
+                (set, Fate::Caught { by: block_of(ordinal(to.instr)), row, may: true })
+            }
+            // The way from a normal to an exceptional node: what follows it says the rest.
+            _ => continue,
+        };
+        let index = *known.entry((at, set, fate)).or_insert_with(|| {
+            block.raises.push(Raise { set, fate, instrs: Vec::new() });
+            block.raises.len() - 1
+        });
+        if let Some(raise) = block.raises.get_mut(index) {
+            raise.instrs.push(from.instr);
+        }
+    }
+    for block in &mut blocks {
+        block.raises.sort_by_key(|it| it.instrs.first().map(|&it| ordinal(it)));
+    }
+    blocks
+}
+
+/// The ordinals at which blocks begin, ascending.
+fn starts(body: &Body, graph: &Cfg) -> Vec<u32> {
+    let n = body.instrs.len() as u32;
+    if n == 0 {
+        return Vec::new();
+    }
+    let mut starts = vec![0];
+    for edge in &graph.edges {
+        match edge.kind {
+            EdgeKind::Normal if edge.to.0 == edge.from.0 + 1 => {}
+            EdgeKind::Exception => {}
+            EdgeKind::Handler(_) | EdgeKind::MayHandler(_) => starts.push(edge.to.0),
+            EdgeKind::Return => starts.push(edge.from.0 + 1),
+            _ => starts.extend([edge.to.0, edge.from.0 + 1]),
+        }
+    }
+    // Control never falls out of these, and what follows them may be entered by nothing that this graph shows.
+    let ends = body.instrs.iter().filter(|it| !it.1.falls_through());
+    starts.extend(ends.map(|it| ordinal(it.0) + 1));
+    starts.extend(graph.entered_only_by_vm_errors.iter().map(|&it| ordinal(it)));
+    starts.sort_unstable();
+    starts.dedup();
+    starts.retain(|&it| it < n);
+    starts
+}
