@@ -489,7 +489,9 @@ pub fn write_method(out: &mut dyn Write, method: MethodRef) -> fmt::Result {
     write_class(out, it.class)?;
     out.write_char('.')?;
     write_name(out, it.name)?;
-    write_descriptor(out, it.descriptor)
+    // Nothing else parts the descriptor from the name.
+    let fits = it.descriptor.bytes().first() == Some(&b'(');
+    if fits { write_descriptor(out, it.descriptor) } else { write_quoted(out, it.descriptor.0) }
 }
 
 /// Writes `p/C.f:I`, each part quoted on its own where needed.
@@ -499,7 +501,8 @@ pub fn write_field(out: &mut dyn Write, field: FieldRef) -> fmt::Result {
     out.write_char('.')?;
     write_name(out, it.name)?;
     out.write_char(':')?;
-    write_descriptor(out, it.descriptor)
+    let fits = it.descriptor.bytes().first() != Some(&b'(');
+    if fits { write_descriptor(out, it.descriptor) } else { write_quoted(out, it.descriptor.0) }
 }
 
 /// Writes a class or array type, quoted where needed.

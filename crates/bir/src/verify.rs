@@ -103,7 +103,7 @@ impl Verifier<'_> {
     fn assigned(&mut self, var: Var, kind: Option<Kind>) {
         self.var(var);
         if kind != Some(var.kind()) {
-            self.problem(format_args!("{var} cannot hold a value of kind {kind:?}"));
+            self.problem(format_args!("{var} cannot hold {}", what(kind)));
         }
     }
 
@@ -130,8 +130,9 @@ impl Verifier<'_> {
         self.next_expr = number + 1;
         if expr.kind() != want {
             self.problem(format_args!(
-                "{:?} where {want:?} is wanted: {}",
-                expr.kind(),
+                "{} where {} is wanted: {}",
+                what(Some(expr.kind())),
+                what(Some(want)),
                 print::expr(self.body, id)
             ));
         }
@@ -329,7 +330,7 @@ impl Verifier<'_> {
             self.expr(e, kind);
         }
         if want != found && !self.body.unverified {
-            self.problem(format_args!("{found:?} is returned where {want:?} is wanted"));
+            self.problem(format_args!("{} is returned where {} is wanted", what(found), what(want)));
         }
     }
 
@@ -458,5 +459,16 @@ fn has_kind(op: BinaryOp) -> bool {
         BinaryOp::Arith(And | Or | Xor | Shl | Shr | Ushr, kind) => matches!(kind, Kind::Int | Kind::Long),
         BinaryOp::Arith(_, kind) => kind != Kind::Ref,
         BinaryOp::Compare(_) => true,
+    }
+}
+
+fn what(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Int) => "an int",
+        Some(Kind::Long) => "a long",
+        Some(Kind::Float) => "a float",
+        Some(Kind::Double) => "a double",
+        Some(Kind::Ref) => "a reference",
+        None => "nothing",
     }
 }
