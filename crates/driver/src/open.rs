@@ -148,14 +148,22 @@ impl Opener {
             let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
             for jar in jdk::files_with_extension(&lib, "jar") {
                 if let Err(error) = self.open(&jar, lib_role) {
-                    self.problems
-                        .push(Problem::error(path_text(&jar), format!("{error:#}; its classes are missing")));
+                    self.problems.push(Problem::error(
+                        path_text(&jar),
+                        format!("{:#}; its classes are missing", error.root_cause()),
+                    ));
                 }
             }
         }
         let skip: &[&str] = if unpacked { &UNPACKED } else { &[] };
         let role = if unpacked && role == Role::App { Role::Lib } else { role };
         let container = folder::open(path, name, role, skip, &mut self.problems);
+        if container.classes.is_empty() && !unpacked && !jdk::files_with_extension(path, "jar").is_empty() {
+            let what = format!(
+                "a folder without class files; its archives are not opened, {name}/* stands for them"
+            );
+            self.problems.push(Problem::note(name, what));
+        }
         if !unpacked || !container.classes.is_empty() {
             self.containers.push(container);
         }

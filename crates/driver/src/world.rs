@@ -58,7 +58,9 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     for entry in expand(&spec.class_path)? {
         // The JVM passes over class-path entries that are not there; so do we, but not in silence.
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
-            let what = format!("the class path: {error:#}; its classes are missing");
+            let error = format!("{error:#}");
+            let why = error.strip_prefix(&format!("{entry}: ")).unwrap_or(&error);
+            let what = format!("on the class path: {why}; its classes are missing");
             opener.problems.push(Problem::error(entry.as_str(), what));
         }
     }

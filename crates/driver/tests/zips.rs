@@ -1,0 +1,382 @@
+//! Odd archives, each built here. What is right is what the JVM does; where it refuses a whole archive for one
+//! entry we read the rest and say so.
+
+mod common;
+
+use common::{End, Entry, ZipWriter, entry, listing, zip};
+
+fn two() -> ZipWriter {
+    let mut writer = ZipWriter::default();
+    writer.add(entry("p/A.class", b"content of A")).add(entry("B.class", b"content of B"));
+    writer
+}
+
+const TWO: &str = "app t\n  |p/A.class = content of A\n  |B.class = content of B\n";
+
+#[test]
+fn plain_archives_are_listed_in_directory_order() {
+    assert_eq!(listing(two().end(&End::default())), TWO);
+    let mut stored = ZipWriter::default();
+    for (name, data) in [("p/A.class", b"content of A"), ("B.class", b"content of B")] {
+        stored.add(Entry { method: 0, ..entry(name, data) });
+    }
+    assert_eq!(listing(stored.end(&End::default())), TWO);
+}
+
+#[test]
+fn only_members_that_end_in_class_are_candidates() {
+    let entries: [(&str, &[u8]); 5] = [
+        ("Hello.class.bak", b"1"),
+        ("Upper.CLASS", b"2"),
+        ("Dir.class/", b""),
+        ("x.txt", b"3"),
+        ("module-info.class", b"4"),
+    ];
+    assert_eq!(listing(zip(&entries)), "app t\n  |module-info.class = 4\n");
+}
+
+#[test]
+fn zip64_in_entries_and_at_the_end() {
+    assert_eq!(listing(two().end(&End { zip64: true, ..End::default() })), TWO);
+    let mut writer = ZipWriter::default();
+    for (name, data) in [("p/A.class", b"content of A"), ("B.class", b"content of B")] {
+        writer.add(Entry { zip64: true, ..entry(name, data) });
+    }
+    assert_eq!(listing(writer.end(&End::default())), TWO);
+}
+
+#[test]
+fn what_stands_before_an_archive_is_no_matter() {
+    let script = b"#!/bin/sh\nexec java -jar \"$0\"\n".to_vec();
+    // Offsets that do not count the script, and offsets that do.
+    assert_eq!(listing([script.clone(), two().end(&End::default())].concat()), TWO);
+    let mut writer = ZipWriter { bytes: script, ..ZipWriter::default() };
+    writer.add(entry("p/A.class", b"content of A")).add(entry("B.class", b"content of B"));
+    assert_eq!(listing(writer.end(&End::default())), TWO);
+}
+
+#[test]
+fn an_end_record_inside_the_comment_is_none() {
+    let comment = [&[b'x'; 3000][..], b"PK\x05\x06", &[b'y'; 3000]].concat();
+    assert_eq!(listing(two().end(&End { comment: &comment, ..End::default() })), TWO);
+    // A whole empty archive inside the comment ends where the file ends, and that is what the JVM reads.
+    let empty = ZipWriter::default().end(&End::default());
+    assert_eq!(listing(two().end(&End { comment: &empty, ..End::default() })), "app t\n");
+}
+
+#[test]
+fn bytes_after_the_archive_are_no_matter() {
+    assert_eq!(listing([two().end(&End::default()), b"padding".to_vec()].concat()), TWO);
+}
+
+#[test]
+fn the_directory_that_ends_at_the_end_record_counts() {
+    // The offset in the end record points at another directory; the JVM goes by size, and takes the difference of
+    // both as the length of what stands before.
+    let mut hidden = ZipWriter::default();
+    hidden.add(entry("p/A.class", b"stowaway of ")).add(entry("B.class", b"stowaway too"));
+    // Of the same length, so the offset really hits the directory of the other.
+    assert_eq!(hidden.bytes.len(), two().bytes.len());
+    let hidden = hidden.end(&End::default());
+    let whole = [hidden, two().end(&End::default())].concat();
+    assert_eq!(listing(whole), TWO);
+}
+
+#[test]
+fn of_two_entries_of_one_name_the_last_counts() {
+    let entries: [(&str, &[u8]); 3] = [("A.class", b"first"), ("B.class", b"b"), ("A.class", b"last")];
+    assert_eq!(
+        listing(zip(&entries)),
+        "app t\n  |B.class = b\n  |A.class = last\n\
+         note: t: class entries hidden by later ones of the same name: 1, first `A.class`; the last counts, as in the JVM\n"
+    );
+}
+
+#[test]
+fn a_wrong_crc_is_a_note() {
+    let mut writer = two();
+    writer.add(Entry { crc: Some(1), ..entry("C.class", b"c") });
+    assert_eq!(
+        listing(writer.end(&End::default())),
+        format!(
+            "{TWO}  |C.class = c [note: t!/C.class: its CRC is 06b9df6f but the archive says 00000001; \
+             the JVM does not check it, nor do we]\n"
+        )
+    );
+}
+
+#[test]
+fn a_wrong_size_costs_that_entry() {
+    let mut writer = two();
+    for (size, method) in [(3, 8), (1000, 8), (1 << 31, 8), (100_000_000, 8), (3, 0)] {
+        writer.add(Entry {
+            size: Some(size),
+            method,
+            ..entry(&format!("C{size}{method}.class"), b"content of C")
+        });
+    }
+    assert_eq!(
+        listing(writer.end(&End::default())),
+        format!(
+            "{TWO}  \
+             |C38.class = error: t!/C38.class: it claims 3 bytes but unpacks to more\n  \
+             |C10008.class = error: t!/C10008.class: it claims 1000 bytes but unpacks to 12\n  \
+             |C21474836488.class = error: t!/C21474836488.class: it claims 2147483648 bytes, more than the limit of 268435456\n  \
+             |C1000000008.class = error: t!/C1000000008.class: it claims 100000000 bytes, more than 17 compressed bytes can hold\n  \
+             |C30.class = error: t!/C30.class: it claims 3 bytes but 12 are stored\n"
+        )
+    );
+}
+
+#[test]
+fn entries_for_which_the_jvm_refuses_the_archive_cost_themselves() {
+    let mut encrypted = two();
+    encrypted.add(Entry { flags: 1, ..entry("C.class", b"c") });
+    assert_eq!(
+        listing(encrypted.end(&End::default())),
+        format!(
+            "{TWO}  |C.class = error: t!/C.class: the entry is encrypted, so it cannot be read\n\
+             note: t: `C.class` is encrypted: the JVM refuses the whole archive; we read the other entries\n"
+        )
+    );
+    let mut unknown = two();
+    unknown.add(Entry { method: 99, ..entry("C.class", b"c") });
+    assert!(listing(unknown.end(&End::default())).contains("has the unknown compression method 99"));
+}
+
+#[test]
+fn odd_names_are_kept_as_they_are() {
+    let names =
+        ["./A.class", "/A.class", "../../evil.class", "a\\b.class", "a//b.class", "ü.class", "a.CLASS.class"];
+    let entries: Vec<(&str, &[u8])> = names.iter().map(|it| (*it, &b"x"[..])).collect();
+    let expected: String = names.iter().map(|it| format!("  |{it} = x\n")).collect();
+    assert_eq!(listing(zip(&entries)), format!("app t\n{expected}"));
+}
+
+#[test]
+fn names_that_are_no_text_are_written_out() {
+    let mut writer = two();
+    writer.add(Entry { name: b"\xfc\xff.class", ..entry("", b"c") });
+    writer.add(entry("", b"nameless"));
+    writer.add(entry("nul\0.class", b"d"));
+    let long = "x".repeat(65_000) + ".class";
+    writer.add(entry(&long, b"e"));
+    assert_eq!(
+        listing(writer.end(&End::default())),
+        format!(
+            "{TWO}  |\\xFC\\xFF.class = c\n  |nul\0.class = d\n  |{long} = e\n\
+             note: t: the name `\\\\xFC\\\\xFF.class` is not one that the JVM takes; it may refuse the whole archive\n"
+        )
+    );
+}
+
+#[test]
+fn the_directory_decides_about_names() {
+    let mut writer = two();
+    writer.add(Entry { local_name: Some(b"Other.class"), ..entry("C.class", b"c") });
+    assert_eq!(listing(writer.end(&End::default())), format!("{TWO}  |C.class = c\n"));
+}
+
+#[test]
+fn a_count_that_lies_is_a_note() {
+    assert_eq!(
+        listing(two().end(&End { count: Some(1), ..End::default() })),
+        format!("{TWO}note: t: it claims 1 entries but has 2; all are read, as by the JVM\n")
+    );
+}
+
+#[test]
+fn more_entries_than_sixteen_bits_count() {
+    let mut writer = two();
+    for i in 0..65_540 {
+        writer.add(Entry { method: 0, ..entry(&format!("e/{i}"), b"") });
+    }
+    assert_eq!(listing(writer.end(&End::default())), TWO);
+}
+
+#[test]
+fn what_is_no_archive_is_an_error() {
+    let whole = two().end(&End::default());
+    assert_eq!(listing(Vec::new()), "error: the file is empty, which is no zip archive\n");
+    let missing =
+        "error: no zip archive: the record that ends one is missing (cut off, or another kind of file)\n";
+    assert_eq!(listing(b"hello, I am text\n".repeat(20)), missing);
+    assert_eq!(listing(whole[..whole.len() * 2 / 3].to_vec()), missing);
+    assert_eq!(listing(whole[..whole.len() - 30].to_vec()), missing);
+    let lie = listing(two().end(&End { shift: 1 << 20, ..End::default() }));
+    assert_eq!(lie, "error: the archive claims a directory after its end\n");
+    assert_eq!(listing(ZipWriter::default().end(&End::default())), "app t\n");
+}
+
+#[test]
+fn a_bomb_within_the_limit_is_read_and_its_buffer_given_back() {
+    let zeros = vec![0; 64 << 20];
+    let text = listing(zip(&[("Bomb.class", &zeros), ("A.class", b"a")]));
+    assert!(text.ends_with("|A.class = a\n"), "{text:?}");
+}
+
+#[test]
+fn entries_that_overlap_are_a_note() {
+    // One body, two directory entries: the second directory line is the first one with another name.
+    let body = vec![b'x'; 1000];
+    let mut writer = ZipWriter::default();
+    writer.add(Entry { method: 0, ..entry("A.class", &body) });
+    let one = writer.end(&End { count: Some(2), ..End::default() });
+    let directory = one.windows(4).position(|it| it == b"PK\x01\x02").unwrap();
+    let end = one.windows(4).position(|it| it == b"PK\x05\x06").unwrap();
+    let mut line = one[directory..end].to_vec();
+    line[46] = b'B';
+    let mut two = [&one[..end], &line, &one[end..]].concat();
+    let at = two.len() - 22 + 12;
+    let size = 2 * (end - directory) as u32;
+    two[at..at + 4].copy_from_slice(&size.to_le_bytes());
+    let text = listing(two);
+    assert!(text.contains("|B.class = xxxxxxxxxxxxxxxxxxxx\n"), "{text}");
+    assert!(
+        text.ends_with("note: t: its entries overlap: they claim more bytes than the archive has\n"),
+        "{text}"
+    );
+}
+
+const MANIFEST: &[u8] = b"Manifest-Version: 1.0\r\nMulti-Release: true\r\n";
+
+#[test]
+fn multi_release_archives_choose_for_the_release() {
+    let versions: Vec<(String, &[u8])> =
+        [("8", "8"), ("9", "9"), ("17", "S"), ("25", "T"), ("x", "X"), ("09", "0")]
+            .map(|(version, content)| (format!("META-INF/versions/{version}/A.class"), content.as_bytes()))
+            .into();
+    let archive = |manifest: &[u8]| {
+        let mut entries: Vec<(&str, &[u8])> = vec![("META-INF/MANIFEST.MF", manifest), ("A.class", b"base")];
+        entries.extend(versions.iter().map(|(name, content)| (name.as_str(), *content)));
+        listing(zip(&entries))
+    };
+    assert_eq!(archive(MANIFEST), "app t\n  META-INF/versions/17/|A.class = S\n");
+    assert_eq!(archive(b"Manifest-Version: 1.0\r\n"), "app t\n  |A.class = base\n");
+    assert_eq!(
+        archive(b"Multi-Rel\r\n ease: true\r\n"),
+        "app t\n  |A.class = base\n\
+         note: t!/META-INF/MANIFEST.MF: line 1 of the manifest is no header; it is skipped\n"
+    );
+}
+
+#[test]
+fn wars_have_classes_and_libraries() {
+    let lib = zip(&[("L.class", b"lib")]);
+    let war = zip(&[
+        ("WEB-INF/lib/b.jar", &lib),
+        ("WEB-INF/classes/p/A.class", b"hidden"),
+        ("WEB-INF/classes/p/A.class", b"a"),
+        ("WEB-INF/lib/a.jar", &lib),
+        ("WEB-INF/web.xml", b"<web-app/>"),
+    ]);
+    let note = "class entries hidden by later ones of the same name: 1, first `WEB-INF/classes/p/A.class`; \
+                the last counts, as in the JVM";
+    assert_eq!(
+        listing(war),
+        format!(
+            "app t!/WEB-INF/classes\n  WEB-INF/classes/|p/A.class = a\n\
+             lib t!/WEB-INF/lib/b.jar\n  |L.class = lib\n\
+             lib t!/WEB-INF/lib/a.jar\n  |L.class = lib\n\
+             note: t: {note}\n"
+        )
+    );
+}
+
+#[test]
+fn spring_boot_jars_go_by_their_index() {
+    let lib = |content: &[u8]| {
+        zip(&[
+            ("META-INF/MANIFEST.MF", MANIFEST),
+            ("L.class", b"old"),
+            ("META-INF/versions/9/L.class", content),
+        ])
+    };
+    let (a, b, c) = (lib(b"a"), lib(b"b"), lib(b"c"));
+    let mut writer = ZipWriter::default();
+    writer.add(entry("BOOT-INF/classes/A.class", b"app"));
+    for (name, jar) in [("BOOT-INF/lib/a.jar", &a), ("BOOT-INF/lib/b.jar", &b), ("BOOT-INF/lib/c.jar", &c)] {
+        writer.add(Entry { method: 0, ..entry(name, jar) });
+    }
+    writer.add(entry("BOOT-INF/classpath.idx", b"- \"BOOT-INF/lib/c.jar\"\n- \"BOOT-INF/lib/b.jar\"\n"));
+    writer.add(entry("org/example/Launcher.class", b"launch"));
+    assert_eq!(
+        listing(writer.end(&End::default())),
+        "app t!/BOOT-INF/classes\n  BOOT-INF/classes/|A.class = app\n\
+         lib t\n  |org/example/Launcher.class = launch\n\
+         lib t!/BOOT-INF/lib/c.jar\n  META-INF/versions/9/|L.class = c\n\
+         lib t!/BOOT-INF/lib/b.jar\n  META-INF/versions/9/|L.class = b\n\
+         lib t!/BOOT-INF/lib/a.jar\n  META-INF/versions/9/|L.class = a\n"
+    );
+}
+
+#[test]
+fn the_modules_of_an_ear_are_app() {
+    let lib = zip(&[("L.class", b"lib")]);
+    let war = zip(&[("WEB-INF/classes/A.class", b"a"), ("WEB-INF/lib/l.jar", &lib)]);
+    let beans = zip(&[("Bean.class", b"bean")]);
+    let ear = zip(&[
+        ("META-INF/application.xml", b""),
+        ("app.war", &war),
+        ("beans.jar", &beans),
+        ("lib/l.jar", &lib),
+        ("broken.jar", b"text"),
+    ]);
+    assert_eq!(
+        listing(ear),
+        "app t!/app.war!/WEB-INF/classes\n  WEB-INF/classes/|A.class = a\n\
+         lib t!/app.war!/WEB-INF/lib/l.jar\n  |L.class = lib\n\
+         app t!/beans.jar\n  |Bean.class = bean\n\
+         lib t!/lib/l.jar\n  |L.class = lib\n\
+         error: t!/broken.jar: no zip archive: the record that ends one is missing \
+         (cut off, or another kind of file); its classes are missing\n"
+    );
+}
+
+#[test]
+fn jmods_have_their_classes_in_a_folder() {
+    let jmod = zip(&[("classes/module-info.class", b"m"), ("classes/p/A.class", b"a"), ("lib/libx.so", b"")]);
+    assert_eq!(
+        listing([b"JM\x01\x00".to_vec(), jmod].concat()),
+        "app t!/classes\n  classes/|module-info.class = m\n  classes/|p/A.class = a\n"
+    );
+}
+
+#[test]
+fn nesting_ends_at_a_depth() {
+    let mut archive = zip(&[("A.class", b"a")]);
+    for depth in (1..=9).rev() {
+        archive = zip(&[(&format!("{depth}.jar"), &archive)]);
+        if depth == 2 {
+            assert!(
+                listing(archive.clone()).contains(
+                    "lib t!/2.jar!/3.jar!/4.jar!/5.jar!/6.jar!/7.jar!/8.jar!/9.jar\n  |A.class = a\n"
+                )
+            );
+        }
+    }
+    let text = listing(archive);
+    assert!(!text.contains("A.class"), "{text}");
+    assert!(
+        text.ends_with(
+            "9.jar: it is 9 archives deep; archives are opened down to 8, so its classes are missing\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_archive_that_names_one_archive_very_often_ends() {
+    // Each level names the next 30 times: 30 to the power of 8 ways down.
+    let mut archive = zip(&[("A.class", b"a")]);
+    for _ in 0..7 {
+        let names: Vec<String> = (0..30).map(|it| format!("{it}.jar")).collect();
+        let mut writer = ZipWriter::default();
+        for name in &names {
+            writer.add(Entry { method: 8, ..entry(name, &archive) });
+        }
+        archive = writer.end(&End::default());
+    }
+    let text = listing(archive);
+    assert!(text.contains("the input holds more inner archives than the limit; the rest is left out"));
+}
