@@ -33,14 +33,13 @@ fn package(path: &str) -> &str {
 /// The classes that `jimage list` names, as `module/p/C.class`, sorted.
 fn listed_by_jdk(home: &Path, image: &Path) -> Vec<String> {
     let mut names = Vec::new();
-    let (mut module, mut package) = (String::new(), String::new());
-    for line in run(home, "jimage", &["list", image.to_str().unwrap()]).lines() {
+    let mut module = "";
+    let listing = run(home, "jimage", &["list", image.to_str().unwrap()]);
+    for line in listing.lines() {
         if let Some(it) = line.strip_prefix("Module: ") {
-            (module, package) = (it.to_owned(), String::new());
-        } else if line.starts_with("    ") && !line.starts_with("     ") {
-            package = line.trim().replace('.', "/") + "/";
-        } else if line.trim_end().ends_with(".class") {
-            names.push(format!("{module}/{package}{}", line.trim()));
+            module = it;
+        } else if line.ends_with(".class") {
+            names.push(format!("{module}/{}", line.trim()));
         }
     }
     names.sort();
