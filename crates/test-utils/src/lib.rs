@@ -1,10 +1,11 @@
 //! Fixtures, an assembler from text to class bytes, random programs, the JVM harness (dev-dependency only).
 //!
-//! `asm` writes class files without sharing code with `classfile`, `gen` makes random programs with it, `jvm`
+//! `asm` writes class files without sharing code with `classfile`, `generate` makes random programs with it, `jvm`
 //! runs them on a real JVM; `fixture` is the mini-language that tests write their inputs in.
 
 pub mod asm;
 pub mod fixture;
+pub mod generate;
 pub mod jdk;
 pub mod jvm;
 pub mod rng;

@@ -1,0 +1,353 @@
+//! A body while it is written: locals, what lies on the stack below, the budget that bounds its running time.
+//!
+//! Loops are counted and calls go only to methods already written, so a body's cost (an estimate of executed
+//! expressions) is known when it is done; a call is written only where it fits the caller's budget.
+
+use crate::asm::{CodeBuilder, Const, Insn, Label, opcodes as op};
+use crate::rng::Rng;
+
+use super::types::{Decl, Ref, Ty};
+use super::world::World;
+
+/// The class of the trace methods.
+pub(super) const TRACE: &str = "ajar/T";
+
+/// What kinds of body to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Style {
+    /// `jsr` and `ret`.
+    pub(super) subroutines: bool,
+    /// Random exception rows over the finished body.
+    pub(super) odd_rows: bool,
+    /// `ldc` of classes.
+    pub(super) class_constants: bool,
+}
+
+impl Style {
+    /// Whether all locals must be initialised at entry, since code may be entered from anywhere.
+    pub(super) fn fixed_slots(self) -> bool {
+        self.subroutines || self.odd_rows
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Local {
+    pub(super) slot: u16,
+    pub(super) ty: Ty,
+    /// Whether statements may assign it; loop counters are not assigned.
+    pub(super) assignable: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    pub(super) next: Label,
+    pub(super) end: Label,
+    pub(super) live: u32,
+    pub(super) n_monitors: usize,
+}
+
+/// A place between statements, for odd exception rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) label: Label,
+    /// Whether one may jump here: nothing on the stack.
+    pub(super) enterable: bool,
+}
+
+/// A subroutine that may be called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sub {
+    pub(super) label: Label,
+    pub(super) leaves: Option<Ty>,
+    pub(super) cost: u32,
+    /// The subroutine that calls it; HotSpot's old verifier wants the same nesting at all calls.
+    pub(super) caller: Option<Label>,
+}
+
+pub(super) struct Body<'w> {
+    pub(super) world: &'w World,
+    pub(super) rng: &'w mut Rng,
+    pub(super) style: Style,
+    pub(super) code: CodeBuilder,
+    pub(super) locals: Vec<Local>,
+    pub(super) next_slot: u16,
+    /// Values on the stack below the expression being written.
+    pub(super) live: u32,
+    /// Nesting of expressions and of statements.
+    pub(super) depth: u32,
+    pub(super) nest: u32,
+    /// How often the code being written runs at most.
+    pub(super) mult: u32,
+    pub(super) cost: u32,
+    pub(super) budget: u32,
+    pub(super) ret: Option<Decl>,
+    /// The class of `this` in local 0.
+    pub(super) this: Option<usize>,
+    /// The class that holds the method.
+    pub(super) owner: usize,
+    /// Before the constructor call of the superclass: no statements.
+    pub(super) early: bool,
+    pub(super) monitors: Vec<u16>,
+    pub(super) loops: Vec<Loop>,
+    pub(super) prologue: Vec<Insn>,
+    pub(super) points: Vec<Point>,
+    pub(super) handlers: Vec<Label>,
+    pub(super) subs: Vec<Sub>,
+    pub(super) tail: Vec<Insn>,
+    /// The subroutine being written.
+    pub(super) sub: Option<Label>,
+    /// Locals that subroutines may name.
+    pub(super) n_base: usize,
+}
+
+impl<'w> Body<'w> {
+    pub(super) fn new(
+        world: &'w World,
+        rng: &'w mut Rng,
+        style: Style,
+        owner: usize,
+        budget: u32,
+    ) -> Body<'w> {
+        let mut code = CodeBuilder::new();
+        let handlers =
+            if style.odd_rows { (0..rng.range(1, 3)).map(|_| code.label()).collect() } else { vec![] };
+        Body {
+            world,
+            rng,
+            style,
+            code,
+            locals: Vec::new(),
+            next_slot: 0,
+            live: 0,
+            depth: 0,
+            nest: 0,
+            mult: 1,
+            cost: 0,
+            budget,
+            ret: None,
+            this: None,
+            owner,
+            early: false,
+            monitors: Vec::new(),
+            loops: Vec::new(),
+            prologue: Vec::new(),
+            points: Vec::new(),
+            handlers,
+            subs: Vec::new(),
+            tail: Vec::new(),
+            sub: None,
+            n_base: 0,
+        }
+    }
+
+    /// Whether only leaves should be written from here on.
+    pub(super) fn is_full(&self) -> bool {
+        self.code.insns.len() > 1000 || self.tail.len() > 1000 || self.cost >= self.budget
+    }
+
+    /// Counts `cost` for every run of the code being written.
+    pub(super) fn spend(&mut self, cost: u32) {
+        self.cost = self.cost.saturating_add(self.mult.saturating_mul(cost));
+    }
+
+    /// Whether something of this cost fits here.
+    pub(super) fn affords(&self, cost: u32) -> bool {
+        self.cost.saturating_add(self.mult.saturating_mul(cost)) <= self.budget
+    }
+
+    /// Writes with `n` more values below.
+    pub(super) fn under<R>(&mut self, n: u32, write: impl FnOnce(&mut Self) -> R) -> R {
+        self.live += n;
+        let out = write(self);
+        self.live -= n;
+        out
+    }
+
+    /// A slot that no statement names, of this type.
+    pub(super) fn hidden_slot(&mut self, ty: Ty) -> u16 {
+        let slot = self.next_slot;
+        self.next_slot += ty.width();
+        if self.style.fixed_slots() {
+            // Whatever jumps around must find a value of the right type.
+            let zero = match ty {
+                Ty::Int => op::ICONST_0,
+                Ty::Long => op::LCONST_0,
+                Ty::Float => op::FCONST_0,
+                Ty::Double => op::DCONST_0,
+                Ty::Ref(_) => op::ACONST_NULL,
+            };
+            self.prologue.push(Insn::Plain(zero));
+            self.prologue.push(Insn::Local(op::ISTORE + ty.family(), slot, false));
+        }
+        slot
+    }
+
+    /// A new local that statements may name; not initialised yet.
+    pub(super) fn new_local(&mut self, ty: Ty) -> Local {
+        let local = Local { slot: self.hidden_slot(ty), ty, assignable: true };
+        self.locals.push(local);
+        local
+    }
+
+    /// Runs `write` and forgets the locals it made; their slots are used again with other types.
+    pub(super) fn scope(&mut self, write: impl FnOnce(&mut Self)) {
+        let (n_locals, next_slot) = (self.locals.len(), self.next_slot);
+        write(self);
+        self.locals.truncate(n_locals);
+        if !self.style.fixed_slots() {
+            self.next_slot = next_slot;
+        }
+    }
+
+    pub(super) fn readable(&mut self, ty: Ty) -> Option<Local> {
+        let n = if self.sub.is_some() { self.n_base } else { self.locals.len() };
+        let found: Vec<Local> =
+            self.locals.iter().take(n).filter(|it| self.world.is_sub(it.ty, ty)).copied().collect();
+        self.rng.pick(&found).copied()
+    }
+
+    pub(super) fn writable(&mut self, ty: Option<Ty>) -> Option<Local> {
+        let n = if self.sub.is_some() { self.n_base } else { self.locals.len() };
+        let fits = |it: &&Local| it.assignable && ty.is_none_or(|ty| self.world.is_sub(ty, it.ty));
+        let found: Vec<Local> = self.locals.iter().take(n).filter(fits).copied().collect();
+        self.rng.pick(&found).copied()
+    }
+
+    pub(super) fn load(&mut self, ty: Ty, slot: u16) {
+        self.access(op::ILOAD, op::ILOAD_0, ty, slot);
+    }
+
+    pub(super) fn store(&mut self, ty: Ty, slot: u16) {
+        self.access(op::ISTORE, op::ISTORE_0, ty, slot);
+    }
+
+    /// A load or store in any of its forms.
+    fn access(&mut self, general: u8, short: u8, ty: Ty, slot: u16) {
+        let family = ty.family();
+        match u8::try_from(slot) {
+            Ok(slot @ 0..=3) if self.rng.chance(80) => self.code.op(short + 4 * family + slot),
+            _ => {
+                let wide = self.rng.chance(4);
+                self.code.push(Insn::Local(general + family, slot, wide))
+            }
+        };
+    }
+
+    pub(super) fn pop(&mut self, ty: Ty) {
+        self.code.op(if ty.width() == 2 { op::POP2 } else { op::POP });
+    }
+
+    pub(super) fn dup(&mut self, ty: Ty) {
+        self.code.op(if ty.width() == 2 { op::DUP2 } else { op::DUP });
+    }
+
+    pub(super) fn goto(&mut self, label: Label) {
+        let opcode = if self.rng.chance(4) { op::GOTO_W } else { op::GOTO };
+        self.code.jump(opcode, label);
+    }
+
+    /// Calls a trace method and leaves the value (references come back as they are by a copy).
+    pub(super) fn trace(&mut self, ty: Ty) {
+        let letter = match ty {
+            Ty::Int => "I",
+            Ty::Long => "J",
+            Ty::Float => "F",
+            Ty::Double => "D",
+            Ty::Ref(_) => "Ljava/lang/Object;",
+        };
+        let plain = matches!(ty, Ty::Ref(it) if it != Ref::Object);
+        if plain {
+            self.code.op(op::DUP);
+        }
+        self.code.call(op::INVOKESTATIC, TRACE, "t", &format!("({letter}){letter}"));
+        if plain {
+            self.code.op(op::POP);
+        }
+        self.spend(2);
+    }
+
+    /// A constant of a primitive type or a string, null for other references.
+    pub(super) fn constant(&mut self, ty: Ty) {
+        match ty {
+            Ty::Int => {
+                let it = self.int_value();
+                self.code.int(it);
+            }
+            Ty::Long => self.long_constant(),
+            Ty::Float => self.float_constant(),
+            Ty::Double => self.double_constant(),
+            Ty::Ref(Ref::Str) if self.rng.chance(90) => {
+                let text = self.rng.one(["", "a", "ab", "x\u{0}y", "h\u{e9}\u{20ac}", "\"q\"\n"]);
+                self.code.ldc(Const::Str(text.into()));
+            }
+            Ty::Ref(_) => {
+                self.code.op(op::ACONST_NULL);
+            }
+        }
+    }
+
+    pub(super) fn int_value(&mut self) -> i32 {
+        match self.rng.below(10) {
+            0..6 => self.rng.range(-2, 6),
+            6 => self.rng.range(-200, 200),
+            7 => self.rng.range(-40_000, 40_000),
+            8 => self.rng.one([i32::MIN, i32::MAX, -1, 31, 32, 33, 65_535, 128]),
+            _ => self.rng.bits() as i32,
+        }
+    }
+
+    fn long_constant(&mut self) {
+        let it = match self.rng.below(4) {
+            it @ 0..2 => {
+                self.code.op(op::LCONST_0 + it as u8);
+                return;
+            }
+            2 => self.rng.one([i64::MIN, i64::MAX, -1, 63, 64, 1 << 32, -3]),
+            _ => self.rng.bits() as i64,
+        };
+        self.code.ldc(Const::Long(it));
+    }
+
+    fn float_constant(&mut self) {
+        let special =
+            [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, f32::MIN_POSITIVE, f32::MAX, 1e10, 0.1];
+        let it = match self.rng.below(6) {
+            it @ 0..3 => {
+                self.code.op(op::FCONST_0 + it as u8);
+                return;
+            }
+            3 => self.rng.one(special).to_bits(),
+            4 => (self.rng.range(-100, 100) as f32 / 4.0).to_bits(),
+            _ => self.rng.bits() as u32,
+        };
+        self.code.ldc(Const::Float(it));
+    }
+
+    fn double_constant(&mut self) {
+        let special =
+            [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, f64::MIN_POSITIVE, f64::MAX, 1e20, 0.1];
+        let it = match self.rng.below(6) {
+            it @ 0..2 => {
+                self.code.op(op::DCONST_0 + it as u8);
+                return;
+            }
+            2 | 3 => self.rng.one(special).to_bits(),
+            4 => (f64::from(self.rng.range(-100, 100)) / 4.0).to_bits(),
+            _ => self.rng.bits(),
+        };
+        self.code.ldc(Const::Double(it));
+    }
+
+    /// Leaves the method: gives back the locks, then returns.
+    pub(super) fn leave(&mut self) {
+        let ret = self.ret.map(Decl::ty);
+        if let Some(ty) = ret {
+            self.leaf(ty);
+        }
+        for slot in self.monitors.clone().into_iter().rev() {
+            self.load(Ty::Ref(Ref::Object), slot);
+            self.code.op(op::MONITOREXIT);
+        }
+        self.code.op(ret.map_or(op::RETURN, |it| op::IRETURN + it.family()));
+    }
+}

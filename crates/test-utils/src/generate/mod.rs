@@ -1,0 +1,19 @@
+//! Random programs that every JVM accepts: a few classes each, deterministic in the seed, bounded in time.
+//!
+//! All classes are of version 49 or older, which HotSpot verifies by inferring types, so no `StackMapTable` is
+//! needed. The programs make the order of evaluation visible through `ajar/T` and use, besides their own
+//! classes, only `java/lang/Object`, `String` (`length`, `charAt`, `equals`, `concat`) and exceptions of
+//! `java/lang` with constructors without arguments.
+
+mod body;
+mod expr;
+mod objects;
+mod program;
+mod shapes;
+mod stmt;
+mod subs;
+mod traps;
+mod types;
+mod world;
+
+pub use program::{Mode, Program, program};

@@ -1,0 +1,89 @@
+//! Subroutines: `jsr` and `ret`, nested, called from several places, with several exits or none.
+
+use crate::asm::{Insn, Label, opcodes as op};
+
+use super::body::{Body, Sub};
+use super::types::{Ref, Ty};
+
+impl Body<'_> {
+    /// Calls a subroutine that leaves nothing.
+    pub(super) fn call_sub(&mut self) {
+        self.jsr(None);
+    }
+
+    /// Calls a subroutine that leaves a value.
+    pub(super) fn sub_expr(&mut self, ty: Ty) {
+        if self.early || !matches!(ty, Ty::Int | Ty::Long) || !self.jsr(Some(ty)) {
+            self.leaf(ty);
+        }
+    }
+
+    fn jsr(&mut self, leaves: Option<Ty>) -> bool {
+        // The old verifier merges the stacks of all calls, so they are all made on an empty stack.
+        if self.live != 0 || self.early {
+            return false;
+        }
+        let fits = |it: &&Sub| it.leaves == leaves && it.caller == self.sub && self.affords(it.cost);
+        let found: Vec<Sub> = self.subs.iter().filter(fits).copied().collect();
+        let known = self.rng.pick(&found).copied().filter(|_| self.rng.chance(60));
+        let sub = match known {
+            Some(it) => it,
+            None if self.subs.len() < 6 && !self.is_full() => self.new_sub(leaves),
+            None => return false,
+        };
+        let opcode = if self.rng.chance(10) { op::JSR_W } else { op::JSR };
+        self.code.jump(opcode, sub.label);
+        self.spend(sub.cost);
+        true
+    }
+
+    /// Writes a subroutine behind the body. It may call those written before it.
+    fn new_sub(&mut self, leaves: Option<Ty>) -> Sub {
+        let label = self.code.label();
+        let insns = std::mem::take(&mut self.code.insns);
+        let (mult, cost, budget) = (self.mult, self.cost, self.budget);
+        let (caller, nest, depth) = (self.sub, self.nest, self.depth);
+        let loops = std::mem::take(&mut self.loops);
+        (self.mult, self.cost, self.sub) = (1, 0, Some(label));
+        self.budget = budget.saturating_sub(cost) / mult.max(1);
+        self.sub_body(label, leaves);
+        let sub = Sub { label, leaves, cost: self.cost, caller };
+        (self.mult, self.cost, self.budget) = (mult, cost, budget);
+        (self.sub, self.nest, self.depth) = (caller, nest, depth);
+        self.loops = loops;
+        let written = std::mem::replace(&mut self.code.insns, insns);
+        self.tail.extend(written);
+        self.subs.push(sub);
+        sub
+    }
+
+    fn sub_body(&mut self, label: Label, leaves: Option<Ty>) {
+        self.code.bind(label);
+        let slot = self.next_slot;
+        self.next_slot += 1;
+        self.store(Ty::Ref(Ref::Object), slot);
+        self.block();
+        // HotSpot's old verifier wants one `ret` a subroutine, so several exits meet there.
+        let exit = self.code.label();
+        match self.rng.below(10) {
+            0..2 => {
+                self.branch(exit);
+                self.block();
+            }
+            2 => {
+                let other = self.code.label();
+                self.branch(other);
+                self.leave();
+                self.code.bind(other);
+            }
+            3 if leaves.is_none() && self.rng.chance(30) => return self.leave(),
+            _ => {}
+        }
+        self.code.bind(exit);
+        if let Some(ty) = leaves {
+            self.expr(ty);
+        }
+        let wide = self.rng.chance(10);
+        self.code.push(Insn::Local(op::RET, slot, wide));
+    }
+}

@@ -1,0 +1,121 @@
+//! The types that generated programs compute with.
+
+/// What a stack slot or local holds, as the generator sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ty {
+    Int,
+    Long,
+    Float,
+    Double,
+    Ref(Ref),
+}
+
+/// A reference type; classes by their index in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ref {
+    Object,
+    Str,
+    Throwable,
+    Array(Elem),
+    Class(usize),
+}
+
+/// What an array holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Elem {
+    Boolean,
+    Byte,
+    Char,
+    Short,
+    Int,
+    Long,
+    Float,
+    Double,
+    Object,
+    Str,
+    Ints,
+    Class(usize),
+}
+
+/// A type as a descriptor states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decl {
+    Boolean,
+    Byte,
+    Char,
+    Short,
+    Val(Ty),
+}
+
+impl Ty {
+    /// Stack slots.
+    pub(super) fn width(self) -> u16 {
+        if matches!(self, Ty::Long | Ty::Double) { 2 } else { 1 }
+    }
+
+    /// Position in the families of typed opcodes: int, long, float, double, reference.
+    pub(super) fn family(self) -> u8 {
+        match self {
+            Ty::Int => 0,
+            Ty::Long => 1,
+            Ty::Float => 2,
+            Ty::Double => 3,
+            Ty::Ref(_) => 4,
+        }
+    }
+}
+
+impl Elem {
+    /// What a load of an element pushes.
+    pub(super) fn ty(self) -> Ty {
+        match self {
+            Elem::Boolean | Elem::Byte | Elem::Char | Elem::Short | Elem::Int => Ty::Int,
+            Elem::Long => Ty::Long,
+            Elem::Float => Ty::Float,
+            Elem::Double => Ty::Double,
+            Elem::Object => Ty::Ref(Ref::Object),
+            Elem::Str => Ty::Ref(Ref::Str),
+            Elem::Ints => Ty::Ref(Ref::Array(Elem::Int)),
+            Elem::Class(it) => Ty::Ref(Ref::Class(it)),
+        }
+    }
+
+    /// Offset from `iaload` to this kind's load, the same for stores (JVMS §6.5 order: i l f d a b c s).
+    pub(super) fn access(self) -> u8 {
+        match self {
+            Elem::Int => 0,
+            Elem::Long => 1,
+            Elem::Float => 2,
+            Elem::Double => 3,
+            Elem::Object | Elem::Str | Elem::Ints | Elem::Class(_) => 4,
+            Elem::Boolean | Elem::Byte => 5,
+            Elem::Char => 6,
+            Elem::Short => 7,
+        }
+    }
+
+    /// The number of `newarray`, absent for references.
+    pub(super) fn primitive(self) -> Option<i32> {
+        Some(match self {
+            Elem::Boolean => 4,
+            Elem::Char => 5,
+            Elem::Float => 6,
+            Elem::Double => 7,
+            Elem::Byte => 8,
+            Elem::Short => 9,
+            Elem::Int => 10,
+            Elem::Long => 11,
+            _ => return None,
+        })
+    }
+}
+
+impl Decl {
+    /// What a value of this type is on the stack.
+    pub(super) fn ty(self) -> Ty {
+        match self {
+            Decl::Val(it) => it,
+            _ => Ty::Int,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Every generated program is accepted by the JVM and ends in time; the modes reach what they are for.
+
+use std::collections::BTreeMap;
+
+use test_utils::generate::{Mode, program};
+use test_utils::jdk::{self, Jdk};
+use test_utils::jvm::{self, Answer, Outcome};
+
+/// Programs a mode; `GENERATED_PROGRAMS` asks for more.
+fn n_programs() -> u64 {
+    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(150)
+}
+
+fn answers(jdk: &Jdk, mode: Mode) -> Vec<Answer> {
+    let mut classes = Vec::new();
+    let mut cases = Vec::new();
+    for seed in 0..n_programs() {
+        let it = program(seed, mode).expect("assembles");
+        classes.extend(it.classes);
+        cases.extend(it.cases);
+    }
+    let answers = jvm::run(jdk, &classes, &cases).expect("harness runs");
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    let mut n_lines = 0;
+    for (case, answer) in cases.iter().zip(&answers) {
+        let kind = match &answer.outcome {
+            Outcome::Result(_) => "result".to_owned(),
+            Outcome::Timeout => panic!("{}.{} runs for ever", case.class, case.method),
+            Outcome::Throw(it) => it.split(" <- ").next().unwrap_or_default().to_owned(),
+        };
+        let own = kind.starts_with("g/");
+        n_lines += answer.trace.len();
+        *kinds.entry(if own { "own exception".to_owned() } else { kind }).or_default() += 1;
+        if let Outcome::Throw(it) = &answer.outcome {
+            for refused in [
+                "VerifyError",
+                "ClassFormatError",
+                "IncompatibleClassChange",
+                "StackOverflow",
+                "NoSuch",
+                "AbstractMethod",
+                "IllegalAccess",
+                "IllegalMonitor",
+                "OutOfMemory",
+                "UnsupportedClass",
+                "IllegalArgument",
+            ] {
+                assert!(!it.contains(refused), "{}.{} on JDK {}: {it}", case.class, case.method, jdk.version);
+            }
+        }
+    }
+    eprintln!("JDK {} {mode:?}: {} cases, {n_lines} trace lines, {kinds:?}", jdk.version, cases.len());
+    answers
+}
+
+fn check(mode: Mode) {
+    let Some(first) = jdk::at_least(8) else { return };
+    let expected = answers(&first, mode);
+    // At least a third must get to their end, or the programs test little but their first instructions.
+    let n_results = expected.iter().filter(|it| matches!(it.outcome, Outcome::Result(_))).count();
+    assert!(n_results * 3 >= expected.len(), "{n_results} of {} end with a value", expected.len());
+    for other in jdk::all().into_iter().filter(|it| it.version != first.version) {
+        assert_eq!(answers(&other, mode), expected, "JDK {} and {} differ", first.version, other.version);
+    }
+}
+
+#[test]
+fn plain_programs_run() {
+    check(Mode::Plain);
+}
+
+#[test]
+fn subroutines_run() {
+    check(Mode::Subroutines);
+}
+
+#[test]
+fn odd_exception_tables_run() {
+    check(Mode::OddRows);
+}
+
+#[test]
+fn a_seed_is_a_program() {
+    let mode = Mode::Plain;
+    let (first, second) = (program(5, mode).expect("assembles"), program(5, mode).expect("assembles"));
+    assert_eq!((first.classes, first.cases), (second.classes, second.cases));
+}
