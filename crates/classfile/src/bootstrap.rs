@@ -193,12 +193,9 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
         };
         use HandleKind::*;
         let (member, interface) = match kind {
-            GetField | GetStatic | PutField | PutStatic => (self.pool.field_ref(member)?, false),
+            GetField | GetStatic | PutField | PutStatic => (self.pool.field_ref(member)?.0, false),
             _ => {
-                let (member, interface) = self.pool.method_ref(member)?;
-                if member.descriptor().method_type().is_none() {
-                    return Err(Malformed::new(0, "4.4.8", Fault::Grammar("method handle descriptor")));
-                }
+                let (member, interface, _) = self.pool.method_ref(member)?;
                 (member, interface)
             }
         };

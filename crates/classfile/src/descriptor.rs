@@ -24,6 +24,11 @@ impl Kind {
         if matches!(self, Kind::Long | Kind::Double) { 2 } else { 1 }
     }
 
+    /// The kind whose `kind as u8` this is.
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref].get(usize::from(number)).copied()
+    }
+
     /// The letter that begins the names of instructions on this kind: `i l f d a`.
     pub fn letter(self) -> char {
         match self {
@@ -165,6 +170,63 @@ impl<'a> MethodType<'a> {
     }
 }
 
+/// The kinds of a call's parameters and of its result, packed so that a constant pool can keep them.
+///
+/// ```text
+///  63      58   56 55                      5 4        0
+/// [ 1 | - | result | parameters, 3 bits each | how many ]
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallShape(u64);
+
+impl CallShape {
+    /// Parameters that fit in; a longer list is left out.
+    const ROOM: usize = 17;
+    const COUNT: u64 = 0x1f;
+    /// The count that says that the parameters did not fit.
+    const MANY: u64 = 0x1f;
+
+    /// The shape of a method type.
+    pub fn of(ty: MethodType<'_>) -> Self {
+        let mut bits = 1 << 63 | ty.ret().map_or(7, |it| it.kind() as u64) << 56;
+        let mut n = 0;
+        for param in ty.params() {
+            if n == Self::ROOM {
+                return CallShape(bits | Self::MANY);
+            }
+            bits |= (param.kind() as u64) << (5 + 3 * n);
+            n += 1;
+        }
+        CallShape(bits | n as u64)
+    }
+
+    /// The parameter kinds, last one first; `None` when there were too many to keep.
+    pub fn params_from_last(self) -> Option<impl ExactSizeIterator<Item = Kind>> {
+        let n = self.0 & Self::COUNT;
+        let bits = self.0;
+        (n != Self::MANY).then(|| {
+            (0..n as usize)
+                .rev()
+                .map(move |i| Kind::from_number((bits >> (5 + 3 * i) & 7) as u8).unwrap_or(Kind::Int))
+        })
+    }
+
+    /// The kind of the result; `None` for `void`.
+    pub fn ret(self) -> Option<Kind> {
+        Kind::from_number((self.0 >> 56 & 7) as u8)
+    }
+
+    /// The packed form, never 0.
+    pub(crate) fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// The inverse of [`CallShape::raw`].
+    pub(crate) fn from_raw(raw: u64) -> Option<Self> {
+        (raw != 0).then_some(CallShape(raw))
+    }
+}
+
 /// Whether `text` is a field descriptor.
 pub fn is_field_type(text: &[u8]) -> bool {
     type_len(text) == Some(text.len())
@@ -213,6 +275,18 @@ mod tests {
         assert_eq!(t.words(), 5);
         assert_eq!(t.ret().unwrap().class().unwrap().bytes(), b"[[Lp/C;");
         assert!(MethodType::parse(b"()V").unwrap().ret().is_none());
+    }
+
+    #[test]
+    fn a_shape_keeps_kinds_until_there_are_too_many() {
+        let shape = |text: &str| CallShape::of(MethodType::parse(text.as_bytes()).unwrap());
+        let it = shape("(IJ[DLp/C;FD)J");
+        let kinds: Vec<_> = it.params_from_last().unwrap().map(Kind::letter).collect();
+        assert_eq!(kinds, ['d', 'f', 'a', 'a', 'l', 'i']);
+        assert_eq!((it.ret(), shape("()V").ret()), (Some(Kind::Long), None));
+        assert_eq!(shape(&format!("({})I", "D".repeat(17))).params_from_last().unwrap().len(), 17);
+        assert!(shape(&format!("({})I", "D".repeat(18))).params_from_last().is_none());
+        assert_eq!(shape(&format!("({})I", "D".repeat(18))).ret(), Some(Kind::Int));
     }
 
     #[test]

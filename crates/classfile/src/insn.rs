@@ -11,7 +11,7 @@ pub struct Pc(pub u32);
 
 /// One instruction. Branch targets are absolute and not yet checked against instruction starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Insn<'a> {
+pub enum Insn {
     /// `nop`.
     Nop,
     /// `aconst_null`.
@@ -19,11 +19,11 @@ pub enum Insn<'a> {
     /// `iconst_*`, `bipush`, `sipush`.
     Int(i32),
     /// `lconst_*`.
-    Long(i64),
+    Long(i32),
     /// `fconst_*`, as bits.
     Float(u32),
-    /// `dconst_*`, as bits.
-    Double(u64),
+    /// `dconst_*`, as the whole number that it is.
+    Double(i32),
     /// `ldc`, `ldc_w`.
     Ldc(PoolIndex),
     /// `ldc2_w`.
@@ -62,8 +62,8 @@ pub enum Insn<'a> {
     Jsr(Pc),
     /// `ret`: the local with the return address.
     Ret(u16),
-    /// `tableswitch`, `lookupswitch`.
-    Switch(Switch<'a>),
+    /// `tableswitch` (true), `lookupswitch`: read the operands with [`Switch::read`].
+    Switch(bool),
     /// `return` and its kin.
     Return(Option<Kind>),
     /// `getstatic`.
@@ -233,7 +233,16 @@ pub struct Switch<'a> {
     rows: &'a [u8],
 }
 
-impl Switch<'_> {
+impl<'a> Switch<'a> {
+    /// Reads the operands of the switch at `pc`.
+    ///
+    /// # Errors
+    /// When they run past the end of the code or contradict each other. [`decode`] has made sure that
+    /// they do not.
+    pub fn read(code: &'a [u8], pc: Pc, table: bool) -> std::result::Result<Self, Fault> {
+        read_switch(code, pc, table).map(|it| it.0)
+    }
+
     /// Number of keys.
     pub fn len(&self) -> usize {
         self.rows.len() / if self.low.is_some() { 4 } else { 8 }
@@ -245,11 +254,12 @@ impl Switch<'_> {
     }
 
     /// Keys and targets in order.
-    pub fn cases(&self) -> impl ExactSizeIterator<Item = (i32, Pc)> + '_ {
-        let n4 = |at: usize| u4(self.rows, at).unwrap_or_default();
-        (0..self.len()).map(move |i| match self.low {
-            Some(low) => (low.wrapping_add(i as i32), jump(self.pc, n4(4 * i) as i32)),
-            None => (n4(8 * i) as i32, jump(self.pc, n4(8 * i + 4) as i32)),
+    pub fn cases(&self) -> impl ExactSizeIterator<Item = (i32, Pc)> + use<'a> {
+        let Switch { pc, low, rows, .. } = *self;
+        let n4 = move |at: usize| u4(rows, at).unwrap_or_default();
+        (0..self.len()).map(move |i| match low {
+            Some(low) => (low.wrapping_add(i as i32), jump(pc, n4(4 * i) as i32)),
+            None => (n4(8 * i) as i32, jump(pc, n4(8 * i + 4) as i32)),
         })
     }
 }
@@ -265,7 +275,7 @@ fn jump(pc: Pc, by: i32) -> Pc {
 /// When the opcode does not exist or its operands run past the end.
 // long match: one arm an opcode
 #[inline]
-pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn<'_>, Pc), Fault> {
+pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Fault> {
     use BinOp::*;
     use Kind::{Double as D, Float as F, Int as I, Long as L, Ref as A};
     let at = pc.0 as usize;
@@ -303,9 +313,9 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn<'_>, Pc), Fault>
         0x00 => (Insn::Nop, 1),
         0x01 => (Insn::Null, 1),
         0x02..=0x08 => (Insn::Int(i32::from(op) - 3), 1),
-        0x09..=0x0a => (Insn::Long(i64::from(op) - 9), 1),
+        0x09..=0x0a => (Insn::Long(i32::from(op) - 9), 1),
         0x0b..=0x0d => (Insn::Float(f32::from(op - 0x0b).to_bits()), 1),
-        0x0e..=0x0f => (Insn::Double(f64::from(op - 0x0e).to_bits()), 1),
+        0x0e..=0x0f => (Insn::Double(i32::from(op) - 0x0e), 1),
         0x10 => (Insn::Int(i32::from(n1()? as i8)), 2),
         0x11 => (Insn::Int(i32::from(n2()? as i16)), 3),
         0x12 => (Insn::Ldc(PoolIndex(slot()?)), 2),
@@ -361,8 +371,8 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn<'_>, Pc), Fault>
         0xa8 => (Insn::Jsr(target()?), 3),
         0xa9 => (Insn::Ret(slot()?), 2),
         0xaa | 0xab => {
-            let (switch, len) = decode_switch(code, pc, op == 0xaa)?;
-            (Insn::Switch(switch), len)
+            let (_, len) = read_switch(code, pc, op == 0xaa)?;
+            (Insn::Switch(op == 0xaa), len)
         }
         0xac..=0xb0 => (Insn::Return(Some(KINDS[(op - 0xac) as usize])), 1),
         0xb1 => (Insn::Return(None), 1),
@@ -406,7 +416,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn<'_>, Pc), Fault>
 }
 
 /// `wide` and the instruction behind it (JVMS §6.5.wide).
-fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn<'_>, u32), Fault> {
+fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault> {
     use Kind::{Double as D, Float as F, Int as I, Long as L, Ref as A};
     const KINDS: [Kind; 5] = [I, L, F, D, A];
     let have = (code.len() - at) as u64;
@@ -425,7 +435,7 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn<'_>, u32), F
 }
 
 /// Operands of `tableswitch` and `lookupswitch`, aligned to four bytes from the start of the code.
-fn decode_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<'_>, u32), Fault> {
+fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<'_>, u32), Fault> {
     let at = pc.0 as usize;
     let have = (code.len() - at) as u64;
     let start = (at + 4) & !3;
@@ -477,8 +487,8 @@ impl<'a> Instructions<'a> {
     }
 }
 
-impl<'a> Iterator for Instructions<'a> {
-    type Item = Result<(Pc, Insn<'a>)>;
+impl Iterator for Instructions<'_> {
+    type Item = Result<(Pc, Insn)>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -498,3 +508,5 @@ impl<'a> Iterator for Instructions<'a> {
         }
     }
 }
+
+const _: () = assert!(size_of::<Insn>() == 8);

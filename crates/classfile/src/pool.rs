@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::bytes::{Reader, u2, u4};
-use crate::descriptor;
+use crate::descriptor::{self, CallShape, Kind};
 use crate::error::{Fault, Malformed, Result};
 use crate::mutf8;
 use crate::names::{ClassName, Descriptor, MemberRef, Name};
@@ -58,6 +58,8 @@ pub struct Pool<'a> {
     offsets: Box<[u32]>,
     /// Interned ids of the entries that were asked for as names or members, 0 for the others.
     interned: Box<[Cell<u32>]>,
+    /// For method constants and call sites the [`CallShape`], for fields the kind; 0 while unknown.
+    shapes: Box<[Cell<u64>]>,
 }
 
 impl<'a> Pool<'a> {
@@ -105,7 +107,8 @@ impl<'a> Pool<'a> {
         }
         *reader = Reader::new(bytes, pos, "4.1");
         let interned = vec![Cell::new(0); offsets.len()].into_boxed_slice();
-        Ok(Pool { bytes, offsets: offsets.into_boxed_slice(), interned })
+        let shapes = vec![Cell::new(0); offsets.len()].into_boxed_slice();
+        Ok(Pool { bytes, offsets: offsets.into_boxed_slice(), interned, shapes })
     }
 
     /// Number of indices, the unused index 0 included.
@@ -233,41 +236,80 @@ impl<'a> Pool<'a> {
     }
 
     fn member(&self, index: PoolIndex, class: PoolIndex, name_and_type: PoolIndex) -> Result<MemberRef> {
-        let cell = &self.interned[index.0 as usize];
-        if let Some(member) = MemberRef::from_raw(cell.get()) {
-            return Ok(member);
-        }
         let (name, descriptor) = self.name_and_type(name_and_type)?;
         let member = MemberRef::new(self.class_name(class)?, name, descriptor);
-        cell.set(member.raw());
+        self.interned[index.0 as usize].set(member.raw());
         Ok(member)
     }
 
-    /// The field that the `CONSTANT_Fieldref` at `index` names.
-    pub fn field_ref(&self, index: PoolIndex) -> Result<MemberRef> {
-        match self.entry(index)? {
-            Entry::Fieldref(class, name_and_type) => {
-                let it = self.member(index, class, name_and_type)?;
-                match it.descriptor().field_type() {
-                    Some(_) => Ok(it),
-                    None => {
-                        Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("field descriptor")))
-                    }
-                }
-            }
-            _ => self.wrong(index, "CONSTANT_Fieldref"),
-        }
+    /// The member interned for `index`, if the constant there has one of these tags and was read before.
+    #[inline]
+    fn known_member(&self, index: PoolIndex, tags: [u8; 2]) -> Option<(MemberRef, u8, u64)> {
+        let at = *self.offsets.get(index.0 as usize)? as usize;
+        let tag = *self.bytes.get(at)?;
+        let member = MemberRef::from_raw(self.interned.get(index.0 as usize)?.get())?;
+        let shape = self.shapes.get(index.0 as usize)?.get();
+        (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, shape))
     }
 
-    /// The method that the constant at `index` names, and whether it is a
-    /// `CONSTANT_InterfaceMethodref`.
-    pub fn method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool)> {
-        match self.entry(index)? {
-            Entry::Methodref(class, name_and_type) => Ok((self.member(index, class, name_and_type)?, false)),
-            Entry::InterfaceMethodref(class, name_and_type) => {
-                Ok((self.member(index, class, name_and_type)?, true))
+    /// The field that the `CONSTANT_Fieldref` at `index` names, and the kind of its values.
+    ///
+    /// # Errors
+    /// When it is no field constant or its descriptor is no field descriptor.
+    pub fn field_ref(&self, index: PoolIndex) -> Result<(MemberRef, Kind)> {
+        if let Some((member, _, shape)) = self.known_member(index, [9, 9]) {
+            return Ok((member, Kind::from_number(shape as u8 - 1).unwrap_or(Kind::Int)));
+        }
+        let Entry::Fieldref(class, name_and_type) = self.entry(index)? else {
+            return self.wrong(index, "CONSTANT_Fieldref");
+        };
+        let member = self.member(index, class, name_and_type)?;
+        let Some(ty) = member.descriptor().field_type() else {
+            return Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("field descriptor")));
+        };
+        self.shapes[index.0 as usize].set(ty.kind() as u64 + 1);
+        Ok((member, ty.kind()))
+    }
+
+    /// The method that the constant at `index` names, whether it is a `CONSTANT_InterfaceMethodref`, and
+    /// the kinds of its parameters and result.
+    ///
+    /// # Errors
+    /// When it is no method constant or its descriptor is no method descriptor.
+    pub fn method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool, CallShape)> {
+        if let Some((member, tag, shape)) = self.known_member(index, [10, 11])
+            && let Some(shape) = CallShape::from_raw(shape)
+        {
+            return Ok((member, tag == 11, shape));
+        }
+        let (class, name_and_type, interface) = match self.entry(index)? {
+            Entry::Methodref(class, name_and_type) => (class, name_and_type, false),
+            Entry::InterfaceMethodref(class, name_and_type) => (class, name_and_type, true),
+            _ => return self.wrong(index, "CONSTANT_Methodref"),
+        };
+        let member = self.member(index, class, name_and_type)?;
+        let Some(ty) = member.descriptor().method_type() else {
+            return Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("method descriptor")));
+        };
+        let shape = CallShape::of(ty);
+        self.shapes[index.0 as usize].set(shape.raw());
+        Ok((member, interface, shape))
+    }
+
+    /// Descriptor and kinds of the `CONSTANT_InvokeDynamic` at `index`.
+    ///
+    /// # Errors
+    /// When it is no call site or its descriptor is no method descriptor.
+    pub fn call_site_type(&self, index: PoolIndex) -> Result<(Descriptor, CallShape)> {
+        let Entry::InvokeDynamic(_, name_and_type) = self.entry(index)? else {
+            return self.wrong(index, "CONSTANT_InvokeDynamic");
+        };
+        let (_, descriptor) = self.name_and_type(name_and_type)?;
+        match descriptor.method_type() {
+            Some(ty) => Ok((descriptor, CallShape::of(ty))),
+            None => {
+                Err(Malformed::new(self.offset(index)?, "4.4.10", Fault::Grammar("call site descriptor")))
             }
-            _ => self.wrong(index, "CONSTANT_Methodref"),
         }
     }
 }

@@ -2,9 +2,9 @@
 //! the operands have been evaluated and before the effect.
 
 use classfile::bootstrap::Loadable;
-use classfile::descriptor::{FieldType, MethodType};
+use classfile::descriptor::{CallShape, FieldType};
 use classfile::insn::{BinOp, Cond, Insn, InvokeOp, Pc, StackOp, Switch};
-use classfile::names::{ClassName, MemberRef};
+use classfile::names::{ClassName, Descriptor, MemberRef};
 use classfile::pool::{Entry, PoolIndex};
 use classfile::stack::rearrangement;
 
@@ -13,17 +13,17 @@ use super::{Lowerer, Step, build_fault, fault};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Place, SwitchTable, Var};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
-impl<'a> Lowerer<'_, '_, 'a> {
+impl Lowerer<'_, '_, '_> {
     /// Lowers one instruction of the block with index `block`.
     // long match: one arm a kind of instruction
-    pub(super) fn insn(&mut self, block: usize, insn: Insn<'a>) -> Step<()> {
+    pub(super) fn insn(&mut self, block: usize, insn: Insn) -> Step<()> {
         match insn {
             Insn::Nop => {}
             Insn::Null => self.constant(Expr::Null, Kind::Ref),
             Insn::Int(it) => self.constant(Expr::Int(it), Kind::Int),
-            Insn::Long(it) => self.constant(Expr::Long((it as u64).into()), Kind::Long),
+            Insn::Long(it) => self.constant(Expr::Long((i64::from(it) as u64).into()), Kind::Long),
             Insn::Float(it) => self.constant(Expr::Float(it), Kind::Float),
-            Insn::Double(it) => self.constant(Expr::Double(it.into()), Kind::Double),
+            Insn::Double(it) => self.constant(Expr::Double(f64::from(it).to_bits().into()), Kind::Double),
             Insn::Ldc(index) | Insn::Ldc2(index) => self.load_constant(index)?,
             Insn::Load(kind, slot) => self.push_var(Var::local(slot, kind)),
             Insn::Store(kind, slot) => self.store(kind, slot)?,
@@ -55,7 +55,7 @@ impl<'a> Lowerer<'_, '_, 'a> {
             }
             Insn::Jsr(to) => self.jsr(to)?,
             Insn::Ret(slot) => self.ret(block, slot)?,
-            Insn::Switch(switch) => self.switch(switch)?,
+            Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 let value = if kind.is_some() { Some(self.pop::<1>()?[0].0) } else { None };
                 self.save_heap(self.stack.slots.len())?;
@@ -69,29 +69,27 @@ impl<'a> Lowerer<'_, '_, 'a> {
                 self.emit(Instr::Throw(value.0));
             }
             Insn::GetStatic(index) => {
-                let field = self.code.pool().field_ref(index)?;
+                let (field, kind) = self.code.pool().field_ref(index)?;
                 self.may_init(field.class())?;
                 let e = self.b.expr(Expr::Static(field));
-                let kind = FieldType(field.descriptor().bytes()).kind();
                 self.push(Slot { heap: true, trivial: false, ..Slot::constant(e, kind) })?;
             }
             Insn::PutStatic(index) => {
-                let field = self.code.pool().field_ref(index)?;
+                let (field, _) = self.code.pool().field_ref(index)?;
                 self.may_init(field.class())?;
                 let [value] = self.pop::<1>()?;
                 self.emit(Instr::SetStatic(field, value.0));
             }
             Insn::GetField(index) => {
-                let field = self.code.pool().field_ref(index)?;
+                let (field, kind) = self.code.pool().field_ref(index)?;
                 self.operand(0)?;
                 self.assert_not_null(0)?;
                 let [object] = self.pop::<1>()?;
                 let e = self.b.expr(Expr::Field(object.0, field));
-                let kind = FieldType(field.descriptor().bytes()).kind();
                 self.push(Slot { heap: true, ..object.1.under(e, kind) })?;
             }
             Insn::PutField(index) => {
-                let field = self.code.pool().field_ref(index)?;
+                let (field, _) = self.code.pool().field_ref(index)?;
                 self.operand(1)?;
                 self.assert_not_null(1)?;
                 let [object, value] = self.pop::<2>()?;
@@ -544,11 +542,8 @@ impl<'a> Lowerer<'_, '_, 'a> {
     }
 
     fn invoke(&mut self, op: InvokeOp, index: PoolIndex) -> Step<()> {
-        let (method, interface) = self.code.pool().method_ref(index)?;
-        let Some(ty) = MethodType::parse(method.descriptor().bytes()) else {
-            return Err(fault("malformed method descriptor"));
-        };
-        let n = ty.params().count();
+        let (method, interface, shape) = self.code.pool().method_ref(index)?;
+        let n = params(shape, method.descriptor());
         let kind = match (op, interface) {
             (InvokeOp::Virtual, _) => CallKind::Virtual,
             (InvokeOp::Interface, _) => CallKind::Interface,
@@ -569,14 +564,14 @@ impl<'a> Lowerer<'_, '_, 'a> {
         let args = self.arguments(n + usize::from(kind.has_receiver()))?;
         self.save_heap(self.stack.slots.len())?;
         let args = self.b.operands(&args).map_err(build_fault)?;
-        let var = self.result_var(ty)?;
+        let var = self.result_var(shape)?;
         self.emit(Instr::Call(var, kind, method, args));
         self.push_result(var);
         Ok(())
     }
 
-    fn result_var(&mut self, ty: MethodType<'_>) -> Step<Option<Var>> {
-        ty.ret().map(|it| self.temp(it.kind())).transpose()
+    fn result_var(&mut self, shape: CallShape) -> Step<Option<Var>> {
+        shape.ret().map(|kind| self.temp(kind)).transpose()
     }
 
     /// The constructor call of an object that has only been on the stack: allocation and call become
@@ -604,13 +599,11 @@ impl<'a> Lowerer<'_, '_, 'a> {
 
     fn invoke_dynamic(&mut self, index: PoolIndex) -> Step<()> {
         let site = self.boots.call_site(index)?;
-        let Some(ty) = MethodType::parse(site.descriptor.bytes()) else {
-            return Err(fault("malformed call site descriptor"));
-        };
-        let args = self.arguments(ty.params().count())?;
+        let (descriptor, shape) = self.code.pool().call_site_type(index)?;
+        let args = self.arguments(params(shape, descriptor))?;
         self.save_heap(self.stack.slots.len())?;
         let args = self.b.operands(&args).map_err(build_fault)?;
-        let var = self.result_var(ty)?;
+        let var = self.result_var(shape)?;
         let site = self.b.dynamic(site);
         self.emit(Instr::CallDynamic(var, site, args));
         self.push_result(var);
@@ -650,7 +643,9 @@ impl<'a> Lowerer<'_, '_, 'a> {
         Ok(())
     }
 
-    fn switch(&mut self, switch: Switch<'_>) -> Step<()> {
+    fn switch(&mut self, table: bool) -> Step<()> {
+        let switch = Switch::read(self.code.bytes, self.walk.pc(self.at), table)
+            .map_err(|it| classfile::error::Malformed::new(0, "6.5", it))?;
         self.flush(1)?;
         let [key] = self.pop::<1>()?;
         let mut cases = Vec::with_capacity(switch.len());
@@ -703,6 +698,12 @@ impl<'a> Lowerer<'_, '_, 'a> {
         self.emit(Instr::Ret(site, table));
         Ok(())
     }
+}
+
+/// How many parameters a call has.
+fn params(shape: CallShape, descriptor: Descriptor) -> usize {
+    let count = || descriptor.method_type().map_or(0, |it| it.params().count());
+    shape.params_from_last().map_or_else(count, |it| it.len())
 }
 
 /// The class of arrays of this class: `[Lp/C;` of `p/C`, `[[I` of `[I`.

@@ -16,7 +16,7 @@ use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::insn::Insn;
 use classfile::names::MethodRef;
-use classfile::stack::{self, Block, Context, Walk};
+use classfile::stack::{Block, Context, Walk};
 
 use crate::body::{Body, Instr, InstrId, Row, instr_id};
 use crate::build::{BuildError, Builder, Header};
@@ -36,6 +36,10 @@ pub struct Lowered {
 #[derive(Default)]
 pub struct Scratch {
     builder: Builder,
+    walk: Walk,
+    stack: Stack,
+    begins: Vec<(Context, u32, u32)>,
+    pcs: Vec<u16>,
 }
 
 /// Lowers the body `code` of `method`.
@@ -59,15 +63,19 @@ pub fn lower<'a>(
         let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
         return Err(Malformed::new(method.offset(), "4.3.3", fault));
     }
-    let walk = stack::walk(code, class.major)?;
-    scratch.builder.clear();
+    let Scratch { builder, walk, stack, begins, pcs } = scratch;
+    walk.run(code, class.major)?;
+    builder.clear();
+    stack.slots.clear();
+    begins.clear();
+    pcs.clear();
     let mut lowerer = Lowerer {
         code,
         boots,
-        walk: &walk,
-        b: &mut scratch.builder,
-        stack: Stack::default(),
-        pcs: Vec::with_capacity(walk.insns.len()),
+        walk,
+        b: builder,
+        stack,
+        pcs,
         copies: Vec::new(),
         temps: 0,
         fresh: None,
@@ -75,7 +83,7 @@ pub fn lower<'a>(
         context: 0,
         labels: Vec::new(),
         catches: Vec::new(),
-        begins: Vec::with_capacity(walk.insns.len()),
+        begins,
     };
     lowerer.blocks()?;
     lowerer.finish(name, method.flags)
@@ -102,11 +110,11 @@ fn build_fault(it: BuildError) -> Malformed {
 struct Lowerer<'l, 'c, 'a> {
     code: &'l Code<'c, 'a>,
     boots: &'l Bootstraps<'c, 'a>,
-    walk: &'l Walk<'a>,
+    walk: &'l Walk,
     b: &'l mut Builder,
-    stack: Stack,
+    stack: &'l mut Stack,
     /// Pc of each BIR instruction.
-    pcs: Vec<u16>,
+    pcs: &'l mut Vec<u16>,
     /// Context of each BIR instruction, while there is more than one.
     copies: Vec<u16>,
     temps: u32,
@@ -121,10 +129,10 @@ struct Lowerer<'l, 'c, 'a> {
     /// Label of the `catch` of each handler block, by index of the block.
     catches: Vec<Option<InstrId>>,
     /// Context, ordinal and first BIR instruction of each bytecode instruction emitted, ascending.
-    begins: Vec<(Context, u32, u32)>,
+    begins: &'l mut Vec<(Context, u32, u32)>,
 }
 
-impl<'a> Lowerer<'_, '_, 'a> {
+impl Lowerer<'_, '_, '_> {
     #[cold]
     fn locate(&self, it: Malformed) -> Malformed {
         let pc = self.walk.pc(self.at).0 as usize;
@@ -135,7 +143,7 @@ impl<'a> Lowerer<'_, '_, 'a> {
         for block in &self.walk.blocks {
             let label = self.b.label();
             self.labels.push(label);
-            let catch = if block.is_handler { Some(self.b.label()) } else { None };
+            let catch = if block.is_handler() { Some(self.b.label()) } else { None };
             self.catches.push(catch);
         }
         let walk = self.walk;
@@ -161,12 +169,12 @@ impl<'a> Lowerer<'_, '_, 'a> {
         }
         let label = self.labels[i];
         self.b.place(label);
-        let takes_over = falls_in && !block.is_target && !block.is_handler;
+        let takes_over = falls_in && !block.is_target() && !block.is_handler();
         if !takes_over {
             self.enter(block);
         }
         // Only exceptions lead here, so a store may take the exception from the `catch` itself.
-        let only_caught = block.is_handler && !block.is_target && !block.is_fallen_into;
+        let only_caught = block.is_handler() && !block.is_target() && !block.is_fallen_into();
         self.fresh = only_caught.then(|| block.first.wrapping_sub(1));
         for at in block.first..block.end {
             self.at = at;
@@ -175,12 +183,12 @@ impl<'a> Lowerer<'_, '_, 'a> {
             self.insn(i, insn)?;
         }
         let last = self.walk.insns[block.end as usize - 1].1;
-        let falls = falls_through(&last);
+        let falls = falls_through(last);
         if falls {
             let next = self.walk.block_at(block.context, block.end);
             let next = next.ok_or_else(|| fault("control runs off the end of the code"))?;
             let to = &self.walk.blocks[next];
-            if to.is_target || to.is_handler {
+            if to.is_target() || to.is_handler() {
                 self.flush(0)?;
             }
         }
@@ -235,7 +243,7 @@ impl<'a> Lowerer<'_, '_, 'a> {
     fn finish(mut self, method: MethodRef, flags: Flags) -> Result<Lowered> {
         let unreachable = self.walk.unreachable();
         let positions = Positions {
-            pcs: std::mem::take(&mut self.pcs).into(),
+            pcs: self.pcs.as_slice().into(),
             copies: std::mem::take(&mut self.copies).into(),
             lines: lines(self.code),
             unreachable: unreachable
@@ -274,7 +282,7 @@ fn lines(code: &Code<'_, '_>) -> Box<[(u16, u16)]> {
 }
 
 /// Whether control can go on behind the instruction, in the same context.
-fn falls_through(insn: &Insn<'_>) -> bool {
+fn falls_through(insn: Insn) -> bool {
     !matches!(
         insn,
         Insn::Goto(_) | Insn::Jsr(_) | Insn::Ret(_) | Insn::Switch(_) | Insn::Return(_) | Insn::Throw

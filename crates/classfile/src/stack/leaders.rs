@@ -1,0 +1,108 @@
+//! Decodes all instructions of a body and finds where blocks begin: what the JVMS asks of every
+//! instruction, reachable or not (§4.9.1).
+
+use super::{NONE, Range, Walk};
+use crate::code::Code;
+use crate::error::{Fault, Malformed, Result};
+use crate::insn::{Insn, Pc, Switch};
+
+/// A block begins here.
+pub(super) const LEADER: u8 = 1;
+/// A branch leads here.
+pub(super) const TARGET: u8 = 2;
+/// A row of the exception table leads here.
+pub(super) const HANDLER: u8 = 4;
+/// Control falls through to here.
+pub(super) const FALLEN_INTO: u8 = 8;
+
+/// Fills the instructions, ordinals, leaders and ranges of `walk`.
+pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result<()> {
+    walk.insns.clear();
+    walk.ordinals.clear();
+    walk.ordinals.resize(code.bytes.len() + 1, NONE);
+    walk.has_jsr = false;
+    for it in code.instructions() {
+        let (pc, insn) = it?;
+        walk.ordinals[pc.0 as usize] = walk.insns.len() as u32;
+        walk.has_jsr |= matches!(insn, Insn::Jsr(_) | Insn::Ret(_));
+        walk.insns.push((pc, insn));
+    }
+    if walk.has_jsr && major > 50 {
+        let is_jsr = |it: &&(Pc, Insn)| matches!(it.1, Insn::Jsr(_) | Insn::Ret(_));
+        let at = walk.insns.iter().find(is_jsr).map_or(0, |it| it.0.0);
+        let fault = Fault::OtherAt("jsr or ret in a class file of major version", major.into());
+        return Err(Malformed::new(code.offset + at as usize, "4.9.1", fault));
+    }
+    leaders(walk, code)?;
+    ranges(walk, code)
+}
+
+fn leaders(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
+    let Walk { insns, ordinals, leaders, .. } = walk;
+    leaders.clear();
+    leaders.resize(insns.len() + 1, 0);
+    leaders[0] = LEADER;
+    for (i, &(pc, insn)) in insns.iter().enumerate() {
+        let mut bad = None;
+        let mut to = |target: Pc| match ordinals.get(target.0 as usize) {
+            Some(&it) if it != NONE => leaders[it as usize] |= LEADER | TARGET,
+            _ => bad = Some(target),
+        };
+        let ends = match insn {
+            Insn::If(_, t) | Insn::IfInts(_, t) | Insn::IfRefs(_, t) | Insn::IfNull(_, t) => {
+                to(t);
+                true
+            }
+            Insn::Goto(t) | Insn::Jsr(t) => {
+                to(t);
+                true
+            }
+            Insn::Switch(table) => {
+                if let Ok(switch) = Switch::read(code.bytes, pc, table) {
+                    to(switch.default);
+                    switch.cases().for_each(|it| to(it.1));
+                }
+                true
+            }
+            Insn::Return(_) | Insn::Throw | Insn::Ret(_) => true,
+            _ => false,
+        };
+        if let Some(target) = bad {
+            let fault =
+                Fault::OtherAt("branch to a place that is no instruction:", i64::from(target.0 as i32));
+            return Err(Malformed::new(code.offset + pc.0 as usize, "4.9.1", fault));
+        }
+        if ends {
+            leaders[i + 1] |= LEADER;
+        }
+        if matches!(insn, Insn::Jsr(_)) {
+            // `ret` comes back behind it.
+            leaders[i + 1] |= TARGET;
+        }
+    }
+    Ok(())
+}
+
+fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
+    walk.ranges.clear();
+    let n = walk.insns.len() as u32;
+    let behind = code.bytes.len() as u32;
+    let error = |what, row: usize| {
+        let fault = Fault::OtherAt(what, row as i64);
+        Err(Malformed::new(code.offset + code.bytes.len(), "4.7.3", fault))
+    };
+    for row in code.handlers() {
+        let row = row?;
+        let at = |pc: Pc| walk.ordinals.get(pc.0 as usize).copied().filter(|&it| it != NONE);
+        let end = if row.end.0 == behind { Some(n) } else { at(row.end) };
+        let (Some(start), Some(end), Some(handler)) = (at(row.start), end, at(row.handler)) else {
+            return error("exception table names a place that is no instruction: row", walk.ranges.len());
+        };
+        if row.start > row.end {
+            return error("exception table row ends before it starts: row", walk.ranges.len());
+        }
+        walk.leaders[handler as usize] |= LEADER | HANDLER;
+        walk.ranges.push(Range { start, end, handler, catch_type: row.catch_type });
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! The instructions that only move operand-stack entries about.
+
+use crate::error::Fault;
+use crate::insn::StackOp;
+
+/// How `pop`, `dup`, `swap` and their kin move entries (JVMS §6.5): the number of entries that lie on
+/// top and the order in which they are put back, as indices from the bottom of those entries.
+///
+/// `wide(k)` says whether the entry `k` below the top takes two words; the forms of the instruction go
+/// by that.
+///
+/// # Errors
+/// When an operand is missing or would be split.
+pub fn rearrangement(
+    op: StackOp,
+    depth: usize,
+    wide: impl Fn(usize) -> bool,
+) -> Result<(usize, &'static [u8]), Fault> {
+    let wide =
+        |k: usize| if k < depth { Ok(wide(k)) } else { Err(Fault::Other("operand missing from the stack")) };
+    let found: (usize, &[u8]) = match op {
+        StackOp::Pop if !wide(0)? => (1, &[]),
+        StackOp::Pop2 if wide(0)? => (1, &[]),
+        StackOp::Pop2 if !wide(1)? => (2, &[]),
+        StackOp::Dup if !wide(0)? => (1, &[0, 0]),
+        StackOp::DupX1 if !wide(0)? && !wide(1)? => (2, &[1, 0, 1]),
+        StackOp::DupX2 if !wide(0)? && wide(1)? => (2, &[1, 0, 1]),
+        StackOp::DupX2 if !wide(0)? && !wide(1)? && !wide(2)? => (3, &[2, 0, 1, 2]),
+        StackOp::Dup2 if wide(0)? => (1, &[0, 0]),
+        StackOp::Dup2 if !wide(1)? => (2, &[0, 1, 0, 1]),
+        StackOp::Dup2X1 if wide(0)? && !wide(1)? => (2, &[1, 0, 1]),
+        StackOp::Dup2X1 if !wide(0)? && !wide(1)? && !wide(2)? => (3, &[1, 2, 0, 1, 2]),
+        StackOp::Dup2X2 if wide(0)? && wide(1)? => (2, &[1, 0, 1]),
+        StackOp::Dup2X2 if wide(0)? && !wide(1)? && !wide(2)? => (3, &[2, 0, 1, 2]),
+        StackOp::Dup2X2 if !wide(0)? && !wide(1)? && wide(2)? => (3, &[1, 2, 0, 1, 2]),
+        StackOp::Dup2X2 if !wide(0)? && !wide(1)? && !wide(2)? && !wide(3)? => (4, &[2, 3, 0, 1, 2, 3]),
+        StackOp::Swap if !wide(0)? && !wide(1)? => (2, &[1, 0]),
+        _ => return Err(Fault::Other("stack instruction would split a long or double")),
+    };
+    Ok(found)
+}

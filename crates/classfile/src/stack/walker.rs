@@ -1,0 +1,311 @@
+//! Follows control from the entry, block by block, until nothing new is reached.
+
+use super::effect::{Frame, Step, ends_block};
+use super::leaders::{FALLEN_INTO, HANDLER, LEADER, TARGET};
+use super::{Block, Call, Context, NONE, Shape, Walk};
+use crate::code::Code;
+use crate::descriptor::Kind;
+use crate::error::{Fault, Malformed, Result};
+use crate::insn::{Insn, Pc, Switch};
+use crate::pool::Pool;
+
+/// Says that inlining subroutines took too many steps or lost track of a return address.
+pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
+
+/// How many instructions inlining may make of one.
+const COPIES: usize = 16;
+
+/// How many stack entries the walk keeps in all, so that a deep stack under many branches costs a
+/// method and not the machine.
+const MAX_SHAPES: usize = 1 << 21;
+
+pub(super) struct Walker<'w, 'c, 'a> {
+    pub(super) w: &'w mut Walk,
+    pub(super) pool: &'c Pool<'a>,
+    pub(super) max_locals: u16,
+    /// How many of [`Walk::apart`] were known when this round began; those are sorted.
+    pub(super) known_apart: usize,
+    code: &'c Code<'c, 'a>,
+    inline: bool,
+    steps: usize,
+    /// Blocks to be walked.
+    work: Vec<u32>,
+    /// Rows whose handler is not reached yet.
+    pending: Vec<u32>,
+    /// Locals that hold a return address at the entry of each block; empty without subroutines.
+    locals: Vec<Vec<(u16, u32)>>,
+}
+
+/// Walks the decoded body.
+pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()> {
+    w.inlined = inline;
+    w.apart.clear();
+    loop {
+        w.reset();
+        let known_apart = w.apart.len();
+        let mut walker = Walker {
+            pool: code.pool(),
+            max_locals: code.max_locals,
+            known_apart,
+            code,
+            inline,
+            steps: 0,
+            work: std::mem::take(&mut w.work),
+            pending: (0..w.ranges.len() as u32).collect(),
+            locals: Vec::new(),
+            w,
+        };
+        let done = walker.all();
+        let mut work = std::mem::take(&mut walker.work);
+        work.clear();
+        w.work = work;
+        done?;
+        w.apart.sort_unstable();
+        w.apart.dedup();
+        if w.apart.len() == known_apart {
+            break;
+        }
+        // A `new` was found to be apart: what was assumed of its entries must go.
+    }
+    w.order();
+    Ok(())
+}
+
+impl Walker<'_, '_, '_> {
+    fn all(&mut self) -> Result<()> {
+        let mut frame = Frame::default();
+        self.reach(0, 0, &frame, 0).map_err(|fault| self.error(0, fault))?;
+        while let Some(id) = self.work.pop() {
+            let block = &mut self.w.blocks[id as usize];
+            block.queued = false;
+            let (from, to) = block.stack;
+            frame.stack.clear();
+            frame.stack.extend_from_slice(&self.w.shapes[from as usize..to as usize]);
+            frame.locals.clear();
+            if self.w.has_jsr {
+                frame.locals.extend_from_slice(&self.locals[id as usize]);
+            }
+            self.block(id, &mut frame)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn error(&self, ordinal: u32, fault: Fault) -> Malformed {
+        Malformed::new(self.code.offset + self.w.pc(ordinal).0 as usize, "4.9", fault)
+    }
+
+    fn block(&mut self, id: u32, frame: &mut Frame) -> Result<()> {
+        let (context, first) = (self.w.blocks[id as usize].context, self.w.blocks[id as usize].first);
+        let n = self.w.insns.len() as u32;
+        let mut i = first;
+        loop {
+            if i >= n {
+                return Err(self.error(n, RUNS_OFF));
+            }
+            if i > first && self.w.leaders[i as usize] & LEADER != 0 {
+                self.handlers(id, i, frame)?;
+                return self.reach(context, i, frame, FALLEN_INTO).map_err(|it| self.error(i, it));
+            }
+            self.steps += 1;
+            let insn = self.w.insns[i as usize].1;
+            self.step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
+            // Entries, not words: enough to bound the stack by what the file declares.
+            if frame.stack.len() > usize::from(self.code.max_stack) {
+                return Err(self.error(i, Fault::Other("operand stack grows deeper than max_stack")));
+            }
+            i += 1;
+            if self.w.has_jsr && matches!(insn, Insn::Store(..)) {
+                // A handler of this block may see the locals as they are in between.
+                self.handlers(id, i, frame)?;
+            }
+            if ends_block(insn) {
+                self.handlers(id, i, frame)?;
+                return self.leave(id, i - 1, insn, frame).map_err(|it| self.error(i - 1, it));
+            }
+        }
+    }
+
+    /// Reaches the handlers of the ranges that cover an instruction of the block up to `end`.
+    fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
+        let block = &mut self.w.blocks[id as usize];
+        block.end = end;
+        let (context, first) = (block.context, block.first);
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let caught =
+            |locals: &[(u16, u32)]| Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
+        if self.w.has_jsr {
+            // Return addresses in locals may differ each time, so handlers are told each time.
+            let frames = [caught(&self.locals[id as usize]), caught(&frame.locals)];
+            for r in 0..self.w.ranges.len() {
+                let it = self.w.ranges[r];
+                if it.start < end && first < it.end && it.start < it.end {
+                    for frame in &frames {
+                        self.reach(context, it.handler, frame, HANDLER)
+                            .map_err(|fault| self.error(it.handler, fault))?;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        let caught = caught(&[]);
+        let mut pending = std::mem::take(&mut self.pending);
+        let mut failed = None;
+        pending.retain(|&r| {
+            let it = self.w.ranges[r as usize];
+            let covers = it.start < end && first < it.end && it.start < it.end;
+            if covers && failed.is_none() {
+                let reached = self.reach(context, it.handler, &caught, HANDLER);
+                failed = reached.err().map(|fault| (it.handler, fault));
+            }
+            !covers
+        });
+        self.pending = pending;
+        failed.map_or(Ok(()), |(at, fault)| Err(self.error(at, fault)))
+    }
+
+    /// Control reaches the block at `first` in `context` with this frame.
+    fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
+        let Some(known) = self.w.block_at(context, first) else {
+            return self.first_reach(context, first, frame, flags);
+        };
+        let block = &mut self.w.blocks[known];
+        block.flags |= flags;
+        let (from, to) = block.stack;
+        if (to - from) as usize != frame.stack.len() {
+            return Err(Fault::Other("paths join with stacks of different depth"));
+        }
+        let mut changed = false;
+        for (i, &new) in (from as usize..).zip(&frame.stack) {
+            let old = self.w.shapes[i];
+            if old == new {
+                continue;
+            }
+            let merged = self.merge(old, new)?;
+            changed |= old != merged;
+            self.w.shapes[i] = merged;
+        }
+        if self.w.has_jsr {
+            let before = self.locals[known].len();
+            self.locals[known].retain(|it| frame.locals.contains(it));
+            changed |= self.locals[known].len() != before;
+        }
+        let block = &mut self.w.blocks[known];
+        if changed && !block.queued {
+            block.queued = true;
+            self.work.push(known as u32);
+        }
+        Ok(())
+    }
+
+    fn first_reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
+        if self.w.has_jsr && self.inline && self.steps > COPIES * self.w.insns.len() + 256 {
+            return Err(OVER_LIMIT);
+        }
+        if self.w.shapes.len() + frame.stack.len() > MAX_SHAPES {
+            return Err(Fault::Other("operand stacks are too deep at too many branches"));
+        }
+        let id = self.w.blocks.len() as u32;
+        if context == 0 {
+            self.w.main_index[first as usize] = id;
+        } else {
+            self.w.index.insert((context, first), id);
+        }
+        let from = self.w.shapes.len() as u32;
+        self.w.shapes.extend_from_slice(&frame.stack);
+        let stack = (from, self.w.shapes.len() as u32);
+        self.w.blocks.push(Block { first, end: first, context, flags, queued: true, returns: None, stack });
+        if self.w.has_jsr {
+            self.locals.push(frame.locals.clone());
+        }
+        self.work.push(id);
+        Ok(())
+    }
+
+    #[cold]
+    fn merge(&mut self, old: Shape, new: Shape) -> Step<Shape> {
+        match (old, new) {
+            (Shape::New(a), Shape::New(b)) => {
+                self.w.apart.extend([a, b]);
+                Ok(Shape::Value(Kind::Ref))
+            }
+            (Shape::New(a), Shape::Value(Kind::Ref)) | (Shape::Value(Kind::Ref), Shape::New(a)) => {
+                self.w.apart.push(a);
+                Ok(Shape::Value(Kind::Ref))
+            }
+            (Shape::Return(_), Shape::Return(_)) if self.inline => Err(OVER_LIMIT),
+            _ => Err(Fault::Other("paths join with different kinds of values on the stack")),
+        }
+    }
+
+    /// Control leaves the block through its last instruction.
+    fn leave(&mut self, id: u32, i: u32, insn: Insn, frame: &mut Frame) -> Step<()> {
+        let context = self.w.blocks[id as usize].context;
+        match insn {
+            Insn::If(_, to) | Insn::IfInts(_, to) | Insn::IfRefs(_, to) | Insn::IfNull(_, to) => {
+                self.jump(context, to, frame)?;
+                self.go_on(context, i + 1, frame, FALLEN_INTO)
+            }
+            Insn::Goto(to) => self.jump(context, to, frame),
+            Insn::Switch(table) => {
+                let switch = Switch::read(self.code.bytes, self.w.pc(i), table)?;
+                self.jump(context, switch.default, frame)?;
+                switch.cases().try_for_each(|(_, to)| self.jump(context, to, frame))
+            }
+            Insn::Jsr(to) => {
+                let inside = if self.inline { self.child(context, i)? } else { context };
+                let token = if self.inline { inside } else { self.w.ordinal(to).unwrap_or(NONE) };
+                frame.stack.push(Shape::Return(token));
+                self.jump(inside, to, frame)
+            }
+            Insn::Ret(slot) => self.ret(id, slot, frame),
+            _ => Ok(()),
+        }
+    }
+
+    fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
+        match self.w.ordinal(to) {
+            Some(to) => self.reach(context, to, frame, TARGET),
+            None => Err(Fault::Other("branch to a place that is no instruction")),
+        }
+    }
+
+    fn go_on(&mut self, context: Context, next: u32, frame: &Frame, flags: u8) -> Step<()> {
+        if next as usize >= self.w.insns.len() {
+            return Err(RUNS_OFF);
+        }
+        self.reach(context, next, frame, flags)
+    }
+
+    fn child(&mut self, context: Context, jsr: u32) -> Step<Context> {
+        if let Some(&it) = self.w.children.get(&(context, jsr)) {
+            return Ok(it);
+        }
+        if self.w.contexts.len() > COPIES * self.w.insns.len() {
+            return Err(OVER_LIMIT);
+        }
+        let it = self.w.contexts.len() as Context;
+        self.w.contexts.push(Call { parent: context, site: jsr });
+        self.w.children.insert((context, jsr), it);
+        Ok(it)
+    }
+
+    fn ret(&mut self, id: u32, slot: u16, frame: &Frame) -> Step<()> {
+        let known = frame.locals.iter().find(|it| it.0 == slot).map(|it| it.1);
+        self.w.blocks[id as usize].returns = known;
+        if self.inline {
+            let (context, next) = self.w.return_site(known.ok_or(OVER_LIMIT)?);
+            return self.go_on(context, next, frame, TARGET);
+        }
+        let called = |it: Pc| known.is_none_or(|known| self.w.ordinal(it) == Some(known));
+        let sites: Vec<u32> = self.w.jsr_sites().filter(|it| called(it.1)).map(|it| it.0 + 1).collect();
+        if sites.is_empty() {
+            return Err(Fault::Other("ret without a jsr"));
+        }
+        sites.into_iter().try_for_each(|next| self.go_on(0, next, frame, TARGET))
+    }
+}
+
+const RUNS_OFF: Fault = Fault::Other("control runs off the end of the code");
