@@ -22,18 +22,30 @@ const MAX_ARCHIVES: usize = 10_000;
 const MAX_MEMBERS: usize = 8_000_000;
 const MAX_INFLATED: u64 = 4 << 30;
 
-/// Opens archives. Collects containers in class-path order, and problems.
+/// Opens archives. Collects containers and problems.
 pub(crate) struct ArchiveOpener<'a> {
     /// The release for which multi-release archives choose.
     pub(crate) release: u16,
     /// The containers so far.
-    pub(crate) containers: &'a mut Vec<LoadedContainer>,
+    pub(crate) found: &'a mut Found,
     /// The problems so far.
     pub(crate) problems: &'a mut Vec<Problem>,
+    /// Whether we are inside a plain jar.
+    is_late: bool,
     archives: usize,
     members: usize,
     inflated: u64,
     scratch: Scratch,
+}
+
+/// Containers in class-path order.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The class path.
+    pub(crate) containers: Vec<LoadedContainer>,
+    /// Jars inside plain jars. The JVM does not look into them, but launchers of such jars do; they come last, so
+    /// that no class on the class path is hidden by one of theirs.
+    pub(crate) late: Vec<LoadedContainer>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,6 +53,7 @@ enum Layout {
     Jar,
     /// A war or a Spring Boot jar: classes under one folder, inner jars beside it.
     Web {
+        inf: &'static str,
         classes: &'static str,
         lib: &'static str,
     },
@@ -48,8 +61,8 @@ enum Layout {
     Jmod,
 }
 
-const BOOT: Layout = Layout::Web { classes: "BOOT-INF/classes/", lib: "BOOT-INF/lib/" };
-const WAR: Layout = Layout::Web { classes: "WEB-INF/classes/", lib: "WEB-INF/lib/" };
+const BOOT: Layout = Layout::Web { inf: "BOOT-INF/", classes: "BOOT-INF/classes/", lib: "BOOT-INF/lib/" };
+const WAR: Layout = Layout::Web { inf: "WEB-INF/", classes: "WEB-INF/classes/", lib: "WEB-INF/lib/" };
 
 struct Opened {
     name: String,
@@ -65,11 +78,20 @@ impl<'a> ArchiveOpener<'a> {
     /// An opener with fresh limits.
     pub(crate) fn new(
         release: u16,
-        containers: &'a mut Vec<LoadedContainer>,
+        found: &'a mut Found,
         problems: &'a mut Vec<Problem>,
     ) -> ArchiveOpener<'a> {
         let scratch = Scratch::new();
-        ArchiveOpener { release, containers, problems, archives: 0, members: 0, inflated: 0, scratch }
+        ArchiveOpener {
+            release,
+            found,
+            problems,
+            is_late: false,
+            archives: 0,
+            members: 0,
+            inflated: 0,
+            scratch,
+        }
     }
 
     /// Opens an archive and all inside it. Gives its manifest, for the `Class-Path`; an error when the archive
@@ -97,7 +119,10 @@ impl<'a> ArchiveOpener<'a> {
         self.report(&opened);
         opened.manifest = self.manifest(&opened);
         self.add_classes(&mut opened);
+        let was_late = self.is_late;
+        self.is_late |= layout == Layout::Jar;
         self.open_inner(&opened);
+        self.is_late = was_late;
         Ok(opened.manifest)
     }
 
@@ -218,7 +243,8 @@ impl<'a> ArchiveOpener<'a> {
             "" => opened.name.clone(),
             root => member_path(&opened.name, root),
         };
-        self.containers.push(LoadedContainer {
+        let containers = if self.is_late { &mut self.found.late } else { &mut self.found.containers };
+        containers.push(LoadedContainer {
             name,
             role,
             classes,
@@ -275,13 +301,12 @@ impl<'a> ArchiveOpener<'a> {
 
     /// The place of inner jars by `classpath.idx`; empty without one.
     fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
-        if opened.layout != BOOT {
-            return FxHashMap::default();
-        }
-        let index = opened.members.iter().rfind(|it| &*it.name == CLASSPATH_INDEX_NAME);
+        let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
+        let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);
+        let index = opened.members.iter().rfind(is_index);
         let bytes = index.and_then(|it| self.small_member(opened, it)).unwrap_or_default();
         let mut order = FxHashMap::default();
-        for (place, name) in classpath_index::parse(&bytes).into_iter().enumerate() {
+        for (place, name) in classpath_index::parse(&bytes, lib).into_iter().enumerate() {
             order.entry(name).or_insert(place);
         }
         order
@@ -301,7 +326,7 @@ impl<'a> ArchiveOpener<'a> {
 
 fn layout_of(name: &str, members: &[Member]) -> Layout {
     let has = |layout: Layout| match layout {
-        Layout::Web { classes, lib } => {
+        Layout::Web { classes, lib, .. } => {
             members.iter().any(|it| it.name.starts_with(classes) || it.name.starts_with(lib))
         }
         _ => false,

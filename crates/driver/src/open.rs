@@ -9,8 +9,8 @@ use rustc_hash::FxHashSet;
 use vfs::manifest::{Manifest, class_path_file};
 use vfs::naming::name_text;
 
-use crate::archive::ArchiveOpener;
-use crate::container::{LoadedContainer, Role};
+use crate::archive::{ArchiveOpener, Found};
+use crate::container::Role;
 use crate::jdk::{self, JdkFiles};
 use crate::problem::Problem;
 use crate::zip::Blob;
@@ -23,7 +23,7 @@ pub(crate) struct Opener {
     /// The inputs that are the program: such a jar is app even when a manifest names it first.
     pub(crate) app: FxHashSet<PathBuf>,
     /// The containers so far.
-    pub(crate) containers: Vec<LoadedContainer>,
+    pub(crate) found: Found,
     /// The problems so far.
     pub(crate) problems: Vec<Problem>,
     opened: FxHashSet<PathBuf>,
@@ -35,7 +35,7 @@ const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 impl Opener {
     /// An opener that has opened nothing.
     pub(crate) fn new(release: u16, app: FxHashSet<PathBuf>) -> Opener {
-        Opener { release, app, containers: Vec::new(), problems: Vec::new(), opened: FxHashSet::default() }
+        Opener { release, app, found: Found::default(), problems: Vec::new(), opened: FxHashSet::default() }
     }
 
     /// Opens a file or folder and what its manifest names. Nothing happens when it was opened before.
@@ -54,6 +54,11 @@ impl Opener {
             }
         }
         Ok(())
+    }
+
+    /// Says that the class path is complete: what comes last is appended.
+    pub(crate) fn end_class_path(&mut self) {
+        self.found.containers.append(&mut self.found.late);
     }
 
     /// Opens the class library of a JDK.
@@ -116,17 +121,17 @@ impl Opener {
         let mut bytes = Vec::new();
         (&mut file).take(4).read_to_end(&mut bytes).context("cannot be read")?;
         if image::is_image(&bytes) {
-            self.containers.push(image::open(path, name, role, &mut self.problems)?);
+            self.found.containers.push(image::open(path, name, role, &mut self.problems)?);
             return Ok(Manifest::default());
         }
         let is_class = bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
         if is_class || path.extension().is_some_and(|it| it == "class") {
-            self.containers.push(folder::open_file(path, name, role, size));
+            self.found.containers.push(folder::open_file(path, name, role, size));
             return Ok(Manifest::default());
         }
         bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
         file.read_to_end(&mut bytes).context("cannot be read")?;
-        let mut opener = ArchiveOpener::new(self.release, &mut self.containers, &mut self.problems);
+        let mut opener = ArchiveOpener::new(self.release, &mut self.found, &mut self.problems);
         opener.open(name, Blob::new(bytes), role).map_err(|what| anyhow!(what))
     }
 
@@ -143,7 +148,7 @@ impl Opener {
             unpacked = true;
             if classes.is_dir() {
                 let name = path_text(&classes);
-                self.containers.push(folder::open(&classes, &name, role, &[], &mut self.problems));
+                self.found.containers.push(folder::open(&classes, &name, role, &[], &mut self.problems));
             }
             let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
             for jar in jdk::files_with_extension(&lib, "jar") {
@@ -165,7 +170,7 @@ impl Opener {
             self.problems.push(Problem::note(name, what));
         }
         if !unpacked || !container.classes.is_empty() {
-            self.containers.push(container);
+            self.found.containers.push(container);
         }
         Ok(())
     }

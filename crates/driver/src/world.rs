@@ -6,7 +6,7 @@ use anyhow::bail;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
 
-use crate::archive::ArchiveOpener;
+use crate::archive::{ArchiveOpener, Found};
 use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
 use crate::image;
 use crate::image_map::ImageMap;
@@ -64,11 +64,12 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
             opener.problems.push(Problem::error(entry.as_str(), what));
         }
     }
+    opener.end_class_path();
     if let Some((_, files)) = &jdk {
         opener.open_jdk(files, Role::Jdk)?;
     }
     problems.append(&mut opener.problems);
-    Ok(LoadedWorld { containers: opener.containers, jdk: jdk.map(|(info, _)| info), release, problems })
+    Ok(LoadedWorld { containers: opener.found.containers, jdk: jdk.map(|(info, _)| info), release, problems })
 }
 
 /// Opens and lists an archive that is in memory, as an app; an error when it cannot be read at all.
@@ -77,9 +78,10 @@ pub fn list_archive(
     bytes: Vec<u8>,
     release: u16,
 ) -> Result<(Vec<LoadedContainer>, Vec<Problem>), String> {
-    let (mut containers, mut problems) = (Vec::new(), Vec::new());
-    ArchiveOpener::new(release, &mut containers, &mut problems).open(name, Blob::new(bytes), Role::App)?;
-    Ok((containers, problems))
+    let (mut found, mut problems) = (Found::default(), Vec::new());
+    ArchiveOpener::new(release, &mut found, &mut problems).open(name, Blob::new(bytes), Role::App)?;
+    found.containers.append(&mut found.late);
+    Ok((found.containers, problems))
 }
 
 /// Opens and lists a JDK image that is in memory; an error when it cannot be read at all.

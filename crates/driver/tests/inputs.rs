@@ -129,6 +129,24 @@ fn roles_and_order_follow_the_command_line() {
 }
 
 #[test]
+fn jars_inside_plain_jars_come_after_the_class_path() {
+    let inner = zip(&[("A.class", b"inner")]);
+    let war = zip(&[("WEB-INF/lib/inner.jar", &inner)]);
+    let it = folder(&[
+        ("app.jar", &zip(&[("lib/inner.jar", &inner), ("B.class", b"b")])),
+        ("app.war", &war),
+        ("lib.jar", &zip(&[("A.class", b"lib")])),
+    ]);
+    assert_eq!(
+        it.load(&it.spec(&["app.jar", "app.war"], &["lib.jar"])),
+        "app ROOT/app.jar\n  |B.class = b\n\
+         lib ROOT/app.war!/WEB-INF/lib/inner.jar\n  |A.class = inner\n\
+         lib ROOT/lib.jar\n  |A.class = lib\n\
+         lib ROOT/app.jar!/lib/inner.jar\n  |A.class = inner\nrelease 25\n"
+    );
+}
+
+#[test]
 fn manifests_name_jars_each_once_right_behind_the_namer() {
     let manifest =
         |class_path: &str| format!("Manifest-Version: 1.0\r\nClass-Path: {class_path}\r\n").into_bytes();

@@ -1,16 +1,16 @@
-//! `BOOT-INF/classpath.idx` of a Spring Boot jar: the order in which its inner jars stand on the class path.
+//! `classpath.idx` of a Spring Boot archive: the order in which its inner jars stand on the class path.
 
-/// The name of the index inside a Spring Boot jar.
-pub const CLASSPATH_INDEX_NAME: &str = "BOOT-INF/classpath.idx";
+/// The name of the index, in `BOOT-INF/` of a jar and `WEB-INF/` of a war.
+pub const CLASSPATH_INDEX_NAME: &str = "classpath.idx";
 
 /// The names of the inner jars in the order of the index. A line is `- "BOOT-INF/lib/a.jar"`; others are skipped,
 /// as the index is a hint about order and leaves nothing out. Old versions wrote the file name only, which
-/// stands for the jar in `BOOT-INF/lib`.
-pub fn parse(bytes: &[u8]) -> Vec<String> {
+/// stands for the jar in the folder `lib`.
+pub fn parse(bytes: &[u8], lib: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let name = |line: &str| {
         let name = line.trim().strip_prefix("- ")?.trim().strip_prefix('"')?.strip_suffix('"')?;
-        Some(if name.contains('/') { name.to_owned() } else { format!("BOOT-INF/lib/{name}") })
+        Some(if name.contains('/') { name.to_owned() } else { format!("{lib}{name}") })
     };
     text.lines().filter_map(name).collect()
 }
@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn lines_name_jars_in_order() {
         let index = b"- \"BOOT-INF/lib/b.jar\"\r\n- \"a.jar\"\n# note\n- c.jar\n\n";
-        assert_eq!(parse(index), ["BOOT-INF/lib/b.jar", "BOOT-INF/lib/a.jar"]);
-        assert!(parse(b"\xff\xfe").is_empty());
+        assert_eq!(parse(index, "BOOT-INF/lib/"), ["BOOT-INF/lib/b.jar", "BOOT-INF/lib/a.jar"]);
+        assert!(parse(b"\xff\xfe", "").is_empty());
     }
 }

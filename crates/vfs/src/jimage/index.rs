@@ -5,6 +5,7 @@
 //! location: (kind << 3 | length - 1) u1, value u(length), big-endian, ... kind 0 ends it
 //! ```
 
+use std::ffi::CStr;
 use std::fmt;
 
 /// Why an image, or one resource of it, cannot be read.
@@ -144,7 +145,8 @@ impl<'a> Image<'a> {
     pub(super) fn string(&self, offset: u64) -> Option<&'a [u8]> {
         let strings = self.data.get(self.header.strings..self.header.content)?;
         let rest = strings.get(usize::try_from(offset).ok()?..)?;
-        rest.get(..rest.iter().position(|&it| it == 0)?)
+        // The standard library finds a zero word by word.
+        Some(CStr::from_bytes_until_nul(rest).ok()?.to_bytes())
     }
 
     /// The resource of a slot; `None` for an empty slot.
