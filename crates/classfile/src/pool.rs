@@ -78,7 +78,8 @@ impl<'a> Pool<'a> {
         offsets.push(0);
         while offsets.len() < count {
             let Some(&tag) = bytes.get(pos) else {
-                return Err(Malformed::new(pos, "4.4", Fault::Truncated { need: 1, have: 0 }));
+                // A string may have led far behind the end; that is no place of the file.
+                return Err(Malformed::new(bytes.len(), "4.4", Fault::Truncated { need: 1, have: 0 }));
             };
             offsets.push(pos as u32);
             pos += match tag {
