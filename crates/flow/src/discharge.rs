@@ -1,22 +1,24 @@
-//! Which assertions are proved, and by which fact.
+//! Why an assertion always holds.
 
 use bir::body::InstrId;
 
-/// Why an assertion always holds.
+/// The fact that proves an assertion.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Proof {
-    /// The value is the receiver.
+    /// The value is the receiver: what local 0 held at entry.
     This,
-    /// The value was made by this instruction.
+    /// The value (of `bound` and `store`, the array) was made by this instruction.
     Allocated(InstrId),
-    /// This earlier assertion or test was passed with the same values.
+    /// This earlier assertion or branch was passed with the same values.
     Tested(InstrId),
-    /// It follows from a constant.
+    /// It follows from constants.
     Constant,
     /// The value was caught by this handler.
     Caught(InstrId),
     /// The value is the length of an array.
     Length,
-    /// Every value has the type asked for.
+    /// Every value is of the type asked for.
     Type,
+    /// It holds on every path to here, by different facts.
+    EveryPath,
 }

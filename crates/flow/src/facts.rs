@@ -4,8 +4,9 @@ use bir::body::{Body, InstrId};
 
 use crate::discharge::Proof;
 use crate::initializers::{OwnClass, without_initializer};
-use crate::locks::Locks;
-use crate::thrown::Term;
+use crate::locks::{Locks, locks};
+use crate::proving::proofs;
+use crate::thrown::{Term, thrown};
 
 /// The local facts of one method. Equal for equal bodies of equal classes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -52,9 +53,9 @@ fn raw(it: InstrId) -> u32 {
 /// Computes the facts of a method.
 pub fn method_facts(body: &Body, class: &OwnClass<'_>) -> MethodFacts {
     MethodFacts {
-        proofs: Box::default(),
-        throws: Box::default(),
-        locks: Locks::default(),
+        proofs: proofs(body),
+        throws: thrown(body),
+        locks: locks(body),
         without_initializer: without_initializer(body, class),
     }
 }

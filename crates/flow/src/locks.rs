@@ -1,6 +1,15 @@
-//! Where IllegalMonitorStateException can come from.
+//! Where IllegalMonitorStateException can come from: a count per lock value (`semantics.md` §3.4).
+//!
+//! Each monitor instruction's operand is traced back to the one instruction (or parameter, or constant)
+//! that made the value. A forward pass counts how often each value is held. A value that is made anew
+//! while held, operands with several sources, and paths that disagree are not proved.
+//!
+//! That a method gives back the caller's monitor is never balanced (JVMS §2.11.10, structured locking).
 
-use bir::body::InstrId;
+use bir::body::{Body, Expr, Instr, InstrId, Var, instr_id, ordinal};
+
+use crate::blocks::{Blocks, Handlers};
+use crate::reaching::{Reaching, Source};
 
 /// Where the monitors of a method are not proved to be balanced. Both lists are empty for a method
 /// that is balanced on every path.
@@ -10,4 +19,203 @@ pub struct Locks {
     pub at: Box<[InstrId]>,
     /// Instructions at which an exception that leaves the method may be replaced by it, ascending.
     pub leaving: Box<[InstrId]>,
+}
+
+/// What made a lock value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Maker {
+    Instr(InstrId),
+    Entry(Var),
+    Constant(Expr),
+}
+
+/// More values than this in one method are given up.
+const MAX_LOCKS: usize = 16;
+/// A count that is not known, or that paths disagree about.
+const UNKNOWN: u8 = u8::MAX;
+/// How often each value is held.
+type Counts = [u8; MAX_LOCKS];
+
+/// Where the exception may come from.
+pub fn locks(body: &Body) -> Locks {
+    let is_monitor = |it: &Instr| matches!(it, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
+    if !body.instrs.values().any(is_monitor) {
+        return Locks::default();
+    }
+    let blocks = Blocks::new(body);
+    match (lock_values(body), Handlers::new(body, &blocks)) {
+        (Some(values), Some(handlers)) => {
+            let at_start = vec![None; blocks.len()];
+            Counting { body, values, blocks, handlers, at_start, pending: Vec::new() }.run()
+        }
+        _ => nothing_proved(body),
+    }
+}
+
+fn nothing_proved(body: &Body) -> Locks {
+    let may_raise = |it: &Instr| matches!(it, Instr::MonitorExit(_) | Instr::Return(_));
+    Locks {
+        at: body.instrs.iter().filter(|it| may_raise(it.1)).map(|it| it.0).collect(),
+        leaving: body.instrs.iter().map(|it| it.0).collect(),
+    }
+}
+
+/// The lock values of a method, and which one each monitor instruction uses.
+struct LockValues {
+    makers: Vec<Maker>,
+    used: Vec<(InstrId, usize)>,
+}
+
+fn lock_values(body: &Body) -> Option<LockValues> {
+    let mut acc = LockValues { makers: Vec::new(), used: Vec::new() };
+    let mut reaching = Reaching::new(body);
+    for (id, instr) in body.instrs.iter() {
+        let (Instr::MonitorEnter(e) | Instr::MonitorExit(e)) = *instr else { continue };
+        let mut makers = Vec::new();
+        reaching.sources(id, e, |source, _| {
+            let maker = match source {
+                Source::Entry(var) => Some(Maker::Entry(var)),
+                Source::Expr(e) | Source::Instr(_, Some(e)) if is_constant(&body.exprs[e]) => {
+                    Some(Maker::Constant(body.exprs[e]))
+                }
+                Source::Instr(id, _) => Some(Maker::Instr(id)),
+                Source::Expr(_) | Source::Unknown => None,
+            };
+            if !makers.contains(&maker) {
+                makers.push(maker);
+            }
+        });
+        let &[Some(maker)] = &makers[..] else { return None };
+        let i = acc.makers.iter().position(|&it| it == maker).unwrap_or(acc.makers.len());
+        if i == MAX_LOCKS {
+            return None;
+        }
+        if i == acc.makers.len() {
+            acc.makers.push(maker);
+        }
+        acc.used.push((id, i));
+    }
+    Some(acc)
+}
+
+fn is_constant(e: &Expr) -> bool {
+    matches!(e, Expr::Str(_) | Expr::Class(_) | Expr::MethodType(_) | Expr::MethodHandle(_))
+}
+
+/// The forward pass.
+struct Counting<'a> {
+    body: &'a Body,
+    values: LockValues,
+    blocks: Blocks,
+    handlers: Handlers,
+    /// Counts at the start of each block; none before it is reached.
+    at_start: Vec<Option<Counts>>,
+    /// Blocks to visit.
+    pending: Vec<u32>,
+}
+
+impl Counting<'_> {
+    fn run(mut self) -> Locks {
+        self.enter(0, [0; MAX_LOCKS]);
+        // Each count of a block changes twice at most: reached, unknown.
+        while let Some(block) = self.pending.pop() {
+            self.visit(block, |_, _, _| {});
+        }
+        let mut at = Vec::new();
+        let mut leaving = Vec::new();
+        for block in 0..self.blocks.len() as u32 {
+            self.visit(block, |it, id, counts| {
+                let balanced = counts.iter().all(|&it| it == 0);
+                match it.body.instrs[id] {
+                    Instr::Return(_) if !balanced => at.push(id),
+                    Instr::MonitorExit(_) if !it.holds(id, counts) => at.push(id),
+                    _ => {}
+                }
+                if !balanced {
+                    leaving.push(id);
+                }
+            });
+        }
+        Locks { at: at.into(), leaving: leaving.into() }
+    }
+
+    fn enter(&mut self, block: u32, counts: Counts) {
+        let Some(at_start) = self.at_start.get_mut(block as usize) else { return };
+        let joined = match *at_start {
+            None => counts,
+            Some(old) => std::array::from_fn(|i| if old[i] == counts[i] { old[i] } else { UNKNOWN }),
+        };
+        if *at_start != Some(joined) {
+            *at_start = Some(joined);
+            self.pending.push(block);
+        }
+    }
+
+    /// The value that a monitor instruction uses.
+    fn used(&self, id: InstrId) -> Option<usize> {
+        let i = self.values.used.binary_search_by_key(&ordinal(id), |it| ordinal(it.0)).ok()?;
+        Some(self.values.used[i].1)
+    }
+
+    fn holds(&self, exit: InstrId, counts: &Counts) -> bool {
+        self.used(exit).is_some_and(|i| counts[i] != 0 && counts[i] != UNKNOWN)
+    }
+
+    /// Passes a block; calls `f` with each instruction and the counts before it.
+    fn visit(&mut self, block: u32, mut f: impl FnMut(&Self, InstrId, &Counts)) {
+        let Some(mut counts) = self.at_start[block as usize] else { return };
+        let range = self.blocks.range(block);
+        let mut raised: Vec<Counts> = Vec::new();
+        for at in range.clone() {
+            let id = instr_id(at);
+            let instr = self.body.instrs[id];
+            f(self, id, &counts);
+            // A `monitorexit` of what is held raises nothing; all others may, before their effect.
+            let quiet = matches!(instr, Instr::MonitorExit(_)) && self.holds(id, &counts);
+            if !quiet && !raised.contains(&counts) {
+                raised.push(counts);
+            }
+            self.pass(id, &instr, &mut counts);
+        }
+        let Some(last) = range.clone().next_back() else { return };
+        let body = self.body;
+        let instr = &body.instrs[instr_id(last)];
+        body.jumps(instr, |to| {
+            if let Some(to) = self.blocks.of(to) {
+                self.enter(to, counts);
+            }
+        });
+        if instr.falls_through() {
+            self.enter(block + 1, counts);
+        }
+        for i in 0..self.handlers.of(block).len() {
+            let handler = self.handlers.of(block)[i];
+            raised.iter().for_each(|&it| self.enter(handler, it));
+        }
+    }
+
+    fn pass(&self, id: InstrId, instr: &Instr, counts: &mut Counts) {
+        match instr {
+            Instr::MonitorEnter(_) => {
+                if let Some(i) = self.used(id)
+                    && counts[i] < UNKNOWN
+                {
+                    counts[i] += 1;
+                }
+            }
+            Instr::MonitorExit(_) => {
+                if let Some(i) = self.used(id) {
+                    counts[i] = if self.holds(id, counts) { counts[i] - 1 } else { UNKNOWN };
+                }
+            }
+            _ => {
+                // Made anew: the count is of another object from here on.
+                if let Some(i) = self.values.makers.iter().position(|&it| it == Maker::Instr(id))
+                    && counts[i] != 0
+                {
+                    counts[i] = UNKNOWN;
+                }
+            }
+        }
+    }
 }

@@ -1,7 +1,11 @@
-//! What the `throw` instructions of a method throw.
+//! What the `throw` instructions of a method throw (`semantics.md` §3.2).
 
-use bir::body::InstrId;
+use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var};
+use classfile::descriptor::{FieldType, Kind};
 use classfile::names::ClassName;
+
+use crate::reaching::{Reaching, Source};
+use crate::throwables::well_known;
 
 /// A part of what a `throw` throws.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -12,4 +16,131 @@ pub enum Term {
     Cone(ClassName),
     /// What arrived at the handler that begins with this instruction.
     Caught(InstrId),
+}
+
+/// More terms than this at one `throw` become the cone of Throwable.
+const MAX_TERMS: usize = 64;
+
+/// The terms of each `throw` instruction, ascending by instruction; of one, in the order found.
+///
+/// Null has no term: an assertion before the instruction raises what it raises.
+pub fn thrown(body: &Body) -> Box<[(InstrId, Term)]> {
+    let mut acc = Vec::new();
+    let mut reaching = Reaching::new(body);
+    for (id, instr) in body.instrs.iter() {
+        let Instr::Throw(e) = *instr else { continue };
+        let start = acc.len();
+        reaching.sources(id, e, |source, narrow| {
+            let Some(term) = term_of(body, source, narrow) else { return };
+            let mine: &[(InstrId, Term)] = &acc[start..];
+            if (mine.len() <= MAX_TERMS || matches!(term, Term::Caught(_)))
+                && mine.iter().all(|it| it.1 != term)
+            {
+                acc.push((id, term));
+            }
+        });
+        let anything = Term::Cone(well_known().throwable);
+        if acc.len() - start > MAX_TERMS || acc[start..].iter().any(|it| it.1 == anything) {
+            // A handler's term stays: what arrived there may be open.
+            let mut first = true;
+            let mut kept = 0;
+            for i in start..acc.len() {
+                let (_, term) = acc[i];
+                let caught = matches!(term, Term::Caught(_));
+                if caught || first {
+                    acc[start + kept] = (id, if caught { term } else { anything });
+                    kept += 1;
+                    first &= caught;
+                }
+            }
+            acc.truncate(start + kept);
+        }
+    }
+    acc.into()
+}
+
+fn term_of(body: &Body, source: Source, narrow: Option<ClassName>) -> Option<Term> {
+    let cone = |class: Option<ClassName>| {
+        Some(Term::Cone(narrow.or(class).filter(|it| !it.is_array()).unwrap_or(well_known().throwable)))
+    };
+    match source {
+        Source::Unknown => cone(None),
+        Source::Entry(var) => cone(parameter(body, var)),
+        Source::Expr(e) | Source::Instr(_, Some(e)) => match body.exprs[e] {
+            Expr::Null => None,
+            _ => cone(static_type(body, e).and_then(FieldType::class)),
+        },
+        Source::Instr(id, None) => match body.instrs[id] {
+            Instr::New(_, constructor, _) => Some(Term::Exact(constructor.class())),
+            Instr::Alloc(_, class) => Some(Term::Exact(class)),
+            Instr::Catch(_) => Some(Term::Caught(id)),
+            ref instr => cone(result_type(body, instr).and_then(FieldType::class)),
+        },
+    }
+}
+
+/// What the class file says of the type of a heap read.
+fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
+    match body.exprs[e] {
+        Expr::Field(_, field) | Expr::Static(field) => field.descriptor().field_type(),
+        Expr::Elem(_, array, _) => {
+            let FieldType(text) = match body.exprs[array] {
+                Expr::Cast(class, _) => FieldType(class.bytes()),
+                Expr::Var(var) => temporary_type(body, var)?,
+                _ => static_type(body, array)?,
+            };
+            text.strip_prefix(b"[").map(FieldType)
+        }
+        _ => None,
+    }
+}
+
+/// The type of a temporary by its assignment, if one of the heap or of a call made it. One step only.
+fn temporary_type(body: &Body, var: Var) -> Option<FieldType<'static>> {
+    if !matches!(var.place(), Place::Temp(_)) {
+        let class =
+            parameter(body, var).filter(|_| body.instrs.values().all(|it| it.assigned() != Some(var)));
+        return class.map(|it| FieldType(it.bytes()));
+    }
+    let instr = body.instrs.values().find(|it| it.assigned() == Some(var))?;
+    match *instr {
+        Instr::Assign(_, e) => match body.exprs[e] {
+            Expr::Field(_, field) | Expr::Static(field) => field.descriptor().field_type(),
+            Expr::Cast(class, _) => Some(FieldType(class.bytes())),
+            _ => None,
+        },
+        _ => result_type(body, instr),
+    }
+}
+
+fn result_type(body: &Body, instr: &Instr) -> Option<FieldType<'static>> {
+    match *instr {
+        Instr::Call(_, _, method, _) => method.descriptor().method_type()?.ret(),
+        Instr::CallDynamic(_, site, _) => body.dynamics.get(site as usize)?.descriptor.method_type()?.ret(),
+        Instr::ConstDynamic(_, site) => body.dynamics.get(site as usize)?.descriptor.field_type(),
+        Instr::NewArray(_, class, _) | Instr::MultiNewArray(_, class, _) => Some(FieldType(class.bytes())),
+        _ => None,
+    }
+}
+
+/// The class of the parameter that the variable holds at entry.
+fn parameter(body: &Body, var: Var) -> Option<ClassName> {
+    let Place::Local(slot) = var.place() else { return None };
+    if var.kind() != Kind::Ref {
+        return None;
+    }
+    let mut at = 0;
+    if !body.flags.is_static() {
+        if slot == 0 {
+            return Some(body.method.class());
+        }
+        at = 1;
+    }
+    for param in body.method.descriptor().method_type()?.params() {
+        if at == u32::from(slot) {
+            return param.class();
+        }
+        at += u32::from(param.kind().words());
+    }
+    None
 }

@@ -6,7 +6,7 @@
 use bir::body::{Body, Instr, InstrId, ordinal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::coverage::Coverage;
+use crate::coverage::Coverage;
 use crate::exceptions::{Catch, Cause, ExceptionSet, caught_by, raised};
 use crate::facts::MethodFacts;
 use crate::throwables::{Answer, Subtypes, well_known};

@@ -13,14 +13,13 @@
 //! the callees are known.
 
 mod arrivals;
-mod coverage;
 
 use bir::body::{Body, Instr, InstrId, SwitchTable, ordinal};
 use classfile::names::MethodRef;
 
 use arrivals::{Arrivals, route, sets_at};
-use coverage::Coverage;
 
+use crate::coverage::Coverage;
 use crate::exceptions::ExceptionSet;
 use crate::facts::{MethodFacts, contains};
 use crate::throwables::{Subtypes, well_known};

@@ -3,7 +3,7 @@
 use bir::body::{Body, ordinal};
 
 /// A walk over the instructions that keeps the covering rows, in the order of the table.
-pub(super) struct Coverage {
+pub(crate) struct Coverage {
     /// Rows by start and by end; the second column is the row's index.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
@@ -13,7 +13,7 @@ pub(super) struct Coverage {
 }
 
 impl Coverage {
-    pub(super) fn new(body: &Body) -> Self {
+    pub(crate) fn new(body: &Body) -> Self {
         let rows = || body.rows.iter().zip(0u32..).filter(|(row, _)| ordinal(row.start) < row.end);
         let mut starts: Vec<_> = rows().map(|(row, i)| (ordinal(row.start), i)).collect();
         let mut ends: Vec<_> = rows().map(|(row, i)| (row.end, i)).collect();
@@ -23,13 +23,13 @@ impl Coverage {
     }
 
     /// Begins the walk again.
-    pub(super) fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         (self.next_start, self.next_end) = (0, 0);
         self.active.clear();
     }
 
     /// The rows that cover the instruction with this number. Never ask for an earlier one afterwards.
-    pub(super) fn at(&mut self, instr: u32) -> &[u32] {
+    pub(crate) fn at(&mut self, instr: u32) -> &[u32] {
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
             if let Err(i) = self.active.binary_search(&row) {
                 self.active.insert(i, row);

@@ -1,0 +1,58 @@
+//! A graph as basic blocks, for people.
+
+use bir::body::{Body, instr_id};
+
+use crate::blocks::Blocks;
+use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind};
+use crate::exceptions::ExceptionSet;
+
+/// One block as people look at it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Ordinals of its instructions.
+    pub instrs: std::ops::Range<u32>,
+    /// The blocks that control goes on to, each with how.
+    pub successors: Vec<(u32, EdgeKind)>,
+    /// The blocks of the handlers that its exceptions enter: each once, with the row.
+    pub handlers: Vec<(u32, EdgeKind)>,
+    /// What leaves the method here, each set once.
+    pub lets_out: Vec<ExceptionSet>,
+}
+
+/// The block view of a graph, which was made from this body.
+pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
+    let blocks = Blocks::new(body);
+    let of = |node: NodeId| blocks.of(instr_id(node.0)).unwrap_or_default();
+    (0..blocks.len() as u32)
+        .map(|block| {
+            let instrs = blocks.range(block);
+            let mut acc =
+                Block { instrs: instrs.clone(), successors: vec![], handlers: vec![], lets_out: vec![] };
+            for at in instrs.clone() {
+                for edge in cfg.successors(Cfg::normal(instr_id(at))) {
+                    let Some(to) = cfg.nodes.get(edge.to.0 as usize) else { continue };
+                    match to.kind {
+                        NodeKind::Normal if at + 1 == instrs.end => {
+                            acc.successors.push((of(edge.to), edge.kind));
+                        }
+                        NodeKind::Normal | NodeKind::Return => {}
+                        NodeKind::Exceptional(_) => {
+                            let edges = cfg.successors(edge.to).iter();
+                            push_new(&mut acc.handlers, edges.map(|it| (of(it.to), it.kind)));
+                        }
+                        NodeKind::ExceptionalReturn(set) => push_new(&mut acc.lets_out, [set]),
+                    }
+                }
+            }
+            acc
+        })
+        .collect()
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, items: impl IntoIterator<Item = T>) {
+    for it in items {
+        if !list.contains(&it) {
+            list.push(it);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Basic blocks: runs of instructions that control enters at the first only.
+//!
+//! A block also ends where a row of the exception table begins or ends, so all its instructions have
+//! the same handlers.
+
+use bir::body::{Body, Instr, InstrId, ordinal};
+
+use crate::coverage::Coverage;
+use crate::throwables::well_known;
+
+/// The blocks of one body, in the order of its instructions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    /// First instruction of each block, and at the end the number of instructions.
+    starts: Vec<u32>,
+    /// Block of each instruction.
+    of: Vec<u32>,
+}
+
+impl Blocks {
+    /// Finds them.
+    pub fn new(body: &Body) -> Self {
+        let n = body.instrs.len();
+        // Marks first, then numbers.
+        let mut of = vec![0u32; n];
+        let mut mark = |i: u32| {
+            if let Some(it) = of.get_mut(i as usize) {
+                *it = 1;
+            }
+        };
+        for (id, instr) in body.instrs.iter() {
+            match instr {
+                Instr::Goto(_) | Instr::If(..) | Instr::Switch(..) | Instr::Ret(..) => {
+                    body.jumps(instr, |to| mark(ordinal(to)));
+                    mark(ordinal(id) + 1);
+                }
+                Instr::Return(_) | Instr::Throw(_) => mark(ordinal(id) + 1),
+                Instr::Catch(_) => mark(ordinal(id)),
+                _ => {}
+            }
+        }
+        for row in &body.rows {
+            mark(ordinal(row.start));
+            mark(row.end);
+        }
+        let mut starts = Vec::new();
+        for (at, it) in (0u32..).zip(&mut of) {
+            if *it == 1 || at == 0 {
+                starts.push(at);
+            }
+            *it = starts.len() as u32 - 1;
+        }
+        starts.push(n as u32);
+        Blocks { starts, of }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether the body has no instruction.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Ordinals of the block's instructions; empty when there is no such block.
+    pub fn range(&self, block: u32) -> std::ops::Range<u32> {
+        match (self.starts.get(block as usize), self.starts.get(block as usize + 1)) {
+            (Some(&start), Some(&end)) => start..end,
+            _ => 0..0,
+        }
+    }
+
+    /// The block of the instruction.
+    pub fn of(&self, instr: InstrId) -> Option<u32> {
+        self.of.get(ordinal(instr) as usize).copied()
+    }
+}
+
+/// The blocks of the handlers that may follow each block.
+pub struct Handlers {
+    /// For each block its part of `handlers`.
+    parts: Vec<(u32, u32)>,
+    handlers: Vec<u32>,
+}
+
+/// More entries than this in one method are given up.
+const MAX_HANDLERS: usize = 1 << 20;
+
+impl Handlers {
+    /// Finds them, up to the first row that takes everything; `None` when there are too many.
+    pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
+        let mut acc = Handlers { parts: vec![(0, 0); blocks.len()], handlers: Vec::new() };
+        if body.rows.is_empty() {
+            return Some(acc);
+        }
+        let throwable = well_known().throwable;
+        let mut coverage = Coverage::new(body);
+        let mut last: (Vec<u32>, (u32, u32)) = Default::default();
+        for block in 0..blocks.len() as u32 {
+            let rows = coverage.at(blocks.range(block).start);
+            if last.0 != rows {
+                let start = acc.handlers.len();
+                for &row in rows {
+                    let row = &body.rows[row as usize];
+                    let handler = blocks.of(row.handler)?;
+                    if acc.handlers[start..].last() != Some(&handler) {
+                        acc.handlers.push(handler);
+                    }
+                    if row.catch_type.is_none_or(|it| it == throwable) {
+                        break;
+                    }
+                }
+                if acc.handlers.len() > MAX_HANDLERS {
+                    return None;
+                }
+                last = (rows.to_vec(), (start as u32, acc.handlers.len() as u32));
+            }
+            acc.parts[block as usize] = last.1;
+        }
+        Some(acc)
+    }
+
+    /// The handlers' blocks, in the order of the rows.
+    pub fn of(&self, block: u32) -> &[u32] {
+        let (start, end) = self.parts.get(block as usize).copied().unwrap_or_default();
+        &self.handlers[start as usize..end as usize]
+    }
+}

@@ -1,0 +1,323 @@
+//! Which assertions always hold, and by which fact (`semantics.md` §3.5).
+//!
+//! Facts are about values of variables, never about the heap. They begin at an assertion or branch that
+//! was passed, an allocation, a constant or a handler, go with copies, and die when the variable's
+//! place is assigned. Where paths join, what all of them know stays.
+//!
+//! Most assertions need no flow: temporaries are assigned once, so what made the value says enough.
+//! The forward pass runs only where an assertion is left whose variables are mentioned elsewhere.
+
+mod branch;
+mod prove;
+mod scan;
+mod state;
+
+use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Var, instr_id, ordinal};
+use bir::ops::{Cond, UnOp};
+
+use branch::{known_after, negated};
+use prove::{not_null, prove};
+use scan::Scan;
+use state::{Fact, State, What, meet_one};
+
+use crate::blocks::{Blocks, Handlers};
+use crate::discharge::Proof;
+
+/// The assertions of a method that always hold, ascending.
+pub fn proofs(body: &Body) -> Box<[(InstrId, Proof)]> {
+    let Some(scan) = Scan::new(body) else {
+        return Box::default();
+    };
+    let mut proved = Vec::new();
+    let mut needs_flow = false;
+    for (id, instr) in body.instrs.iter() {
+        let Instr::Assert(check) = *instr else { continue };
+        match prove(body, &scan, None, check) {
+            Some(proof) => proved.push((id, proof)),
+            None => needs_flow |= is_followed(&scan, check),
+        }
+    }
+    if !needs_flow {
+        return proved.into();
+    }
+    Flow::run(body, &scan).unwrap_or(proved).into()
+}
+
+fn is_followed(scan: &Scan<'_>, check: Check) -> bool {
+    let (a, b) = match check {
+        Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) | Check::Cast(_, e) => (e, None),
+        Check::Bound(a, b) | Check::Store(a, b) => (a, Some(b)),
+    };
+    [Some(a), b].into_iter().flatten().filter_map(|it| scan.copied(it)).any(|it| scan.is_followed(it))
+}
+
+/// The forward pass: a greatest fixpoint, lowest block first. The facts at the start of a block only
+/// become fewer, so the last visit of each block is the one that counts.
+struct Flow<'a> {
+    body: &'a Body,
+    scan: &'a Scan<'a>,
+    blocks: Blocks,
+    handlers: Handlers,
+    /// For each block its facts in `pool`; none before it is reached.
+    at_start: Vec<Option<(u32, u32)>>,
+    pool: Vec<Fact>,
+    pending: Vec<bool>,
+    /// No block below this one is pending.
+    lowest: usize,
+    /// By instruction; only of assertions.
+    proved: Vec<Option<Proof>>,
+    state: State,
+    /// What was known at every place of the current block where an exception can come.
+    raised: State,
+}
+
+/// Instructions visited at most, for each of the body.
+const MAX_VISITS: usize = 16;
+
+impl<'a> Flow<'a> {
+    /// All proofs; `None` when the method is too twisted to be worth it.
+    fn run(body: &'a Body, scan: &'a Scan<'a>) -> Option<Vec<(InstrId, Proof)>> {
+        let blocks = Blocks::new(body);
+        let handlers = Handlers::new(body, &blocks)?;
+        let n = blocks.len();
+        let mut flow = Flow {
+            body,
+            scan,
+            blocks,
+            handlers,
+            at_start: vec![None; n],
+            pool: Vec::new(),
+            pending: vec![false; n],
+            lowest: 0,
+            proved: vec![None; body.instrs.len()],
+            state: State::default(),
+            raised: State::default(),
+        };
+        flow.enter(0, &[]);
+        let mut steps = MAX_VISITS * body.instrs.len() + 256;
+        while let Some(block) = flow.next() {
+            steps = steps.checked_sub(flow.blocks.range(block).len())?;
+            flow.visit(block);
+        }
+        let mut acc = Vec::new();
+        for (id, instr) in body.instrs.iter() {
+            if let Instr::Assert(check) = *instr {
+                // Blocks that nothing reaches keep what holds at every place.
+                let proof = flow.proved[ordinal(id) as usize].or_else(|| prove(body, scan, None, check));
+                acc.extend(proof.map(|it| (id, it)));
+            }
+        }
+        Some(acc)
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        let block = self.lowest + self.pending.get(self.lowest..)?.iter().position(|&it| it)?;
+        self.pending[block] = false;
+        self.lowest = block;
+        Some(block as u32)
+    }
+
+    fn enter(&mut self, block: u32, facts: &[Fact]) {
+        let i = block as usize;
+        let Some(at_start) = self.at_start.get_mut(i) else { return };
+        match at_start {
+            None => {
+                *at_start = Some((self.pool.len() as u32, facts.len() as u32));
+                self.pool.extend_from_slice(facts);
+            }
+            Some((start, len)) => {
+                // Facts only go away, so they stay where they are.
+                let mine = &mut self.pool[*start as usize..(*start + *len) as usize];
+                let mut kept = 0;
+                let mut changed = false;
+                for i in 0..mine.len() {
+                    let mut fact = mine[i];
+                    if meet_one(&mut fact, facts) {
+                        changed |= fact != mine[i];
+                        mine[kept] = fact;
+                        kept += 1;
+                    }
+                }
+                if kept as u32 == *len && !changed {
+                    return;
+                }
+                *len = kept as u32;
+            }
+        }
+        self.pending[i] = true;
+        self.lowest = self.lowest.min(i);
+    }
+
+    fn visit(&mut self, block: u32) {
+        let range = self.blocks.range(block);
+        let mut state = std::mem::take(&mut self.state);
+        state.clear();
+        if let Some((start, len)) = self.at_start[block as usize] {
+            state.copy_from(&self.pool[start as usize..(start + len) as usize]);
+        }
+        let is_covered = !self.handlers.of(block).is_empty();
+        let mut raised = std::mem::take(&mut self.raised);
+        if is_covered {
+            raised.copy_from(state.facts());
+        }
+        let mut forgot = false;
+        for at in range.clone() {
+            // An exception comes before the effect of its instruction. Any instruction counts, as VM
+            // errors come anywhere; within a block only forgetting takes something away.
+            if std::mem::take(&mut forgot) {
+                raised.meet(state.facts());
+            }
+            forgot = self.pass(instr_id(at), &mut state) && is_covered;
+        }
+        if is_covered {
+            for i in 0..self.handlers.of(block).len() {
+                let handler = self.handlers.of(block)[i];
+                self.enter(handler, raised.facts());
+            }
+        }
+        if let Some(last) = range.clone().next_back() {
+            self.leave(block, instr_id(last), &mut state);
+        }
+        self.state = state;
+        self.raised = raised;
+    }
+
+    /// Hands the facts to the blocks that come next.
+    fn leave(&mut self, block: u32, last: InstrId, state: &mut State) {
+        let (body, scan) = (self.body, self.scan);
+        let instr = &body.instrs[last];
+        if let Instr::If(cond, a, b, to) = *instr {
+            if let Some(to) = self.blocks.of(to) {
+                let mut taken = std::mem::take(&mut self.raised);
+                taken.copy_from(state.facts());
+                learn_branch(body, scan, (last, cond), (a, b), &mut taken);
+                self.enter(to, taken.facts());
+                self.raised = taken;
+            }
+            learn_branch(body, scan, (last, negated(cond)), (a, b), state);
+        } else {
+            body.jumps(instr, |to| {
+                if let Some(to) = self.blocks.of(to) {
+                    self.enter(to, state.facts());
+                }
+            });
+        }
+        if instr.falls_through() {
+            self.enter(block + 1, state.facts());
+        }
+    }
+
+    /// The effect of one instruction on its normal way out. Returns whether something was forgotten.
+    fn pass(&mut self, id: InstrId, state: &mut State) -> bool {
+        match self.body.instrs[id] {
+            Instr::Assert(check) => {
+                self.proved[ordinal(id) as usize] = prove(self.body, self.scan, Some(state), check);
+                self.learn_check(id, check, state);
+                false
+            }
+            Instr::Assign(var, e) => self.assign(var, e, state),
+            Instr::New(var, ..)
+            | Instr::Alloc(var, _)
+            | Instr::NewArray(var, ..)
+            | Instr::MultiNewArray(var, ..) => {
+                let forgot = state.kill(var);
+                self.learn(var, What::NotNull, Proof::Allocated(id), state);
+                forgot
+            }
+            Instr::Catch(var) => {
+                let forgot = state.kill(var);
+                self.learn(var, What::NotNull, Proof::Caught(id), state);
+                forgot
+            }
+            ref instr => instr.assigned().is_some_and(|var| state.kill(var)),
+        }
+    }
+
+    fn assign(&self, var: Var, e: ExprId, state: &mut State) -> bool {
+        let (body, scan) = (self.body, self.scan);
+        let from = scan.copied(e);
+        if from == Some(var) {
+            return false;
+        }
+        // Before the place is overwritten, as the value may come from there.
+        let not_null = if scan.is_followed(var) { not_null(body, scan, Some(state), e) } else { None };
+        let before = state.facts().len();
+        match from {
+            Some(from) if scan.is_followed(var) && scan.is_followed(from) => {
+                state.copy(var, from);
+            }
+            _ => {
+                state.kill(var);
+            }
+        }
+        // Copying may have added as many as it forgot.
+        let forgot = before > 0;
+        if let Some(proof) = not_null {
+            state.learn(var, What::NotNull, proof);
+        }
+        let mut learn = |what, why| self.learn(var, what, why, state);
+        match body.exprs[e] {
+            Expr::Null => learn(What::Null, Proof::Constant),
+            Expr::Int(it) => {
+                learn(What::Int(it), Proof::Constant);
+                if it != 0 {
+                    learn(What::NotZero, Proof::Constant);
+                }
+                if it >= 0 {
+                    learn(What::NotNegative, Proof::Constant);
+                }
+            }
+            Expr::Long(it) if u64::from(it) != 0 => learn(What::NotZero, Proof::Constant),
+            Expr::Unary(UnOp::Length, _) => learn(What::NotNegative, Proof::Length),
+            _ => {}
+        }
+        forgot
+    }
+
+    fn learn(&self, var: Var, what: What, why: Proof, state: &mut State) {
+        if self.scan.is_followed(var) {
+            state.learn(var, what, why);
+        }
+    }
+
+    /// The check was passed.
+    fn learn_check(&self, id: InstrId, check: Check, state: &mut State) {
+        let why = Proof::Tested(id);
+        let mut learn = |e: ExprId, what| {
+            if let Some(var) = self.scan.copied(e) {
+                self.learn(var, what, why, state);
+            }
+        };
+        match check {
+            Check::NotNull(e) => learn(e, What::NotNull),
+            Check::NotZero(_, e) => learn(e, What::NotZero),
+            Check::NotNegative(e) => learn(e, What::NotNegative),
+            Check::Cast(class, e) => learn(e, What::Is(class)),
+            Check::Bound(array, index) => match self.body.exprs[index] {
+                Expr::Int(it) => learn(array, What::HasConstIndex(it)),
+                Expr::Var(var) => {
+                    if self.scan.is_followed(var) {
+                        learn(array, What::HasIndex(var));
+                    }
+                    learn(index, What::NotNegative);
+                }
+                _ => {}
+            },
+            Check::Store(..) => {}
+        }
+    }
+}
+
+fn learn_branch(
+    body: &Body,
+    scan: &Scan<'_>,
+    (branch, cond): (InstrId, Cond),
+    operands: (ExprId, ExprId),
+    state: &mut State,
+) {
+    known_after(body, scan, cond, operands, |var, what| {
+        if scan.is_followed(var) {
+            state.learn(var, what, Proof::Tested(branch));
+        }
+    });
+}

@@ -1,0 +1,227 @@
+//! What one look at the instructions tells, before anything flows: the values of temporaries, and
+//! which variables are worth following.
+
+use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
+use bir::ops::UnOp;
+use classfile::descriptor::Kind;
+use classfile::names::ClassName;
+
+use crate::reaching::overlap;
+
+/// Where a value comes from, as far as it is the same at every execution.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Origin {
+    /// The receiver.
+    This,
+    /// An allocation.
+    Made(InstrId),
+    /// A handler.
+    Caught(InstrId),
+    /// An expression that is no variable.
+    Expr(ExprId),
+    /// A variable that is assigned in several places, or by what tells nothing.
+    Var(Var),
+}
+
+const NEVER: u32 = u32::MAX;
+const OFTEN: u32 = u32::MAX - 1;
+/// How many copies are followed.
+const MAX_COPIES: usize = 16;
+
+/// The result of the look.
+pub(super) struct Scan<'a> {
+    body: &'a Body,
+    /// The receiver, when no instruction overwrites it.
+    this: Option<Var>,
+    /// For each temporary the instruction that assigns it.
+    made: Vec<u32>,
+    /// For each place how often it is mentioned where a fact begins, is handed on or is used.
+    locals: Vec<u8>,
+    stack: Vec<u8>,
+    temps: Vec<u8>,
+}
+
+impl<'a> Scan<'a> {
+    /// Looks at the whole body; `None` when it has no assertion.
+    pub(super) fn new(body: &'a Body) -> Option<Self> {
+        let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
+        let (made, locals) = (Vec::new(), vec![0; usize::from(body.locals)]);
+        let mut acc = Scan { body, this, made, locals, stack: Vec::new(), temps: Vec::new() };
+        let mut has_assertion = false;
+        for (id, instr) in body.instrs.iter() {
+            match *instr {
+                Instr::Assert(check) => {
+                    has_assertion = true;
+                    acc.mention_check(check);
+                }
+                Instr::If(_, a, b, _) => {
+                    acc.mention_tested(a);
+                    acc.mention_tested(b);
+                }
+                Instr::Assign(var, e) => {
+                    if let Some(from) = acc.copied(e) {
+                        acc.mention(from);
+                        acc.mention(var);
+                    } else if !body.exprs[e].reads_heap() {
+                        acc.mention(var);
+                    }
+                }
+                Instr::New(var, ..)
+                | Instr::Alloc(var, _)
+                | Instr::NewArray(var, ..)
+                | Instr::MultiNewArray(var, ..)
+                | Instr::Catch(var) => acc.mention(var),
+                _ => {}
+            }
+            if let Some(var) = instr.assigned() {
+                acc.assigned(id, var);
+            }
+        }
+        has_assertion.then_some(acc)
+    }
+
+    fn assigned(&mut self, id: InstrId, var: Var) {
+        match var.place() {
+            Place::Temp(i) => {
+                let i = i as usize;
+                if i >= self.made.len() {
+                    self.made.resize(i + 1, NEVER);
+                }
+                self.made[i] = if self.made[i] == NEVER { ordinal(id) } else { OFTEN };
+            }
+            Place::Local(_) if self.this.is_some_and(|this| overlap(var, this)) => self.this = None,
+            _ => {}
+        }
+    }
+
+    fn mention(&mut self, var: Var) {
+        let (list, i) = match var.place() {
+            Place::Local(i) => (&mut self.locals, usize::from(i)),
+            Place::Stack(i) => (&mut self.stack, usize::from(i)),
+            Place::Temp(i) => (&mut self.temps, i as usize),
+        };
+        if i >= list.len() {
+            list.resize(i + 1, 0);
+        }
+        list[i] = list[i].saturating_add(1);
+    }
+
+    fn mention_value(&mut self, e: ExprId) {
+        if let Some(var) = self.copied(e) {
+            self.mention(var);
+        }
+    }
+
+    fn mention_check(&mut self, check: Check) {
+        match check {
+            Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) | Check::Cast(_, e) => {
+                self.mention_value(e);
+            }
+            Check::Bound(a, b) | Check::Store(a, b) => {
+                self.mention_value(a);
+                self.mention_value(b);
+            }
+        }
+    }
+
+    fn mention_tested(&mut self, e: ExprId) {
+        match self.body.exprs[e] {
+            Expr::Var(var) => self.mention(var),
+            Expr::InstanceOf(_, e) | Expr::Cast(_, e) => self.mention_value(e),
+            Expr::Binary(_, a, _) => self.mention_value(a),
+            _ => {}
+        }
+    }
+
+    /// Whether facts about the variable can matter: something begins one and something else uses it.
+    pub(super) fn is_followed(&self, var: Var) -> bool {
+        let n = match var.place() {
+            Place::Local(i) => self.locals.get(usize::from(i)),
+            Place::Stack(i) => self.stack.get(usize::from(i)),
+            Place::Temp(i) => self.temps.get(i as usize),
+        };
+        n.is_some_and(|&it| it >= 2)
+    }
+
+    /// The variable that the expression is a copy of.
+    pub(super) fn copied(&self, mut e: ExprId) -> Option<Var> {
+        loop {
+            match self.body.exprs[e] {
+                Expr::Var(var) => return Some(var),
+                Expr::Cast(_, inner) => e = inner,
+                _ => return None,
+            }
+        }
+    }
+
+    /// Where the value comes from; calls `cast` with each cast on the way.
+    ///
+    /// A variable in the answer is the one that the expression names: what it was copied from may hold
+    /// a newer value by now.
+    pub(super) fn origin(&self, mut e: ExprId, mut cast: impl FnMut(ClassName)) -> Origin {
+        let mut named = None;
+        for _ in 0..MAX_COPIES {
+            let var = loop {
+                match self.body.exprs[e] {
+                    Expr::Var(var) => break var,
+                    Expr::Cast(class, inner) => {
+                        cast(class);
+                        e = inner;
+                    }
+                    // What a variable got by anything but a constant is better asked of the variable.
+                    it if !tells_enough(&it) && named.is_some() => {
+                        return named.map_or(Origin::Expr(e), Origin::Var);
+                    }
+                    _ => return Origin::Expr(e),
+                }
+            };
+            let named = *named.get_or_insert(var);
+            if Some(var) == self.this {
+                return Origin::This;
+            }
+            let Some(id) = self.only_assignment(var) else { return Origin::Var(named) };
+            match self.body.instrs[id] {
+                Instr::Assign(_, from) => e = from,
+                Instr::Catch(_) => return Origin::Caught(id),
+                Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..) => {
+                    return Origin::Made(id);
+                }
+                _ => return Origin::Var(named),
+            }
+        }
+        named.map_or(Origin::Expr(e), Origin::Var)
+    }
+
+    /// The only instruction that assigns the temporary.
+    fn only_assignment(&self, var: Var) -> Option<InstrId> {
+        let Place::Temp(i) = var.place() else { return None };
+        let id = *self.made.get(i as usize)?;
+        // The kind is part of the name; a body that confuses them gets no facts.
+        let id = (id < OFTEN).then(|| instr_id(id))?;
+        (self.body.instrs[id].assigned() == Some(var)).then_some(id)
+    }
+}
+
+/// Whether the expression alone answers what can be asked of its value.
+fn tells_enough(e: &Expr) -> bool {
+    match e {
+        Expr::Int(_)
+        | Expr::Long(_)
+        | Expr::Null
+        | Expr::Str(_)
+        | Expr::Class(_)
+        | Expr::MethodType(_)
+        | Expr::MethodHandle(_)
+        | Expr::Unary(UnOp::Length, _) => true,
+        Expr::Float(_)
+        | Expr::Double(_)
+        | Expr::Var(_)
+        | Expr::Unary(..)
+        | Expr::Binary(..)
+        | Expr::Cast(..)
+        | Expr::InstanceOf(..)
+        | Expr::Field(..)
+        | Expr::Static(_)
+        | Expr::Elem(..) => false,
+    }
+}

@@ -1,0 +1,251 @@
+//! Where the value of a variable at one place comes from: a search backwards, by demand.
+//!
+//! Copies and casts are followed, everything else that assigns is a source. The search is bounded by a
+//! count of steps, so that a hostile method costs little; over it the answer is "anything".
+
+use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
+use classfile::names::ClassName;
+use rustc_hash::FxHashSet;
+
+/// Steps for one question.
+const MAX_STEPS: usize = 20_000;
+
+/// One source of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// This instruction assigned it, by this expression if it is an assignment.
+    Instr(InstrId, Option<ExprId>),
+    /// The expression at the place asked for is no variable.
+    Expr(ExprId),
+    /// The variable's value at entry.
+    Entry(Var),
+    /// The place was last assigned as another kind, or the search was given up.
+    Unknown,
+}
+
+/// Searches of one body.
+pub struct Reaching<'a> {
+    body: &'a Body,
+    /// Jumps by target: `sources[starts[t]..starts[t + 1]]`; made when first needed.
+    starts: Vec<u32>,
+    sources: Vec<u32>,
+    handlers: Vec<u32>,
+    visited: FxHashSet<(u32, Var, Option<ClassName>)>,
+    work: Vec<(u32, Var, Option<ClassName>)>,
+    steps: usize,
+}
+
+impl<'a> Reaching<'a> {
+    /// Nothing is computed yet.
+    pub fn new(body: &'a Body) -> Self {
+        Reaching {
+            body,
+            starts: Vec::new(),
+            sources: Vec::new(),
+            handlers: Vec::new(),
+            visited: FxHashSet::default(),
+            work: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Calls `f` with each source of the value that `expr` has at `at`, and with the class of the last
+    /// cast on the way. A source may come more than once.
+    pub fn sources(&mut self, at: InstrId, expr: ExprId, mut f: impl FnMut(Source, Option<ClassName>)) {
+        self.steps = 0;
+        self.visited.clear();
+        self.work.clear();
+        match self.strip(expr, None) {
+            Ok((var, narrow)) => self.work.push((ordinal(at), var, narrow)),
+            Err((e, narrow)) => return f(Source::Expr(e), narrow),
+        }
+        while let Some((at, var, narrow)) = self.work.pop() {
+            if self.temp(at, var, narrow, &mut f) {
+                continue;
+            }
+            self.walk(at, var, narrow, &mut f);
+            if self.steps > MAX_STEPS {
+                return f(Source::Unknown, None);
+            }
+        }
+    }
+
+    /// The variable that the expression is a copy of, else the expression without its casts.
+    #[allow(clippy::type_complexity)] // Both sides pair what was found with the cast around it.
+    fn strip(
+        &self,
+        mut e: ExprId,
+        mut narrow: Option<ClassName>,
+    ) -> Result<(Var, Option<ClassName>), (ExprId, Option<ClassName>)> {
+        loop {
+            match self.body.exprs[e] {
+                Expr::Var(var) => return Ok((var, narrow)),
+                Expr::Cast(class, inner) => {
+                    narrow = narrow.or(Some(class));
+                    e = inner;
+                }
+                _ => return Err((e, narrow)),
+            }
+        }
+    }
+
+    /// A temporary has one assignment only, mostly close by: no control flow needs to be looked at.
+    fn temp(
+        &mut self,
+        at: u32,
+        var: Var,
+        narrow: Option<ClassName>,
+        f: &mut impl FnMut(Source, Option<ClassName>),
+    ) -> bool {
+        if !matches!(var.place(), Place::Temp(_)) {
+            return false;
+        }
+        for i in (at.saturating_sub(64)..at).rev() {
+            self.steps += 1;
+            if self.body.instrs[instr_id(i)].assigned() == Some(var) {
+                self.defined(i, var, var, narrow, f);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Walks back from before `at` to assignments, and to places where control joins.
+    fn walk(
+        &mut self,
+        mut at: u32,
+        var: Var,
+        narrow: Option<ClassName>,
+        f: &mut impl FnMut(Source, Option<ClassName>),
+    ) {
+        self.make_index();
+        while self.steps <= MAX_STEPS {
+            self.steps += 1;
+            let (first, last) = (self.starts[at as usize] as usize, self.starts[at as usize + 1] as usize);
+            let is_handler = self.handlers.binary_search(&at).is_ok();
+            if at == 0 || first != last || is_handler {
+                if !self.visited.insert((at, var, narrow)) {
+                    return;
+                }
+                self.steps += last - first;
+                self.work.extend(self.sources[first..last].iter().map(|&it| (it, var, narrow)));
+                if is_handler {
+                    self.enter_handler(at, var, narrow, f);
+                }
+            }
+            if at == 0 {
+                return f(Source::Entry(var), narrow);
+            }
+            at -= 1;
+            let instr = &self.body.instrs[instr_id(at)];
+            if !instr.falls_through() {
+                return;
+            }
+            if let Some(assigned) = instr.assigned()
+                && overlap(assigned, var)
+            {
+                return self.defined(at, assigned, var, narrow, f);
+            }
+        }
+    }
+
+    /// The exception may come before any covered instruction.
+    fn enter_handler(
+        &mut self,
+        handler: u32,
+        var: Var,
+        narrow: Option<ClassName>,
+        f: &mut impl FnMut(Source, Option<ClassName>),
+    ) {
+        let body = self.body;
+        self.steps += body.rows.len();
+        for row in body.rows.iter().filter(|it| ordinal(it.handler) == handler) {
+            let start = ordinal(row.start);
+            let end = row.end.min(body.instrs.len() as u32);
+            if start >= end {
+                continue;
+            }
+            self.work.push((start, var, narrow));
+            for at in start..end {
+                self.steps += 1;
+                if self.steps > MAX_STEPS {
+                    return;
+                }
+                let joins = self.starts[at as usize] != self.starts[at as usize + 1];
+                if joins || self.handlers.binary_search(&at).is_ok() {
+                    self.work.push((at, var, narrow));
+                }
+                if let Some(assigned) = body.instrs[instr_id(at)].assigned()
+                    && at + 1 < end
+                    && overlap(assigned, var)
+                {
+                    self.defined(at, assigned, var, narrow, f);
+                }
+            }
+        }
+    }
+
+    /// The instruction assigned `assigned`, which overlaps the variable.
+    fn defined(
+        &mut self,
+        at: u32,
+        assigned: Var,
+        var: Var,
+        narrow: Option<ClassName>,
+        f: &mut impl FnMut(Source, Option<ClassName>),
+    ) {
+        if assigned != var {
+            return f(Source::Unknown, narrow);
+        }
+        let id = instr_id(at);
+        match self.body.instrs[id] {
+            Instr::Assign(_, e) => match self.strip(e, narrow) {
+                Ok((from, narrow)) => self.work.push((at, from, narrow)),
+                Err((e, narrow)) => f(Source::Instr(id, Some(e)), narrow),
+            },
+            _ => f(Source::Instr(id, None), narrow),
+        }
+    }
+
+    fn make_index(&mut self) {
+        if !self.starts.is_empty() {
+            return;
+        }
+        let n = self.body.instrs.len();
+        let mut starts = vec![0u32; n + 2];
+        for (_, instr) in self.body.instrs.iter() {
+            self.body.jumps(instr, |to| {
+                if let Some(it) = starts.get_mut(ordinal(to) as usize + 2) {
+                    *it += 1;
+                }
+            });
+        }
+        for i in 2..n + 2 {
+            starts[i] += starts[i - 1];
+        }
+        self.sources = vec![0; starts[n + 1] as usize];
+        for (id, instr) in self.body.instrs.iter() {
+            self.body.jumps(instr, |to| {
+                if let Some(it) = starts.get_mut(ordinal(to) as usize + 1) {
+                    self.sources[*it as usize] = ordinal(id);
+                    *it += 1;
+                }
+            });
+        }
+        self.starts = starts;
+        self.handlers = self.body.rows.iter().map(|it| ordinal(it.handler)).collect();
+        self.handlers.sort_unstable();
+    }
+}
+
+/// Whether assigning the first changes what the second holds. A long or double local takes two slots.
+pub fn overlap(assigned: Var, var: Var) -> bool {
+    match (assigned.place(), var.place()) {
+        (Place::Local(a), Place::Local(b)) => {
+            a == b
+                || (assigned.kind().words() == 2 && a.checked_add(1) == Some(b))
+                || (var.kind().words() == 2 && b.checked_add(1) == Some(a))
+        }
+        (a, b) => a == b,
+    }
+}
