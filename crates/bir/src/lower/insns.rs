@@ -57,6 +57,9 @@ impl Lowerer<'_, '_, '_> {
             Insn::Ret(slot) => self.ret(block, slot)?,
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
+                if kind != self.returns {
+                    return Err(fault("return of another kind than the descriptor's"));
+                }
                 let value = if kind.is_some() { Some(self.pop::<1>()?[0].0) } else { None };
                 self.save_heap(self.stack.slots.len())?;
                 self.emit(Instr::Return(value));

@@ -12,6 +12,7 @@ mod symbolic;
 use classfile::bootstrap::Bootstraps;
 use classfile::class::{ClassFile, MemberInfo};
 use classfile::code::Code;
+use classfile::descriptor::Kind;
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::insn::Insn;
@@ -75,6 +76,7 @@ pub fn lower<'a>(
         walk,
         b: builder,
         stack,
+        returns: ty.ret().map(|it| it.kind()),
         pcs,
         copies: Vec::new(),
         temps: 0,
@@ -113,6 +115,8 @@ struct Lowerer<'l, 'c, 'a> {
     walk: &'l Walk,
     b: &'l mut Builder,
     stack: &'l mut Stack,
+    /// The kind of what the method returns.
+    returns: Option<Kind>,
     /// Pc of each BIR instruction.
     pcs: &'l mut Vec<u16>,
     /// Context of each BIR instruction, while there is more than one.
@@ -164,7 +168,7 @@ impl Lowerer<'_, '_, '_> {
                 self.emit(Instr::Goto(self.labels[i]));
             }
             self.b.place(catch);
-            let var = symbolic::stack_var(0, classfile::descriptor::Kind::Ref);
+            let var = symbolic::stack_var(0, Kind::Ref);
             self.emit(Instr::Catch(var));
         }
         let label = self.labels[i];
