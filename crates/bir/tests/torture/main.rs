@@ -1,0 +1,217 @@
+//! The committed irregular classes (`test-data/torture`): what runs on the JVM is read, lowered and well formed; what
+//! the JVM refuses is refused, or stands with its reason in `accepted.tsv`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bir::lower::{Scratch, lower};
+use bir::parse::parse_body;
+use bir::print::print;
+use bir::verify::verify;
+use classfile::bootstrap::Bootstraps;
+use classfile::class::ClassFile;
+use test_utils::jvm::data_dir;
+
+/// What reading a class came to.
+#[derive(Default)]
+struct Reading {
+    /// The faults, each with the method that it costs or `class`.
+    faults: Vec<String>,
+    lowered: usize,
+}
+
+/// Reads and lowers a class; what is lowered must be well formed and survive its text.
+fn read(name: &str, bytes: &[u8]) -> Reading {
+    let mut out = Reading::default();
+    let class = match ClassFile::parse(bytes) {
+        Ok(it) => it,
+        Err(fault) => {
+            assert!(fault.offset as usize <= bytes.len(), "{name}: {fault}");
+            out.faults.push(format!("class: {fault}"));
+            return out;
+        }
+    };
+    if let Err(fault) = whole_class(&class) {
+        out.faults.push(format!("class: {fault}"));
+    }
+    let boots = match Bootstraps::of(&class) {
+        Ok(it) => it,
+        Err(fault) => {
+            out.faults.push(format!("class: {fault}"));
+            return out;
+        }
+    };
+    let mut scratch = Scratch::default();
+    for method in class.methods() {
+        let lowered = match method.code() {
+            Ok(Some(code)) => lower(&class, &boots, &method, &code, &mut scratch),
+            Ok(None) if method.flags.is_native() || method.flags.is_abstract() => continue,
+            Ok(None) => {
+                out.faults.push("method: no Code attribute".to_owned());
+                continue;
+            }
+            Err(fault) => Err(fault),
+        };
+        let method = method.name().map_or("?".to_owned(), |it| it.to_string());
+        match lowered {
+            Ok(it) => {
+                out.lowered += 1;
+                let text = print(&it.body);
+                assert_eq!(verify(&it.body), Vec::<String>::new(), "{name}.{method}\n{text}");
+                let again = parse_body(&text).unwrap_or_else(|it| panic!("{name}.{method}: {it}\n{text}"));
+                assert!(again == it.body, "{name}.{method}\n{text}");
+            }
+            Err(fault) => {
+                assert!(fault.offset as usize <= bytes.len(), "{name}.{method}: {fault}");
+                out.faults.push(format!("{method}: {fault}"));
+            }
+        }
+    }
+    out
+}
+
+/// What the outline of a class reads.
+fn whole_class(class: &ClassFile<'_>) -> classfile::error::Result<()> {
+    class.this_class()?;
+    class.super_class()?;
+    for it in class.interfaces() {
+        it?;
+    }
+    for it in class.fields().chain(class.methods()) {
+        it.name()?;
+        it.descriptor()?;
+        for attribute in it.attributes() {
+            attribute?;
+        }
+        it.attributes().annotations();
+    }
+    for attribute in class.attributes() {
+        attribute?;
+    }
+    class.attributes().nest_host()?;
+    for name in [&b"NestMembers"[..], b"PermittedSubclasses"] {
+        class.attributes().class_list(name)?;
+    }
+    class.attributes().inner_classes()?;
+    class.attributes().annotations();
+    Ok(())
+}
+
+struct Case {
+    group: String,
+    name: String,
+    folders: Vec<PathBuf>,
+    main: String,
+    expected: String,
+}
+
+/// The rows of a table without its comment lines.
+fn rows(name: &str) -> Vec<Vec<String>> {
+    let path = data_dir().join("torture").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+    let lines = text.lines().filter(|it| !it.starts_with('#') && !it.is_empty());
+    lines.map(|it| it.split('\t').map(str::to_owned).collect()).collect()
+}
+
+fn cases() -> Vec<Case> {
+    let root = data_dir().join("torture");
+    let case = |row: Vec<String>| {
+        let [group, name, folders, main, _library, expected] =
+            row.try_into().expect("six columns in expected.tsv");
+        let folders = folders.split(':').map(|it| root.join(it)).collect();
+        Case { group, name, folders, main, expected }
+    };
+    rows("expected.tsv").into_iter().map(case).collect()
+}
+
+/// One word that names an error: the JVM refused.
+fn is_refusal(expected: &str) -> bool {
+    let word = expected.chars().all(|it| it.is_ascii_alphabetic());
+    word && (expected.ends_with("Error") || expected.ends_with("Exception"))
+}
+
+/// The class files below `folder`, in order.
+fn class_files(folder: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap_or_else(|it| panic!("{}: {it}", folder.display()))
+        .map(|it| it.expect("can be listed").path())
+        .collect();
+    entries.sort();
+    for it in entries {
+        if it.is_dir() {
+            out.extend(class_files(&it));
+        } else if it.extension().is_some_and(|it| it == "class") {
+            out.push(it);
+        }
+    }
+    out
+}
+
+fn read_file(path: &Path) -> Reading {
+    let bytes = std::fs::read(path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+    read(&path.display().to_string(), &bytes)
+}
+
+#[test]
+fn what_runs_is_lowered_and_what_is_refused_is_refused() {
+    let accepted: BTreeMap<(String, String), String> = rows("accepted.tsv")
+        .into_iter()
+        .map(|row| row.try_into().expect("three columns in accepted.tsv"))
+        .map(|[group, name, reason]: [String; 3]| ((group, name), reason))
+        .collect();
+    assert!(accepted.values().all(|it| !it.is_empty()), "a case without a reason");
+    let (mut wrong, mut seen, mut ran, mut refused) = (Vec::new(), Vec::new(), 0, 0);
+    for case in cases() {
+        let key = (case.group.clone(), case.name.clone());
+        if is_refusal(&case.expected) {
+            // In these groups the class of a case stands alone.
+            let [folder] = &case.folders[..] else { panic!("{} is refused by linking", case.name) };
+            let reading = read_file(&folder.join(format!("{}.class", case.main)));
+            match (reading.faults.is_empty(), accepted.contains_key(&key)) {
+                (false, false) => refused += 1,
+                (true, true) => seen.push(key),
+                (true, false) => {
+                    wrong.push(format!("{key:?}: the JVM refuses ({}), we do not", case.expected))
+                }
+                (false, true) => {
+                    wrong.push(format!("{key:?} is in accepted.tsv but refused: {:?}", reading.faults))
+                }
+            }
+            continue;
+        }
+        let all: Vec<PathBuf> = match case.group.as_str() {
+            // One folder for all cases: the others in it are cases of their own.
+            "jasmin" | "raw" => vec![case.folders[0].join(format!("{}.class", case.main))],
+            _ => case.folders.iter().flat_map(|it| class_files(it)).collect(),
+        };
+        let mut lowered = 0;
+        for path in &all {
+            let reading = read_file(path);
+            lowered += reading.lowered;
+            wrong.extend(reading.faults.iter().map(|it| format!("{}: {it}", path.display())));
+        }
+        assert!(lowered > 0, "{key:?} lowers nothing");
+        ran += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(seen.len(), accepted.len(), "accepted.tsv names cases that expected.tsv does not have");
+    assert!(ran >= 60 && refused >= 20, "{ran} run, {refused} refused");
+}
+
+/// Every cut and every flipped bit of a small class: an answer, never a panic.
+#[test]
+fn cuts_and_flips_of_a_small_class() {
+    let path = data_dir().join("torture/raw/UnknownAttrs.class");
+    let bytes = std::fs::read(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+    for cut in 0..bytes.len() {
+        assert!(!read("cut", &bytes[..cut]).faults.is_empty(), "the class lacks {} bytes", bytes.len() - cut);
+    }
+    let mut faults = 0;
+    for bit in 0..8 * bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        faults += usize::from(!read("flip", &flipped).faults.is_empty());
+    }
+    assert!(faults > bytes.len(), "only {faults} flips are noticed");
+}
