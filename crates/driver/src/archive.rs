@@ -162,7 +162,8 @@ impl<'a> ArchiveOpener<'a> {
         let Some(bytes) = self.small_member(opened, member) else { return Manifest::default() };
         let manifest = Manifest::parse(&bytes);
         if let Some(line) = manifest.bad_lines.first() {
-            let what = format!("line {line} of the manifest is no header; it is skipped");
+            let what =
+                format!("line {line} of the manifest is no header; we skip it, the JVM may refuse the jar");
             self.problems.push(Problem::note(member_path(&opened.name, &member.name), what));
         }
         manifest
@@ -319,7 +320,8 @@ impl<'a> ArchiveOpener<'a> {
         self.inflated = self.inflated.saturating_add(entry.size());
         let (inflater, _) = self.scratch.parts();
         let mut bytes = Vec::new();
-        entry_bytes(&opened.zip, entry, inflater, &mut bytes)?;
+        let length = entry_bytes(&opened.zip, entry, inflater, &mut bytes)?.0.len();
+        bytes.truncate(length);
         Ok(Blob::new(bytes))
     }
 }

@@ -12,7 +12,7 @@ use vfs::naming::member_path;
 use crate::image_map::ImageMap;
 use crate::inflate::Inflater;
 use crate::problem::Problem;
-use crate::zip::{DEFLATED, STORED, Zip, ZipEntry};
+use crate::zip::{STORED, Zip, ZipEntry};
 
 /// A part of the class path with the class candidates in it.
 pub struct LoadedContainer {
@@ -204,20 +204,24 @@ pub(crate) fn entry_bytes<'a>(
         return Err(format!("the entry {why}, so it cannot be read"));
     }
     let stored = zip.stored(entry)?;
-    let bytes = if entry.method == STORED {
-        if stored.len() as u64 != entry.size() {
-            return Err(format!("it claims {} bytes but {} are stored", entry.size(), stored.len()));
-        }
-        stored
+    let size = entry.size();
+    let (bytes, has_more) = if entry.method == STORED {
+        let bytes = usize::try_from(size).ok().and_then(|it| stored.get(..it));
+        let bytes = bytes.ok_or_else(|| format!("it claims {size} bytes but {} are stored", stored.len()))?;
+        (bytes, bytes.len() < stored.len())
     } else {
-        debug_assert_eq!(entry.method, DEFLATED);
-        inflater.deflate(stored, entry.size(), buffer)?;
-        buffer.get(..entry.size() as usize).unwrap_or_default()
+        let has_more = inflater.deflate(stored, size, buffer)?;
+        (buffer.get(..size as usize).unwrap_or_default(), has_more)
     };
+    if has_more {
+        let note =
+            format!("it holds more than the {size} bytes it claims; as the JVM does, we take only those");
+        return Ok((bytes, Some(note)));
+    }
     let crc = crc32fast::hash(bytes);
     let note = (crc != entry.crc).then(|| {
         format!(
-            "its CRC is {crc:08x} but the archive says {:08x}; the JVM does not check it, nor do we",
+            "its CRC is {crc:08x} but the archive says {:08x}; as the JVM does, we take it all the same",
             entry.crc
         )
     });

@@ -1,6 +1,6 @@
 //! Unpacking with `libdeflater`, into buffers whose size is known before.
 
-use libdeflater::Decompressor;
+use libdeflater::{DecompressionError, Decompressor};
 
 use vfs::jimage::content::{Inflate, MAX_RESOURCE, inflate_bound};
 
@@ -12,9 +12,10 @@ impl Inflater {
         Inflater(Decompressor::new())
     }
 
-    /// Unpacks raw deflate data that claims to be `size` bytes into the front of `buffer`, which only grows.
+    /// Unpacks raw deflate data that claims to be `size` bytes into the front of `buffer`, which only grows. True
+    /// when there was more: the JVM reads as many bytes as are claimed and does not look further.
     /// Allocates no more than the data can unpack to and never more than the limit for one entry.
-    pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<(), String> {
+    pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!("it claims {size} bytes, more than the limit of {MAX_RESOURCE}"));
         }
@@ -25,18 +26,33 @@ impl Inflater {
             ));
         }
         let size = size as usize;
-        if buffer.len() < size {
-            buffer.resize(size, 0);
-        }
-        let out = buffer.get_mut(..size).unwrap_or_default();
-        match self.0.deflate_decompress(input, out) {
-            Ok(written) if written == size => Ok(()),
+        match self.unpack(input, size, buffer) {
+            Ok(written) if written == size => Ok(false),
             Ok(written) => Err(format!("it claims {size} bytes but unpacks to {written}")),
-            Err(libdeflater::DecompressionError::InsufficientSpace) => {
-                Err(format!("it claims {size} bytes but unpacks to more"))
-            }
-            Err(libdeflater::DecompressionError::BadData) => Err("its compressed data is broken".to_owned()),
+            Err(DecompressionError::InsufficientSpace) => self.more_than_claimed(input, size, buffer),
+            Err(DecompressionError::BadData) => Err("its compressed data is broken".to_owned()),
         }
+    }
+
+    /// Unpacks what turned out to be more than was claimed, if it is not much more: the library unpacks all or nothing.
+    fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
+        let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
+        match self.unpack(input, room, buffer) {
+            Ok(_) => Ok(true),
+            Err(_) => Err(format!("it claims {size} bytes but unpacks to far more")),
+        }
+    }
+
+    fn unpack(
+        &mut self,
+        input: &[u8],
+        room: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<usize, DecompressionError> {
+        if buffer.len() < room {
+            buffer.resize(room, 0);
+        }
+        self.0.deflate_decompress(input, buffer.get_mut(..room).unwrap_or_default())
     }
 }
 

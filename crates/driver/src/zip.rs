@@ -167,9 +167,8 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     // Offsets of a 64-bit end record count from the start of the file: then there is no start to cut off.
     let base = if is_zip64 { 0 } else { base(data, end)? };
     let comment_end = end + END_SIZE + comment;
-    let fits = comment_end <= data.len();
-    let shadow = data.get(end + 1..comment_end.min(data.len())).unwrap_or_default();
-    if fits && !shadow.windows(END_SIGNATURE.len()).any(|it| it == END_SIGNATURE) {
+    let shadow = data.get(end + 1..comment_end).ok_or("the comment of the archive is cut off")?;
+    if !shadow.windows(END_SIGNATURE.len()).any(|it| it == END_SIGNATURE) {
         return Ok(blob.part(base..comment_end));
     }
     let mut copy = data.get(base..end + END_SIZE - 2).unwrap_or_default().to_vec();

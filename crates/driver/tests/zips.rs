@@ -100,30 +100,43 @@ fn a_wrong_crc_is_a_note() {
         listing(writer.end(&End::default())),
         format!(
             "{TWO}  |C.class = c [note: t!/C.class: its CRC is 06b9df6f but the archive says 00000001; \
-             the JVM does not check it, nor do we]\n"
+             as the JVM does, we take it all the same]\n"
         )
     );
 }
 
 #[test]
-fn a_wrong_size_costs_that_entry() {
+fn a_size_too_large_costs_that_entry() {
     let mut writer = two();
-    for (size, method) in [(3, 8), (1000, 8), (1 << 31, 8), (100_000_000, 8), (3, 0)] {
-        writer.add(Entry {
-            size: Some(size),
-            method,
-            ..entry(&format!("C{size}{method}.class"), b"content of C")
-        });
+    for (size, method) in [(1000, 8), (1 << 31, 8), (100_000_000, 8), (13, 0)] {
+        let name = format!("C{size}.class");
+        writer.add(Entry { size: Some(size), method, ..entry(&name, b"content of C") });
     }
     assert_eq!(
         listing(writer.end(&End::default())),
         format!(
             "{TWO}  \
-             |C38.class = error: t!/C38.class: it claims 3 bytes but unpacks to more\n  \
-             |C10008.class = error: t!/C10008.class: it claims 1000 bytes but unpacks to 12\n  \
-             |C21474836488.class = error: t!/C21474836488.class: it claims 2147483648 bytes, more than the limit of 268435456\n  \
-             |C1000000008.class = error: t!/C1000000008.class: it claims 100000000 bytes, more than 17 compressed bytes can hold\n  \
-             |C30.class = error: t!/C30.class: it claims 3 bytes but 12 are stored\n"
+             |C1000.class = error: t!/C1000.class: it claims 1000 bytes but unpacks to 12\n  \
+             |C2147483648.class = error: t!/C2147483648.class: it claims 2147483648 bytes, more than the limit of 268435456\n  \
+             |C100000000.class = error: t!/C100000000.class: it claims 100000000 bytes, more than 17 compressed bytes can hold\n  \
+             |C13.class = error: t!/C13.class: it claims 13 bytes but 12 are stored\n"
+        )
+    );
+}
+
+#[test]
+fn of_a_size_too_small_the_jvm_takes_that_much() {
+    let mut writer = ZipWriter::default();
+    let large = vec![0; 5 << 20];
+    writer.add(Entry { size: Some(7), ..entry("A.class", b"content of A") });
+    writer.add(Entry { size: Some(7), method: 0, ..entry("B.class", b"content of B") });
+    writer.add(Entry { size: Some(7), ..entry("C.class", &large) });
+    let note = "it holds more than the 7 bytes it claims; as the JVM does, we take only those";
+    assert_eq!(
+        listing(writer.end(&End::default())),
+        format!(
+            "app t\n  |A.class = content [note: t!/A.class: {note}]\n  |B.class = content [note: t!/B.class: {note}]\n  \
+             |C.class = error: t!/C.class: it claims 7 bytes but unpacks to far more\n"
         )
     );
 }
@@ -203,6 +216,11 @@ fn what_is_no_archive_is_an_error() {
     assert_eq!(listing(b"hello, I am text\n".repeat(20)), missing);
     assert_eq!(listing(whole[..whole.len() * 2 / 3].to_vec()), missing);
     assert_eq!(listing(whole[..whole.len() - 30].to_vec()), missing);
+    let comment = two().end(&End { comment: &[b'x'; 100], ..End::default() });
+    assert_eq!(
+        listing(comment[..comment.len() - 50].to_vec()),
+        "error: the comment of the archive is cut off\n"
+    );
     let lie = listing(two().end(&End { shift: 1 << 20, ..End::default() }));
     assert_eq!(lie, "error: the archive claims a directory after its end\n");
     assert_eq!(listing(ZipWriter::default().end(&End::default())), "app t\n");
@@ -256,7 +274,7 @@ fn multi_release_archives_choose_for_the_release() {
     assert_eq!(
         archive(b"Multi-Rel\r\n ease: true\r\n"),
         "app t\n  |A.class = base\n\
-         note: t!/META-INF/MANIFEST.MF: line 1 of the manifest is no header; it is skipped\n"
+         note: t!/META-INF/MANIFEST.MF: line 1 of the manifest is no header; we skip it, the JVM may refuse the jar\n"
     );
 }
 

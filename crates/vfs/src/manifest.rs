@@ -23,8 +23,8 @@ pub struct Attribute {
     pub name: String,
     /// Its value, unfolded.
     pub value: String,
-    /// Whether the value went over more than one line.
-    pub folded: bool,
+    /// Whether the value stands on one line, and that line has an end.
+    pub is_plain: bool,
 }
 
 impl Manifest {
@@ -33,15 +33,15 @@ impl Manifest {
         let mut manifest = Manifest::default();
         let mut raw: Vec<(Vec<u8>, Vec<u8>, bool)> = Vec::new();
         let mut may_continue = false;
-        for (number, line) in lines(bytes).enumerate() {
+        for (number, (line, is_ended)) in lines(bytes).enumerate() {
             if line.is_empty() {
                 break;
             }
             if let Some(rest) = line.strip_prefix(b" ") {
                 match raw.last_mut().filter(|_| may_continue) {
-                    Some((_, value, folded)) => {
+                    Some((_, value, is_plain)) => {
                         value.extend_from_slice(rest);
-                        *folded = true;
+                        *is_plain = false;
                     }
                     // A fold inside a header name is illegal: there is no value yet to continue.
                     None => manifest.bad_lines.push(number + 1),
@@ -52,16 +52,16 @@ impl Manifest {
             match split_header(line) {
                 Some((name, value)) => {
                     may_continue = true;
-                    raw.push((name.to_vec(), value.to_vec(), false));
+                    raw.push((name.to_vec(), value.to_vec(), is_ended));
                 }
                 None => manifest.bad_lines.push(number + 1),
             }
         }
         // Folds may split a character, so text is made only now.
-        let attribute = |(name, value, folded): (Vec<u8>, Vec<u8>, bool)| Attribute {
+        let attribute = |(name, value, is_plain): (Vec<u8>, Vec<u8>, bool)| Attribute {
             name: text(&name),
             value: text(&value),
-            folded,
+            is_plain,
         };
         manifest.attributes = raw.into_iter().map(attribute).collect();
         manifest
@@ -73,9 +73,9 @@ impl Manifest {
     }
 
     /// Whether the archive is multi-release: only `Multi-Release: true`, on one line, says so. The JDK looks
-    /// for these very bytes, so a folded value or other white space does not count.
+    /// for these very bytes and the end of the line, so a folded value or other white space does not count.
     pub fn is_multi_release(&self) -> bool {
-        self.attribute("Multi-Release").is_some_and(|it| !it.folded && it.value.eq_ignore_ascii_case("true"))
+        self.attribute("Multi-Release").is_some_and(|it| it.is_plain && it.value.eq_ignore_ascii_case("true"))
     }
 
     /// The entries of `Class-Path`: relative URLs separated by white space.
@@ -112,8 +112,8 @@ pub fn class_path_file(entry: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The lines of a manifest; `\r\n`, `\n` and `\r` all end one.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The lines of a manifest and whether they have an end: `\r\n`, `\n` and `\r` all are one.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -122,7 +122,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         let end = rest.iter().position(|&it| it == b'\n' || it == b'\r').unwrap_or(rest.len());
         let (line, after) = rest.split_at(end);
         rest = after.strip_prefix(b"\r\n").or_else(|| after.get(1..)).unwrap_or(&[]);
-        Some(line)
+        Some((line, !after.is_empty()))
     })
 }
 
@@ -172,6 +172,8 @@ mod tests {
         let multi = |text: &str| Manifest::parse(text.as_bytes()).is_multi_release();
         assert!(multi("Manifest-Version: 1.0\nMulti-Release: true\n"));
         assert!(multi("multi-release: TRUE\r"));
+        assert!(!multi("Multi-Release: true"));
+        assert!(!multi("Multi-Release: true\nMulti-Release: false\n"));
         assert!(!multi("Multi-Release: true \n"));
         assert!(!multi("Multi-Release: false\n"));
         assert!(!multi("Multi-Release: tr\n ue\n"));
