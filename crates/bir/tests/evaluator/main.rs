@@ -1,0 +1,141 @@
+//! The oracle for the meaning of BIR: programs run on a JVM and, as BIR text, in an evaluator written from the JVM
+//! specification that shares no code with lowering. Result, exception and trace must be equal.
+
+mod frame;
+mod library;
+mod machine;
+mod numeric;
+mod show;
+mod state;
+mod value;
+mod world;
+
+use classfile::names::{ClassName, Descriptor, MemberRef, Name};
+use test_utils::generate::{Mode, Program, program};
+use test_utils::jdk;
+use test_utils::jvm::{self, Answer, Arg, Case, Outcome};
+
+use crate::machine::Machine;
+use crate::state::Stop;
+use crate::value::{NULL, Value};
+use crate::world::World;
+
+/// Instructions that one case may run.
+const BUDGET: u64 = 20_000_000;
+
+/// What the evaluator makes of a case; its own troubles come as an error.
+fn evaluate(world: &World, case: &Case) -> Result<Answer, String> {
+    let mut machine = Machine::new(world, BUDGET);
+    let args = case.args.iter().map(|it| match it {
+        Arg::Int(it) => Value::Int(*it),
+        Arg::Long(it) => Value::Long(*it),
+        Arg::Float(it) => Value::Float(f32::from_bits(*it)),
+        Arg::Double(it) => Value::Double(f64::from_bits(*it)),
+        Arg::Str(it) => machine.state.new_text(it.units().to_vec()),
+        Arg::Null => NULL,
+    });
+    let args = args.collect();
+    let method = MemberRef::new(
+        ClassName::new(case.class.as_bytes()),
+        Name::new(case.method.as_bytes()),
+        Descriptor::new(case.descriptor.as_bytes()),
+    );
+    let outcome = match machine.call_static(method, args) {
+        Ok(None) => Outcome::Result("V".to_owned()),
+        Ok(Some(it)) => Outcome::Result(show::show(&machine.state.heap, it)),
+        Err(Stop::Throw(id)) => Outcome::Throw(library::describe(&machine.state, id)),
+        Err(Stop::Abort(why)) => return Err(why),
+    };
+    Ok(Answer { outcome, trace: machine.state.trace })
+}
+
+fn world(classes: &[test_utils::asm::Assembled]) -> Result<World, String> {
+    let mut world = World::new();
+    for it in classes {
+        world.load(&it.bytes).map_err(|err| format!("{}: {err}", it.name))?;
+    }
+    Ok(world)
+}
+
+/// The first difference, with what led to it.
+fn difference(expected: &Answer, found: &Answer) -> Option<String> {
+    if expected == found {
+        return None;
+    }
+    let at = expected.trace.iter().zip(&found.trace).position(|(a, b)| a != b);
+    let at = at.unwrap_or(expected.trace.len().min(found.trace.len()));
+    let part = |it: &Answer| {
+        let from = at.saturating_sub(3);
+        let lines: Vec<&str> = it.trace.iter().skip(from).take(6).map(String::as_str).collect();
+        format!("{:?}; trace from {from} of {}: {lines:?}", it.outcome, it.trace.len())
+    };
+    Some(format!("JVM:       {}\nevaluator: {}", part(expected), part(found)))
+}
+
+/// Runs `f` where deep recursion is no trouble.
+fn with_stack(f: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(f).expect("a thread starts");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn n_programs() -> u64 {
+    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(1000)
+}
+
+fn first_seed() -> u64 {
+    std::env::var("GENERATED_FROM").ok().and_then(|it| it.parse().ok()).unwrap_or(0)
+}
+
+/// Generated programs: all must lower, verify, read back, and run as the JVM runs them.
+fn generated(mode: Mode) {
+    let Some(jdk) = jdk::at_least(8) else { return };
+    let seeds: Vec<u64> = (first_seed()..first_seed() + n_programs()).collect();
+    let mut failures = Vec::new();
+    for seeds in seeds.chunks(500) {
+        let programs: Vec<Program> = seeds.iter().map(|&it| program(it, mode).expect("assembles")).collect();
+        let classes: Vec<_> = programs.iter().flat_map(|it| it.classes.clone()).collect();
+        let cases: Vec<_> = programs.iter().flat_map(|it| it.cases.clone()).collect();
+        let expected = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
+        let mut expected = expected.iter();
+        for (seed, program) in seeds.iter().zip(&programs) {
+            let expected: Vec<&Answer> = expected.by_ref().take(program.cases.len()).collect();
+            failures.extend(compare(program, &expected).map(|it| format!("seed {seed} of {mode:?}: {it}")));
+        }
+    }
+    let shown: Vec<&str> = failures.iter().take(5).map(String::as_str).collect();
+    assert!(failures.is_empty(), "{} programs differ\n{}", failures.len(), shown.join("\n\n"));
+}
+
+fn compare(program: &Program, expected: &[&Answer]) -> Option<String> {
+    let world = match world(&program.classes) {
+        Ok(it) => it,
+        Err(err) => return Some(err),
+    };
+    for (case, expected) in program.cases.iter().zip(expected) {
+        let why = match evaluate(&world, case) {
+            Ok(found) => difference(expected, &found),
+            Err(why) => Some(why),
+        };
+        if let Some(why) = why {
+            return Some(format!("{}.{}{:?}\n{why}", case.class, case.method, case.args));
+        }
+    }
+    None
+}
+
+#[test]
+fn plain_programs_run_as_on_the_jvm() {
+    with_stack(|| generated(Mode::Plain));
+}
+
+#[test]
+fn subroutines_run_as_on_the_jvm() {
+    with_stack(|| generated(Mode::Subroutines));
+}
+
+#[test]
+fn odd_exception_tables_run_as_on_the_jvm() {
+    with_stack(|| generated(Mode::OddRows));
+}
