@@ -215,10 +215,9 @@ impl Lowerer<'_, '_, '_> {
         self.b.push(instr)
     }
 
-    /// First BIR instruction of `context` that stems from `ordinal` or from a later one.
-    fn begin(&self, context: Context, ordinal: u32) -> u32 {
-        let i = self.begins.partition_point(|it| (it.0, it.1) < (context, ordinal));
-        self.begins.get(i).map_or(self.b.len(), |it| it.2)
+    /// Where in `begins` the instructions of `context` from `ordinal` on stand.
+    fn begin(&self, context: Context, ordinal: u32) -> usize {
+        self.begins.partition_point(|it| (it.0, it.1) < (context, ordinal))
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -234,8 +233,10 @@ impl Lowerer<'_, '_, '_> {
                 let start = self.begin(context, range.start);
                 // The next context begins where this one ends.
                 let end = self.begin(context, range.end);
+                // A range of instructions that came to nothing keeps its row: it still leads to the handler.
                 if start < end {
-                    let start = instr_id(start);
+                    let bir = |i: usize| self.begins.get(i).map_or(self.b.len(), |it| it.2);
+                    let (start, end) = (instr_id(bir(start)), bir(end));
                     let (catch_type, source) = (range.catch_type, source as u16);
                     out.push(Row { start, end, catch_type, handler: catch, source });
                 }
