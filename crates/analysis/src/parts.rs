@@ -53,11 +53,11 @@ pub struct MethodCode {
 pub struct PartOptions<'a> {
     /// The methods wanted.
     pub select: &'a dyn Fn(&MethodId) -> bool,
-    /// A clock, for who wants to know what took how long.
+    /// A clock, for who wants to know what took how long, and how many instructions there are.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
-/// What the stages took, by the clock that was given.
+/// What there was and what the stages took, by the clock that was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageTimes {
     /// Reading the structure of the class file.
@@ -66,6 +66,8 @@ pub struct StageTimes {
     pub lower: Duration,
     /// Local facts and graphs.
     pub flow: Duration,
+    /// Bytecode instructions, also of methods that cannot be lowered.
+    pub instructions: u64,
 }
 
 /// A class file that has been read, its bodies not yet.
@@ -134,8 +136,11 @@ impl<'a> ClassParts<'a> {
         times: &mut StageTimes,
     ) -> Result<Option<(MethodCode, Positions)>> {
         let now = || options.clock.map_or(Duration::ZERO, |it| it());
-        let start = now();
         let Some(code) = method.code()? else { return missing_code(method).map_or(Ok(None), Err) };
+        if options.clock.is_some() {
+            times.instructions += code.instructions().count() as u64;
+        }
+        let start = now();
         let lowered = lower(&self.file, boots, method, &code, scratch);
         let lowered_at = now();
         times.lower += lowered_at.saturating_sub(start);
@@ -173,12 +178,4 @@ impl MethodPart {
     pub fn id(&self) -> MethodId {
         MethodId::of(self.method)
     }
-}
-
-/// Number of bytecode instructions of the class's methods, also of those that cannot be lowered.
-pub fn count_instructions(bytes: &[u8]) -> u64 {
-    let Ok(file) = ClassFile::parse(bytes) else { return 0 };
-    let counts =
-        file.methods().filter_map(|it| it.code().ok().flatten()).map(|it| it.instructions().count() as u64);
-    counts.sum()
 }

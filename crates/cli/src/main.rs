@@ -1,2 +1,48 @@
-//! The binary `ajar`: flags and text output.
-fn main() {}
+//! The binary `ajar`: flags, text for people, exit codes.
+//!
+//! 0: fine. 2: usage, configuration or I/O. 101: a bug of ours. Results go to stdout, notes and progress to stderr.
+
+mod argfile;
+mod args;
+mod command;
+mod output;
+mod progress;
+mod report;
+mod result;
+mod run;
+mod settings;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let arguments = match argfile::expand(std::env::args_os().collect()) {
+        Ok(it) => it,
+        Err(error) => return usage_error(&error),
+    };
+    let cli = Cli::parse_from(arguments);
+    let global = &cli.global;
+    let done = match &cli.command {
+        Command::Cfg(it) => command::cfg::run(it, global),
+        Command::Bir(it) => command::bir::run(it, global),
+        Command::Stats(it) => command::stats::run(it, global),
+        Command::Config(it) => command::config::run(it, global),
+        Command::Completions(it) => command::completions::run(it),
+    };
+    match done {
+        Ok(report::Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(report::Outcome::Bug) => ExitCode::from(101),
+        // Who reads our output has seen enough.
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => usage_error(&error),
+    }
+}
+
+fn usage_error(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error:#}");
+    ExitCode::from(2)
+}

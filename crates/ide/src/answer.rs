@@ -118,13 +118,3 @@ pub fn declared_methods(bytes: &[u8]) -> Vec<MethodId> {
     let Ok(parts) = ClassParts::read(bytes) else { return Vec::new() };
     parts.method_ids().filter_map(Result::ok).collect()
 }
-
-/// How many bytecode instructions the class in `bytes` has, also in methods that cannot be lowered.
-pub fn instruction_count(bytes: &[u8]) -> u64 {
-    analysis::parts::count_instructions(bytes)
-}
-
-/// The name of the class in `bytes`, if it can be read.
-pub fn class_name(bytes: &[u8]) -> Option<Text> {
-    ClassParts::read(bytes).ok().map(|it| Text(it.head.class.bytes()))
-}

@@ -22,6 +22,7 @@ pub use bir::lower::Scratch;
 pub use bir::positions::Positions;
 pub use bir::print;
 pub use flow::cfg::{Cfg, Edge, EdgeKind, Node, NodeId, NodeKind};
+pub use flow::discharge::Proof;
 pub use flow::exceptions::{Cause, ExceptionSet};
 pub use flow::facts::MethodFacts;
 pub use program::input::{Role, Settings, WorldKind};

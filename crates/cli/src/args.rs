@@ -1,0 +1,190 @@
+//! The flags.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXAMPLE: &str = "\
+Examples:
+  ajar cfg app.jar -cp 'lib/*' -m 'shop.Order.total'   the graph of one method, as text
+  ajar cfg app.jar --output-format dot | dot -Tsvg -O  a picture of each method
+  ajar bir app.jar -m 'shop.*'                         stackless forms
+  ajar stats app.war --output-format json              what there is and what it costs
+
+Exit codes: 0 fine, 2 usage, configuration or I/O, 101 a bug of ajar.";
+
+/// Answers questions about Java programs of which some parts are missing.
+///
+/// It reads class files: no source, no build and no JVM needed. Inputs are jars, wars, Spring Boot jars, class folders,
+/// class files, and JDK homes or images; `@FILE` stands for the arguments in a file, as javac has it.
+#[derive(Parser, Debug)]
+#[command(name = "ajar", version, after_help = EXAMPLE, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Show control-flow graphs with the exceptions that arise in each method.
+    Cfg(CfgArgs),
+    /// Show the stackless form of methods.
+    Bir(BirArgs),
+    /// Show what there is and what analysing it costs.
+    Stats(StatsArgs),
+    /// Show each setting and where it comes from.
+    Config(ConfigArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Global {
+    /// Show results only: no notes, no progress.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more on stderr: containers, notes about single classes, times.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// When to colour text [default: on a terminal; NO_COLOR turns it off].
+    #[arg(long, global = true, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
+    pub(crate) color: Option<String>,
+}
+
+/// What is looked at.
+#[derive(Args, Debug)]
+pub(crate) struct InputArgs {
+    /// The program: jars, wars, folders, class files, JDK homes or images. `FOLDER/*` is all jars in the folder.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<Utf8PathBuf>,
+    /// Libraries of the program, analysed but not reported; also written `-cp`. `FOLDER/*` is all jars in the folder.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) class_path: Vec<String>,
+    #[command(flatten)]
+    pub(crate) platform: PlatformArgs,
+}
+
+/// The platform that the program runs on, and ours.
+#[derive(Args, Debug)]
+pub(crate) struct PlatformArgs {
+    /// JDK whose class library the program uses: its home, an image, or `none` [default: JAVA_HOME, else the `java` on
+    /// the PATH, else none].
+    #[arg(long, value_name = "HOME")]
+    pub(crate) jdk: Option<String>,
+    /// Java release for which multi-release jars are read [default: that of the JDK, else 25].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) release: Option<u16>,
+    /// Number of threads [default: one a processor]. The output is the same for any number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// Which methods are shown.
+#[derive(Args, Debug)]
+pub(crate) struct SelectArgs {
+    /// Show these methods only; may be repeated. `p.C.m(int,java.lang.String)`, `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`,
+    /// or internal names: `p/C.m(I)V`.
+    #[arg(short, long = "method", value_name = "PATTERN")]
+    pub(crate) methods: Vec<String>,
+}
+
+/// Where the result goes.
+#[derive(Args, Debug)]
+pub(crate) struct OutputArgs {
+    /// Write the result to this file instead of stdout; it appears when it is complete.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<Utf8PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CfgArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml"])]
+    pub(crate) output_format: Option<String>,
+    /// What a node is in Graphviz output: a basic block, or a node of the definition.
+    #[arg(long, value_enum, default_value_t = NodesArg::Blocks)]
+    pub(crate) nodes: NodesArg,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum NodesArg {
+    /// Basic blocks, for people.
+    Blocks,
+    /// One node an instruction and one for each set of exceptions.
+    Instructions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BirArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArgs {
+    /// Libraries of the program; also written `-cp`.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) class_path: Vec<String>,
+    #[command(flatten)]
+    pub(crate) platform: PlatformArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_flag_is_documented() {
+        let mut command = Cli::command();
+        command.build();
+        for sub in command.get_subcommands().filter(|it| it.get_name() != "help") {
+            assert!(sub.get_about().is_some(), "{}", sub.get_name());
+            for flag in sub.get_arguments() {
+                assert!(flag.get_help().is_some(), "{} {}", sub.get_name(), flag.get_id());
+            }
+        }
+        command.debug_assert();
+    }
+}

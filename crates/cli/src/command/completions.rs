@@ -1,0 +1,17 @@
+//! `ajar completions`: a completion script for a shell.
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, CompletionsArgs};
+use crate::output::Output;
+use crate::report::Outcome;
+
+/// Runs the command.
+pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "ajar", &mut script);
+    let mut out = Output::open(None)?;
+    std::io::Write::write_all(&mut out, &script)?;
+    out.finish()?;
+    Ok(Outcome::Fine)
+}

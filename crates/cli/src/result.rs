@@ -1,0 +1,88 @@
+//! The result of a pass over classes, in the form that was asked for.
+
+use std::io::{self, Write};
+
+use camino::Utf8PathBuf;
+use export::document::{Document, Format, Header};
+
+use crate::output::Output;
+use crate::report::{self, Outcome};
+use crate::run::{Maker, Run};
+use crate::settings;
+use crate::text::{self, style::Style};
+
+/// The form of a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// For people.
+    Text(Style),
+    /// For machines.
+    Document(Format),
+}
+
+/// A result that is being written. It begins with its first piece: a run that fails before leaves no trace.
+enum Writing {
+    Pending(Output),
+    Text(Output),
+    Document(Document<Output>),
+    /// A write failed.
+    Broken,
+}
+
+impl Writing {
+    fn begin(&mut self, form: Form, header: &Header) -> io::Result<()> {
+        *self = match std::mem::replace(self, Writing::Broken) {
+            Writing::Pending(mut out) => match form {
+                Form::Text(style) => {
+                    out.write_all(&text::header(header, style))?;
+                    Writing::Text(out)
+                }
+                Form::Document(format) => Writing::Document(Document::begin(out, format, header)?),
+            },
+            it => it,
+        };
+        Ok(())
+    }
+
+    fn piece(&mut self, form: Form, header: &Header, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.begin(form, header)?;
+        match self {
+            Writing::Text(out) => out.write_all(bytes),
+            Writing::Document(it) => it.fragment(bytes),
+            Writing::Pending(_) | Writing::Broken => Ok(()),
+        }
+    }
+}
+
+/// Passes over all classes and writes what `maker` makes of them.
+pub(crate) fn write<M: Maker>(
+    run: &Run<'_>,
+    header: Header,
+    format: &str,
+    path: Option<&Utf8PathBuf>,
+    maker: impl FnOnce(Form) -> M,
+) -> anyhow::Result<Outcome> {
+    let out = Output::open(path)?;
+    let to_terminal = out.is_terminal();
+    let form = match format {
+        "json" => Form::Document(Format::Json),
+        "jsonl" => Form::Document(Format::JsonLines),
+        "dot" => Form::Document(Format::Dot),
+        "graphml" => Form::Document(Format::GraphMl),
+        _ => Form::Text(Style { color: settings::colored(run.settings, to_terminal) }),
+    };
+    let mut writing = Writing::Pending(out);
+    let summary = run.classes(&maker(form), to_terminal, |bytes| writing.piece(form, &header, bytes))?;
+    writing.begin(form, &header)?;
+    match writing {
+        Writing::Text(out) | Writing::Pending(out) => out.finish()?,
+        Writing::Document(it) => it.end(&summary.trailer)?.finish()?,
+        Writing::Broken => {}
+    }
+    // Documents hold the list themselves; it is said all the same.
+    report::print(&summary.trailer, run.global);
+    Ok(summary.outcome)
+}

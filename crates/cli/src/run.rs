@@ -1,0 +1,314 @@
+//! One pass over the classes of the program: workers make pieces of the result, the sink writes them in order.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use driver::config::Settings;
+use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use driver::parallel::map_ordered;
+use driver::world::{LoadedWorld, WorldSpec, load};
+use export::document::{FailedClass, FailedMethod, Header, Trailer};
+use export::stats::Stats;
+use ide::MethodId;
+use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
+use ide::pattern::{MethodPattern, Nearest};
+use rustc_hash::FxHashMap;
+
+use crate::args::{Global, InputArgs, SelectArgs};
+use crate::progress::Progress;
+use crate::report::Outcome;
+
+/// What all commands do the same way.
+pub(crate) struct Run<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) global: &'a Global,
+    world: LoadedWorld,
+    patterns: Vec<MethodPattern>,
+    /// How long opening and listing took.
+    opening: Duration,
+}
+
+/// What a command makes of each class.
+pub(crate) trait Maker: Sync {
+    /// Whether it needs graphs.
+    const GRAPHS: bool;
+    /// Whether it needs to know what took how long, and how many instructions there are.
+    const FIGURES: bool;
+
+    /// Appends the piece of the result for a class, which is the `number`th of the run.
+    fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>);
+}
+
+/// What a run comes to besides the result.
+pub(crate) struct Summary {
+    pub(crate) trailer: Trailer,
+    pub(crate) stats: Stats,
+    pub(crate) outcome: Outcome,
+}
+
+/// A class to look at.
+struct Item<'a> {
+    number: usize,
+    container: &'a LoadedContainer,
+    entry: &'a ClassEntry,
+}
+
+/// What a worker makes of a class.
+#[derive(Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    failed_class: Option<FailedClass>,
+    failed_methods: Vec<FailedMethod>,
+    notes: Vec<(String, String)>,
+    stats: Stats,
+    /// For each pattern, whether it selected something here.
+    matched: Vec<bool>,
+}
+
+/// What a worker keeps from class to class.
+#[derive(Default)]
+struct Worker {
+    read: Scratch,
+    lower: ide::Scratch,
+}
+
+impl<'a> Run<'a> {
+    /// Reads the patterns and opens the inputs.
+    pub(crate) fn open(
+        settings: &'a Settings,
+        global: &'a Global,
+        input: &InputArgs,
+        select: &SelectArgs,
+    ) -> anyhow::Result<Self> {
+        let patterns = select.methods.iter().map(|it| MethodPattern::parse(it));
+        let patterns = patterns.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
+        let begin = Instant::now();
+        let world = load(&WorldSpec {
+            inputs: input.inputs.clone(),
+            class_path: settings.class_path.value.clone(),
+            jdk: settings.jdk.value.clone(),
+            release: settings.release.value,
+        })?;
+        let run = Run { settings, global, world, patterns, opening: begin.elapsed() };
+        if global.verbose {
+            run.print_containers();
+        }
+        Ok(run)
+    }
+
+    /// What the answers rest on.
+    pub(crate) fn header(&self, command: &'static str, assumptions: &[&'static str]) -> Header {
+        let containers = self.world.containers.iter();
+        Header {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            jdk: self.world.jdk.as_ref().map(driver::jdk::JdkInfo::description),
+            release: self.world.release,
+            world: "open",
+            vm_error_groups: vec!["init"],
+            assumptions: assumptions.to_vec(),
+            containers: containers.map(|it| (it.name.clone(), it.role.name())).collect(),
+        }
+    }
+
+    fn print_containers(&self) {
+        for it in &self.world.containers {
+            let n = it.classes.len();
+            eprintln!("{:>4} {:>7} {}", it.role.name(), n, it.name);
+        }
+    }
+
+    /// Makes the result: `write` gets the pieces in class-path order, then directory order.
+    ///
+    /// # Errors
+    /// Those of `write`, and a pattern that selects nothing.
+    pub(crate) fn classes<M: Maker>(
+        &self,
+        maker: &M,
+        result_on_terminal: bool,
+        mut write: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> anyhow::Result<Summary> {
+        let mut trailer = Trailer::default();
+        for it in &self.world.problems {
+            self.problem(&mut trailer, it);
+        }
+        let items = self.items(&mut trailer);
+        let mut stats = Stats::default();
+        stats.cpu.read = self.opening;
+        let mut matched = vec![false; self.patterns.len()];
+        let mut outcome = Outcome::Fine;
+        let mut progress = Progress::new(items.len(), self.global.quiet, result_on_terminal);
+        let mut index = 0;
+        let work = |worker: &mut Worker, item: &Item<'_>| self.piece(maker, worker, item);
+        let done = map_ordered(&items, self.settings.threads.value, Worker::default, work, |piece| {
+            progress.step();
+            let item = &items[index];
+            index += 1;
+            let piece = piece.unwrap_or_else(|panicked| {
+                outcome = Outcome::Bug;
+                let reason = format!("a bug of ajar: {}; please report it", panicked.message);
+                let place = item.container.display(item.entry);
+                let failed_class = Some(FailedClass { place, reason, offset: None, jvms: None });
+                Piece { failed_class, ..Piece::default() }
+            });
+            trailer.failed_classes.extend(piece.failed_class);
+            trailer.failed_methods.extend(piece.failed_methods);
+            trailer.notes.extend(piece.notes);
+            stats.add(&piece.stats);
+            matched.iter_mut().zip(&piece.matched).for_each(|(all, &here)| *all |= here);
+            match write(&piece.bytes) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            }
+        })?;
+        progress.finish();
+        if let ControlFlow::Break(error) = done {
+            return Err(error.into());
+        }
+        self.check_patterns(&matched, &items)?;
+        Ok(Summary { trailer, stats, outcome })
+    }
+
+    /// The classes of the program in order, without those that the JVM would not find.
+    fn items(&self, trailer: &mut Trailer) -> Vec<Item<'_>> {
+        let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
+        let mut items: Vec<Item<'_>> = Vec::new();
+        let last_app = self.world.containers.iter().rposition(|it| it.role == Role::App);
+        for container in self.world.containers.iter().take(last_app.map_or(0, |it| it + 1)) {
+            for entry in &container.classes {
+                // Each module has a `module-info` of its own.
+                if container.has_paths && !entry.path().ends_with("module-info.class") {
+                    if let Some(winner) = first.get(entry.path()) {
+                        if container.role == Role::App && !std::ptr::eq(*winner, container) {
+                            let text =
+                                format!("shadowed by the class of this name in {}; left out", winner.name);
+                            trailer.notes.push((container.display(entry), text));
+                            continue;
+                        }
+                    } else {
+                        first.insert(entry.path(), container);
+                    }
+                }
+                if container.role == Role::App {
+                    items.push(Item { number: items.len(), container, entry });
+                }
+            }
+        }
+        items
+    }
+
+    fn problem(&self, trailer: &mut Trailer, it: &driver::problem::Problem) {
+        match it.severity {
+            driver::problem::Severity::Note => trailer.notes.push((it.place.clone(), it.what.clone())),
+            driver::problem::Severity::Error => trailer.failed_classes.push(FailedClass {
+                place: it.place.clone(),
+                reason: it.what.clone(),
+                offset: None,
+                jvms: None,
+            }),
+        }
+    }
+
+    /// The work on one class.
+    fn piece<M: Maker>(&self, maker: &M, worker: &mut Worker, item: &Item<'_>) -> Piece {
+        let place = item.container.display(item.entry);
+        let mut piece = Piece { matched: vec![false; self.patterns.len()], ..Piece::default() };
+        let begin = Instant::now();
+        let clock = || begin.elapsed();
+        let class = match item.container.bytes(item.entry, &mut worker.read) {
+            Ok(it) => it,
+            Err(it) => {
+                piece.failed_class =
+                    Some(FailedClass { place: it.place, reason: it.what, offset: None, jvms: None });
+                return piece;
+            }
+        };
+        piece.notes.extend(class.note.map(|it| (it.place, it.what)));
+        piece.stats.cpu.read = begin.elapsed();
+        let matched = std::cell::RefCell::new(&mut piece.matched);
+        let select = |method: &MethodId| self.selects(method, &mut matched.borrow_mut());
+        let question = Question {
+            select: &select,
+            graphs: M::GRAPHS,
+            clock: M::FIGURES.then_some(&clock as &dyn Fn() -> _),
+        };
+        let answer = match class_answer(class.bytes, &question, &mut worker.lower) {
+            Ok(it) => it,
+            Err(it) => {
+                let (offset, jvms) = (Some(it.offset), Some(it.jvms));
+                piece.failed_class = Some(FailedClass { place, reason: it.what, offset, jvms });
+                return piece;
+            }
+        };
+        if let Some(it) = misplaced(item, &answer) {
+            piece.notes.push((place.clone(), it));
+        }
+        figures(&mut piece.stats, &answer, class.bytes, M::FIGURES);
+        maker.make(&place, item.number, &answer, &mut piece.bytes);
+        let failed = answer.failed.into_iter();
+        piece.failed_methods = failed
+            .map(|it| FailedMethod { place: place.clone(), method: it.method, fault: it.fault })
+            .collect();
+        piece
+    }
+
+    fn selects(&self, method: &MethodId, matched: &mut [bool]) -> bool {
+        let mut any = self.patterns.is_empty();
+        for (pattern, matched) in self.patterns.iter().zip(matched) {
+            if pattern.selects(method) {
+                *matched = true;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// A pattern that selects nothing is an error that names the nearest method.
+    fn check_patterns(&self, matched: &[bool], items: &[Item<'_>]) -> anyhow::Result<()> {
+        let Some(pattern) = self.patterns.iter().zip(matched).find(|it| !it.1).map(|it| it.0) else {
+            return Ok(());
+        };
+        let mut nearest = Nearest::default();
+        let mut scratch = Scratch::default();
+        for item in items {
+            if let Ok(class) = item.container.bytes(item.entry, &mut scratch) {
+                declared_methods(class.bytes).iter().for_each(|it| nearest.offer(pattern, it));
+            }
+        }
+        match nearest.method() {
+            Some(it) => bail!("no method matches `{}`; did you mean `{}`?", pattern.written, ide::Human(it)),
+            None if items.is_empty() => {
+                bail!("no method matches `{}`: the inputs hold no class", pattern.written)
+            }
+            None => bail!("no method matches `{}`, nor is any name near it", pattern.written),
+        }
+    }
+}
+
+/// Whether the JVM looks for the class elsewhere.
+fn misplaced(item: &Item<'_>, class: &ClassAnswer) -> Option<String> {
+    let path = item.entry.path().strip_suffix(".class")?;
+    let name = class.class.to_string();
+    (item.container.has_paths && path != name)
+        .then(|| format!("defines the class {name}, which the JVM does not look for here"))
+}
+
+fn figures(stats: &mut Stats, class: &ClassAnswer, bytes: &[u8], all: bool) {
+    stats.classes = 1;
+    stats.methods = class.selected as u64;
+    if !all {
+        return;
+    }
+    stats.bytes = bytes.len() as u64;
+    stats.cpu.decode = class.times.decode;
+    stats.cpu.lower = class.times.lower;
+    stats.cpu.flow = class.times.flow;
+    stats.instructions = class.times.instructions;
+    for it in &class.methods {
+        stats.bir_instructions += it.code.body.instrs.len() as u64;
+        stats.nodes += it.graph.nodes.len() as u64;
+        stats.edges += it.graph.edges.len() as u64;
+    }
+}

@@ -1,0 +1,193 @@
+//! Control-flow graphs as text: per method its blocks, where each leads, and what becomes of exceptions.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use ide::answer::{ClassAnswer, MethodAnswer};
+use ide::blocks::{Block, Fate, Raise, blocks};
+use ide::{Cause, EdgeKind, ExceptionSet, Human, Instr, InstrId, print};
+
+use crate::text::bir::source_range;
+use crate::text::style::Style;
+
+/// A list of places names at most this many.
+const PLACES: usize = 8;
+/// A list of cases names at most this many.
+const CASES: usize = 6;
+
+/// Appends the methods of a class.
+pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
+    let mut text = String::new();
+    for it in &class.methods {
+        text.clear();
+        method(&mut text, class, it, style);
+        text.push('\n');
+        out.extend(text.as_bytes());
+    }
+}
+
+fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style) {
+    out.push_str(&style.bold(&Human(it.method).to_string()));
+    if let Some(place) = source_range(class, it) {
+        out.push_str(&style.dim(&format!("  {place}")));
+    }
+    if it.code.body.unverified {
+        out.push_str(&style.yellow("  (the JVM's verifier would refuse this)"));
+    }
+    out.push('\n');
+    let blocks = blocks(&it.code.body, &it.graph);
+    for (i, one) in blocks.iter().enumerate() {
+        block(out, i, one, it, style);
+    }
+    for &(from, to) in &it.positions.unreachable {
+        let _ = writeln!(
+            out,
+            "  {}",
+            style.dim(&format!("pc {from}..{} is never reached", to.saturating_sub(1)))
+        );
+    }
+    leaving(out, &blocks, style);
+}
+
+fn block(out: &mut String, i: usize, block: &Block, it: &MethodAnswer, style: Style) {
+    let name = format!("B{i}");
+    let mut about = Vec::new();
+    if i == 0 {
+        about.push("entry".to_owned());
+    }
+    if matches!(it.code.body.instrs[block.first], Instr::Catch(_)) {
+        about.push("handler".to_owned());
+    }
+    about.extend(range("pc", block.instrs().filter_map(|id| it.positions.pc(id))));
+    about.extend(range("line", block.instrs().filter_map(|id| it.positions.line(id))));
+    let _ = writeln!(out, "  {} {}", style.blue(&name), style.dim(&about.join(", ")));
+    let mut line = String::new();
+    for id in block.instrs() {
+        line.clear();
+        // Writing to a string cannot fail.
+        let _ = print::write_instr(&mut line, &it.code.body, &it.code.body.instrs[id]);
+        if it.code.facts.proof(id).is_some() {
+            line.push_str(" // proved");
+            line = style.dim(&line);
+        }
+        let pc = it.positions.pc(id).map_or(String::new(), |it| it.to_string());
+        let _ = writeln!(out, "    {} {line}", style.dim(&format!("{pc:>5}:")));
+    }
+    if let Some(text) = leads(block) {
+        let _ = writeln!(out, "    {}", style.blue(&text));
+    }
+    raises(out, block, it, style);
+}
+
+/// `pc 3..7`.
+fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
+    let (low, high) = values.fold(None, |acc: Option<(u16, u16)>, it| match acc {
+        None => Some((it, it)),
+        Some((low, high)) => Some((low.min(it), high.max(it))),
+    })?;
+    Some(if low == high { format!("{word} {low}") } else { format!("{word} {low}..{high}") })
+}
+
+/// `-> B2 if true, B1 otherwise`.
+fn leads(block: &Block) -> Option<String> {
+    let name = |lead: &ide::blocks::Lead| lead.to.map_or("returns".to_owned(), |it| format!("B{}", it.0));
+    let mut text = Vec::new();
+    let mut cases: Vec<(String, Vec<String>)> = Vec::new();
+    for lead in &block.leads {
+        match lead.kind {
+            EdgeKind::BranchTrue => text.push(format!("{} if so", name(lead))),
+            EdgeKind::BranchFalse => text.push(format!("{} if not", name(lead))),
+            EdgeKind::Case(key) => match cases.iter_mut().find(|it| it.0 == name(lead)) {
+                Some(it) => it.1.push(key.to_string()),
+                None => cases.push((name(lead), vec![key.to_string()])),
+            },
+            EdgeKind::Default => cases.push((name(lead), vec!["anything else".to_owned()])),
+            _ => text.push(name(lead)),
+        }
+    }
+    text.extend(cases.into_iter().map(|(to, keys)| format!("{to} on {}", shortened(&keys, CASES))));
+    (!text.is_empty()).then(|| format!("-> {}", text.join(", ")))
+}
+
+/// `1, 2, 3 and 4 more`.
+fn shortened(items: &[String], most: usize) -> String {
+    let shown = items.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match items.len().checked_sub(most).filter(|&it| it > 0) {
+        Some(more) => format!("{shown} and {more} more"),
+        None => shown,
+    }
+}
+
+fn raises(out: &mut String, block: &Block, it: &MethodAnswer, style: Style) {
+    for raise in block.raises.iter().filter(|it| it.set.open.is_none()) {
+        let text = format!("! {} at {} {}", class_text(raise.set), places(it, &raise.instrs), fate(raise));
+        let _ = writeln!(out, "    {}", style.red(&text));
+    }
+    // The open parts that share a fate on one line, each with its cause.
+    let mut open: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for raise in &block.raises {
+        if let Some(cause) = raise.set.open {
+            let what = format!("{} at {}", cause_text(cause, raise.set), places(it, &raise.instrs));
+            open.entry(fate(raise)).or_default().push(what);
+        }
+    }
+    for (fate, causes) in open {
+        let text = format!("? open: {} {fate}", causes.join("; "));
+        let _ = writeln!(out, "    {}", style.yellow(&text));
+    }
+}
+
+fn fate(raise: &Raise) -> String {
+    match raise.fate {
+        Fate::Leaves => "-> leaves the method".to_owned(),
+        Fate::Caught { by, may: false, .. } => format!("-> caught by B{}", by.0),
+        Fate::Caught { by, may: true, .. } => format!("-> may be caught by B{}", by.0),
+    }
+}
+
+/// `java.lang.Error+`: with subclasses.
+fn class_text(set: ExceptionSet) -> String {
+    let name = ide::Text(set.class.bytes()).to_string().replace('/', ".");
+    format!("{name}{}", if set.exact { "" } else { "+" })
+}
+
+fn cause_text(cause: Cause, set: ExceptionSet) -> String {
+    let name = class_text(set);
+    let what = if name == "java.lang.Throwable+" { "whatever" } else { &name };
+    let by = match cause {
+        Cause::Call => "the callee lets out",
+        Cause::Initializer => "a class initialiser lets out",
+        Cause::Bootstrap => "a bootstrap method lets out",
+    };
+    if what == "whatever" { format!("whatever {by}") } else { format!("{name} that {by}") }
+}
+
+/// `pc 3, 7`.
+fn places(it: &MethodAnswer, instrs: &[InstrId]) -> String {
+    let mut pcs: Vec<String> =
+        instrs.iter().filter_map(|&id| it.positions.pc(id)).map(|it| it.to_string()).collect();
+    pcs.dedup();
+    format!("pc {}", shortened(&pcs, PLACES))
+}
+
+/// One line for the whole method: what may leave it.
+fn leaving(out: &mut String, blocks: &[Block], style: Style) {
+    let mut known: Vec<String> = Vec::new();
+    let mut open = false;
+    for raise in blocks.iter().flat_map(|it| &it.raises).filter(|it| it.fate == Fate::Leaves) {
+        open |= raise.set.open.is_some();
+        let name = class_text(raise.set);
+        if raise.set.open.is_none() && !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    if known.is_empty() && !open {
+        return;
+    }
+    known.sort();
+    let mut text = known.join(", ");
+    if open {
+        text.push_str(if text.is_empty() { "an open part" } else { ", and an open part" });
+    }
+    let _ = writeln!(out, "  {}", style.red(&format!("may leave by: {text}")));
+}

@@ -1,0 +1,24 @@
+//! Text for people.
+
+pub(crate) mod bir;
+pub(crate) mod cfg;
+pub(crate) mod style;
+
+use export::document::Header;
+
+use style::Style;
+
+/// The lines before the result that say what it rests on.
+pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
+    let jdk = header.jdk.as_deref().unwrap_or("no JDK");
+    let groups = header.vm_error_groups.join(", ");
+    let mut text = format!(
+        "// ajar {}: {jdk}; release {}; world {}; VM errors: {groups}\n",
+        header.version, header.release, header.world
+    );
+    for it in &header.assumptions {
+        text.push_str(&format!("// {it}\n"));
+    }
+    text.push('\n');
+    style.dim(&text).into_bytes()
+}
