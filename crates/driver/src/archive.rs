@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 
 use vfs::classpath_index::{self, CLASSPATH_INDEX_NAME};
 use vfs::manifest::{MANIFEST_NAME, Manifest};
-use vfs::multi_release::{self, VERSIONS};
-use vfs::naming::{is_class_name, member_path};
+use vfs::multi_release;
+use vfs::naming::member_path;
 
 use crate::container::{ClassEntry, LoadedContainer, Place, Role, Scratch, Store, entry_bytes};
 use crate::problem::Problem;
-use crate::zip::{Blob, DEFLATED, Member, Zip, ZipEntry};
+use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
 
 /// Archives inside archives are opened down to this depth.
 const MAX_DEPTH: usize = 8;
@@ -136,9 +136,7 @@ impl<'a> ArchiveOpener<'a> {
                 member.name
             ));
         }
-        if let Some(member) =
-            members.iter().find(|it| !it.is_utf8 || it.name.is_empty() || it.name.contains('\0'))
-        {
+        if let Some(member) = members.iter().find(|it| it.is_odd) {
             let name = member.name.escape_debug();
             note(format!("the name `{name}` is not one that the JVM takes; it may refuse the whole archive"));
         }
@@ -208,7 +206,7 @@ impl<'a> ArchiveOpener<'a> {
         role: Role,
     ) {
         let belongs = |name: &str| name.starts_with(root) && except.is_none_or(|it| !name.starts_with(it));
-        let candidate = |it: &(usize, &Member)| is_class_name(&it.1.name) && belongs(&it.1.name);
+        let candidate = |it: &(usize, &Member)| it.1.kind == MemberKind::Class && belongs(&it.1.name);
         let candidates: Vec<(usize, &Member)> = opened.members.iter().enumerate().filter(candidate).collect();
         let names: Vec<&str> =
             candidates.iter().map(|it| it.1.name.get(root.len()..).unwrap_or("")).collect();
@@ -229,6 +227,8 @@ impl<'a> ArchiveOpener<'a> {
         let mut classes = Vec::with_capacity(chosen.len());
         for (index, root_len) in chosen {
             let Some(member) = opened.members.get_mut(index) else { continue };
+            // Without its name it is no candidate any more.
+            member.kind = MemberKind::Other;
             classes.push(ClassEntry {
                 member: std::mem::take(&mut member.name),
                 root_len: u32::try_from(root_len).unwrap_or(0),
@@ -287,7 +287,9 @@ impl<'a> ArchiveOpener<'a> {
         }
         // Of several members of one name the last counts.
         let mut last: FxHashMap<&str, usize> = FxHashMap::default();
-        for (index, member) in opened.members.iter().enumerate().filter(|(_, it)| is_archive(&it.name)) {
+        for (index, member) in
+            opened.members.iter().enumerate().filter(|(_, it)| it.kind == MemberKind::Archive)
+        {
             last.insert(&member.name, index);
         }
         let order = self.class_path_order(opened);
@@ -327,9 +329,11 @@ impl<'a> ArchiveOpener<'a> {
 }
 
 fn layout_of(name: &str, members: &[Member]) -> Layout {
+    // Few names begin with these letters, so most are passed over at the first byte.
+    let web = |it: &&Member| matches!(it.name.as_bytes().first(), Some(b'B' | b'W'));
     let has = |layout: Layout| match layout {
         Layout::Web { classes, lib, .. } => {
-            members.iter().any(|it| it.name.starts_with(classes) || it.name.starts_with(lib))
+            members.iter().filter(web).any(|it| it.name.starts_with(classes) || it.name.starts_with(lib))
         }
         _ => false,
     };
@@ -358,13 +362,4 @@ fn inner_role(opened: &Opened, name: &str) -> Role {
 /// The role of what a container brings along.
 fn lib(role: Role) -> Role {
     if role == Role::Jdk { Role::Jdk } else { Role::Lib }
-}
-
-fn is_archive(name: &str) -> bool {
-    let versioned = name.starts_with(VERSIONS);
-    !versioned && ["jar", "war", "ear"].iter().any(|it| has_extension(name, it))
-}
-
-fn has_extension(name: &str, extension: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, it)| it.eq_ignore_ascii_case(extension))
 }

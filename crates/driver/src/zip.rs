@@ -1,11 +1,13 @@
 //! Zip archives in memory: finds the directory where the JVM finds it, lists it, gives stored bytes.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rawzip::{ZipArchiveEntryWayfinder, ZipLocator, ZipSliceArchive};
 
-use vfs::naming::name_text;
+use vfs::multi_release::VERSIONS;
+use vfs::naming::{is_class_name, name_text};
 
 /// Bytes of an archive: a file read into memory, or a part of one (an inner jar that is stored as it is).
 #[derive(Clone)]
@@ -41,10 +43,23 @@ pub(crate) struct Zip(ZipSliceArchive<Blob>);
 pub(crate) struct Member {
     /// The name as text; stray bytes are written out.
     pub(crate) name: Box<str>,
-    /// Whether the name was UTF-8.
-    pub(crate) is_utf8: bool,
+    /// Whether the JVM may refuse the archive because of this name: it is no UTF-8, empty, or has a zero byte.
+    pub(crate) is_odd: bool,
+    /// What the name says. Found out once, while the name is at hand: a directory is walked several times.
+    pub(crate) kind: MemberKind,
     /// Where it is and what the directory claims.
     pub(crate) entry: ZipEntry,
+}
+
+/// What the name of a member says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemberKind {
+    /// A class candidate.
+    Class,
+    /// An archive that may be opened.
+    Archive,
+    /// Anything else.
+    Other,
 }
 
 /// What is needed to get at the bytes of a member.
@@ -115,7 +130,8 @@ impl Zip {
             let path = record.file_path();
             let name = name_text(path.as_bytes());
             members.push(Member {
-                is_utf8: std::str::from_utf8(path.as_bytes()).is_ok(),
+                is_odd: matches!(name, Cow::Owned(_)) || name.is_empty() || name.contains('\0'),
+                kind: kind_of(&name),
                 name: name.into(),
                 entry: ZipEntry {
                     wayfinder: record.wayfinder(),
@@ -151,6 +167,21 @@ impl Zip {
     pub(crate) fn len(&self) -> usize {
         self.0.get_ref().as_ref().len()
     }
+}
+
+fn kind_of(name: &str) -> MemberKind {
+    if is_class_name(name) {
+        MemberKind::Class
+    } else if ["jar", "war", "ear"].iter().any(|it| has_extension(name, it)) && !name.starts_with(VERSIONS) {
+        MemberKind::Archive
+    } else {
+        MemberKind::Other
+    }
+}
+
+/// Does a name end in a dot and this extension, in any case?
+pub(crate) fn has_extension(name: &str, extension: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, it)| it.eq_ignore_ascii_case(extension))
 }
 
 /// The part of the blob that is the archive: without what stands before it (a script, the `JM` of a jmod) and after
