@@ -102,6 +102,11 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
             return error("exception table row ends before it starts: row", walk.ranges.len());
         }
         walk.leaders[handler as usize] |= LEADER | HANDLER;
+        if walk.has_jsr {
+            // A handler sees the return addresses that locals hold within the range, and only those.
+            walk.leaders[start as usize] |= LEADER;
+            walk.leaders[end as usize] |= LEADER;
+        }
         walk.ranges.push(Range { start, end, handler, catch_type: row.catch_type });
     }
     Ok(())

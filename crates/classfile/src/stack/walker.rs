@@ -137,12 +137,14 @@ impl Walker<'_, '_, '_> {
         let caught =
             |locals: &[(u16, u32)]| Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
         if self.w.has_jsr {
-            // Return addresses in locals may differ each time, so handlers are told each time.
-            let frames = [caught(&self.locals[id as usize]), caught(&frame.locals)];
+            // Return addresses in locals may differ each time, so handlers are told each time: what the
+            // block begins with, and what a store leaves to a next instruction that the range covers.
+            let frames = [(first, caught(&self.locals[id as usize])), (end, caught(&frame.locals))];
             for r in 0..self.w.ranges.len() {
                 let it = self.w.ranges[r];
-                if it.start < end && first < it.end && it.start < it.end {
-                    for frame in &frames {
+                for (at, frame) in &frames {
+                    let ends = self.w.leaders.get(*at as usize).is_none_or(|it| it & LEADER != 0);
+                    if it.start <= *at && *at < it.end && (*at == first || !ends) {
                         self.reach(context, it.handler, frame, HANDLER)
                             .map_err(|fault| self.error(it.handler, fault))?;
                     }
