@@ -80,6 +80,8 @@ fn with_stack(f: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Programs of each mode; `GENERATED_PROGRAMS` asks for more, `GENERATED_FROM` for other seeds, `GENERATED_DUMP` for
+/// the classes that fail, in that folder.
 fn n_programs() -> u64 {
     std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(1000)
 }
@@ -101,7 +103,12 @@ fn generated(mode: Mode) {
         let mut expected = expected.iter();
         for (seed, program) in seeds.iter().zip(&programs) {
             let expected: Vec<&Answer> = expected.by_ref().take(program.cases.len()).collect();
-            failures.extend(compare(program, &expected).map(|it| format!("seed {seed} of {mode:?}: {it}")));
+            if let Some(why) = compare(program, &expected) {
+                if let Some(root) = std::env::var_os("GENERATED_DUMP") {
+                    jvm::write_classes(root.as_ref(), &program.classes).expect("the folder can be written");
+                }
+                failures.push(format!("seed {seed} of {mode:?}: {why}"));
+            }
         }
     }
     let shown: Vec<&str> = failures.iter().take(5).map(String::as_str).collect();
