@@ -101,7 +101,7 @@ impl<'a> ArchiveOpener<'a> {
     }
 
     fn open_at(&mut self, name: &str, blob: Blob, role: Role, depth: usize) -> Result<Manifest, String> {
-        let is_jmod = blob.as_ref().starts_with(b"JM");
+        let is_jmod = blob.as_ref().starts_with(b"JM\x01\x00");
         let zip = Arc::new(Zip::open(blob)?);
         let members = zip.members()?;
         self.archives += 1;

@@ -12,6 +12,9 @@ use crate::container::{ClassEntry, LoadedContainer, Place, Role, Store};
 use crate::image_map::ImageMap;
 use crate::problem::Problem;
 
+/// How many times the size of an image its names may take together; those of real images take a fraction.
+const MAX_NAMES: usize = 16;
+
 /// Does a file that begins so look like an image, of either byte order?
 pub(crate) fn is_image(start: &[u8]) -> bool {
     start.starts_with(&[0xCA, 0xFE, 0xDA, 0xDA]) || start.starts_with(&[0xDA, 0xDA, 0xFE, 0xCA])
@@ -52,8 +55,17 @@ pub(crate) fn list(map: ImageMap, name: &str, role: Role, problems: &mut Vec<Pro
     let mut packages: Vec<_> = packages.into_iter().collect();
     packages.sort_unstable_by_key(|&(package, _)| package);
     let mut classes = Vec::new();
+    // Names share their parts, so a small image can spell out many long ones.
+    let mut room = map.image().size().saturating_mul(MAX_NAMES);
     for (_, mut resources) in packages {
         resources.sort_by_key(|it| it.base);
+        let names = resources.iter().fold(0, |acc: usize, it| acc.saturating_add(it.name_len()));
+        let Some(rest) = room.checked_sub(names) else {
+            let what = format!("its names take more than {MAX_NAMES} times its size; the rest is left out");
+            problems.push(Problem::error(name, what));
+            break;
+        };
+        room = rest;
         classes.extend(resources.iter().map(class_entry));
     }
     let (name, prefix) = (name.to_owned(), name.to_owned());

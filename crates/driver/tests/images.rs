@@ -66,6 +66,14 @@ fn every_kind_of_resource_in_both_byte_orders() {
 }
 
 #[test]
+fn names_that_take_too_much_room_are_left_out() {
+    let (container, problems) = list_image("t", common::image::with_long_names()).unwrap();
+    assert_eq!(container.classes.len(), 0);
+    let problems: Vec<String> = problems.iter().map(|it| it.to_string()).collect();
+    assert_eq!(problems, ["error: t: its names take more than 16 times its size; the rest is left out"]);
+}
+
+#[test]
 fn images_list_what_the_jdk_lists() {
     for home in common::jdks() {
         let path = home.join("lib/modules");

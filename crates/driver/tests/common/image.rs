@@ -108,6 +108,24 @@ pub(crate) fn sample(big_endian: bool) -> Vec<u8> {
     writer.finish()
 }
 
+/// An image whose every slot is the same class with a long name.
+pub(crate) fn with_long_names() -> Vec<u8> {
+    let mut writer =
+        Writer { big_endian: false, strings: vec![0], locations: vec![0], content: vec![], slots: vec![] };
+    writer.resource("m", &"p".repeat(60_000), "A", b"", 0, false);
+    let mut image = writer.finish();
+    // The table of offsets lies behind 28 bytes of header and 16 redirects, and has 16 places for the one location.
+    // A larger table: it grows by what each place costs, eight bytes.
+    const N: usize = 100_000;
+    let rest = image.split_off(28 + 8 * 16);
+    let mut grown = image[..28].to_vec();
+    grown[16..20].copy_from_slice(&(N as u32).to_le_bytes());
+    grown.extend(std::iter::repeat_n(0, 4 * N));
+    grown.extend(std::iter::repeat_n(1u32.to_le_bytes(), N).flatten());
+    grown.extend_from_slice(&rest);
+    grown
+}
+
 /// `CLASS` with its strings moved into the string table.
 fn shared(writer: &mut Writer) -> Vec<u8> {
     let hello = writer.string("hello");

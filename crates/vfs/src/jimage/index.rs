@@ -72,6 +72,7 @@ pub struct Resource<'a> {
 
 const MAGIC: u32 = 0xCAFE_DADA;
 const HEADER_SIZE: usize = 28;
+const MAX_STRING: usize = u16::MAX as usize;
 const HASH_MULTIPLIER: u32 = 0x0100_0193;
 
 impl ImageHeader {
@@ -120,6 +121,11 @@ impl ImageHeader {
 }
 
 impl<'a> Image<'a> {
+    /// How many bytes the image has.
+    pub fn size(&self) -> usize {
+        self.data.len()
+    }
+
     /// All resources in table order; one that cannot be read is an error of its own.
     pub fn resources(&self) -> impl Iterator<Item = Result<Resource<'a>, ImageError>> + use<'a> {
         let image = *self;
@@ -145,7 +151,9 @@ impl<'a> Image<'a> {
     pub(super) fn string(&self, offset: u64) -> Option<&'a [u8]> {
         let strings = self.data.get(self.header.strings..self.header.content)?;
         let rest = strings.get(usize::try_from(offset).ok()?..)?;
-        // The standard library finds a zero word by word.
+        // No string of a class file is longer, and without a limit a hostile index takes quadratic time. The
+        // standard library finds the zero word by word.
+        let rest = rest.get(..MAX_STRING + 1).unwrap_or(rest);
         Some(CStr::from_bytes_until_nul(rest).ok()?.to_bytes())
     }
 
