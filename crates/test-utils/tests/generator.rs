@@ -1,7 +1,10 @@
 //! Every generated program is accepted by the JVM and ends in time; the modes reach what they are for.
 
+mod tiny_reader;
+
 use std::collections::BTreeMap;
 
+use test_utils::asm::opcodes;
 use test_utils::generate::{Mode, program};
 use test_utils::jdk::{self, Jdk};
 use test_utils::jvm::{self, Answer, Outcome};
@@ -80,8 +83,31 @@ fn odd_exception_tables_run() {
 }
 
 #[test]
+fn dynamic_calls_run() {
+    check(Mode::Dynamic);
+}
+
+#[test]
 fn a_seed_is_a_program() {
     let mode = Mode::Plain;
     let (first, second) = (program(5, mode).expect("assembles"), program(5, mode).expect("assembles"));
     assert_eq!((first.classes, first.cases), (second.classes, second.cases));
+}
+
+#[test]
+fn every_opcode_is_written() {
+    let mut counts = [0; 256];
+    for mode in [Mode::Plain, Mode::Subroutines, Mode::OddRows, Mode::Dynamic] {
+        for seed in 0..100 {
+            for it in program(seed, mode).expect("assembles").classes {
+                tiny_reader::count_opcodes(&it.bytes, &mut counts).expect("class can be read");
+            }
+        }
+    }
+    let missing: Vec<&str> = (0..=201)
+        .filter(|&it| counts[usize::from(it)] == 0)
+        .filter_map(|it| opcodes::info(it).map(|it| it.name))
+        .collect();
+    assert_eq!(missing, [""; 0]);
+    assert_eq!(counts[202..], [0; 54], "no such opcodes");
 }

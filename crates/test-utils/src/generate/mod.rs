@@ -6,6 +6,7 @@
 //! `java/lang` with constructors without arguments.
 
 mod body;
+mod dynamic;
 mod expr;
 mod objects;
 mod program;

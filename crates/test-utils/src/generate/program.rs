@@ -5,6 +5,7 @@ use crate::jvm::{Arg, Case};
 use crate::rng::Rng;
 
 use super::body::{Body, Local, Style};
+use super::dynamic;
 use super::types::{Decl, Ref, Ty};
 use super::world::{Kind, Method, World};
 
@@ -17,6 +18,8 @@ pub enum Mode {
     Subroutines,
     /// Exception tables that no compiler writes: overlapping, self-covering, jumping into each other.
     OddRows,
+    /// Plain programs with a helper class (version 55) that uses `invokedynamic` and dynamic constants.
+    Dynamic,
 }
 
 /// A generated program.
@@ -38,9 +41,10 @@ pub fn program(seed: u64, mode: Mode) -> Result<Program, AsmError> {
         Mode::Plain => 'p',
         Mode::Subroutines => 's',
         Mode::OddRows => 'o',
+        Mode::Dynamic => 'd',
     };
     let package = format!("g/{letter}{seed:x}");
-    let world = World::new(&mut rng, &package);
+    let world = World::new(&mut rng, &package, mode == Mode::Dynamic);
     let version = if mode == Mode::Subroutines { rng.one([46, 47, 48, 49, 49]) } else { 49 };
     let style = Style {
         subroutines: mode == Mode::Subroutines,
@@ -49,11 +53,15 @@ pub fn program(seed: u64, mode: Mode) -> Result<Program, AsmError> {
         class_constants: version >= 49,
     };
     let mut writer = Writer { builders: builders(&world, version), world, rng, style };
+    let helper = writer.helper();
     writer.write();
     let cases = writer.cases();
     let mut classes = Vec::new();
     for (builder, class) in writer.builders.iter().zip(&writer.world.classes) {
         classes.push(Assembled { name: class.name.clone(), bytes: builder.finish()? });
+    }
+    if let Some(it) = helper {
+        classes.push(Assembled { name: String::from_utf16_lossy(it.name.units()), bytes: it.finish()? });
     }
     Ok(Program { classes, cases })
 }
@@ -108,24 +116,26 @@ impl Writer {
         for it in 0..2 {
             self.static_method(main, &format!("early{it}"));
         }
-        for class in (0..n_classes).filter(|&it| !self.world.is_interface(it)).collect::<Vec<_>>() {
-            self.constructor(class);
+        for class in 0..n_classes {
+            if self.world.is_open(class) {
+                self.constructor(class);
+            }
         }
         for it in 0..self.rng.range(2, 4) {
             self.family(it);
         }
         for class in 0..n_classes {
-            if self.rng.chance(50) && !self.world.is_interface(class) {
+            if self.rng.chance(50) && self.world.is_open(class) {
                 self.private_method(class);
             }
         }
         for it in 0..self.rng.range(2, 5) {
             let owner = self.rng.below(n_classes as u32) as usize;
-            let owner = if self.world.is_interface(owner) { main } else { owner };
+            let owner = if self.world.is_open(owner) { owner } else { main };
             self.static_method(owner, &format!("late{it}"));
         }
         for class in 0..n_classes {
-            if self.world.is_interface(class) || self.rng.chance(60) {
+            if self.world.is_interface(class) || (self.world.is_open(class) && self.rng.chance(60)) {
                 self.initialiser(class);
             }
         }
@@ -140,6 +150,15 @@ impl Writer {
             };
             self.body(&plan, &format!("run{it}"), 0x9);
         }
+    }
+
+    /// Writes the helper class, if the world has one, and returns the interface that goes with it.
+    fn helper(&mut self) -> Option<ClassBuilder> {
+        let owner = self.world.helper?;
+        self.world.methods.extend(dynamic::methods(owner));
+        let name = self.world.name(owner).to_owned();
+        let builder = self.builders.get_mut(owner)?;
+        Some(dynamic::write(builder, &name, &mut self.rng))
     }
 
     fn params(&mut self) -> Vec<Decl> {
@@ -211,7 +230,9 @@ impl Writer {
     /// A method of a class or interface with its implementations; callable once all are written.
     fn family(&mut self, number: i32) {
         let n_classes = self.world.classes.len() as u32;
-        let declaring = self.rng.below(n_classes - 1) as usize;
+        let declaring =
+            Some(self.rng.below(n_classes - 1) as usize).filter(|&it| Some(it) != self.world.helper);
+        let declaring = declaring.unwrap_or(0);
         let (name, params, ret) = (format!("m{number}"), self.params(), self.ret());
         let mut cost = 1;
         let abstract_ = self.world.is_interface(declaring);
@@ -302,6 +323,8 @@ fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeB
         body.next_slot += param.ty().width();
         body.locals.push(local);
     }
+    // The class of the entry methods should mostly get through its initialiser.
+    let is_main = plan.owner + 1 == world.classes.len();
     if plan.kind == Shape::Constructor {
         call_super(&mut body);
     }
@@ -312,14 +335,15 @@ fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeB
         body.locals.push(Local { slot: 0, ty, assignable });
     }
     if matches!(plan.kind, Shape::Initialiser | Shape::Constructor) {
-        set_fields(&mut body, plan.kind == Shape::Initialiser);
+        let set = |it: &mut Body<'_>| set_fields(it, plan.kind == Shape::Initialiser);
+        if is_main && plan.kind == Shape::Initialiser { body.guarded(set) } else { set(&mut body) }
     }
     initial_locals(&mut body);
     body.n_base = body.locals.len();
     let fuel_slot = style.odd_rows.then(|| body.hidden_slot(Ty::Int));
     let n_statements = if plan.kind == Shape::Entry { 8 } else { 3 };
     for _ in 0..body.rng.range(1, n_statements) {
-        if plan.kind != Shape::Plain && body.rng.chance(92) {
+        if plan.kind != Shape::Plain && (is_main || body.rng.chance(92)) {
             body.guarded(|it| it.stmt());
         } else {
             body.stmt();
@@ -328,7 +352,7 @@ fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeB
     if plan.kind == Shape::Entry {
         show_locals(&mut body);
     }
-    if plan.kind == Shape::Initialiser && body.rng.chance(8) {
+    if plan.kind == Shape::Initialiser && !is_main && body.rng.chance(8) {
         let number = body.rng.range(0, 9);
         body.code.int(number).call(op::INVOKESTATIC, super::body::TRACE, "boom", "(I)V");
     }
@@ -374,7 +398,10 @@ fn call_super(body: &mut Body<'_>) {
         .unwrap_or_default();
     body.early = true;
     body.code.op(op::ALOAD_0);
+    // Shallow, or few objects would ever be made.
+    body.depth += 2;
     body.under(1, |it| it.args(&params));
+    body.depth -= 2;
     let descriptor = world.method_descriptor(&params, None);
     body.code.call(op::INVOKESPECIAL, world.super_name(body.owner), "<init>", &descriptor);
     body.early = false;

@@ -9,6 +9,8 @@ pub(super) struct World {
     pub(super) classes: Vec<Class>,
     pub(super) fields: Vec<Field>,
     pub(super) methods: Vec<Method>,
+    /// A class whose methods are given, not random.
+    pub(super) helper: Option<usize>,
 }
 
 pub(super) struct Class {
@@ -53,7 +55,7 @@ const FOREIGN: [&str; 4] =
 
 impl World {
     /// A random hierarchy below `package`, fields included; methods are added by the caller.
-    pub(super) fn new(rng: &mut Rng, package: &str) -> World {
+    pub(super) fn new(rng: &mut Rng, package: &str, with_helper: bool) -> World {
         let mut classes = Vec::new();
         let n_interfaces = rng.range(1, 2) as usize;
         for it in 0..n_interfaces {
@@ -72,10 +74,14 @@ impl World {
             new.foreign = rng.one(FOREIGN);
             classes.push(new);
         }
+        let helper = with_helper.then_some(classes.len());
+        if with_helper {
+            classes.push(class(format!("{package}/Dynamic"), false));
+        }
         let mut main = class(format!("{package}/Main"), false);
         main.interfaces = (0..n_interfaces).filter(|_| rng.chance(20)).collect();
         classes.push(main);
-        let mut world = World { classes, fields: Vec::new(), methods: Vec::new() };
+        let mut world = World { classes, fields: Vec::new(), methods: Vec::new(), helper };
         for owner in 0..world.classes.len() {
             world.add_fields(rng, owner);
         }
@@ -83,6 +89,9 @@ impl World {
     }
 
     fn add_fields(&mut self, rng: &mut Rng, owner: usize) {
+        if self.helper == Some(owner) {
+            return;
+        }
         if self.is_interface(owner) {
             for it in 0..rng.below(2) {
                 let (decl, name) = (self.decl(rng), format!("k{it}"));
@@ -100,6 +109,11 @@ impl World {
 
     pub(super) fn is_interface(&self, class: usize) -> bool {
         self.classes.get(class).is_some_and(|it| it.interface)
+    }
+
+    /// Whether random bodies may go into the class: it is neither an interface nor the helper.
+    pub(super) fn is_open(&self, class: usize) -> bool {
+        !self.is_interface(class) && self.helper != Some(class)
     }
 
     pub(super) fn name(&self, class: usize) -> &str {
