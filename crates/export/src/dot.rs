@@ -1,14 +1,15 @@
 //! Graphviz: one `digraph` a method.
 //!
 //! Blocks are tables of instructions with their pcs and source lines. Normal edges are solid, exceptions dashed and
-//! red, what is not known (open parts) dotted; one point stands for returning, one box for leaving by an exception.
+//! red, what is not known (open parts) dotted; one point stands for returning, one box for leaving by an exception. In
+//! larger graphs exceptions that leave the method are lines at the foot of their block: edges would cover the picture.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::blocks::{Block, BlockId, Fate, Raise, blocks};
+use ide::blocks::{Block, BlockId, Fate, Raise, blocks, instr_text};
 use ide::{EdgeKind, Human, InstrId, NodeKind, print};
 
 use crate::document::{Header, Trailer, header_lines, trailer_lines};
@@ -27,6 +28,8 @@ const EXCEPTION: &str = r##"color="#b02020", fontcolor="#b02020""##;
 const WIDTH: usize = 90;
 /// Blocks longer than this show their middle as one line.
 const HEIGHT: usize = 40;
+/// Graphs with more blocks than this have no edges for what leaves the method.
+const LEAVING_EDGES: usize = 8;
 /// A label of an edge names at most this many exceptions.
 const NAMED: usize = 4;
 
@@ -86,17 +89,17 @@ fn title(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer) {
 fn block_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
     let blocks = blocks(&it.code.body, &it.graph);
     for (i, block) in blocks.iter().enumerate() {
-        block_node(out, i, block, it);
+        block_node(out, i, &blocks, block, it);
     }
     let mut ways = Ways::default();
     for (i, block) in blocks.iter().enumerate() {
         leads(out, i, block, &mut ways);
-        raises(block, i, &mut ways);
+        raises(block, i, blocks.len() <= LEAVING_EDGES, &mut ways);
     }
     ways.write(out);
 }
 
-fn block_node(out: &mut Vec<u8>, i: usize, block: &Block, it: &MethodAnswer) {
+fn block_node(out: &mut Vec<u8>, i: usize, blocks: &[Block], block: &Block, it: &MethodAnswer) {
     let catches = matches!(it.code.body.instrs[block.first], ide::Instr::Catch(_));
     let (border, fill) = match (i, catches) {
         (0, _) => ("#2a5d8f", "#dbe9f6"),
@@ -121,22 +124,53 @@ fn block_node(out: &mut Vec<u8>, i: usize, block: &Block, it: &MethodAnswer) {
     let mut line_before = None;
     if instrs.len() > HEIGHT {
         let (head, tail) = (&instrs[..HEIGHT / 2], &instrs[instrs.len() - HEIGHT / 2..]);
-        head.iter().for_each(|&id| row(out, it, id, &mut line_before));
+        head.iter().for_each(|&id| row(out, it, blocks, id, &mut line_before));
         let left = instrs.len() - HEIGHT / 2 * 2;
         let _ = write!(
             out,
             "<tr><td></td><td align=\"left\"><font color=\"#8899aa\">&#8230; {left} more instructions</font></td><td></td></tr>"
         );
         line_before = None;
-        tail.iter().for_each(|&id| row(out, it, id, &mut line_before));
+        tail.iter().for_each(|&id| row(out, it, blocks, id, &mut line_before));
     } else {
-        instrs.iter().for_each(|&id| row(out, it, id, &mut line_before));
+        instrs.iter().for_each(|&id| row(out, it, blocks, id, &mut line_before));
+    }
+    if blocks.len() > LEAVING_EDGES {
+        feet(out, block);
     }
     out.extend(b"</table>>];\n");
 }
 
+/// What leaves the method from the block.
+fn feet(out: &mut Vec<u8>, block: &Block) {
+    for open in [false, true] {
+        let mut labels: Vec<String> = Vec::new();
+        for raise in block.raises.iter().filter(|it| it.fate == Fate::Leaves && it.set.open.is_some() == open)
+        {
+            let label = label(raise);
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        if labels.is_empty() {
+            continue;
+        }
+        let more = labels.len().saturating_sub(NAMED);
+        labels.truncate(NAMED);
+        let mut text = format!("{}: {}", if open { "open, leaves" } else { "leaves" }, labels.join(", "));
+        if more > 0 {
+            text.push_str(&format!(", {more} more"));
+        }
+        out.extend(
+            b"<tr><td colspan=\"3\" align=\"left\" bgcolor=\"#fdf3f1\"><font point-size=\"9\" color=\"#b02020\">",
+        );
+        xml(out, text);
+        out.extend(b"</font></td></tr>");
+    }
+}
+
 /// One instruction of a block: pc, text, source line where it differs from the one above.
-fn row(out: &mut Vec<u8>, it: &MethodAnswer, id: InstrId, line_before: &mut Option<u16>) {
+fn row(out: &mut Vec<u8>, it: &MethodAnswer, blocks: &[Block], id: InstrId, line_before: &mut Option<u16>) {
     let small = |out: &mut Vec<u8>, text: &dyn Display| {
         let _ = write!(out, "<font point-size=\"8\" color=\"#8899aa\">{text}</font>");
     };
@@ -148,7 +182,7 @@ fn row(out: &mut Vec<u8>, it: &MethodAnswer, id: InstrId, line_before: &mut Opti
     let proved = it.code.facts.proof(id).is_some();
     let color = if proved { "#8899aa" } else { "#112233" };
     let _ = write!(out, "<font face=\"Courier\" color=\"{color}\">");
-    xml(out, shortened(print::instr(&it.code.body, id)));
+    xml(out, shortened(instr_text(&it.code.body, blocks, id)));
     out.extend(b"</font></td><td align=\"right\">");
     let line = it.positions.line(id);
     if line.is_some() && line != *line_before {
@@ -212,22 +246,28 @@ struct Ways {
     returns: bool,
 }
 
-fn raises(block: &Block, i: usize, ways: &mut Ways) {
-    for Raise { set, fate, .. } in &block.raises {
-        let (to, may) = match *fate {
-            Fate::Caught { by, may, .. } => (Some(by), may),
-            Fate::Leaves => (None, false),
+fn raises(block: &Block, i: usize, leaving: bool, ways: &mut Ways) {
+    for raise in &block.raises {
+        let to = match raise.fate {
+            Fate::Caught { by, .. } => Some(by),
+            Fate::Leaves if leaving => None,
+            Fate::Leaves => continue,
         };
-        let mark = if may { "may: " } else { "" };
-        let name = simple(&Shown(*set).to_string());
-        let label = match set.open {
-            Some(cause) => format!("{mark}{} by {}", any(&name), words::cause(cause)),
-            None => format!("{mark}{name}"),
-        };
-        let labels = ways.exceptions.entry((i, to, set.open.is_some())).or_default();
+        let label = label(raise);
+        let labels = ways.exceptions.entry((i, to, raise.set.open.is_some())).or_default();
         if !labels.contains(&label) {
             labels.push(label);
         }
+    }
+}
+
+/// `may: Error+ by initializer`.
+fn label(Raise { set, fate, .. }: &Raise) -> String {
+    let mark = if matches!(fate, Fate::Caught { may: true, .. }) { "may: " } else { "" };
+    let name = simple(&Shown(*set).to_string());
+    match set.open {
+        Some(cause) => format!("{mark}{} by {}", any(&name), words::cause(cause)),
+        None => format!("{mark}{name}"),
     }
 }
 
@@ -283,7 +323,7 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
                 let color = if i == 0 { "#2a5d8f" } else { "#778899" };
                 let _ = write!(
                     out,
-                    "shape=box, margin=\"0.08,0.03\", color=\"{color}\", fontname=\"Courier\", label="
+                    "shape=box, height=0.25, margin=\"0.08,0.03\", color=\"{color}\", fontname=\"Courier\", label="
                 );
                 let pc = it.positions.pc(node.instr).map_or(String::new(), |it| format!("{it}: "));
                 dot_id(out, format_args!("{pc}{}", shortened(print::instr(&it.code.body, node.instr))));
@@ -294,14 +334,14 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
             NodeKind::Exceptional(set) => {
                 let style = if set.open.is_some() { "rounded,dotted" } else { "rounded,dashed" };
                 let _ =
-                    write!(out, "shape=box, style=\"{style}\", margin=\"0.08,0.03\", {EXCEPTION}, label=");
+                    write!(out, "shape=box, style=\"{style}\", height=0.25, margin=\"0.08,0.03\", {EXCEPTION}, label=");
                 dot_id(out, Shown(set));
             }
             NodeKind::ExceptionalReturn(set) => {
                 let line = if set.open.is_some() { "dotted" } else { "solid" };
                 let _ = write!(
                     out,
-                    "shape=box, style=\"rounded,filled,{line}\", fillcolor=\"#f8e3e0\", margin=\"0.08,0.03\", {EXCEPTION}, label="
+                    "shape=box, style=\"rounded,filled,{line}\", fillcolor=\"#f8e3e0\", height=0.25, margin=\"0.08,0.03\", {EXCEPTION}, label="
                 );
                 dot_id(out, format_args!("leaves: {}", Shown(set)));
             }

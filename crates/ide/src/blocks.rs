@@ -1,9 +1,11 @@
 //! Basic blocks: the graph of a method as people read it.
 //!
-//! A block is a run of instructions that control enters at the first only and leaves normally at the last only.
-//! Exceptions leave it in the middle; they are listed with the block, those that share type and fate together.
+//! A block is a run of instructions that control enters at the first only and leaves normally at the last only, all of
+//! them with the same handlers. Exceptions leave it in the middle; they are listed with the block, those that share
+//! type and fate together.
 
-use bir::body::{Body, InstrId, instr_id, ordinal};
+use bir::body::{Body, Instr, InstrId, instr_id, ordinal};
+use flow::blocks::Blocks;
 use flow::cfg::{Cfg, EdgeKind, NodeKind};
 use flow::exceptions::ExceptionSet;
 use rustc_hash::FxHashMap;
@@ -70,16 +72,13 @@ impl Block {
 
 /// The blocks of a graph, in the order of their first instructions. The entry is the first.
 pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
-    let starts = starts(body, graph);
-    let block_of = |node: u32| BlockId((starts.partition_point(|&it| it <= node) as u32).saturating_sub(1));
-    let n = body.instrs.len() as u32;
-    let ends = starts.iter().skip(1).copied().chain([n]);
-    let mut blocks: Vec<Block> = starts
-        .iter()
-        .zip(ends)
-        .map(|(&first, end)| Block {
-            first: instr_id(first),
-            last: instr_id(end.saturating_sub(1)),
+    let runs = Blocks::new(body);
+    let block_of = |instr: InstrId| BlockId(runs.of(instr).unwrap_or_default());
+    let ranges = (0..runs.len() as u32).map(|it| runs.range(it));
+    let mut blocks: Vec<Block> = ranges
+        .map(|it| Block {
+            first: instr_id(it.start),
+            last: instr_id(it.end.saturating_sub(1)),
             leads: Vec::new(),
             raises: Vec::new(),
         })
@@ -91,12 +90,12 @@ pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
         else {
             continue;
         };
-        let at = block_of(ordinal(from.instr));
+        let at = block_of(from.instr);
         let Some(block) = blocks.get_mut(at.0 as usize) else { continue };
         let (set, fate) = match (from.kind, to.kind, edge.kind) {
             (NodeKind::Normal, NodeKind::Normal, kind) => {
                 if from.instr == block.last {
-                    block.leads.push(Lead { kind, to: Some(block_of(ordinal(to.instr))) });
+                    block.leads.push(Lead { kind, to: Some(block_of(to.instr)) });
                 }
                 continue;
             }
@@ -106,10 +105,10 @@ pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
             }
             (NodeKind::Normal, NodeKind::ExceptionalReturn(set), _) => (set, Fate::Leaves),
             (NodeKind::Exceptional(set), _, EdgeKind::Handler(row)) => {
-                (set, Fate::Caught { by: block_of(ordinal(to.instr)), row, may: false })
+                (set, Fate::Caught { by: block_of(to.instr), row, may: false })
             }
             (NodeKind::Exceptional(set), _, EdgeKind::MayHandler(row)) => {
-                (set, Fate::Caught { by: block_of(ordinal(to.instr)), row, may: true })
+                (set, Fate::Caught { by: block_of(to.instr), row, may: true })
             }
             // The way from a normal to an exceptional node: what follows it says the rest.
             _ => continue,
@@ -128,28 +127,26 @@ pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
     blocks
 }
 
-/// The ordinals at which blocks begin, ascending.
-fn starts(body: &Body, graph: &Cfg) -> Vec<u32> {
-    let n = body.instrs.len() as u32;
-    if n == 0 {
-        return Vec::new();
-    }
-    let mut starts = vec![0];
-    for edge in &graph.edges {
-        match edge.kind {
-            EdgeKind::Normal if edge.to.0 == edge.from.0 + 1 => {}
-            EdgeKind::Exception => {}
-            EdgeKind::Handler(_) | EdgeKind::MayHandler(_) => starts.push(edge.to.0),
-            EdgeKind::Return => starts.push(edge.from.0 + 1),
-            _ => starts.extend([edge.to.0, edge.from.0 + 1]),
+/// The block that holds the instruction, among the blocks of its graph.
+pub fn block_of(blocks: &[Block], instr: InstrId) -> BlockId {
+    let behind = blocks.partition_point(|it| ordinal(it.first) <= ordinal(instr));
+    BlockId((behind as u32).saturating_sub(1))
+}
+
+/// The instruction as it reads within its block: jumps name blocks, and the targets of a switch are left to the
+/// edges.
+pub fn instr_text(body: &Body, blocks: &[Block], id: InstrId) -> String {
+    let text = bir::print::instr(body, id);
+    match body.instrs[id] {
+        Instr::Goto(to) | Instr::If(_, _, _, to) => {
+            let label = format!("goto {}", ordinal(to));
+            let rest = text.strip_suffix(&label).unwrap_or(&text);
+            format!("{rest}goto B{}", block_of(blocks, to).0)
         }
+        Instr::Switch(..) | Instr::Ret(..) => {
+            let rest = text.rfind(" {").map_or(text.as_str(), |at| &text[..at]);
+            rest.to_owned()
+        }
+        _ => text,
     }
-    // Control never falls out of these, and what follows them may be entered by nothing that this graph shows.
-    let ends = body.instrs.iter().filter(|it| !it.1.falls_through());
-    starts.extend(ends.map(|it| ordinal(it.0) + 1));
-    starts.extend(graph.entered_only_by_vm_errors.iter().map(|&it| ordinal(it)));
-    starts.sort_unstable();
-    starts.dedup();
-    starts.retain(|&it| it < n);
-    starts
 }

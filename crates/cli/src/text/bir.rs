@@ -54,6 +54,7 @@ pub(crate) fn proof_text(proof: ide::Proof) -> String {
         Proof::Caught(it) => format!("caught at {}", ordinal(it)),
         Proof::Length => "it is a length".to_owned(),
         Proof::Type => "every value has the type".to_owned(),
+        Proof::EveryPath => "on every path".to_owned(),
     }
 }
 

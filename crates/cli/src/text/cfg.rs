@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::blocks::{Block, Fate, Raise, blocks};
+use ide::blocks::{Block, Fate, Raise, blocks, instr_text};
 use ide::{Cause, EdgeKind, ExceptionSet, Human, Instr, InstrId, print};
 
 use crate::text::bir::source_range;
@@ -12,6 +12,8 @@ use crate::text::style::Style;
 
 /// A list of places names at most this many.
 const PLACES: usize = 8;
+/// A dynamic call site shows this many characters.
+const DYNAMIC: usize = 100;
 /// A list of cases names at most this many.
 const CASES: usize = 6;
 
@@ -37,7 +39,7 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style
     out.push('\n');
     let blocks = blocks(&it.code.body, &it.graph);
     for (i, one) in blocks.iter().enumerate() {
-        block(out, i, one, it, style);
+        block(out, i, &blocks, one, it, style);
     }
     for &(from, to) in &it.positions.unreachable {
         let _ = writeln!(
@@ -49,7 +51,7 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style
     leaving(out, &blocks, style);
 }
 
-fn block(out: &mut String, i: usize, block: &Block, it: &MethodAnswer, style: Style) {
+fn block(out: &mut String, i: usize, blocks: &[Block], block: &Block, it: &MethodAnswer, style: Style) {
     let name = format!("B{i}");
     let mut about = Vec::new();
     if i == 0 {
@@ -61,11 +63,11 @@ fn block(out: &mut String, i: usize, block: &Block, it: &MethodAnswer, style: St
     about.extend(range("pc", block.instrs().filter_map(|id| it.positions.pc(id))));
     about.extend(range("line", block.instrs().filter_map(|id| it.positions.line(id))));
     let _ = writeln!(out, "  {} {}", style.blue(&name), style.dim(&about.join(", ")));
-    let mut line = String::new();
     for id in block.instrs() {
-        line.clear();
-        // Writing to a string cannot fail.
-        let _ = print::write_instr(&mut line, &it.code.body, &it.code.body.instrs[id]);
+        let mut line = instr_text(&it.code.body, blocks, id);
+        if let Some(site) = dynamic(it, id) {
+            line.push_str(&style.dim(&format!(" // {site}")));
+        }
         if it.code.facts.proof(id).is_some() {
             line.push_str(" // proved");
             line = style.dim(&line);
@@ -77,6 +79,20 @@ fn block(out: &mut String, i: usize, block: &Block, it: &MethodAnswer, style: St
         let _ = writeln!(out, "    {}", style.blue(&text));
     }
     raises(out, block, it, style);
+}
+
+/// What a dynamic call site or constant is made of, in a few words.
+fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
+    let (Instr::CallDynamic(_, site, _) | Instr::ConstDynamic(_, site)) = it.code.body.instrs[id] else {
+        return None;
+    };
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = print::write_dynamic(&mut text, it.code.body.dynamics.get(site as usize)?);
+    Some(match text.char_indices().nth(DYNAMIC) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text,
+    })
 }
 
 /// `pc 3..7`.
