@@ -34,7 +34,8 @@ pub struct Body {
     pub flags: Flags,
     /// Number of local variable slots (`max_locals`).
     pub locals: u16,
-    /// Expressions. Each is used by one instruction or one other expression, so trees share nothing.
+    /// Expressions in the order of evaluation. Variables, ints and null may be used several times, every
+    /// other expression by one instruction or one other expression.
     pub exprs: Arena<Expr>,
     /// Instructions; control enters at the first and never runs off the end.
     pub instrs: Arena<Instr>,
@@ -93,6 +94,11 @@ impl Var {
     /// The local variable slot, holding this kind.
     pub fn local(slot: u16, kind: Kind) -> Self {
         Var::new(Place::Local(slot), kind)
+    }
+
+    /// The packed form: a function of place and kind.
+    pub(crate) fn bits(self) -> u32 {
+        self.0.get()
     }
 
     /// Where it lives.
@@ -507,6 +513,11 @@ impl Expr {
             }
             _ => {}
         }
+    }
+
+    /// Whether several uses may share this expression.
+    pub fn is_shareable(&self) -> bool {
+        matches!(self, Expr::Var(_) | Expr::Int(_) | Expr::Null)
     }
 
     /// Whether this node itself reads the heap.

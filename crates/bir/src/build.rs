@@ -1,8 +1,8 @@
 //! Builds bodies: collects expressions and instructions in any order, then freezes them.
 //!
 //! Before freezing, expressions may be shared, replaced or forgotten, and jump targets are labels. The
-//! frozen body has its expressions in the order of evaluation, each used once, and its labels resolved,
-//! so that equal text means equal bodies.
+//! frozen body has its expressions in the order of evaluation, trees sharing nothing but variables and
+//! small constants, and its labels resolved, so that equal text means equal bodies.
 
 use classfile::bootstrap::{Dynamic, MethodHandle};
 use classfile::flags::Flags;
@@ -171,6 +171,7 @@ impl Builder {
             handles: Vec::new(),
             dynamic_ids: FxHashMap::default(),
             handle_ids: FxHashMap::default(),
+            leaves: [None; LEAVES],
         };
         let mut switches = Vec::with_capacity(self.switches.len());
         let mut instrs = Vec::with_capacity(self.instrs.len());
@@ -215,6 +216,23 @@ struct Freezer<'b> {
     handles: Vec<MethodHandle>,
     dynamic_ids: FxHashMap<u32, u32>,
     handle_ids: FxHashMap<MethodHandle, u32>,
+    /// Variables and small constants seen lately, by a hash of their content.
+    leaves: [Option<(Expr, ExprId)>; LEAVES],
+}
+
+/// How many leaves are remembered: a power of two.
+const LEAVES: usize = 64;
+
+/// Where a leaf that may be shared is remembered. Leaves with names are not shared: ids of names differ
+/// from run to run, and the layout of a body must not.
+fn leaf_slot(expr: Expr) -> Option<usize> {
+    let bits = match expr {
+        Expr::Var(var) => var.bits(),
+        Expr::Int(it) => it as u32 ^ 0x9000_0000,
+        Expr::Null => 0,
+        _ => return None,
+    };
+    Some((bits.wrapping_mul(0x9e37_79b9) >> 26) as usize % LEAVES)
 }
 
 impl Freezer<'_> {
@@ -241,9 +259,25 @@ impl Freezer<'_> {
                     (handles.len() - 1) as u32
                 }))
             }
-            leaf => leaf,
+            leaf => {
+                let slot = leaf_slot(leaf);
+                if let Some((known, id)) = slot.and_then(|it| self.leaves[it])
+                    && known == leaf
+                {
+                    return id;
+                }
+                let id = self.keep(leaf);
+                if let Some(slot) = slot {
+                    self.leaves[slot] = Some((leaf, id));
+                }
+                return id;
+            }
         };
-        self.exprs.push(copy);
+        self.keep(copy)
+    }
+
+    fn keep(&mut self, expr: Expr) -> ExprId {
+        self.exprs.push(expr);
         ExprId::from_raw(((self.exprs.len() - 1) as u32).into())
     }
 

@@ -48,7 +48,8 @@ struct Verifier<'b> {
     /// The instruction that is looked at.
     at: u32,
     problems: Vec<String>,
-    // What the next new item of each table must be: tables are in the order of use, and trees share nothing.
+    // What the next new item of each table must be: tables are in the order of use, and trees share
+    // nothing but leaves.
     next_expr: u32,
     next_operand: usize,
     next_switch: u32,
@@ -115,19 +116,20 @@ impl Verifier<'_> {
             return 0;
         }
         let expr = self.body.exprs[id];
-        // Operands come before their operator, so trees end, and each expression is met once.
+        // Operands come before their operator, so trees end, and each is met once unless it is a leaf that may be shared.
         let mut ordered = true;
         expr.operands(|it| ordered &= it.into_raw().into_u32() < number);
-        if !ordered || number < self.next_expr {
+        let shared = number < self.next_expr && expr.is_shareable();
+        if !ordered || number < self.next_expr && !shared {
             self.problem(format_args!("expression {number} is shared or does not follow its operands"));
             return 0;
         }
         let depth = self.operands(expr);
-        if number != self.next_expr {
+        if number != self.next_expr && !shared {
             let next = self.next_expr;
             self.problem(format_args!("expression {number} stands where {next} should"));
         }
-        self.next_expr = number + 1;
+        self.next_expr = self.next_expr.max(number + 1);
         if expr.kind() != want {
             self.problem(format_args!(
                 "{} where {} is wanted: {}",
