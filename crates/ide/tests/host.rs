@@ -1,0 +1,119 @@
+//! One writer, many readers: what changes do to snapshots, and that both ways in give the same answers.
+
+use std::sync::Arc;
+
+use ide::answer::{Question, class_answer};
+use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing};
+use ide::{MethodId, Role, Scratch, Settings, Text, WorldKind};
+use vfs::change::Vfs;
+use vfs::file::FileId;
+use vfs::identity::EntryIdentity;
+
+const BEFORE: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
+const BODY: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
+
+fn listing(classes: &[FileId]) -> Vec<ContainerListing> {
+    vec![ContainerListing { id: ContainerId(0), role: Role::App, classes: classes.to_vec() }]
+}
+
+fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
+    (file, EntryIdentity::of_bytes(bytes), bytes.into())
+}
+
+fn method(name: &'static [u8], descriptor: &'static [u8]) -> MethodId {
+    MethodId { class: Text(b"shop/Order"), name: Text(name), descriptor: Text(descriptor) }
+}
+
+fn host(file: FileId) -> AnalysisHost {
+    let mut host = AnalysisHost::new();
+    host.apply_change(Change {
+        containers: Some(listing(&[file])),
+        classes: vec![content(file, BEFORE)],
+        settings: Some(Settings { world: WorldKind::Open, release: 17 }),
+    });
+    host
+}
+
+#[test]
+fn both_ways_in_give_the_same_answer() {
+    let file = Vfs::default().file("Order.class");
+    let host = host(file);
+    let inside = host.analysis().class(file).unwrap().unwrap().unwrap();
+    let question = Question { select: &|_| true, graphs: true, clock: None };
+    let alone = class_answer(BEFORE, &question, &mut Scratch::default()).unwrap();
+    assert_eq!(inside, alone);
+    assert_eq!(inside.methods.len(), 6);
+}
+
+#[test]
+fn a_change_reaches_the_next_snapshot() {
+    let file = Vfs::default().file("Order.class");
+    let mut host = host(file);
+    let add = method(b"add", b"(Ljava/lang/String;I)V");
+    let total = method(b"total", b"()I");
+    let ask = |host: &AnalysisHost, it| host.analysis().method(file, it).unwrap().unwrap();
+    let (add_before, total_before) = (ask(&host, &add), ask(&host, &total));
+    host.apply_change(Change { classes: vec![content(file, BODY)], ..Change::default() });
+    assert_ne!(ask(&host, &add).code, add_before.code);
+    assert_eq!(ask(&host, &total).code, total_before.code);
+}
+
+#[test]
+fn equal_bytes_are_no_change() {
+    let file = Vfs::default().file("Order.class");
+    let mut host = host(file);
+    // The facts behind two answers are one allocation only while nothing ran again.
+    let add = method(b"add", b"(Ljava/lang/String;I)V");
+    let before = host.analysis().method(file, &add).unwrap().unwrap();
+    host.apply_change(Change {
+        containers: Some(listing(&[file])),
+        classes: vec![content(file, BEFORE)],
+        settings: Some(Settings { world: WorldKind::Open, release: 17 }),
+    });
+    let after = host.analysis().method(file, &add).unwrap().unwrap();
+    assert!(Arc::ptr_eq(&before.code, &after.code));
+}
+
+#[test]
+fn a_class_that_vanished_leaves_its_place_to_the_next() {
+    let mut vfs = Vfs::default();
+    let (old, new) = (vfs.file("Order.class"), vfs.file("Neworder.class"));
+    let mut host = host(old);
+    host.apply_change(Change { containers: Some(listing(&[])), ..Change::default() });
+    assert!(host.analysis().class(old).unwrap().is_none());
+    host.apply_change(Change {
+        containers: Some(listing(&[new])),
+        classes: vec![content(new, BODY)],
+        ..Change::default()
+    });
+    assert!(host.analysis().class(old).unwrap().is_none());
+    let answer = host.analysis().class(new).unwrap().unwrap().unwrap();
+    assert_eq!(answer.class, Text(b"shop/Order"));
+    assert_eq!(host.analysis().outline(new).unwrap().unwrap().methods.len(), 6);
+}
+
+#[test]
+fn a_snapshot_is_cancelled_by_a_change() {
+    let file = Vfs::default().file("Order.class");
+    let mut host = host(file);
+    let analysis = host.analysis();
+    let (asked, ready) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut n = 0u64;
+        loop {
+            let answer = analysis.class(file);
+            n += 1;
+            if n == 1 {
+                asked.send(()).unwrap();
+            }
+            match answer {
+                Ok(_) => {}
+                Err(it) => return it,
+            }
+        }
+    });
+    ready.recv().unwrap();
+    host.apply_change(Change { classes: vec![content(file, BODY)], ..Change::default() });
+    assert_eq!(reader.join().unwrap(), ide::host::Cancelled);
+    assert!(host.analysis().class(file).unwrap().is_some());
+}
