@@ -61,6 +61,18 @@ pub enum Outcome {
     Timeout,
 }
 
+impl std::fmt::Display for Answer {
+    /// As the harness prints it, without the first and last line of the block.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.outcome {
+            Outcome::Result(it) => writeln!(f, "result {it}")?,
+            Outcome::Throw(it) => writeln!(f, "throw {it}")?,
+            Outcome::Timeout => writeln!(f, "timeout")?,
+        }
+        self.trace.iter().try_for_each(|it| writeln!(f, "trace {it}"))
+    }
+}
+
 /// The folder `test-data` of this repository.
 pub fn data_dir() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -171,7 +183,8 @@ pub fn quote(text: &Text) -> String {
     out
 }
 
-fn answers(text: &str) -> Vec<Answer> {
+/// The blocks that the harness prints, back as data.
+pub(crate) fn answers(text: &str) -> Vec<Answer> {
     let mut out = Vec::new();
     let mut open = Answer { outcome: Outcome::Timeout, trace: Vec::new() };
     for line in text.lines() {

@@ -8,4 +8,5 @@ pub mod fixture;
 pub mod generate;
 pub mod jdk;
 pub mod jvm;
+pub mod programs;
 pub mod rng;

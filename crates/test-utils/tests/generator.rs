@@ -11,7 +11,7 @@ use test_utils::jvm::{self, Answer, Outcome};
 
 /// Programs a mode; `GENERATED_PROGRAMS` asks for more.
 fn n_programs() -> u64 {
-    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(150)
+    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(100)
 }
 
 fn answers(jdk: &Jdk, mode: Mode) -> Vec<Answer> {

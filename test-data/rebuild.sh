@@ -1,0 +1,18 @@
+#!/bin/sh
+# Compiles the sources of test-data again; see README.md. Needs cargo for the .jasm files.
+set -e
+cd "$(dirname "$0")"
+javac17=${JAVAC17:-javac}
+javac25=${JAVAC25:-javac}
+find harness programs bir-corners hello -name '*.class' -delete
+"$javac17" --release 8 -Xlint:-options -d harness harness/Harness.java harness/ajar/T.java
+cargo run -q -p test-utils --example jasm -- bir-corners bir-corners/*.jasm
+"$javac17" --release 17 -cp bir-corners -d bir-corners bir-corners/*.java
+for source in programs/*.java; do
+    case $source in
+        *25.java) "$javac25" --release 25 -g -cp harness -d programs "$source" ;;
+        *17.java) "$javac17" --release 17 -g -cp harness -d programs "$source" ;;
+        *) "$javac17" --release 8 -Xlint:-options -g -cp harness -d programs "$source" ;;
+    esac
+done
+"$javac17" --release 17 -g -d hello hello/*.java
