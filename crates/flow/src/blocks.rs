@@ -81,8 +81,15 @@ impl Blocks {
 /// The blocks of the handlers that may follow each block.
 pub struct Handlers {
     /// For each block its part of `handlers`.
-    parts: Vec<(u32, u32)>,
+    parts: Vec<Part>,
     handlers: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Part {
+    start: u32,
+    end: u32,
+    takes_all: bool,
 }
 
 /// More entries than this in one method are given up.
@@ -91,31 +98,34 @@ const MAX_HANDLERS: usize = 1 << 20;
 impl Handlers {
     /// Finds them, up to the first row that takes everything; `None` when there are too many.
     pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
-        let mut acc = Handlers { parts: vec![(0, 0); blocks.len()], handlers: Vec::new() };
+        let mut acc = Handlers { parts: vec![Part::default(); blocks.len()], handlers: Vec::new() };
         if body.rows.is_empty() {
             return Some(acc);
         }
         let throwable = well_known().throwable;
         let mut coverage = Coverage::new(body);
-        let mut last: (Vec<u32>, (u32, u32)) = Default::default();
+        let mut last: (Vec<u32>, Part) = Default::default();
         for block in 0..blocks.len() as u32 {
             let rows = coverage.at(blocks.range(block).start);
             if last.0 != rows {
                 let start = acc.handlers.len();
+                let mut takes_all = false;
                 for &row in rows {
                     let row = &body.rows[row as usize];
                     let handler = blocks.of(row.handler)?;
                     if acc.handlers[start..].last() != Some(&handler) {
                         acc.handlers.push(handler);
                     }
-                    if row.catch_type.is_none_or(|it| it == throwable) {
+                    takes_all = row.catch_type.is_none_or(|it| it == throwable);
+                    if takes_all {
                         break;
                     }
                 }
                 if acc.handlers.len() > MAX_HANDLERS {
                     return None;
                 }
-                last = (rows.to_vec(), (start as u32, acc.handlers.len() as u32));
+                let part = Part { start: start as u32, end: acc.handlers.len() as u32, takes_all };
+                last = (rows.to_vec(), part);
             }
             acc.parts[block as usize] = last.1;
         }
@@ -124,7 +134,12 @@ impl Handlers {
 
     /// The handlers' blocks, in the order of the rows.
     pub fn of(&self, block: u32) -> &[u32] {
-        let (start, end) = self.parts.get(block as usize).copied().unwrap_or_default();
-        &self.handlers[start as usize..end as usize]
+        let part = self.parts.get(block as usize).copied().unwrap_or_default();
+        &self.handlers[part.start as usize..part.end as usize]
+    }
+
+    /// Whether no exception leaves the method from the block.
+    pub fn takes_all(&self, block: u32) -> bool {
+        self.parts.get(block as usize).is_some_and(|it| it.takes_all)
     }
 }

@@ -131,7 +131,8 @@ impl Counting<'_> {
                     Instr::MonitorExit(_) if !it.holds(id, counts) => at.push(id),
                     _ => {}
                 }
-                if !balanced {
+                let leaves = !it.handlers.takes_all(block) && !it.is_quiet(id, counts);
+                if !balanced && leaves {
                     leaving.push(id);
                 }
             });
@@ -161,6 +162,15 @@ impl Counting<'_> {
         self.used(exit).is_some_and(|i| counts[i] != 0 && counts[i] != UNKNOWN)
     }
 
+    /// Whether the instruction raises nothing. All others may, before their effect.
+    fn is_quiet(&self, id: InstrId, counts: &Counts) -> bool {
+        match self.body.instrs[id] {
+            Instr::Catch(_) | Instr::Goto(_) => true,
+            Instr::MonitorExit(_) => self.holds(id, counts),
+            _ => false,
+        }
+    }
+
     /// Passes a block; calls `f` with each instruction and the counts before it.
     fn visit(&mut self, block: u32, mut f: impl FnMut(&Self, InstrId, &Counts)) {
         let Some(mut counts) = self.at_start[block as usize] else { return };
@@ -170,9 +180,7 @@ impl Counting<'_> {
             let id = instr_id(at);
             let instr = self.body.instrs[id];
             f(self, id, &counts);
-            // A `monitorexit` of what is held raises nothing; all others may, before their effect.
-            let quiet = matches!(instr, Instr::MonitorExit(_)) && self.holds(id, &counts);
-            if !quiet && !raised.contains(&counts) {
+            if !self.is_quiet(id, &counts) && !raised.contains(&counts) {
                 raised.push(counts);
             }
             self.pass(id, &instr, &mut counts);
