@@ -126,6 +126,8 @@ pub(crate) const CLASSES: &[Entry] = &[
         &["java/lang/Comparable"],
         &["static valueOf(Z)Ljava/lang/Boolean;", "booleanValue()Z"],
     ),
+    class("java/lang/Record", OBJECT, &[], &["<init>()V"]),
+    class("java/util/Objects", OBJECT, &[], &["static requireNonNull(Ljava/lang/Object;)Ljava/lang/Object;"]),
     class(
         "java/lang/Math",
         OBJECT,
@@ -154,6 +156,7 @@ pub(crate) const CLASSES: &[Entry] = &[
     throwable("java/lang/CloneNotSupportedException", "java/lang/Exception"),
     throwable("java/lang/InterruptedException", "java/lang/Exception"),
     throwable("java/lang/RuntimeException", "java/lang/Exception"),
+    throwable("java/lang/MatchException", "java/lang/RuntimeException"),
     throwable("java/lang/ArithmeticException", "java/lang/RuntimeException"),
     throwable("java/lang/NullPointerException", "java/lang/RuntimeException"),
     throwable("java/lang/ClassCastException", "java/lang/RuntimeException"),
@@ -216,6 +219,8 @@ pub(crate) fn call(state: &mut State<'_>, method: MemberRef, args: &[Value]) -> 
     match (class.as_str(), &args[..]) {
         ("ajar/T", &[value]) => trace(state, &sig, value),
         ("java/lang/Math", _) => math(&sig, args),
+        ("java/util/Objects", &[Value::Ref(None)]) => state.raise(b"java/lang/NullPointerException"),
+        ("java/util/Objects", &[it]) => Ok(Some(it)),
         ("java/lang/String" | "java/lang/StringBuilder", _) => text(state, &class, &sig, args),
         ("java/lang/Integer" | "java/lang/Long" | "java/lang/Boolean", &[value, ..]) => {
             boxed(state, it.class, &sig, value, args)

@@ -1,11 +1,16 @@
 //! The oracle for the meaning of BIR: programs run on a JVM and, as BIR text, in an evaluator written from the JVM
 //! specification that shares no code with lowering. Result, exception and trace must be equal.
 
+mod access;
+mod bytecode;
 mod frame;
+mod instructions;
 mod library;
 mod machine;
 mod numeric;
+mod raw;
 mod show;
+mod sites;
 mod state;
 mod value;
 mod world;
@@ -14,8 +19,9 @@ use classfile::names::{ClassName, Descriptor, MemberRef, Name};
 use test_utils::generate::{Mode, Program, program};
 use test_utils::jdk;
 use test_utils::jvm::{self, Answer, Arg, Case, Outcome};
+use test_utils::programs;
 
-use crate::machine::Machine;
+use crate::machine::{Engine, Event, Machine};
 use crate::state::Stop;
 use crate::value::{NULL, Value};
 use crate::world::World;
@@ -23,9 +29,9 @@ use crate::world::World;
 /// Instructions that one case may run.
 const BUDGET: u64 = 20_000_000;
 
-/// What the evaluator makes of a case; its own troubles come as an error.
-fn evaluate(world: &World, case: &Case) -> Result<Answer, String> {
-    let mut machine = Machine::new(world, BUDGET);
+/// What the evaluator makes of a case, with the order of reads and effects; its own troubles come as an error.
+fn run(world: &World, engine: Engine, case: &Case) -> Result<(Answer, Vec<Event>), String> {
+    let mut machine = Machine::new(world, engine, BUDGET);
     let args = case.args.iter().map(|it| match it {
         Arg::Int(it) => Value::Int(*it),
         Arg::Long(it) => Value::Long(*it),
@@ -46,7 +52,44 @@ fn evaluate(world: &World, case: &Case) -> Result<Answer, String> {
         Err(Stop::Throw(id)) => Outcome::Throw(library::describe(&machine.state, id)),
         Err(Stop::Abort(why)) => return Err(why),
     };
-    Ok(Answer { outcome, trace: machine.state.trace })
+    Ok((Answer { outcome, trace: machine.state.trace }, machine.events))
+}
+
+/// Runs a case as BIR and as bytecode and compares: with the JVM's answer, and each read of the heap and each effect
+/// one by one.
+fn check(world: &World, case: &Case, expected: &Answer) -> Result<(), String> {
+    let (found, events) = run(world, Engine::Bir, case)?;
+    difference(expected, &found)?;
+    let (raw, raw_events) = run(world, Engine::Bytecode, case).map_err(|why| format!("bytecode: {why}"))?;
+    difference(expected, &raw).map_err(|why| format!("bytecode: {why}"))?;
+    match reordered(&raw_events, &events) {
+        None => Ok(()),
+        Some((i, j)) => {
+            let part = |it: &[Event], at: usize| {
+                format!("{:?}", it.iter().skip(at.saturating_sub(4)).take(8).collect::<Vec<_>>())
+            };
+            Err(format!("event {i}\nbytecode: {}\nBIR:      {}", part(&raw_events, i), part(&events, j)))
+        }
+    }
+}
+
+/// Where the events of BIR are not those of the bytecode. A read may be missing only if nothing but reads comes
+/// between it and an exception that an instruction raises: then nobody sees its value.
+fn reordered(raw: &[Event], bir: &[Event]) -> Option<(usize, usize)> {
+    let is_read = |it: &&Event| matches!(it, Event::Read(_) | Event::ReadElement(_));
+    let (mut i, mut j) = (0, 0);
+    while i < raw.len() || j < bir.len() {
+        if raw.get(i) == bir.get(j) {
+            j += 1;
+        } else {
+            let lost = raw[i..].iter().find(|it| !is_read(it)) == Some(&Event::Raise);
+            if !(raw.get(i).as_ref().is_some_and(|it| is_read(it)) && lost) {
+                return Some((i, j));
+            }
+        }
+        i += 1;
+    }
+    None
 }
 
 fn world(classes: &[test_utils::asm::Assembled]) -> Result<World, String> {
@@ -58,9 +101,9 @@ fn world(classes: &[test_utils::asm::Assembled]) -> Result<World, String> {
 }
 
 /// The first difference, with what led to it.
-fn difference(expected: &Answer, found: &Answer) -> Option<String> {
+fn difference(expected: &Answer, found: &Answer) -> Result<(), String> {
     if expected == found {
-        return None;
+        return Ok(());
     }
     let at = expected.trace.iter().zip(&found.trace).position(|(a, b)| a != b);
     let at = at.unwrap_or(expected.trace.len().min(found.trace.len()));
@@ -69,7 +112,7 @@ fn difference(expected: &Answer, found: &Answer) -> Option<String> {
         let lines: Vec<&str> = it.trace.iter().skip(from).take(6).map(String::as_str).collect();
         format!("{:?}; trace from {from} of {}: {lines:?}", it.outcome, it.trace.len())
     };
-    Some(format!("JVM:       {}\nevaluator: {}", part(expected), part(found)))
+    Err(format!("JVM:       {}\nevaluator: {}", part(expected), part(found)))
 }
 
 /// Runs `f` where deep recursion is no trouble.
@@ -121,11 +164,7 @@ fn compare(program: &Program, expected: &[&Answer]) -> Option<String> {
         Err(err) => return Some(err),
     };
     for (case, expected) in program.cases.iter().zip(expected) {
-        let why = match evaluate(&world, case) {
-            Ok(found) => difference(expected, &found),
-            Err(why) => Some(why),
-        };
-        if let Some(why) = why {
+        if let Err(why) = check(&world, case, expected) {
             return Some(format!("{}.{}{:?}\n{why}", case.class, case.method, case.args));
         }
     }
@@ -145,4 +184,43 @@ fn subroutines_run_as_on_the_jvm() {
 #[test]
 fn odd_exception_tables_run_as_on_the_jvm() {
     with_stack(|| generated(Mode::OddRows));
+}
+
+#[test]
+fn call_sites_run_as_on_the_jvm() {
+    with_stack(|| generated(Mode::Dynamic));
+}
+
+/// The hand-written programs: what the JVM answered stands beside them.
+fn recorded(folder: &str) {
+    let root = jvm::data_dir().join(folder);
+    let mut world = World::new();
+    let mut classes = 0;
+    for entry in std::fs::read_dir(&root).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_some_and(|it| it == "class") {
+            let bytes = std::fs::read(&path).expect("the class can be read");
+            world.load(&bytes).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+            classes += 1;
+        }
+    }
+    let expected = programs::expected(&root).expect("expected.txt is there");
+    assert!(classes > 5 && expected.len() > 10, "{classes} classes, {} cases", expected.len());
+    let mut failures = Vec::new();
+    for (case, expected) in &expected {
+        if let Err(why) = check(&world, case, expected) {
+            failures.push(format!("{}.{}: {why}", case.class, case.method));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}\n{}", failures.len(), expected.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn programs_run_as_recorded() {
+    with_stack(|| recorded("programs"));
+}
+
+#[test]
+fn corners_run_as_recorded() {
+    with_stack(|| recorded("bir-corners"));
 }

@@ -11,6 +11,7 @@ use classfile::pool::{Entry, PoolIndex};
 use rustc_hash::FxHashMap;
 
 use crate::library;
+use crate::raw::{self, Raw};
 
 pub(crate) struct Class {
     pub(crate) name: ClassName,
@@ -44,8 +45,8 @@ pub(crate) struct Method {
 }
 
 pub(crate) enum Code {
-    /// BIR text.
-    Text(String),
+    /// BIR text, and the bytecode that it was made from.
+    Text(String, Raw),
     /// What [`library`] does.
     Library,
     Abstract,
@@ -116,7 +117,8 @@ impl World {
                     if bir::parse::parse_body(&text).as_ref() != Ok(&lowered.body) {
                         return Err(format!("is not read back:\n{text}"));
                     }
-                    Code::Text(text)
+                    let raw = raw::decode(&file, &boots, &code).map_err(|err| err.to_string())?;
+                    Code::Text(text, raw)
                 }
             };
             methods.insert(key, Method { flags: it.flags, code });

@@ -1,0 +1,185 @@
+//! Call sites and dynamic constants of the bootstrap methods that are known here.
+
+use bir::body::CallKind;
+use classfile::bootstrap::{Dynamic, HandleKind, Loadable, MethodHandle};
+use classfile::descriptor::FieldType;
+use classfile::mutf8;
+use classfile::names::{ClassName, Descriptor, MemberRef, Name};
+
+use crate::machine::Machine;
+use crate::state::{Step, Stop, abort};
+use crate::value::{Lambda, NULL, ObjId, Payload, Value};
+
+impl Machine<'_> {
+    /// Runs a call site: lambdas and string concatenation, which compilers use most.
+    pub(crate) fn call_site(&mut self, site: &Dynamic, args: Vec<Value>) -> Step<Option<Value>> {
+        let bootstrap = site.bootstrap.member.get();
+        match (bootstrap.class.bytes(), bootstrap.name.bytes(), &site.args[..]) {
+            (
+                b"java/lang/invoke/LambdaMetafactory",
+                b"metafactory",
+                [_, Loadable::MethodHandle(target), _],
+            ) => {
+                let interface = site.descriptor.method_type().and_then(|it| it.ret()?.class());
+                let Some(interface) = interface else { return abort("a lambda without interface") };
+                let lambda = Lambda { name: site.name, interface, target: *target, captured: args };
+                let class = ClassName::new(b"java/lang/Object");
+                Ok(Some(Value::Ref(Some(self.state.heap.add(class, Payload::Lambda(Box::new(lambda)))))))
+            }
+            (
+                b"java/lang/invoke/StringConcatFactory",
+                b"makeConcatWithConstants",
+                [Loadable::Str(recipe), consts @ ..],
+            ) => self.concat(site.descriptor, *recipe, consts, &args).map(Some),
+            (b"java/lang/runtime/SwitchBootstraps", b"typeSwitch", labels) => match args[..] {
+                [Value::Ref(it), Value::Int(from)] => {
+                    Ok(Some(Value::Int(self.type_switch(labels, it, from)?)))
+                }
+                _ => abort("a switch of other operands"),
+            },
+            _ => abort(format!("the bootstrap method {} is not evaluated", site.bootstrap.member)),
+        }
+    }
+
+    /// The first label from `from` on that fits, the number of labels if none does, -1 for null.
+    fn type_switch(&self, labels: &[Loadable], it: Option<ObjId>, from: i32) -> Step<i32> {
+        let Some(id) = it else { return Ok(-1) };
+        for (i, label) in (0..).zip(labels).filter(|it| it.0 >= from) {
+            let fits = match label {
+                Loadable::Class(class) => self.state.is_instance(id, *class),
+                Loadable::Str(it) => self
+                    .state
+                    .heap
+                    .text(id)
+                    .is_some_and(|text| mutf8::units(it.bytes()).eq(text.iter().copied())),
+                _ => return abort("a label of a switch that is not evaluated"),
+            };
+            if fits {
+                return Ok(i);
+            }
+        }
+        Ok(labels.len() as i32)
+    }
+
+    fn concat(
+        &mut self,
+        descriptor: Descriptor,
+        recipe: Name,
+        consts: &[Loadable],
+        args: &[Value],
+    ) -> Step<Value> {
+        let types: Vec<FieldType<'_>> =
+            descriptor.method_type().map(|it| it.params().collect()).unwrap_or_default();
+        let (mut args, mut consts) = (args.iter().zip(types), consts.iter());
+        let mut out = Vec::new();
+        for unit in mutf8::units(recipe.bytes()) {
+            let value = match unit {
+                1 => match args.next() {
+                    Some((&value, ty)) => self.value_of(value, ty)?,
+                    None => return abort("too few operands to join"),
+                },
+                2 => match consts.next() {
+                    Some(Loadable::Str(it)) => self.state.string(*it),
+                    _ => return abort("a constant to join that is no string"),
+                },
+                _ => {
+                    out.push(unit);
+                    continue;
+                }
+            };
+            if let Value::Ref(Some(id)) = value {
+                out.extend(self.state.heap.text(id).unwrap_or_default());
+            }
+        }
+        Ok(self.state.new_text(out))
+    }
+
+    fn value_of(&mut self, value: Value, ty: FieldType<'_>) -> Step<Value> {
+        let param = match ty.0 {
+            b"B" | b"S" => "I",
+            b"I" => "I",
+            b"J" => "J",
+            b"C" => "C",
+            b"Z" => "Z",
+            _ => "Ljava/lang/Object;",
+        };
+        let descriptor = Descriptor::new(format!("({param})Ljava/lang/String;").as_bytes());
+        let class = ClassName::new(b"java/lang/String");
+        let out = self.invoke(MemberRef::new(class, Name::new(b"valueOf"), descriptor), vec![value])?;
+        Ok(out.unwrap_or(NULL))
+    }
+
+    /// The value of a dynamic constant of this class: its bootstrap method runs once (JVMS §5.4.3.6).
+    pub(crate) fn dynamic_constant(&mut self, class: ClassName, it: &Dynamic) -> Step<Value> {
+        let key = (class, it.clone());
+        let made = match self.constants.get(&key) {
+            Some(&it) => it,
+            None => {
+                let made = match self.make_constant(it) {
+                    Ok(it) => Ok(it),
+                    Err(Stop::Throw(id)) => Err(self.wrapped(id)),
+                    Err(stop) => return Err(stop),
+                };
+                self.constants.insert(key, made);
+                made
+            }
+        };
+        made.map_err(Stop::Throw)
+    }
+
+    fn wrapped(&mut self, id: ObjId) -> ObjId {
+        if self.state.is_instance(id, ClassName::new(b"java/lang/Error")) {
+            return id;
+        }
+        let error = self.state.heap.add(ClassName::new(b"java/lang/BootstrapMethodError"), Payload::None);
+        self.state.heap.get_mut(error).cause = Some(id);
+        error
+    }
+
+    /// Only bootstrap methods of the program, static ones that are given ints and strings.
+    fn make_constant(&mut self, it: &Dynamic) -> Step<Value> {
+        if it.bootstrap.kind != HandleKind::InvokeStatic || self.world().method(it.bootstrap.member).is_none()
+        {
+            return abort(format!("the bootstrap method {} is not evaluated", it.bootstrap.member));
+        }
+        let class = self.state.class_object(ClassName(it.descriptor.0));
+        let mut args = vec![NULL, self.state.string(it.name), Value::Ref(Some(class))];
+        for arg in &it.args {
+            args.push(match arg {
+                Loadable::Int(it) => Value::Int(*it),
+                Loadable::Long(it) => Value::Long(*it),
+                Loadable::Str(it) => self.state.string(*it),
+                _ => return abort("an argument of a bootstrap method that is not evaluated"),
+            });
+        }
+        Ok(self.call_handle(it.bootstrap, args)?.unwrap_or(NULL))
+    }
+
+    /// Calls a method handle.
+    pub(crate) fn call_handle(&mut self, handle: MethodHandle, args: Vec<Value>) -> Step<Option<Value>> {
+        use HandleKind::{InvokeInterface, InvokeSpecial, InvokeStatic, InvokeVirtual, NewInvokeSpecial};
+        let kind = match handle.kind {
+            InvokeStatic => {
+                let found = self.world().method(handle.member);
+                let declaring = found.map_or(handle.member.class(), |it| it.0.class());
+                self.initialise(declaring)?;
+                CallKind::Static
+            }
+            InvokeVirtual => CallKind::Virtual,
+            InvokeInterface => CallKind::Interface,
+            InvokeSpecial => CallKind::Special,
+            NewInvokeSpecial => {
+                self.initialise(handle.member.class())?;
+                let id = self.allocate(handle.member.class())?;
+                let args = [Value::Ref(Some(id))].into_iter().chain(args).collect();
+                self.call(CallKind::Special, handle.member, args, None)?;
+                return Ok(Some(Value::Ref(Some(id))));
+            }
+            _ => return abort("a handle of a field"),
+        };
+        if kind.has_receiver() && matches!(args.first(), Some(Value::Ref(None))) {
+            return self.raise(b"java/lang/NullPointerException");
+        }
+        self.call(kind, handle.member, args, None)
+    }
+}
