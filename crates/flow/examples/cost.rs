@@ -104,11 +104,6 @@ fn one_class(bytes: &[u8], totals: &mut Totals, scratch: &mut Scratch) {
             "  not balanced",
             usize::from(!facts.locks.at.is_empty() || !facts.locks.leaving.is_empty()),
         );
-        if std::env::var_os("SHOW_LOCKS").is_some()
-            && (!facts.locks.at.is_empty() || !facts.locks.leaving.is_empty())
-        {
-            println!("{}\n{:?}", bir::print::print(body), facts.locks);
-        }
         for (id, instr) in body.instrs.iter() {
             match instr {
                 Instr::Assert(check) => {

@@ -294,7 +294,7 @@ fn graphs_of_java_base_agree_with_the_bytecode() {
     for jdk in test_utils::jdk::all() {
         let folder = tempfile::tempdir().unwrap();
         // A part of the image: enough shapes of code, in seconds.
-        let sample = "regex:/java.base/java/(util|io|lang/invoke)/.*|/java.base/sun/(nio|security)/.*";
+        let sample = "regex:/java.base/java/(util|io)/.*|/java.base/sun/nio/.*";
         let done = std::process::Command::new(jdk.home.join("bin/jimage"))
             .args(["extract", "--include", sample, "--dir"])
             .arg(folder.path())
@@ -316,7 +316,7 @@ fn graphs_of_java_base_agree_with_the_bytecode() {
             seen.not_lowered
         );
         assert_right(&seen);
-        assert!(seen.methods > 10_000 && seen.exceptional > 10_000);
+        assert!(seen.methods > 8_000 && seen.exceptional > 5_000);
     }
     // Without any JDK this says so, and fails where one must be there.
     test_utils::jdk::at_least(8);

@@ -93,7 +93,11 @@ impl<'a> Flow<'a> {
             state: State::default(),
             raised: State::default(),
         };
-        flow.enter(0, &[]);
+        let mut state = State::default();
+        if let Some(this) = scan.first_this {
+            flow.learn(this, What::NotNull, Proof::This, &mut state);
+        }
+        flow.enter(0, state.facts());
         let mut steps = MAX_VISITS * body.instrs.len() + 256;
         while let Some(block) = flow.next() {
             steps = steps.checked_sub(flow.blocks.range(block).len())?;

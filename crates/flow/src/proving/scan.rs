@@ -33,6 +33,8 @@ pub(super) struct Scan<'a> {
     body: &'a Body,
     /// The receiver, when no instruction overwrites it.
     this: Option<Var>,
+    /// The receiver at entry, when it is overwritten somewhere.
+    pub(super) first_this: Option<Var>,
     /// For each temporary the instruction that assigns it.
     made: Vec<u32>,
     /// For each place how often it is mentioned where a fact begins, is handed on or is used.
@@ -46,7 +48,8 @@ impl<'a> Scan<'a> {
     pub(super) fn new(body: &'a Body) -> Option<Self> {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
         let (made, locals) = (Vec::new(), vec![0; usize::from(body.locals)]);
-        let mut acc = Scan { body, this, made, locals, stack: Vec::new(), temps: Vec::new() };
+        let mut acc =
+            Scan { body, this, first_this: None, made, locals, stack: Vec::new(), temps: Vec::new() };
         let mut has_assertion = false;
         for (id, instr) in body.instrs.iter() {
             match *instr {
@@ -89,7 +92,10 @@ impl<'a> Scan<'a> {
                 }
                 self.made[i] = if self.made[i] == NEVER { ordinal(id) } else { OFTEN };
             }
-            Place::Local(_) if self.this.is_some_and(|this| overlap(var, this)) => self.this = None,
+            Place::Local(_) if self.this.is_some_and(|this| overlap(var, this)) => {
+                self.first_this = self.this.take();
+                self.first_this.into_iter().for_each(|it| self.mention(it));
+            }
             _ => {}
         }
     }
