@@ -1,20 +1,43 @@
 //! Measures this room on a folder of class files: `cargo run --release -p flow --example cost -- FOLDER`.
-//! Prints CPU-bound wall time per stage on one thread, and how many assertions are proved by which fact.
+//! Prints CPU time per stage over all methods, on one thread, and how many assertions are proved by
+//! which fact.
 
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bir::body::Instr;
+use bir::body::{Body, Instr};
 use bir::lower::{Scratch, lower};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
+use classfile::names::{ClassName, Descriptor, Name};
 use flow::cfg::{Options, cfg};
 use flow::discharge::Proof;
-use flow::facts::method_facts;
+use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::{OwnClass, without_initializer};
 use flow::throwables::BuiltIn;
 use flow::thrown::Term;
+
+/// A class with the bodies of its methods.
+struct Class {
+    name: ClassName,
+    super_class: Option<ClassName>,
+    is_interface: bool,
+    static_fields: Vec<(Name, Descriptor)>,
+    bodies: Vec<Body>,
+}
+
+impl Class {
+    fn own(&self) -> OwnClass<'_> {
+        OwnClass {
+            name: self.name,
+            super_class: self.super_class,
+            is_interface: self.is_interface,
+            static_fields: &self.static_fields,
+        }
+    }
+}
 
 fn collect(folder: &Path, out: &mut Vec<Vec<u8>>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|it| it.path()).collect();
@@ -28,111 +51,124 @@ fn collect(folder: &Path, out: &mut Vec<Vec<u8>>) {
     }
 }
 
-#[derive(Default)]
-struct Totals {
-    time: BTreeMap<&'static str, Duration>,
-    count: BTreeMap<String, usize>,
+fn read(bytes: &[u8], scratch: &mut Scratch) -> Option<Class> {
+    let class = ClassFile::parse(bytes).ok()?;
+    let boots = Bootstraps::of(&class).ok()?;
+    let statics = class.fields().filter(|it| it.flags.is_static());
+    let mut bodies = Vec::new();
+    for method in class.methods() {
+        if let Ok(Some(code)) = method.code()
+            && let Ok(it) = lower(&class, &boots, &method, &code, scratch)
+        {
+            bodies.push(it.body);
+        }
+    }
+    Some(Class {
+        name: class.this_class().ok()?,
+        super_class: class.super_class().ok()?,
+        is_interface: class.flags.is_interface(),
+        static_fields: statics.filter_map(|it| Some((it.name().ok()?, it.descriptor().ok()?))).collect(),
+        bodies,
+    })
 }
 
-impl Totals {
-    fn time<T>(&mut self, what: &'static str, f: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let it = f();
-        *self.time.entry(what).or_default() += start.elapsed();
-        it
-    }
-
-    fn add(&mut self, what: impl Into<String>, n: usize) {
-        *self.count.entry(what.into()).or_default() += n;
-    }
+/// CPU time of this thread in ms where Linux tells, else the time that passed.
+fn cpu_ms(start: Instant) -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = stat.split(' ').next().and_then(|it| it.parse().ok());
+    ns.unwrap_or(start.elapsed().as_nanos() as f64) / 1e6
 }
 
 fn main() {
     let folder = std::env::args().nth(1).expect("a folder");
     let mut files = Vec::new();
     collect(Path::new(&folder), &mut files);
-    for round in 0..3 {
-        let mut totals = Totals::default();
+    let start = Instant::now();
+    for _ in 0..3 {
+        let mut before = cpu_ms(start);
+        let mut stage = |what: &str| {
+            let now = cpu_ms(start);
+            print!("{what} {:.1} ms; ", now - before);
+            before = cpu_ms(start);
+        };
         let mut scratch = Scratch::default();
-        for bytes in &files {
-            one_class(bytes, &mut totals, &mut scratch);
+        let classes: Vec<Class> = files.iter().filter_map(|it| read(it, &mut scratch)).collect();
+        stage("read and lower");
+        for class in &classes {
+            class.bodies.iter().for_each(|it| drop(black_box(flow::proving::proofs(it))));
         }
-        if round == 2 {
-            totals.time.iter().for_each(|(what, it)| println!("{what:24} {:8.1} ms", it.as_secs_f64() * 1e3));
-            totals.count.iter().for_each(|(what, n)| println!("{what:32} {n:9}"));
+        stage("proofs");
+        for class in &classes {
+            class.bodies.iter().for_each(|it| drop(black_box(flow::thrown::thrown(it))));
+        }
+        stage("thrown");
+        for class in &classes {
+            class.bodies.iter().for_each(|it| drop(black_box(flow::locks::locks(it))));
+        }
+        stage("locks");
+        for class in &classes {
+            class.bodies.iter().for_each(|it| drop(black_box(without_initializer(it, &class.own()))));
+        }
+        stage("initializers");
+        let facts: Vec<Vec<MethodFacts>> = classes
+            .iter()
+            .map(|class| class.bodies.iter().map(|it| method_facts(it, &class.own())).collect())
+            .collect();
+        stage("all facts");
+        for (class, facts) in classes.iter().zip(&facts) {
+            let subtypes = BuiltIn { own: class.super_class.map(|it| (class.name, it)) };
+            for (body, facts) in class.bodies.iter().zip(facts) {
+                black_box(cfg(body, facts, &subtypes, Options { keep_proved: false }));
+            }
+        }
+        stage("cfg");
+        println!();
+        if std::env::args().nth(2).is_some() {
+            return count(&classes, &facts);
         }
     }
 }
 
-fn one_class(bytes: &[u8], totals: &mut Totals, scratch: &mut Scratch) {
-    let Ok(class) = ClassFile::parse(bytes) else { return };
-    let Ok(boots) = Bootstraps::of(&class) else { return };
-    let statics: Vec<_> = class
-        .fields()
-        .filter(|it| it.flags.is_static())
-        .filter_map(|it| Some((it.name().ok()?, it.descriptor().ok()?)))
-        .collect();
-    let own = OwnClass {
-        name: class.this_class().unwrap(),
-        super_class: class.super_class().unwrap(),
-        is_interface: class.flags.is_interface(),
-        static_fields: &statics,
-    };
-    let subtypes = BuiltIn { own: own.super_class.map(|it| (own.name, it)) };
-    for method in class.methods() {
-        let Ok(Some(code)) = method.code() else { continue };
-        let lowered = totals.time("lower", || lower(&class, &boots, &method, &code, scratch));
-        let Ok(lowered) = lowered else {
-            totals.add("failed", 1);
-            continue;
-        };
-        let body = &lowered.body;
-        totals.time("facts: proofs", || flow::proving::proofs(body));
-        totals.time("facts: thrown", || flow::thrown::thrown(body));
-        totals.time("facts: locks", || flow::locks::locks(body));
-        totals.time("facts: initializers", || without_initializer(body, &own));
-        let facts = totals.time("facts", || method_facts(body, &own));
-        let graph = totals.time("cfg", || cfg(body, &facts, &subtypes, Options { keep_proved: false }));
-        totals.add("nodes", graph.nodes.len());
-        totals.add("edges", graph.edges.len());
-        totals.add("methods", 1);
-        totals.add("instructions", body.instrs.len());
-        totals.add("handlers alone", graph.entered_only_by_vm_errors.len());
+fn count(classes: &[Class], facts: &[Vec<MethodFacts>]) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut add = |what: &str, n: usize| *counts.entry(what.to_owned()).or_default() += n;
+    for (body, facts) in classes.iter().flat_map(|it| &it.bodies).zip(facts.iter().flatten()) {
+        add("methods", 1);
+        add("instructions", body.instrs.len());
         let monitors = body.instrs.values().any(|it| matches!(it, Instr::MonitorExit(_)));
-        totals.add("methods with monitors", usize::from(monitors));
-        totals.add(
-            "  not balanced",
-            usize::from(!facts.locks.at.is_empty() || !facts.locks.leaving.is_empty()),
-        );
+        add("methods with monitors", usize::from(monitors));
+        let balanced = facts.locks.at.is_empty() && facts.locks.leaving.is_empty();
+        add("methods with monitors out of balance", usize::from(!balanced));
         for (id, instr) in body.instrs.iter() {
             match instr {
                 Instr::Assert(check) => {
-                    let name = format!("{check:?}");
-                    let name = name.split('(').next().unwrap_or_default().to_owned();
-                    let proof = facts.proof(id).map_or("open".to_owned(), |it| match it {
-                        Proof::Allocated(_) => "Allocated".to_owned(),
-                        Proof::Tested(_) => "Tested".to_owned(),
-                        Proof::Caught(_) => "Caught".to_owned(),
-                        it => format!("{it:?}"),
-                    });
-                    totals.add(format!("assert {name} {proof}"), 1);
+                    let check = format!("{check:?}");
+                    let proof = match facts.proof(id) {
+                        None => "open".to_owned(),
+                        Some(Proof::Allocated(_)) => "Allocated".to_owned(),
+                        Some(Proof::Tested(_)) => "Tested".to_owned(),
+                        Some(Proof::Caught(_)) => "Caught".to_owned(),
+                        Some(it) => format!("{it:?}"),
+                    };
+                    add(&format!("assert {} {proof}", check.split('(').next().unwrap_or_default()), 1);
                 }
                 Instr::Throw(_) => {
-                    let terms = facts.thrown(id);
-                    let word = match terms {
-                        [] => "nothing",
-                        [(_, Term::Exact(_))] => "exact",
-                        [(_, Term::Caught(_))] => "caught",
-                        [(_, Term::Cone(it))] if it.bytes() == b"java/lang/Throwable" => "cone of Throwable",
-                        [(_, Term::Cone(_))] => "cone",
-                        _ => "several",
-                    };
-                    totals.add(format!("throw {word}"), 1);
+                    add(
+                        match facts.thrown(id) {
+                            [] => "throw nothing",
+                            [(_, Term::Exact(_))] => "throw exact",
+                            [(_, Term::Caught(_))] => "throw caught",
+                            [(_, Term::Cone(_))] => "throw cone",
+                            _ => "throw several",
+                        },
+                        1,
+                    );
                 }
-                Instr::MayInit(_) if facts.runs_no_initializer(id) => totals.add("mayinit own", 1),
-                Instr::MayInit(_) => totals.add("mayinit", 1),
+                Instr::MayInit(_) if facts.runs_no_initializer(id) => add("mayinit without initialiser", 1),
+                Instr::MayInit(_) => add("mayinit", 1),
                 _ => {}
             }
         }
     }
+    counts.iter().for_each(|(what, n)| println!("{what:40} {n:9}"));
 }

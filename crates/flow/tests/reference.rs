@@ -146,7 +146,7 @@ impl Pair<'_> {
         seen.exceptional += ours.len();
         for &(pc, row) in &ours {
             let row = &self.raw.rows[usize::from(row)];
-            if !self.raw.insns.contains_key(&pc) || !(row.start <= pc && pc < row.end) {
+            if !(self.raw.insns.contains_key(&pc) && row.start <= pc && pc < row.end) {
                 self.complain(seen, format!("exceptional edge {pc} to {row:?} is ours only"));
             }
         }
