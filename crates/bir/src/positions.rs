@@ -2,8 +2,6 @@
 //!
 //! Kept apart from the body, so that a line that moves changes no fact about the code.
 
-use classfile::names::Name;
-
 use crate::body::{InstrId, ordinal};
 
 /// The side table of one body.
@@ -18,8 +16,6 @@ pub struct Positions {
     pub lines: Box<[(u16, u16)]>,
     /// Unreachable bytecode as half-open ranges of pcs, in the order of [`crate::body::Body::unreachable`].
     pub unreachable: Box<[(u16, u32)]>,
-    /// Names of local variables where debug data has them: slot, first pc, first pc behind, name.
-    pub variables: Box<[(u16, u16, u32, Name)]>,
 }
 
 impl Positions {

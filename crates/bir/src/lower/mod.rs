@@ -255,11 +255,6 @@ impl Lowerer<'_, '_, '_> {
                 .iter()
                 .map(|&(from, to)| (self.walk.pc(from).0 as u16, self.walk.pc(to).0))
                 .collect(),
-            variables: self
-                .code
-                .local_variables()
-                .map(|it| (it.slot, it.start.0 as u16, it.end.0, it.name))
-                .collect(),
         };
         let unverified = !self.walk.inlined;
         let header = Header {
