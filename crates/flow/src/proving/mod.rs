@@ -12,7 +12,7 @@ mod prove;
 mod scan;
 mod state;
 
-use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Var, instr_id, ordinal};
+use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use bir::ops::{Cond, UnOp};
 
 use branch::{known_after, negated};
@@ -25,7 +25,7 @@ use crate::discharge::Proof;
 
 /// The assertions of a method that always hold, ascending.
 pub fn proofs(body: &Body) -> Box<[(InstrId, Proof)]> {
-    let Some(scan) = Scan::new(body) else {
+    let Some(mut scan) = Scan::new(body) else {
         return Box::default();
     };
     let mut proved = Vec::new();
@@ -34,21 +34,37 @@ pub fn proofs(body: &Body) -> Box<[(InstrId, Proof)]> {
         let Instr::Assert(check) = *instr else { continue };
         match prove(body, &scan, None, check) {
             Some(proof) => proved.push((id, proof)),
-            None => needs_flow |= is_followed(&scan, check),
+            None => needs_flow |= use_in_open(&mut scan, check),
         }
     }
-    if !needs_flow {
-        return proved.into();
+    if needs_flow {
+        scan.spread_use();
+        if let Some(it) = Flow::run(body, &scan, &proved) {
+            return it.into();
+        }
     }
-    Flow::run(body, &scan).unwrap_or(proved).into()
+    proved.into()
 }
 
-fn is_followed(scan: &Scan<'_>, check: Check) -> bool {
+fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {
     let (a, b) = match check {
         Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) | Check::Cast(_, e) => (e, None),
         Check::Bound(a, b) | Check::Store(a, b) => (a, Some(b)),
     };
-    [Some(a), b].into_iter().flatten().filter_map(|it| scan.copied(it)).any(|it| scan.is_followed(it))
+    let mut helps = false;
+    for e in [Some(a), b].into_iter().flatten() {
+        helps |= scan.copied(e).is_some_and(|it| scan.use_in_open(it));
+    }
+    helps
+}
+
+/// What is known of an assertion.
+#[derive(Clone, Copy)]
+enum Known {
+    /// Proved at every place, without flow.
+    Always(Proof),
+    /// Proved or not by the latest visit.
+    Here(Option<Proof>),
 }
 
 /// The forward pass: a greatest fixpoint, lowest block first. The facts at the start of a block only
@@ -65,7 +81,7 @@ struct Flow<'a> {
     /// No block below this one is pending.
     lowest: usize,
     /// By instruction; only of assertions.
-    proved: Vec<Option<Proof>>,
+    known: Vec<Known>,
     state: State,
     /// What was known at every place of the current block where an exception can come.
     raised: State,
@@ -76,7 +92,7 @@ const MAX_VISITS: usize = 16;
 
 impl<'a> Flow<'a> {
     /// All proofs; `None` when the method is too twisted to be worth it.
-    fn run(body: &'a Body, scan: &'a Scan<'a>) -> Option<Vec<(InstrId, Proof)>> {
+    fn run(body: &'a Body, scan: &'a Scan<'a>, always: &[(InstrId, Proof)]) -> Option<Vec<(InstrId, Proof)>> {
         let blocks = Blocks::new(body);
         let handlers = Handlers::new(body, &blocks)?;
         let n = blocks.len();
@@ -89,10 +105,13 @@ impl<'a> Flow<'a> {
             pool: Vec::new(),
             pending: vec![false; n],
             lowest: 0,
-            proved: vec![None; body.instrs.len()],
+            known: vec![Known::Here(None); body.instrs.len()],
             state: State::default(),
             raised: State::default(),
         };
+        for &(id, proof) in always {
+            flow.known[ordinal(id) as usize] = Known::Always(proof);
+        }
         let mut state = State::default();
         if let Some(this) = scan.first_this {
             flow.learn(this, What::NotNull, Proof::This, &mut state);
@@ -103,15 +122,12 @@ impl<'a> Flow<'a> {
             steps = steps.checked_sub(flow.blocks.range(block).len())?;
             flow.visit(block);
         }
-        let mut acc = Vec::new();
-        for (id, instr) in body.instrs.iter() {
-            if let Instr::Assert(check) = *instr {
-                // Blocks that nothing reaches keep what holds at every place.
-                let proof = flow.proved[ordinal(id) as usize].or_else(|| prove(body, scan, None, check));
-                acc.extend(proof.map(|it| (id, it)));
-            }
-        }
-        Some(acc)
+        let known = (0u32..).zip(&flow.known);
+        let acc = known.filter_map(|(at, it)| match *it {
+            Known::Always(it) | Known::Here(Some(it)) => Some((instr_id(at), it)),
+            Known::Here(None) => None,
+        });
+        Some(acc.collect())
     }
 
     fn next(&mut self) -> Option<u32> {
@@ -215,8 +231,11 @@ impl<'a> Flow<'a> {
     fn pass(&mut self, id: InstrId, state: &mut State) -> bool {
         match self.body.instrs[id] {
             Instr::Assert(check) => {
-                self.proved[ordinal(id) as usize] = prove(self.body, self.scan, Some(state), check);
-                self.learn_check(id, check, state);
+                // What holds at every place teaches nothing about one.
+                if let Known::Here(it) = &mut self.known[ordinal(id) as usize] {
+                    *it = prove(self.body, self.scan, Some(state), check);
+                    self.learn_check(id, check, state);
+                }
                 false
             }
             Instr::Assign(var, e) => self.assign(var, e, state),
@@ -224,17 +243,24 @@ impl<'a> Flow<'a> {
             | Instr::Alloc(var, _)
             | Instr::NewArray(var, ..)
             | Instr::MultiNewArray(var, ..) => {
-                let forgot = state.kill(var);
+                let forgot = self.kill(var, state);
                 self.learn(var, What::NotNull, Proof::Allocated(id), state);
                 forgot
             }
             Instr::Catch(var) => {
-                let forgot = state.kill(var);
+                let forgot = self.kill(var, state);
                 self.learn(var, What::NotNull, Proof::Caught(id), state);
                 forgot
             }
-            ref instr => instr.assigned().is_some_and(|var| state.kill(var)),
+            ref instr => instr.assigned().is_some_and(|var| self.kill(var, state)),
         }
+    }
+
+    /// The variable gets another value. Returns whether something was forgotten.
+    fn kill(&self, var: Var, state: &mut State) -> bool {
+        // Locals of other kinds may overlap with this one; the others stand alone.
+        let matters = matches!(var.place(), Place::Local(_)) || self.scan.is_followed(var);
+        matters && state.kill(var)
     }
 
     fn assign(&self, var: Var, e: ExprId, state: &mut State) -> bool {
@@ -243,11 +269,14 @@ impl<'a> Flow<'a> {
         if from == Some(var) {
             return false;
         }
+        if !scan.is_followed(var) {
+            return self.kill(var, state);
+        }
         // Before the place is overwritten, as the value may come from there.
-        let not_null = if scan.is_followed(var) { not_null(body, scan, Some(state), e) } else { None };
+        let not_null = not_null(body, scan, Some(state), e);
         let before = state.facts().len();
         match from {
-            Some(from) if scan.is_followed(var) && scan.is_followed(from) => {
+            Some(from) if scan.is_followed(from) => {
                 state.copy(var, from);
             }
             _ => {

@@ -37,19 +37,33 @@ pub(super) struct Scan<'a> {
     pub(super) first_this: Option<Var>,
     /// For each temporary the instruction that assigns it.
     made: Vec<u32>,
-    /// For each place how often it is mentioned where a fact begins, is handed on or is used.
+    /// For each place how often it is mentioned where a fact begins, is handed on or is used; the top
+    /// bit says whether an assertion that is not yet proved can profit.
     locals: Vec<u8>,
     stack: Vec<u8>,
     temps: Vec<u8>,
+    /// Copies: to and from.
+    copies: Vec<(Var, Var)>,
 }
+
+/// The bit of a place that an open assertion uses, directly or through copies.
+const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {
     /// Looks at the whole body; `None` when it has no assertion.
     pub(super) fn new(body: &'a Body) -> Option<Self> {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
         let (made, locals) = (Vec::new(), vec![0; usize::from(body.locals)]);
-        let mut acc =
-            Scan { body, this, first_this: None, made, locals, stack: Vec::new(), temps: Vec::new() };
+        let mut acc = Scan {
+            body,
+            this,
+            first_this: None,
+            made,
+            locals,
+            stack: Vec::new(),
+            temps: Vec::new(),
+            copies: Vec::new(),
+        };
         let mut has_assertion = false;
         for (id, instr) in body.instrs.iter() {
             match *instr {
@@ -65,6 +79,7 @@ impl<'a> Scan<'a> {
                     if let Some(from) = acc.copied(e) {
                         acc.mention(from);
                         acc.mention(var);
+                        acc.copies.push((var, from));
                     } else if !body.exprs[e].reads_heap() {
                         acc.mention(var);
                     }
@@ -101,6 +116,13 @@ impl<'a> Scan<'a> {
     }
 
     fn mention(&mut self, var: Var) {
+        let it = self.place(var);
+        if *it & !USEFUL < 2 {
+            *it += 1;
+        }
+    }
+
+    fn place(&mut self, var: Var) -> &mut u8 {
         let (list, i) = match var.place() {
             Place::Local(i) => (&mut self.locals, usize::from(i)),
             Place::Stack(i) => (&mut self.stack, usize::from(i)),
@@ -109,7 +131,30 @@ impl<'a> Scan<'a> {
         if i >= list.len() {
             list.resize(i + 1, 0);
         }
-        list[i] = list[i].saturating_add(1);
+        &mut list[i]
+    }
+
+    /// An assertion that is not yet proved uses the variable. Returns whether facts can help it.
+    pub(super) fn use_in_open(&mut self, var: Var) -> bool {
+        let it = self.place(var);
+        *it |= USEFUL;
+        *it & !USEFUL >= 2
+    }
+
+    /// What a useful variable is copied from is useful as well; what is copied from it may learn of the
+    /// same value later.
+    pub(super) fn spread_use(&mut self) {
+        let copies = std::mem::take(&mut self.copies);
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &(to, from) in copies.iter().rev() {
+                if (*self.place(to) ^ *self.place(from)) & USEFUL != 0 {
+                    *self.place(to) |= USEFUL;
+                    *self.place(from) |= USEFUL;
+                    changed = true;
+                }
+            }
+        }
     }
 
     fn mention_value(&mut self, e: ExprId) {
@@ -139,14 +184,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether facts about the variable can matter: something begins one and something else uses it.
+    /// Whether facts about the variable can matter: something begins one and an open assertion uses it.
     pub(super) fn is_followed(&self, var: Var) -> bool {
         let n = match var.place() {
             Place::Local(i) => self.locals.get(usize::from(i)),
             Place::Stack(i) => self.stack.get(usize::from(i)),
             Place::Temp(i) => self.temps.get(i as usize),
         };
-        n.is_some_and(|&it| it >= 2)
+        n.is_some_and(|&it| it >= USEFUL | 2)
     }
 
     /// The variable that the expression is a copy of.

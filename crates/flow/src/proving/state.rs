@@ -85,6 +85,9 @@ impl State {
 
     /// The place of the variable gets another value.
     pub(super) fn kill(&mut self, assigned: Var) -> bool {
+        if self.facts.is_empty() {
+            return false;
+        }
         let before = self.facts.len();
         self.facts.retain(|it| {
             let through = match it.what {
