@@ -333,8 +333,10 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
             }
             NodeKind::Exceptional(set) => {
                 let style = if set.open.is_some() { "rounded,dotted" } else { "rounded,dashed" };
-                let _ =
-                    write!(out, "shape=box, style=\"{style}\", height=0.25, margin=\"0.08,0.03\", {EXCEPTION}, label=");
+                let _ = write!(
+                    out,
+                    "shape=box, style=\"{style}\", height=0.25, margin=\"0.08,0.03\", {EXCEPTION}, label="
+                );
                 dot_id(out, Shown(set));
             }
             NodeKind::ExceptionalReturn(set) => {

@@ -1,0 +1,239 @@
+//! Every format on ordinary and on hostile names: the schemas hold, and nothing is lost or garbled.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use export::document::{Document, FailedClass, FailedMethod, Format, Header, Trailer};
+use export::fragment::{Nodes, bir_fragment, cfg_fragment};
+use export::stats::{Stats, stats_json};
+use ide::answer::{ClassAnswer, Question, class_answer};
+use ide::{Fault, MethodId, Scratch, Text};
+use serde_json::Value;
+use test_utils::asm::assemble;
+
+const ORDER: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
+const CFG_SCHEMA: &str = include_str!("../schemas/cfg.schema.json");
+const BIR_SCHEMA: &str = include_str!("../schemas/bir.schema.json");
+const STATS_SCHEMA: &str = include_str!("../schemas/stats.schema.json");
+
+/// A class whose names hold quotes, newlines, control characters, marks of XML and a lone surrogate, with a switch,
+/// handlers that catch, may catch and catch all, a subroutine, and a method that cannot be lowered.
+const ODD: &str = r#"
+.class public super "p/a\"b\n<&>\u0001\ud800\uffff"
+.source "a\\b\".java"
+.method public static "m\ud800\n\t\"'-->]]><\u007f\u202e"(ILjava/lang/Object;)I
+A: iload_0
+  .line 7
+  lookupswitch 1:B 9:C 10:C default D
+B: aload_1
+  invokevirtual "p/\ud800".toString()Ljava/lang/String;
+  pop
+  goto D
+C: iload_0
+  iload_0
+  idiv
+  ireturn
+D: ldc "text \ud800 <b>&amp;</b> \" \\ \u0000"
+  pop
+  jsr S
+  jsr S
+  iconst_0
+  ireturn
+S: astore_2
+  ret 2
+H: astore_1
+  goto D
+G: athrow
+  .catch "p/E\ud800\n" from A to D using H
+  .catch java/lang/RuntimeException from A to D using H
+  .catch any from A to D using G
+.end
+.method public static abstract nothing()V
+.end
+.method public static broken()V
+  pop
+  return
+.end
+"#;
+
+fn answer(bytes: &[u8]) -> ClassAnswer {
+    let question = Question { select: &|_| true, graphs: true, clock: None };
+    class_answer(bytes, &question, &mut Scratch::default()).unwrap()
+}
+
+fn odd() -> ClassAnswer {
+    answer(&assemble(ODD).unwrap()[0].bytes)
+}
+
+fn header(command: &'static str) -> Header {
+    Header {
+        command,
+        version: "0.0.0",
+        jdk: Some("JDK \"17\"".to_owned()),
+        release: 17,
+        world: "open",
+        vm_error_groups: vec!["init"],
+        assumptions: vec!["what -- is assumed"],
+        containers: vec![("a\u{7}.jar".to_owned(), "app")],
+    }
+}
+
+fn trailer(class: &ClassAnswer) -> Trailer {
+    let place = || "a.jar!/\"<C>.class".to_owned();
+    let methods = class.failed.iter();
+    Trailer {
+        failed_classes: vec![
+            FailedClass {
+                place: place(),
+                reason: "it\nis cut".to_owned(),
+                offset: Some(7),
+                jvms: Some("4.1"),
+            },
+            FailedClass { place: place(), reason: "unreadable".to_owned(), offset: None, jvms: None },
+        ],
+        failed_methods: methods
+            .map(|it| FailedMethod { place: place(), method: it.method, fault: it.fault.clone() })
+            .collect(),
+        notes: vec![(place(), "odd".to_owned())],
+    }
+}
+
+fn document(format: Format, command: &'static str, nodes: Nodes, classes: &[ClassAnswer]) -> String {
+    let mut document = Document::begin(Vec::new(), format, &header(command)).unwrap();
+    for (i, class) in classes.iter().enumerate() {
+        let mut fragment = Vec::new();
+        match command {
+            "bir" => bir_fragment(&mut fragment, format, "place\u{1f}", class),
+            _ => cfg_fragment(&mut fragment, format, nodes, "place\u{1f}", i, class),
+        }
+        document.fragment(&fragment).unwrap();
+        document.fragment(b"").unwrap();
+    }
+    let trailer = classes.last().map(trailer).unwrap_or_default();
+    String::from_utf8(document.end(&trailer).unwrap()).unwrap()
+}
+
+/// Parses JSON. Our parser's strings hold no lone surrogates, which JSON allows: they are replaced.
+fn parsed(text: &str) -> Value {
+    assert!(text.is_ascii());
+    serde_json::from_str(&text.replace("\\ud800", "\\ufffd")).unwrap()
+}
+
+#[track_caller]
+fn validate(schema: &Value, text: &str) -> Value {
+    let value = parsed(text);
+    let validator = jsonschema::validator_for(schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(&value).map(|it| format!("{}: {it}", it.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    value
+}
+
+/// The schema for one line of JSON lines.
+fn line_schema(schema: &Value) -> Value {
+    serde_json::json!({ "$ref": "#/$defs/line", "$defs": schema["$defs"] })
+}
+
+#[test]
+fn json_keeps_its_schema() {
+    for (command, schema) in [("cfg", CFG_SCHEMA), ("bir", BIR_SCHEMA)] {
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        for classes in [vec![], vec![answer(ORDER)], vec![answer(ORDER), odd()]] {
+            let text = document(Format::Json, command, Nodes::Blocks, &classes);
+            let value = validate(&schema, &text);
+            let n: usize = classes.iter().map(|it| it.methods.len()).sum();
+            assert_eq!(value["methods"].as_array().unwrap().len(), n);
+            let lines = document(Format::JsonLines, command, Nodes::Blocks, &classes);
+            assert_eq!(lines.lines().count(), n + 2);
+            lines.lines().for_each(|it| drop(validate(&line_schema(&schema), it)));
+        }
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_wrong() {
+    let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut value = parsed(&document(Format::Json, "cfg", Nodes::Blocks, &[answer(ORDER)]));
+    assert!(validator.is_valid(&value));
+    value["methods"][0]["nodes"][0]["kind"] = "strange".into();
+    assert!(!validator.is_valid(&value));
+}
+
+#[test]
+fn stats_keep_their_schema() {
+    let schema: Value = serde_json::from_str(STATS_SCHEMA).unwrap();
+    let stats = Stats { classes: 3, peak_memory: Some(1), ..Stats::default() };
+    let text = String::from_utf8(stats_json(&header("stats"), &stats, &trailer(&odd()))).unwrap();
+    assert_eq!(validate(&schema, &text)["classes"], 3);
+}
+
+#[test]
+fn hostile_names_survive_json() {
+    let text = document(Format::Json, "cfg", Nodes::Blocks, &[odd()]);
+    assert!(text.contains(r#""method":"p/a\"b\n<&>\u0001\ud800\uffff.m\ud800\n\u0009\"'-->]]><\u007f\u202e(ILjava/lang/Object;)I""#));
+    assert!(text.contains(r#""exception":"java/lang/ArithmeticException","subclasses":false,"open":null"#));
+    assert!(text.contains(r#""kind":"case","case":9"#));
+    assert!(text.contains(r#""kind":"may-handler""#));
+    assert!(text.contains(r#""copy":2"#));
+    assert!(text.contains(r#"broken()V","place""#));
+}
+
+#[test]
+fn graphml_holds_only_what_xml_allows() {
+    let text = document(Format::GraphMl, "cfg", Nodes::Blocks, &[answer(ORDER), odd()]);
+    let legal =
+        |c: char| c == '\n' || c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    assert_eq!(text.chars().find(|&it| !legal(it)), None);
+    assert!(text.contains(r"p/a&quot;b\n&lt;&amp;&gt;\u0001\ud800\uffff.m\ud800\n"));
+    // Tags close in the order in which they open.
+    let mut open = Vec::new();
+    for tag in text.split('<').skip(2).map(|it| it.split_once('>').unwrap().0) {
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(tag.split(' ').next().unwrap());
+        }
+    }
+    assert_eq!(open, [""; 0]);
+    let ids: Vec<&str> = text.split("<node id=\"").skip(1).map(|it| it.split('"').next().unwrap()).collect();
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+}
+
+#[test]
+fn graphviz_takes_every_name_without_a_warning() {
+    for nodes in [Nodes::Blocks, Nodes::Instructions] {
+        let text = document(Format::Dot, "cfg", nodes, &[answer(ORDER), odd()]);
+        assert_eq!(text.matches("digraph ").count(), 7);
+        let Ok(mut dot) = Command::new("dot")
+            .arg("-Tsvg")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+        else {
+            eprintln!("skipped: no Graphviz on this machine");
+            return;
+        };
+        let mut stdin = dot.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()).unwrap());
+        let out = dot.wait_with_output().unwrap();
+        writer.join().unwrap();
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+        assert!(out.status.success());
+        assert_eq!(String::from_utf8_lossy(&out.stdout).matches("<svg").count(), 7);
+    }
+}
+
+#[test]
+fn a_fault_keeps_its_place() {
+    let class = odd();
+    let [failed] = &class.failed[..] else { panic!("{:?}", class.failed) };
+    let MethodId { name, .. } = failed.method;
+    assert_eq!(name, Text(b"broken"));
+    let Fault { offset, jvms, .. } = &failed.fault;
+    assert!(*offset > 0 && jvms.starts_with('4'), "{}", failed.fault);
+}

@@ -1,0 +1,63 @@
+//! Outlines of classes as javac writes them: ghosts, nests, sealed classes, throws clauses.
+
+use std::fmt::Write;
+
+use program::outline::{Ghost, Outline, class_outline};
+
+const PARITY: &[u8] = include_bytes!("../../../test-data/ghost/Parity.class");
+const SHAPE: &[u8] = include_bytes!("../../../test-data/ghost/Shape.class");
+const CIRCLE: &[u8] = include_bytes!("../../../test-data/ghost/Shape$Circle.class");
+
+fn ghost(it: &Option<Ghost>) -> String {
+    let Some(it) = it else { return String::new() };
+    format!(" ghost handlers {:?} req_meths {:?}", it.handlers, it.req_meths)
+}
+
+fn text(outline: &Outline) -> String {
+    let mut out = format!("{} extends {:?}{}\n", outline.class, outline.super_class, ghost(&outline.ghost));
+    for it in &outline.methods {
+        writeln!(out, "{}{} throws {:?}{}", it.name, it.descriptor, it.throws, ghost(&it.ghost)).unwrap();
+    }
+    out
+}
+
+#[test]
+fn a_ghost_is_known_by_the_simple_name_of_its_annotation() {
+    assert_eq!(
+        text(&class_outline(PARITY).unwrap()),
+        "ghost/Parity extends Some(java/lang/Object)\n\
+         <init>()V throws []\n\
+         even(I)Z throws [] ghost handlers Some([any]) req_meths Some([odd(int)])\n\
+         nested(I)Z throws [java/io/IOException] ghost handlers Some([java/lang/ArithmeticException]) req_meths None\n\
+         bare(I)Z throws [] ghost handlers None req_meths None\n\
+         odd(I)Z throws []\n"
+    );
+}
+
+#[test]
+fn a_class_may_be_a_ghost_as_a_whole() {
+    let shape = class_outline(SHAPE).unwrap();
+    assert_eq!(ghost(&shape.ghost), " ghost handlers None req_meths Some([])");
+    assert_eq!(
+        format!("{:?} {:?}", shape.permitted, shape.nest_members),
+        "Some([ghost/Shape$Circle]) [ghost/Shape$Circle]"
+    );
+    let circle = class_outline(CIRCLE).unwrap();
+    assert_eq!(format!("{:?} {:?}", circle.permitted, circle.nest_host), "None Some(ghost/Shape)");
+}
+
+#[test]
+fn the_dispatch_part_has_no_private_members() {
+    let outline = class_outline(PARITY).unwrap();
+    assert!(outline.methods.iter().any(|it| it.name.bytes() == b"odd"));
+    let dispatch = outline.dispatch();
+    assert!(!dispatch.methods.iter().any(|it| it.name.bytes() == b"odd"));
+    assert_eq!(dispatch.methods.len(), outline.methods.len() - 1);
+}
+
+#[test]
+fn every_cut_of_a_class_is_refused() {
+    for n in 0..PARITY.len() {
+        assert!(class_outline(&PARITY[..n]).is_err(), "{n} bytes");
+    }
+}
