@@ -16,6 +16,7 @@
 
 mod effect;
 mod leaders;
+mod rows;
 mod shuffle;
 mod walker;
 

@@ -2,6 +2,7 @@
 
 use super::effect::{Frame, Step, ends_block};
 use super::leaders::{FALLEN_INTO, HANDLER, LEADER, TARGET};
+use super::rows::Rows;
 use super::{Block, Call, Context, NONE, Shape, Walk};
 use crate::code::Code;
 use crate::descriptor::Kind;
@@ -15,9 +16,20 @@ pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined
 /// How many instructions inlining may make of one.
 const COPIES: usize = 16;
 
-/// How many stack entries the walk keeps in all, so that a deep stack under many branches costs a
-/// method and not the machine.
-const MAX_SHAPES: usize = 1 << 21;
+/// What the walk may keep of a body with `n` instructions in all: entries of stacks and locals at the
+/// beginnings of blocks, rows by context, sites by `ret`. So that a deep stack under many branches costs
+/// a method and not the machine.
+const fn room(n: usize) -> usize {
+    (1 << 16) + 8 * n
+}
+
+/// What the walk of a body with `n` instructions may take in steps: an instruction, an entry of a frame
+/// or a row of the exception table looked at. What compilers write stays below two an instruction.
+const fn patience(n: usize) -> usize {
+    (1 << 21) + 64 * n
+}
+
+const TOO_MANY_STEPS: Fault = Fault::Other("following its control takes too many steps");
 
 pub(super) struct Walker<'w, 'c, 'a> {
     pub(super) w: &'w mut Walk,
@@ -27,11 +39,16 @@ pub(super) struct Walker<'w, 'c, 'a> {
     pub(super) known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
+    /// Instructions walked.
     steps: usize,
+    /// Steps of all kinds left.
+    patience: usize,
+    /// Entries of [`Walker::locals`], and sites by `ret`.
+    kept: usize,
     /// Blocks to be walked.
     work: Vec<u32>,
-    /// Rows whose handler is not reached yet.
-    pending: Vec<u32>,
+    /// The rows; without subroutines those whose handler is not reached yet.
+    rows: Rows,
     /// Locals that hold a return address at the entry of each block; empty without subroutines.
     locals: Vec<Vec<(u16, u32)>>,
 }
@@ -40,6 +57,7 @@ pub(super) struct Walker<'w, 'c, 'a> {
 pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()> {
     w.inlined = inline;
     w.apart.clear();
+    let mut left = patience(w.insns.len());
     loop {
         w.reset();
         let known_apart = w.apart.len();
@@ -50,12 +68,15 @@ pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()>
             code,
             inline,
             steps: 0,
+            patience: left,
+            kept: 0,
             work: std::mem::take(&mut w.work),
-            pending: (0..w.ranges.len() as u32).collect(),
+            rows: Rows::of(&w.ranges),
             locals: Vec::new(),
             w,
         };
         let done = walker.all();
+        left = walker.patience;
         let mut work = std::mem::take(&mut walker.work);
         work.clear();
         w.work = work;
@@ -95,6 +116,23 @@ impl Walker<'_, '_, '_> {
         Malformed::new(self.code.offset + self.w.pc(ordinal).0 as usize, "4.9", fault)
     }
 
+    #[inline]
+    fn spend(&mut self, steps: usize) -> Step<()> {
+        match self.patience.checked_sub(steps) {
+            Some(left) => {
+                self.patience = left;
+                Ok(())
+            }
+            None => Err(self.too_much(TOO_MANY_STEPS)),
+        }
+    }
+
+    /// What is too much for copies of subroutines may do for the subroutines.
+    #[cold]
+    fn too_much(&self, fault: Fault) -> Fault {
+        if self.w.has_jsr && self.inline { OVER_LIMIT } else { fault }
+    }
+
     fn block(&mut self, id: u32, frame: &mut Frame) -> Result<()> {
         let (context, first) = (self.w.blocks[id as usize].context, self.w.blocks[id as usize].first);
         let n = self.w.insns.len() as u32;
@@ -108,6 +146,7 @@ impl Walker<'_, '_, '_> {
                 return self.reach(context, i, frame, FALLEN_INTO).map_err(|it| self.error(i, it));
             }
             self.steps += 1;
+            self.spend(1 + frame.locals.len()).map_err(|it| self.error(i, it))?;
             let insn = self.w.insns[i as usize].1;
             self.step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
             // Entries, not words: enough to bound the stack by what the file declares.
@@ -131,45 +170,42 @@ impl Walker<'_, '_, '_> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
         let (context, first) = (block.context, block.first);
-        if self.pending.is_empty() {
+        if self.w.ranges.is_empty() {
             return Ok(());
         }
-        let caught =
-            |locals: &[(u16, u32)]| Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
-        if self.w.has_jsr {
-            // Return addresses in locals may differ each time, so handlers are told each time: what the
-            // block begins with, and what a store leaves to a next instruction that the range covers.
-            let frames = [(first, caught(&self.locals[id as usize])), (end, caught(&frame.locals))];
-            for r in 0..self.w.ranges.len() {
-                let it = self.w.ranges[r];
-                for (at, frame) in &frames {
-                    let ends = self.w.leaders.get(*at as usize).is_none_or(|it| it & LEADER != 0);
-                    if it.start <= *at && *at < it.end && (*at == first || !ends) {
-                        self.reach(context, it.handler, frame, HANDLER)
-                            .map_err(|fault| self.error(it.handler, fault))?;
-                    }
-                }
-            }
-            return Ok(());
+        if !self.w.has_jsr {
+            return self.tell(context, first, end, &[]);
         }
-        let caught = caught(&[]);
-        let mut pending = std::mem::take(&mut self.pending);
-        let mut failed = None;
-        pending.retain(|&r| {
-            let it = self.w.ranges[r as usize];
-            let covers = it.start < end && first < it.end && it.start < it.end;
-            if covers && failed.is_none() {
-                let reached = self.reach(context, it.handler, &caught, HANDLER);
-                failed = reached.err().map(|fault| (it.handler, fault));
+        // Return addresses in locals may differ each time, so handlers are told each time: what the
+        // block begins with, and what a store leaves to a next instruction that the range covers.
+        let entry = self.locals[id as usize].clone();
+        self.tell(context, first, first + 1, &entry)?;
+        match self.w.leaders.get(end as usize) {
+            Some(it) if it & LEADER == 0 => self.tell(context, end, end + 1, &frame.locals),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reaches the handlers of the rows that cover an instruction in `first..end`.
+    fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
+        let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
+        let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
+        loop {
+            let handler = self.w.ranges[self.rows.row(place)].handler;
+            self.reach(context, handler, &frame, HANDLER).map_err(|fault| self.error(handler, fault))?;
+            if !self.w.has_jsr {
+                self.rows.remove(place);
             }
-            !covers
-        });
-        self.pending = pending;
-        failed.map_or(Ok(()), |(at, fault)| Err(self.error(at, fault)))
+            match self.rows.next(place + 1, first, end) {
+                Some(next) => place = next,
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Control reaches the block at `first` in `context` with this frame.
     fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
+        self.spend(1 + frame.stack.len() + frame.locals.len())?;
         let Some(known) = self.w.block_at(context, first) else {
             return self.first_reach(context, first, frame, flags);
         };
@@ -191,7 +227,7 @@ impl Walker<'_, '_, '_> {
         }
         if self.w.has_jsr {
             let before = self.locals[known].len();
-            self.locals[known].retain(|it| frame.locals.contains(it));
+            self.locals[known].retain(|it| frame.locals.binary_search(it).is_ok());
             changed |= self.locals[known].len() != before;
         }
         let block = &mut self.w.blocks[known];
@@ -206,8 +242,9 @@ impl Walker<'_, '_, '_> {
         if self.w.has_jsr && self.inline && self.steps > COPIES * self.w.insns.len() + 256 {
             return Err(OVER_LIMIT);
         }
-        if self.w.shapes.len() + frame.stack.len() > MAX_SHAPES {
-            return Err(Fault::Other("operand stacks are too deep at too many branches"));
+        self.kept += frame.locals.len();
+        if self.w.shapes.len() + frame.stack.len() + self.kept > room(self.w.insns.len()) {
+            return Err(self.too_much(Fault::Other("operand stacks are too deep at too many branches")));
         }
         let id = self.w.blocks.len() as u32;
         if context == 0 {
@@ -285,7 +322,9 @@ impl Walker<'_, '_, '_> {
         if let Some(&it) = self.w.children.get(&(context, jsr)) {
             return Ok(it);
         }
-        if self.w.contexts.len() > COPIES * self.w.insns.len() {
+        let n = self.w.insns.len();
+        // Each row may stand once for each context.
+        if self.w.contexts.len() > COPIES * n || self.w.contexts.len() * self.w.ranges.len() > room(n) {
             return Err(OVER_LIMIT);
         }
         let it = self.w.contexts.len() as Context;
@@ -301,10 +340,16 @@ impl Walker<'_, '_, '_> {
             let (context, next) = self.w.return_site(known.ok_or(OVER_LIMIT)?);
             return self.go_on(context, next, frame, TARGET);
         }
+        let n = self.w.insns.len();
+        self.spend(n)?;
         let called = |it: Pc| known.is_none_or(|known| self.w.ordinal(it) == Some(known));
         let sites: Vec<u32> = self.w.jsr_sites().filter(|it| called(it.1)).map(|it| it.0 + 1).collect();
         if sites.is_empty() {
             return Err(Fault::Other("ret without a jsr"));
+        }
+        self.kept += sites.len();
+        if self.kept > room(n) {
+            return Err(Fault::Other("too many places to return to from subroutines"));
         }
         sites.into_iter().try_for_each(|next| self.go_on(0, next, frame, TARGET))
     }

@@ -1,0 +1,104 @@
+//! Which rows of an exception table cover a run of instructions: asked of each block, so it must not
+//! look at every row.
+
+use super::Range;
+
+/// The rows by their starts, under a tree of the largest ends.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// Row and first ordinal, by the latter.
+    order: Vec<(u32, u32)>,
+    /// Node `i` holds the largest end of the rows below it; its children are `2i` and `2i + 1`, the
+    /// second half are the rows themselves. The end of an empty or a removed row is 0.
+    ends: Vec<u32>,
+}
+
+impl Rows {
+    pub(super) fn of(ranges: &[Range]) -> Self {
+        if ranges.is_empty() {
+            return Rows::default();
+        }
+        let mut order: Vec<(u32, u32)> = (0..).zip(ranges.iter().map(|it| it.start)).collect();
+        order.sort_unstable_by_key(|it| (it.1, it.0));
+        let size = order.len().next_power_of_two();
+        let mut ends = vec![0; 2 * size];
+        for (i, &(row, start)) in order.iter().enumerate() {
+            let end = ranges[row as usize].end;
+            ends[size + i] = if start < end { end } else { 0 };
+        }
+        for node in (1..size).rev() {
+            ends[node] = ends[2 * node].max(ends[2 * node + 1]);
+        }
+        Rows { order, ends }
+    }
+
+    /// The first place at or behind `from` whose row covers an instruction in `first..end`.
+    pub(super) fn next(&self, from: usize, first: u32, end: u32) -> Option<usize> {
+        let size = self.ends.len() / 2;
+        if from >= size {
+            return None;
+        }
+        let mut node = size + from;
+        while self.ends[node] <= first {
+            // The next subtree to the right; there is none behind one that ends the tree.
+            while node % 2 == 1 {
+                node /= 2;
+            }
+            if node == 0 {
+                return None;
+            }
+            node += 1;
+        }
+        while node < size {
+            node *= 2;
+            if self.ends[node] <= first {
+                node += 1;
+            }
+        }
+        let place = node - size;
+        self.order.get(place).is_some_and(|it| it.1 < end).then_some(place)
+    }
+
+    /// The row at a place.
+    pub(super) fn row(&self, place: usize) -> usize {
+        self.order[place].0 as usize
+    }
+
+    /// Takes the row at a place out.
+    pub(super) fn remove(&mut self, place: usize) {
+        let mut node = self.ends.len() / 2 + place;
+        self.ends[node] = 0;
+        while node > 1 {
+            node /= 2;
+            self.ends[node] = self.ends[2 * node].max(self.ends[2 * node + 1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_found_are_those_that_cover() {
+        let range = |start, end| Range { start, end, handler: 0, catch_type: None };
+        let ranges = [range(4, 9), range(0, 2), range(7, 7), range(0, 20), range(8, 9), range(2, 1)];
+        for first in 0..21 {
+            for end in first + 1..22 {
+                let covers = |it: &Range| it.start < end && first < it.end && it.start < it.end;
+                let mut expected: Vec<usize> = (0..ranges.len()).filter(|&it| covers(&ranges[it])).collect();
+                let mut rows = Rows::of(&ranges);
+                let (mut found, mut from) = (Vec::new(), 0);
+                while let Some(place) = rows.next(from, first, end) {
+                    found.push(rows.row(place));
+                    rows.remove(place);
+                    from = place + 1;
+                }
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(found, expected, "{first}..{end}");
+                assert_eq!(rows.next(0, first, end), None);
+            }
+        }
+    }
+}
