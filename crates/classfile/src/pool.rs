@@ -292,6 +292,13 @@ impl<'a> Pool<'a> {
         let Some(ty) = member.descriptor().method_type() else {
             return Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("method descriptor")));
         };
+        if ty.ret().is_some() && member.name().bytes() == b"<init>" {
+            return Err(Malformed::new(
+                self.offset(index)?,
+                "4.4.2",
+                Fault::Grammar("constructor with a result"),
+            ));
+        }
         let shape = CallShape::of(ty);
         self.shapes[index.0 as usize].set(shape.raw());
         Ok((member, interface, shape))
