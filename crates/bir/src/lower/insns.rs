@@ -1,7 +1,7 @@
 //! What each instruction of the bytecode becomes. Assertions stand in the JVM's order of checks, after
 //! the operands have been evaluated and before the effect.
 
-use classfile::bootstrap::Loadable;
+use classfile::bootstrap::{Dynamic, Loadable};
 use classfile::descriptor::{CallShape, FieldType};
 use classfile::insn::{BinOp, Cond, Insn, InvokeOp, Pc, StackOp, Switch};
 use classfile::names::{ClassName, Descriptor, MemberRef};
@@ -426,7 +426,7 @@ impl Lowerer<'_, '_, '_> {
                     // Its bootstrap method may do anything, once.
                     let kind = FieldType(it.descriptor.bytes()).kind();
                     self.save_heap(self.stack.slots.len())?;
-                    let site = self.b.dynamic(*it);
+                    let site = self.dynamic(*it)?;
                     let var = self.temp(kind)?;
                     self.emit(Instr::ConstDynamic(var, site));
                     self.push_result(Some(var));
@@ -607,10 +607,20 @@ impl Lowerer<'_, '_, '_> {
         self.save_heap(self.stack.slots.len())?;
         let args = self.b.operands(&args).map_err(build_fault)?;
         let var = self.result_var(shape)?;
-        let site = self.b.dynamic(site);
+        let site = self.dynamic(site)?;
         self.emit(Instr::CallDynamic(var, site, args));
         self.push_result(var);
         Ok(())
+    }
+
+    /// Adds a call site or dynamic constant with its own copy of the arguments: a class file holds them
+    /// once for all the sites that share them, so their number is bounded.
+    fn dynamic(&mut self, it: Dynamic) -> Step<u32> {
+        self.dynamic_args += args_in_all(&it);
+        if self.dynamic_args > MAX_DYNAMIC_ARGS {
+            return Err(fault("its call sites and dynamic constants have too many arguments in all"));
+        }
+        Ok(self.b.dynamic(it))
     }
 
     // ---- control ----
@@ -623,7 +633,7 @@ impl Lowerer<'_, '_, '_> {
 
     fn label_at(&self, context: u32, ordinal: u32) -> Step<crate::body::InstrId> {
         match self.walk.block_at(context, ordinal) {
-            Some(block) => Ok(self.labels[block]),
+            Some(block) => Ok(self.block_label(block)),
             None => Err(fault("branch to code that control cannot reach")),
         }
     }
@@ -701,6 +711,15 @@ impl Lowerer<'_, '_, '_> {
         self.emit(Instr::Ret(site, table));
         Ok(())
     }
+}
+
+/// How many arguments the call sites and dynamic constants of one method may have in all.
+const MAX_DYNAMIC_ARGS: usize = 1 << 17;
+
+/// The arguments of a dynamic constant and of those among them.
+fn args_in_all(it: &Dynamic) -> usize {
+    let inner = |it: &Loadable| if let Loadable::Dynamic(it) = it { args_in_all(it) } else { 0 };
+    it.args.len() + it.args.iter().map(inner).sum::<usize>()
 }
 
 /// How many parameters a call has.

@@ -80,11 +80,10 @@ pub fn lower<'a>(
         pcs,
         copies: Vec::new(),
         temps: 0,
+        dynamic_args: 0,
         fresh: None,
         at: 0,
         context: 0,
-        labels: Vec::new(),
-        catches: Vec::new(),
         begins,
     };
     lowerer.blocks()?;
@@ -122,16 +121,14 @@ struct Lowerer<'l, 'c, 'a> {
     /// Context of each BIR instruction, while there is more than one.
     copies: Vec<u16>,
     temps: u32,
+    /// Arguments of the call sites and dynamic constants so far.
+    dynamic_args: usize,
     /// The bytecode instruction whose result was the last thing emitted: a store right behind it can
     /// take the result itself.
     fresh: Option<u32>,
     /// Ordinal of the bytecode instruction at hand.
     at: u32,
     context: Context,
-    /// Label of each block of the walk, by index.
-    labels: Vec<InstrId>,
-    /// Label of the `catch` of each handler block, by index of the block.
-    catches: Vec<Option<InstrId>>,
     /// Context, ordinal and first BIR instruction of each bytecode instruction emitted, ascending.
     begins: &'l mut Vec<(Context, u32, u32)>,
 }
@@ -144,12 +141,7 @@ impl Lowerer<'_, '_, '_> {
     }
 
     fn blocks(&mut self) -> Result<()> {
-        for block in &self.walk.blocks {
-            let label = self.b.label();
-            self.labels.push(label);
-            let catch = if block.is_handler() { Some(self.b.label()) } else { None };
-            self.catches.push(catch);
-        }
+        self.b.labels(2 * self.walk.blocks.len());
         let walk = self.walk;
         let mut falls_in = false;
         for (i, block) in walk.blocks.iter().enumerate() {
@@ -163,15 +155,16 @@ impl Lowerer<'_, '_, '_> {
     /// Emits one block; `falls_in` says that control falls through to it from what was emitted last.
     /// Returns whether it falls through itself.
     fn block(&mut self, i: usize, block: &Block, falls_in: bool) -> Step<bool> {
-        if let Some(catch) = self.catches[i] {
+        if block.is_handler() {
             if falls_in {
-                self.emit(Instr::Goto(self.labels[i]));
+                self.emit(Instr::Goto(self.block_label(i)));
             }
+            let catch = self.catch_label(i);
             self.b.place(catch);
             let var = symbolic::stack_var(0, Kind::Ref);
             self.emit(Instr::Catch(var));
         }
-        let label = self.labels[i];
+        let label = self.block_label(i);
         self.b.place(label);
         let takes_over = falls_in && !block.is_target() && !block.is_handler();
         if !takes_over {
@@ -197,6 +190,16 @@ impl Lowerer<'_, '_, '_> {
             }
         }
         Ok(falls)
+    }
+
+    /// Label of the block of the walk with this index.
+    fn block_label(&self, block: usize) -> InstrId {
+        instr_id(block as u32)
+    }
+
+    /// Label of the `catch` before the handler block with this index.
+    fn catch_label(&self, block: usize) -> InstrId {
+        instr_id((self.walk.blocks.len() + block) as u32)
     }
 
     /// Sets up the stack of a block where control joins.
@@ -229,7 +232,10 @@ impl Lowerer<'_, '_, '_> {
         for (source, range) in self.walk.ranges.iter().enumerate() {
             for context in 0..=contexts {
                 let Some(handler) = self.walk.block_at(context, range.handler) else { continue };
-                let Some(catch) = self.catches[handler] else { continue };
+                if !self.walk.blocks[handler].is_handler() {
+                    continue;
+                }
+                let catch = self.catch_label(handler);
                 let start = self.begin(context, range.start);
                 // The next context begins where this one ends.
                 let end = self.begin(context, range.end);
