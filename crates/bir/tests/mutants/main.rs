@@ -1,0 +1,186 @@
+//! Tens of thousands of broken classes, and bodies built to be dear: no panic, no endless loop, no allocation beyond a
+//! multiple of the input; whatever is lowered is well formed. Deterministic.
+
+mod anatomy;
+mod mutate;
+#[path = "../torture/reading.rs"]
+mod reading;
+mod worst;
+
+use std::alloc::System;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use test_utils::asm::Assembled;
+use test_utils::generate::{Mode, program};
+use test_utils::jdk::all;
+use test_utils::jvm::{TempDir, data_dir};
+use test_utils::rng::Rng;
+
+use anatomy::{Anatomy, anatomy};
+use reading::{Reading, read};
+
+/// Counts what all threads of this binary allocate, so the tests in it take turns.
+#[global_allocator]
+static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What reading `bytes` comes to, and the bytes allocated in the course of it, whether they are freed or not.
+fn measured(name: &str, bytes: &[u8]) -> (Reading, usize) {
+    let region = Region::new(MEMORY);
+    let reading = read(name, bytes, false);
+    let change = region.change();
+    (reading, change.bytes_allocated)
+}
+
+/// What may be allocated for a class of this size: a multiple, and something for small ones.
+fn allowance(len: usize) -> usize {
+    100 * len + 200_000
+}
+
+struct Original {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    parts: Anatomy,
+}
+
+/// The class files below `folder`, in order, that are whole and no larger than `limit`.
+fn originals(folder: &Path, limit: usize) -> Vec<Original> {
+    let mut out = Vec::new();
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap_or_else(|it| panic!("{}: {it}", folder.display()))
+        .map(|it| it.expect("can be listed").path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            out.extend(originals(&path, limit));
+        } else if path.extension().is_some_and(|it| it == "class") {
+            let bytes = std::fs::read(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+            if bytes.len() <= limit
+                && let Some(parts) = anatomy(&bytes)
+            {
+                out.push(Original { path, bytes, parts });
+            }
+        }
+    }
+    out
+}
+
+/// Classes of random programs, with subroutines and exception tables that no compiler writes among them.
+fn generated(count: u64) -> Vec<Original> {
+    let programs = [Mode::Plain, Mode::Subroutines, Mode::OddRows]
+        .into_iter()
+        .flat_map(|mode| (0..count).map(move |seed| program(seed, mode).unwrap_or_else(|it| panic!("{it}"))));
+    let original = |it: Assembled| {
+        let parts = anatomy(&it.bytes).unwrap_or_else(|| panic!("{} is whole", it.name));
+        Original { path: it.name.into(), bytes: it.bytes, parts }
+    };
+    programs.flat_map(|it| it.classes).map(original).collect()
+}
+
+/// Classes of `java.base` as the newest JDK's own tool takes them out of its image; none without that tool.
+fn java_base() -> Vec<Original> {
+    let Some(jdk) =
+        all().into_iter().filter(|it| it.home.join("bin/jimage").is_file()).max_by_key(|it| it.version)
+    else {
+        assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "CI must have a JDK");
+        eprintln!("skipped: no JDK with a jimage tool");
+        return Vec::new();
+    };
+    let folder = TempDir::new().expect("a folder can be made");
+    let status = Command::new(jdk.home.join("bin/jimage"))
+        .args(["extract", "--include", "regex:/java.base/java/(lang|util|net|time)/[A-Z].*", "--dir"])
+        .args([folder.path(), &jdk.home.join("lib/modules")])
+        .status();
+    assert!(status.is_ok_and(|it| it.success()), "jimage of {} works", jdk.home.display());
+    originals(folder.path(), 20_000)
+}
+
+#[derive(Default)]
+struct Tally {
+    mutants: usize,
+    refused_classes: usize,
+    refused_methods: usize,
+    lowered: usize,
+    /// The largest share of its allowance that a mutant took, in percent.
+    dearest: usize,
+}
+
+fn mutants(originals: &[Original], count: u64, tally: &mut Tally) {
+    for seed in 0..count {
+        let mut rng = Rng::new(seed);
+        let Some(original) = rng.pick(originals) else { return };
+        let mut bytes = original.bytes.clone();
+        mutate::mutate(&mut rng, &mut bytes, &original.parts);
+        let name = format!("mutant {seed} of {}", original.path.display());
+        let (reading, allocated) = measured(&name, &bytes);
+        assert!(allocated <= allowance(bytes.len()), "{name}: {allocated} bytes for {}", bytes.len());
+        tally.dearest = tally.dearest.max(100 * allocated / allowance(bytes.len()));
+        if seed % 8 == 0 {
+            read(&name, &bytes, true);
+        }
+        tally.mutants += 1;
+        tally.refused_classes += usize::from(reading.lowered == 0 && !reading.faults.is_empty());
+        tally.refused_methods += usize::from(reading.lowered > 0 && !reading.faults.is_empty());
+        tally.lowered += reading.lowered;
+    }
+}
+
+/// Breaks some of `originals`, `count` times. The mutations must reach all depths: neither the structure nor the bodies
+/// shield the rest.
+fn run(what: &str, originals: &[Original], count: u64) {
+    let mut tally = Tally::default();
+    mutants(originals, count, &mut tally);
+    let Tally { mutants, refused_classes, refused_methods, lowered, dearest } = tally;
+    eprintln!(
+        "{mutants} mutants of {} {what}: {refused_classes} classes and {refused_methods} methods refused, \
+         {lowered} bodies lowered, {dearest} % of the allowance at most",
+        originals.len()
+    );
+    assert!(refused_classes > mutants / 20 && refused_methods > mutants / 20 && lowered > mutants);
+}
+
+#[test]
+fn mutants_of_committed_classes() {
+    let _turn = turn();
+    let originals = originals(&data_dir(), 20_000);
+    assert!(originals.len() > 200, "{} whole classes", originals.len());
+    run("committed classes", &originals, 40_000);
+}
+
+#[test]
+fn mutants_of_generated_classes() {
+    let _turn = turn();
+    run("generated classes", &generated(40), 20_000);
+}
+
+#[test]
+fn mutants_of_java_base() {
+    let _turn = turn();
+    let originals = java_base();
+    if !originals.is_empty() {
+        run("classes of java.base", &originals, 20_000);
+    }
+}
+
+/// What costs most is the copies of subroutines, at most sixteen of an instruction.
+#[test]
+fn dear_bodies() {
+    let _turn = turn();
+    for (name, bytes) in worst::all() {
+        let (reading, allocated) = measured(name, &bytes);
+        let allowed = 700 * bytes.len() + 300_000;
+        assert!(allocated <= allowed, "{name}: {allocated} bytes for {}", bytes.len());
+        let faults: Vec<&str> =
+            reading.faults.iter().map(|it| it.split(" (at").next().unwrap_or(it)).collect();
+        assert_eq!(faults.is_empty(), !worst::REFUSED.contains(&name), "{name}: {faults:?}");
+    }
+}
