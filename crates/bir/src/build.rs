@@ -24,6 +24,18 @@ pub struct Builder {
     handles: Vec<MethodHandle>,
     /// Instruction at which each label stands.
     labels: Vec<u32>,
+    /// Memory for freezing.
+    frozen: Frozen,
+}
+
+/// Tables of the body that is being frozen.
+#[derive(Default)]
+struct Frozen {
+    exprs: Vec<Expr>,
+    operands: Vec<ExprId>,
+    dynamics: Vec<Dynamic>,
+    handles: Vec<MethodHandle>,
+    switches: Vec<SwitchTable>,
 }
 
 /// Why a body cannot be frozen.
@@ -68,6 +80,7 @@ impl Builder {
             dynamics: Vec::new(),
             handles: Vec::new(),
             labels: Vec::new(),
+            frozen: Frozen::default(),
         }
     }
 
@@ -130,6 +143,11 @@ impl Builder {
         instr_id((self.labels.len() - 1) as u32)
     }
 
+    /// Makes `n` labels, numbered from 0, in a builder that has none yet.
+    pub fn labels(&mut self, n: usize) {
+        self.labels.resize(n, UNPLACED);
+    }
+
     /// Lets the label stand before the instruction that is added next.
     pub fn place(&mut self, label: InstrId) {
         self.labels[ordinal(label) as usize] = self.len();
@@ -162,42 +180,44 @@ impl Builder {
     ///
     /// # Errors
     /// When a label in use was never placed.
-    pub fn freeze(&self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
-        let mut frozen = Freezer {
+    pub fn freeze(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
+        let mut out = std::mem::take(&mut self.frozen);
+        out.exprs.clear();
+        out.operands.clear();
+        let mut freezer = Freezer {
             from: self,
-            exprs: Vec::with_capacity(self.exprs.len()),
-            operands: Vec::with_capacity(self.operands.len()),
-            dynamics: Vec::new(),
-            handles: Vec::new(),
+            out,
             dynamic_ids: FxHashMap::default(),
             handle_ids: FxHashMap::default(),
             leaves: [None; LEAVES],
         };
-        let mut switches = Vec::with_capacity(self.switches.len());
-        let mut instrs = Vec::with_capacity(self.instrs.len());
-        for instr in &self.instrs {
-            instrs.push(frozen.instr(*instr, &mut switches)?);
+        let instrs = self.instrs.iter().map(|it| freezer.instr(*it));
+        let mut frozen_instrs = Vec::with_capacity(self.instrs.len());
+        for instr in instrs {
+            frozen_instrs.push(instr?);
         }
+        let mut out = freezer.out;
         let mut rows = rows;
         for row in &mut rows {
             row.handler = self.resolve(row.handler)?;
         }
-        // `collect` into an arena would grow it step by step; these have their final size.
-        frozen.exprs.shrink_to_fit();
-        Ok(Body {
+        let body = Body {
             method: header.method,
             flags: header.flags,
             locals: header.locals,
-            exprs: Arena::from_iter(frozen.exprs),
-            instrs: Arena::from_iter(instrs),
-            operands: frozen.operands.into(),
-            switches: switches.into(),
-            dynamics: frozen.dynamics.into(),
-            handles: frozen.handles.into(),
+            // Copies of the exact size: a body lives long.
+            exprs: Arena::from_iter(out.exprs.iter().copied()),
+            instrs: Arena::from_iter(frozen_instrs),
+            operands: out.operands.as_slice().into(),
+            switches: std::mem::take(&mut out.switches).into(),
+            dynamics: std::mem::take(&mut out.dynamics).into(),
+            handles: std::mem::take(&mut out.handles).into(),
             rows: rows.into(),
             unreachable: header.unreachable,
             unverified: header.unverified,
-        })
+        };
+        self.frozen = out;
+        Ok(body)
     }
 
     fn resolve(&self, label: InstrId) -> Result<InstrId, BuildError> {
@@ -210,10 +230,7 @@ impl Builder {
 
 struct Freezer<'b> {
     from: &'b Builder,
-    exprs: Vec<Expr>,
-    operands: Vec<ExprId>,
-    dynamics: Vec<Dynamic>,
-    handles: Vec<MethodHandle>,
+    out: Frozen,
     dynamic_ids: FxHashMap<u32, u32>,
     handle_ids: FxHashMap<MethodHandle, u32>,
     /// Variables and small constants seen lately, by a hash of their content.
@@ -253,7 +270,7 @@ impl Freezer<'_> {
             }
             Expr::MethodHandle(it) => {
                 let handle = self.from.handles[it as usize];
-                let handles = &mut self.handles;
+                let handles = &mut self.out.handles;
                 Expr::MethodHandle(*self.handle_ids.entry(handle).or_insert_with(|| {
                     handles.push(handle);
                     (handles.len() - 1) as u32
@@ -277,24 +294,24 @@ impl Freezer<'_> {
     }
 
     fn keep(&mut self, expr: Expr) -> ExprId {
-        self.exprs.push(expr);
-        ExprId::from_raw(((self.exprs.len() - 1) as u32).into())
+        self.out.exprs.push(expr);
+        ExprId::from_raw(((self.out.exprs.len() - 1) as u32).into())
     }
 
     fn list(&mut self, it: Operands) -> Operands {
-        let start = self.operands.len();
+        let start = self.out.operands.len();
         for i in it.start()..it.start() + it.len() {
             let e = self.expr(self.from.operands[i]);
-            self.operands.push(e);
+            self.out.operands.push(e);
         }
         Operands::new(start, it.len() as u8)
     }
 
     fn dynamic(&mut self, it: u32) -> u32 {
-        let Freezer { from, dynamics, dynamic_ids, .. } = self;
+        let Freezer { from, out, dynamic_ids, .. } = self;
         *dynamic_ids.entry(it).or_insert_with(|| {
-            dynamics.push(from.dynamics[it as usize].clone());
-            (dynamics.len() - 1) as u32
+            out.dynamics.push(from.dynamics[it as usize].clone());
+            (out.dynamics.len() - 1) as u32
         })
     }
 
@@ -325,7 +342,7 @@ impl Freezer<'_> {
     }
 
     // long match: one arm an instruction
-    fn instr(&mut self, instr: Instr, switches: &mut Vec<SwitchTable>) -> Result<Instr, BuildError> {
+    fn instr(&mut self, instr: Instr) -> Result<Instr, BuildError> {
         Ok(match instr {
             Instr::Assign(var, e) => Instr::Assign(var, self.expr(e)),
             Instr::SetField(a, field, b) => {
@@ -358,12 +375,16 @@ impl Freezer<'_> {
                 Instr::If(cond, a, self.expr(b), self.from.resolve(to)?)
             }
             Instr::Switch(e, it) => {
-                switches.push(self.table(it)?);
-                Instr::Switch(self.expr(e), (switches.len() - 1) as u32)
+                let table = self.table(it)?;
+                self.out.switches.push(table);
+                let number = (self.out.switches.len() - 1) as u32;
+                Instr::Switch(self.expr(e), number)
             }
             Instr::Ret(e, it) => {
-                switches.push(self.table(it)?);
-                Instr::Ret(self.expr(e), (switches.len() - 1) as u32)
+                let table = self.table(it)?;
+                self.out.switches.push(table);
+                let number = (self.out.switches.len() - 1) as u32;
+                Instr::Ret(self.expr(e), number)
             }
             Instr::MayInit(_) | Instr::Alloc(..) | Instr::Catch(_) => instr,
         })

@@ -433,18 +433,25 @@ impl Verifier<'_> {
         }
     }
 
-    /// A `catch` may be without row: where all that its row covers has no BIR.
     fn rows(&mut self) {
         let body = self.body;
+        let mut handlers = vec![false; body.instrs.len()];
         for row in &body.rows {
             self.at = ordinal(row.handler);
             let fine = ordinal(row.start) <= row.end && row.end as usize <= body.instrs.len();
             self.demand(fine, "a row covers what does not exist");
-            let fine = matches!(self.target(row.handler), Some(Instr::Catch(_)));
-            self.demand(fine, "a handler begins without catch");
+            match self.target(row.handler) {
+                Some(Instr::Catch(_)) => handlers[ordinal(row.handler) as usize] = true,
+                _ => self.problem("a handler begins without catch"),
+            }
         }
         let ordered = body.rows.windows(2).all(|w| w[0].source <= w[1].source);
         self.demand(ordered, "rows are not in the order of the exception table");
+        for (id, instr) in body.instrs.iter() {
+            self.at = ordinal(id);
+            let fine = !matches!(instr, Instr::Catch(_)) || handlers[self.at as usize];
+            self.demand(fine, "no row leads to this catch");
+        }
     }
 }
 
