@@ -109,27 +109,27 @@ pub fn raised(
     keep_proved: bool,
     mut f: impl FnMut(ExceptionSet),
 ) {
-    let names = well_known();
+    let names = well_known;
     match body.instrs[id] {
         Instr::Assert(check) => {
             if keep_proved || facts.proof(id).is_none() {
-                f(ExceptionSet::exact(names.raised_by(check)));
+                f(ExceptionSet::exact(names().raised_by(check)));
             }
         }
         Instr::MayInit(_) => f(if facts.runs_no_initializer(id) {
-            ExceptionSet::exact(names.no_class_def)
+            ExceptionSet::exact(names().no_class_def)
         } else {
-            ExceptionSet::open(names.error, Cause::Initializer)
+            ExceptionSet::open(names().error, Cause::Initializer)
         }),
-        Instr::New(..) | Instr::Call(..) => f(ExceptionSet::open(names.throwable, Cause::Call)),
+        Instr::New(..) | Instr::Call(..) => f(ExceptionSet::open(names().throwable, Cause::Call)),
         Instr::CallDynamic(..) => {
-            f(ExceptionSet::open(names.error, Cause::Bootstrap));
-            f(ExceptionSet::open(names.throwable, Cause::Call));
+            f(ExceptionSet::open(names().error, Cause::Bootstrap));
+            f(ExceptionSet::open(names().throwable, Cause::Call));
         }
-        Instr::ConstDynamic(..) => f(ExceptionSet::open(names.error, Cause::Bootstrap)),
+        Instr::ConstDynamic(..) => f(ExceptionSet::open(names().error, Cause::Bootstrap)),
         Instr::MonitorExit(_) | Instr::Return(_) => {
             if contains(&facts.locks.at, id) {
-                f(ExceptionSet::exact(names.monitor_state));
+                f(ExceptionSet::exact(names().monitor_state));
             }
         }
         Instr::Assign(..)

@@ -143,8 +143,8 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: O
     let mut coverage = Coverage::new(body);
     let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
     let mut acc = Drawing {
-        nodes: Vec::with_capacity(n + n / 4 + 2),
-        edges: Vec::with_capacity(n + n / 2),
+        nodes: Vec::with_capacity(n + n / 2 + 4),
+        edges: Vec::with_capacity(n + n / 2 + 4),
         later: Vec::new(),
     };
     acc.nodes.extend(body.instrs.iter().map(|it| Node { instr: it.0, kind: NodeKind::Normal }));
