@@ -216,7 +216,7 @@ pub(crate) fn call(state: &mut State<'_>, method: MemberRef, args: &[Value]) -> 
     let it = method.get();
     let class = it.class.to_string();
     let sig = format!("{}{}", it.name, it.descriptor);
-    match (class.as_str(), &args[..]) {
+    match (class.as_str(), args) {
         ("ajar/T", &[value]) => trace(state, &sig, value),
         ("java/lang/Math", _) => math(&sig, args),
         ("java/util/Objects", &[Value::Ref(None)]) => state.raise(b"java/lang/NullPointerException"),

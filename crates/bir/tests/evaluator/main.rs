@@ -83,7 +83,7 @@ fn reordered(raw: &[Event], bir: &[Event]) -> Option<(usize, usize)> {
             j += 1;
         } else {
             let lost = raw[i..].iter().find(|it| !is_read(it)) == Some(&Event::Raise);
-            if !(raw.get(i).as_ref().is_some_and(|it| is_read(it)) && lost) {
+            if !(raw.get(i).as_ref().is_some_and(is_read) && lost) {
                 return Some((i, j));
             }
         }
@@ -126,7 +126,7 @@ fn with_stack(f: impl FnOnce() + Send + 'static) {
 /// Programs of each mode; `GENERATED_PROGRAMS` asks for more, `GENERATED_FROM` for other seeds, `GENERATED_DUMP` for
 /// the classes that fail, in that folder.
 fn n_programs() -> u64 {
-    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(1000)
+    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(300)
 }
 
 fn first_seed() -> u64 {

@@ -67,7 +67,7 @@ impl World {
                     None => (Flags(0x1), *text),
                 };
                 let at = text.find('(').expect("a method of the library has a descriptor");
-                let key = (Name::new(text[..at].as_bytes()), Descriptor::new(text[at..].as_bytes()));
+                let key = (Name::new(&text.as_bytes()[..at]), Descriptor::new(&text.as_bytes()[at..]));
                 methods.insert(key, Method { flags, code: Code::Library });
             }
             let class = |it: &&str| ClassName::new(it.as_bytes());

@@ -303,6 +303,7 @@ fn the_verifier_sees_what_is_wrong() {
     1: catch %a0
     2: return
     p/C.m()V: at 0: control reaches the catch at 1 without exception
+    p/C.m()V: at 1: no row leads to this catch
     0: invokevirtual p/C.m(I)V (a0)
     1: return
     p/C.m()V: at 0: 1 operands for 2 parameters
