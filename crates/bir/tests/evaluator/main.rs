@@ -224,3 +224,41 @@ fn programs_run_as_recorded() {
 fn corners_run_as_recorded() {
     with_stack(|| recorded("bir-corners"));
 }
+
+/// All static methods without parameters of these classes.
+fn cases_of(classes: &[test_utils::asm::Assembled], world: &World) -> Vec<Case> {
+    let mut out = Vec::new();
+    for it in classes {
+        let class = world.get(ClassName::new(it.name.as_bytes())).expect("the class was loaded");
+        let mut methods: Vec<(String, String)> = class
+            .methods
+            .iter()
+            .filter(|it| it.1.flags.is_static() && it.0.1.bytes().starts_with(b"()"))
+            .map(|it| (it.0.0.to_string(), it.0.1.to_string()))
+            .filter(|it| it.0 != "<clinit>")
+            .collect();
+        methods.sort();
+        out.extend(methods.into_iter().map(|(method, descriptor)| Case {
+            class: it.name.clone(),
+            method,
+            descriptor,
+            args: Vec::new(),
+        }));
+    }
+    out
+}
+
+#[test]
+fn each_effect_comes_after_the_reads_before_it() {
+    let Some(jdk) = jdk::at_least(11) else { return };
+    let classes = test_utils::fixture::classes(include_str!("order.jasm")).expect("assembles");
+    let world = world(&classes).expect("lowers");
+    let cases = cases_of(&classes, &world);
+    assert!(cases.len() > 15, "{} cases", cases.len());
+    let expected = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
+    for (case, expected) in cases.iter().zip(&expected) {
+        let what = format!("{} {:?}", case.method, expected.outcome);
+        assert!(!what.contains("Verify") && !what.contains("Linkage"), "{what}");
+        check(&world, case, expected).unwrap_or_else(|why| panic!("{what}: {why}"));
+    }
+}
