@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::io::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::blocks::{Block, BlockId, Fate, Raise, blocks, instr_text};
+use ide::blocks::{Block, BlockId, Fate, Raise, blocks, push_instr_text};
 use ide::{EdgeKind, Human, InstrId, NodeKind, print};
 
 use crate::document::{Header, Trailer, header_lines, trailer_lines};
@@ -182,7 +182,9 @@ fn row(out: &mut Vec<u8>, it: &MethodAnswer, blocks: &[Block], id: InstrId, line
     let proved = it.code.facts.proof(id).is_some();
     let color = if proved { "#8899aa" } else { "#112233" };
     let _ = write!(out, "<font face=\"Courier\" color=\"{color}\">");
-    xml(out, shortened(instr_text(&it.code.body, blocks, id)));
+    let mut text = String::new();
+    push_instr_text(&mut text, &it.code.body, blocks, id);
+    xml(out, shortened(text));
     out.extend(b"</font></td><td align=\"right\">");
     let line = it.positions.line(id);
     if line.is_some() && line != *line_before {
@@ -195,7 +197,7 @@ fn row(out: &mut Vec<u8>, it: &MethodAnswer, blocks: &[Block], id: InstrId, line
 }
 
 fn shortened(text: String) -> String {
-    if text.chars().count() <= WIDTH {
+    if text.len() <= WIDTH || text.chars().count() <= WIDTH {
         return text;
     }
     text.chars().take(WIDTH - 1).chain(['\u{2026}']).collect()

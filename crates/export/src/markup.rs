@@ -27,6 +27,11 @@ fn is_legal(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
+/// Whether the text has nothing that either form writes differently. Most has not.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|it| (b' '..0x7f).contains(&it) && !matches!(it, b'&' | b'<' | b'>' | b'"' | b'\\'))
+}
+
 fn push(out: &mut Vec<u8>, c: char) {
     if is_legal(c) {
         out.extend(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -37,6 +42,10 @@ fn push(out: &mut Vec<u8>, c: char) {
 
 impl Write for Xml<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        if is_plain(text) {
+            self.0.extend(text.as_bytes());
+            return Ok(());
+        }
         for c in text.chars() {
             match c {
                 '&' => self.0.extend(b"&amp;"),
@@ -52,6 +61,10 @@ impl Write for Xml<'_> {
 
 impl Write for DotId<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        if is_plain(text) {
+            self.0.extend(text.as_bytes());
+            return Ok(());
+        }
         for c in text.chars() {
             match c {
                 '"' => self.0.extend(b"\\\""),

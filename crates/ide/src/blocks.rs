@@ -4,6 +4,8 @@
 //! them with the same handlers. Exceptions leave it in the middle; they are listed with the block, those that share
 //! type and fate together.
 
+use std::fmt::Write;
+
 use bir::body::{Body, Instr, InstrId, instr_id, ordinal};
 use flow::blocks::Blocks;
 use flow::cfg::{Cfg, EdgeKind, NodeKind};
@@ -133,20 +135,26 @@ pub fn block_of(blocks: &[Block], instr: InstrId) -> BlockId {
     BlockId((behind as u32).saturating_sub(1))
 }
 
-/// The instruction as it reads within its block: jumps name blocks, and the targets of a switch are left to the
-/// edges.
-pub fn instr_text(body: &Body, blocks: &[Block], id: InstrId) -> String {
-    let text = bir::print::instr(body, id);
-    match body.instrs[id] {
+/// Appends the instruction as it reads within its block: jumps name blocks, and the targets of a switch are left to
+/// the edges.
+pub fn push_instr_text(out: &mut String, body: &Body, blocks: &[Block], id: InstrId) {
+    let start = out.len();
+    let instr = &body.instrs[id];
+    // Writing to a string cannot fail.
+    let _ = bir::print::write_instr(out, body, instr);
+    match *instr {
         Instr::Goto(to) | Instr::If(_, _, _, to) => {
             let label = format!("goto {}", ordinal(to));
-            let rest = text.strip_suffix(&label).unwrap_or(&text);
-            format!("{rest}goto B{}", block_of(blocks, to).0)
+            if out.ends_with(&label) {
+                out.truncate(out.len() - label.len());
+            }
+            let _ = write!(out, "goto B{}", block_of(blocks, to).0);
         }
         Instr::Switch(..) | Instr::Ret(..) => {
-            let rest = text.rfind(" {").map_or(text.as_str(), |at| &text[..at]);
-            rest.to_owned()
+            if let Some(at) = out.get(start..).and_then(|it| it.rfind(" {")) {
+                out.truncate(start + at);
+            }
         }
-        _ => text,
+        _ => {}
     }
 }

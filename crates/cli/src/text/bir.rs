@@ -3,7 +3,7 @@
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Human, InstrId, print};
 
-use crate::text::style::Style;
+use crate::text::style::{Ink, Style};
 
 /// Appends the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
@@ -14,9 +14,9 @@ pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
 
 fn method(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer, style: Style) {
     let heading = format!("// {}", Human(it.method));
-    out.extend(style.bold(&heading).as_bytes());
+    out.extend(style.text(Ink::Bold, &heading).as_bytes());
     if let Some(place) = source_range(class, it) {
-        out.extend(style.dim(&format!("  {place}")).as_bytes());
+        out.extend(style.text(Ink::Dim, &format!("  {place}")).as_bytes());
     }
     out.push(b'\n');
     let mut text = String::new();

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::blocks::{Block, Fate, Raise, blocks, instr_text};
+use ide::blocks::{Block, BlockId, Fate, Raise, blocks, push_instr_text};
 use ide::{Cause, EdgeKind, ExceptionSet, Human, Instr, InstrId, print};
 
+use rustc_hash::FxHashMap;
+
 use crate::text::bir::source_range;
-use crate::text::style::Style;
+use crate::text::style::{Ink, Style};
 
 /// A list of places names at most this many.
 const PLACES: usize = 8;
@@ -29,12 +31,12 @@ pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
 }
 
 fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style) {
-    out.push_str(&style.bold(&Human(it.method).to_string()));
+    out.push_str(&style.text(Ink::Bold, &Human(it.method).to_string()));
     if let Some(place) = source_range(class, it) {
-        out.push_str(&style.dim(&format!("  {place}")));
+        out.push_str(&style.text(Ink::Dim, &format!("  {place}")));
     }
     if it.code.body.unverified {
-        out.push_str(&style.yellow("  (the JVM's verifier would refuse this)"));
+        out.push_str(&style.text(Ink::Yellow, "  (the JVM's verifier would refuse this)"));
     }
     out.push('\n');
     let blocks = blocks(&it.code.body, &it.graph);
@@ -45,7 +47,7 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style
         let _ = writeln!(
             out,
             "  {}",
-            style.dim(&format!("pc {from}..{} is never reached", to.saturating_sub(1)))
+            style.text(Ink::Dim, &format!("pc {from}..{} is never reached", to.saturating_sub(1)))
         );
     }
     leaving(out, &blocks, style);
@@ -62,21 +64,32 @@ fn block(out: &mut String, i: usize, blocks: &[Block], block: &Block, it: &Metho
     }
     about.extend(range("pc", block.instrs().filter_map(|id| it.positions.pc(id))));
     about.extend(range("line", block.instrs().filter_map(|id| it.positions.line(id))));
-    let _ = writeln!(out, "  {} {}", style.blue(&name), style.dim(&about.join(", ")));
+    let _ = writeln!(out, "  {} {}", style.text(Ink::Blue, &name), style.text(Ink::Dim, &about.join(", ")));
     for id in block.instrs() {
-        let mut line = instr_text(&it.code.body, blocks, id);
-        if let Some(site) = dynamic(it, id) {
-            line.push_str(&style.dim(&format!(" // {site}")));
-        }
+        out.push_str("    ");
+        style.ink(out, Ink::Dim, |out| {
+            // Writing to a string cannot fail.
+            let _ = match it.positions.pc(id) {
+                Some(pc) => write!(out, "{pc:>5}:"),
+                None => write!(out, "     :"),
+            };
+        });
+        out.push(' ');
         if it.code.facts.proof(id).is_some() {
-            line.push_str(" // proved");
-            line = style.dim(&line);
+            style.ink(out, Ink::Dim, |out| {
+                push_instr_text(out, &it.code.body, blocks, id);
+                out.push_str(" // proved");
+            });
+        } else {
+            push_instr_text(out, &it.code.body, blocks, id);
         }
-        let pc = it.positions.pc(id).map_or(String::new(), |it| it.to_string());
-        let _ = writeln!(out, "    {} {line}", style.dim(&format!("{pc:>5}:")));
+        if let Some(site) = dynamic(it, id) {
+            style.ink(out, Ink::Dim, |out| out.push_str(&format!(" // {site}")));
+        }
+        out.push('\n');
     }
     if let Some(text) = leads(block) {
-        let _ = writeln!(out, "    {}", style.blue(&text));
+        let _ = writeln!(out, "    {}", style.text(Ink::Blue, &text));
     }
     raises(out, block, it, style);
 }
@@ -104,24 +117,34 @@ fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     Some(if low == high { format!("{word} {low}") } else { format!("{word} {low}..{high}") })
 }
 
-/// `-> B2 if true, B1 otherwise`.
+/// `-> B2 if so, B1 if not`.
 fn leads(block: &Block) -> Option<String> {
-    let name = |lead: &ide::blocks::Lead| lead.to.map_or("returns".to_owned(), |it| format!("B{}", it.0));
+    let name = |to: Option<BlockId>| to.map_or("returns".to_owned(), |it| format!("B{}", it.0));
     let mut text = Vec::new();
-    let mut cases: Vec<(String, Vec<String>)> = Vec::new();
+    // The cases of a switch by target, in the order of the first.
+    let mut cases: Vec<(Option<BlockId>, Vec<String>)> = Vec::new();
+    let mut places: FxHashMap<Option<BlockId>, usize> = FxHashMap::default();
     for lead in &block.leads {
-        match lead.kind {
-            EdgeKind::BranchTrue => text.push(format!("{} if so", name(lead))),
-            EdgeKind::BranchFalse => text.push(format!("{} if not", name(lead))),
-            EdgeKind::Case(key) => match cases.iter_mut().find(|it| it.0 == name(lead)) {
-                Some(it) => it.1.push(key.to_string()),
-                None => cases.push((name(lead), vec![key.to_string()])),
-            },
-            EdgeKind::Default => cases.push((name(lead), vec!["anything else".to_owned()])),
-            _ => text.push(name(lead)),
+        let to = name(lead.to);
+        let case = match lead.kind {
+            EdgeKind::BranchTrue => Err(format!("{to} if so")),
+            EdgeKind::BranchFalse => Err(format!("{to} if not")),
+            EdgeKind::Case(key) => Ok(key.to_string()),
+            EdgeKind::Default => Ok("anything else".to_owned()),
+            _ => Err(to),
+        };
+        match case {
+            Err(it) => text.push(it),
+            Ok(key) => {
+                let place = *places.entry(lead.to).or_insert(cases.len());
+                match cases.get_mut(place) {
+                    Some(it) => it.1.push(key),
+                    None => cases.push((lead.to, vec![key])),
+                }
+            }
         }
     }
-    text.extend(cases.into_iter().map(|(to, keys)| format!("{to} on {}", shortened(&keys, CASES))));
+    text.extend(cases.into_iter().map(|(to, keys)| format!("{} on {}", name(to), shortened(&keys, CASES))));
     (!text.is_empty()).then(|| format!("-> {}", text.join(", ")))
 }
 
@@ -137,7 +160,7 @@ fn shortened(items: &[String], most: usize) -> String {
 fn raises(out: &mut String, block: &Block, it: &MethodAnswer, style: Style) {
     for raise in block.raises.iter().filter(|it| it.set.open.is_none()) {
         let text = format!("! {} at {} {}", class_text(raise.set), places(it, &raise.instrs), fate(raise));
-        let _ = writeln!(out, "    {}", style.red(&text));
+        let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
     // The open parts that share a fate on one line, each with its cause.
     let mut open: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -149,7 +172,7 @@ fn raises(out: &mut String, block: &Block, it: &MethodAnswer, style: Style) {
     }
     for (fate, causes) in open {
         let text = format!("? open: {} {fate}", causes.join("; "));
-        let _ = writeln!(out, "    {}", style.yellow(&text));
+        let _ = writeln!(out, "    {}", style.text(Ink::Yellow, &text));
     }
 }
 
@@ -205,5 +228,5 @@ fn leaving(out: &mut String, blocks: &[Block], style: Style) {
     if open {
         text.push_str(if text.is_empty() { "an open part" } else { ", and an open part" });
     }
-    let _ = writeln!(out, "  {}", style.red(&format!("may leave by: {text}")));
+    let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("may leave by: {text}")));
 }

@@ -6,7 +6,7 @@ pub(crate) mod style;
 
 use export::document::Header;
 
-use style::Style;
+use style::{Ink, Style};
 
 /// The lines before the result that say what it rests on.
 pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
@@ -20,5 +20,5 @@ pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
         text.push_str(&format!("// {it}\n"));
     }
     text.push('\n');
-    style.dim(&text).into_bytes()
+    style.text(Ink::Dim, &text).into_bytes()
 }

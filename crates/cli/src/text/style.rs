@@ -7,33 +7,42 @@ pub(crate) struct Style {
     pub(crate) color: bool,
 }
 
-impl Style {
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.color && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
+/// What a piece of text is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ink {
     /// What to look at first.
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
+    Bold,
     /// What to look at last.
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
-    }
-
+    Dim,
     /// Exceptions.
-    pub(crate) fn red(self, text: &str) -> String {
-        self.paint("31", text)
-    }
-
+    Red,
     /// What is not known.
-    pub(crate) fn yellow(self, text: &str) -> String {
-        self.paint("33", text)
+    Yellow,
+    /// Where control goes.
+    Blue,
+}
+
+impl Style {
+    /// Appends what `write` writes, in this ink.
+    pub(crate) fn ink(self, out: &mut String, ink: Ink, write: impl FnOnce(&mut String)) {
+        if !self.color {
+            return write(out);
+        }
+        out.push_str(match ink {
+            Ink::Bold => "\x1b[1m",
+            Ink::Dim => "\x1b[2m",
+            Ink::Red => "\x1b[31m",
+            Ink::Yellow => "\x1b[33m",
+            Ink::Blue => "\x1b[34m",
+        });
+        write(out);
+        out.push_str("\x1b[0m");
     }
 
-    /// Where control goes.
-    pub(crate) fn blue(self, text: &str) -> String {
-        self.paint("34", text)
+    /// The text in this ink.
+    pub(crate) fn text(self, ink: Ink, text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 9);
+        self.ink(&mut out, ink, |out| out.push_str(text));
+        out
     }
 }

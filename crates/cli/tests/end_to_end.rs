@@ -1,0 +1,246 @@
+//! The binary on a folder of its own: arguments, exit codes, what goes where.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const ORDER: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
+const OTHER: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
+
+struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    /// `app` holds a class, a shadowed one lies in `second`, and `broken` holds one that is cut.
+    fn new() -> Project {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project { folder };
+        project.write("app/shop/Order.class", ORDER);
+        project.write("second/shop/Order.class", OTHER);
+        project.write("broken/shop/Cut.class", &ORDER[..200]);
+        project.write("misplaced/elsewhere/Order.class", ORDER);
+        project
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        // No JDK, so that the output is the same on every machine.
+        command
+            .current_dir(self.path())
+            .args(arguments)
+            .env_clear()
+            .env("AJAR_JDK", "none")
+            .env("AJAR_THREADS", "2");
+        command.output().unwrap()
+    }
+
+    /// Runs what must go well; gives stdout and stderr.
+    #[track_caller]
+    fn fine(&self, arguments: &[&str]) -> (String, String) {
+        let out = self.run(arguments);
+        let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
+        assert_eq!(out.status.code(), Some(0), "{stderr}");
+        (stdout, stderr)
+    }
+
+    /// Runs what must end with exit code 2; gives stderr.
+    #[track_caller]
+    fn wrong(&self, arguments: &[&str]) -> String {
+        let out = self.run(arguments);
+        assert_eq!(out.status.code(), Some(2), "{}", text(&out.stdout));
+        assert_eq!(text(&out.stdout), "");
+        text(&out.stderr)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_graph_reads_at_a_glance() {
+    let (stdout, stderr) = Project::new().fine(&["cfg", "app", "-m", "shop.Order.average"]);
+    assert_eq!(stderr, "");
+    assert_eq!(
+        stdout,
+        "\
+// ajar 0.1.0: no JDK; release 25; world open; VM errors: init
+// what a callee lets out is an open part: exceptions are not yet propagated
+
+shop.Order.average()  Order.java:24-26
+  B0 entry, pc 1..13, line 24
+        1: assert notnull a0 // proved
+        5: assert notnull a0 // proved
+        8: $i0 := a0->shop/Order.cents:I
+        8: $a1 := a0->shop/Order.items:Ljava/util/List;
+        8: assert notnull $a1
+        8: $i2 := invokeinterface java/util/List.size()I ($a1)
+       13: assert notzero $i2
+    -> B1
+    ! java.lang.NullPointerException at pc 8 -> leaves the method
+    ! java.lang.ArithmeticException at pc 13 -> caught by B2
+    ? open: whatever the callee lets out at pc 8 -> leaves the method
+    ? open: whatever the callee lets out at pc 8 -> may be caught by B2
+  B1 pc 14, line 24
+       14: return $i0 / $i2
+    -> returns
+  B2 handler, pc 15..17, line 25..26
+       15: catch a1
+       17: return 0
+    -> returns
+  may leave by: java.lang.NullPointerException, and an open part
+
+"
+    );
+}
+
+#[test]
+fn bir_text_has_its_places_in_comments() {
+    let (stdout, _) = Project::new().fine(&["bir", "app", "-m", "shop/Order.total()I"]);
+    let expected = "\
+// shop.Order.total()  Order.java:19
+method public shop/Order.total()I locals 1 {
+  0: assert notnull a0                          // pc 1, line 19, proved: it is the receiver
+  1: return a0->shop/Order.cents:I              // pc 4
+}
+
+";
+    assert!(stdout.ends_with(expected), "{stdout}");
+}
+
+#[test]
+fn output_is_the_same_for_any_number_of_threads() {
+    let project = Project::new();
+    for format in ["text", "json", "jsonl", "dot", "graphml"] {
+        let run = |threads| {
+            let inputs = ["app", "broken", "misplaced", "second"];
+            let flags = ["--output-format", format, "--threads", threads];
+            project.run(&[&["cfg"], &inputs[..], &flags[..]].concat())
+        };
+        let one = run("1");
+        assert_eq!(one.status.code(), Some(0), "{}", text(&one.stderr));
+        assert!(one.stdout.len() > 1000);
+        assert_eq!(one, run("7"), "{format}");
+    }
+}
+
+#[test]
+fn what_could_not_be_read_costs_only_itself() {
+    let (stdout, stderr) = Project::new().fine(&["cfg", "broken", "app", "--output-format", "json"]);
+    let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(value["methods"].as_array().unwrap().len(), 6);
+    assert_eq!(value["failed_classes"][0]["place"], "broken/shop/Cut.class");
+    assert!(stderr.contains("error: broken/shop/Cut.class: "), "{stderr}");
+    assert!(stderr.contains("1 part could not be read and is left out: 1 class as a whole"), "{stderr}");
+}
+
+#[test]
+fn shadowed_and_misplaced_classes_are_noted() {
+    let (stdout, stderr) =
+        Project::new().fine(&["cfg", "app", "second", "misplaced", "--output-format", "jsonl"]);
+    assert_eq!(stdout.lines().count(), 6 + 6 + 2);
+    assert!(
+        stderr.contains("note: second/shop/Order.class: shadowed by the class of this name in app"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("note: misplaced/elsewhere/Order.class: defines the class shop/Order"),
+        "{stderr}"
+    );
+    let (_, stderr) = Project::new().fine(&["cfg", "app", "second", "-q"]);
+    assert_eq!(stderr, "");
+}
+
+#[test]
+fn a_pattern_without_a_match_names_the_nearest_method() {
+    let stderr = Project::new().wrong(&["cfg", "app", "-m", "shop.Ordr.totl"]);
+    assert_eq!(stderr, "error: no method matches `shop.Ordr.totl`; did you mean `shop.Order.total()`?\n");
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    let project = Project::new();
+    assert!(project.wrong(&["cfg"]).contains("INPUT"));
+    assert!(project.wrong(&["cfg", "nowhere.jar"]).contains("nowhere.jar"));
+    assert!(project.wrong(&["cfg", "app", "--output-format", "xml"]).contains("graphml"));
+    assert!(project.wrong(&["cfg", "app", "--jdk", "app"]).contains("no JDK"));
+    project.write("ajar.toml", b"thread = 3");
+    assert!(project.wrong(&["cfg", "app"]).contains("did you mean `threads`?"));
+}
+
+#[test]
+fn arguments_come_from_files_as_in_javac() {
+    let project = Project::new();
+    project.write("args", b"cfg -cp \"second\" # a comment\n-m 'shop.Order.total' app");
+    let (stdout, _) = project.fine(&["@args", "--output-format", "json"]);
+    let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(value["containers"][1], serde_json::json!({ "name": "second", "role": "lib" }));
+    assert_eq!(value["methods"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_file_appears_when_it_is_complete() {
+    let project = Project::new();
+    let (stdout, _) = project.fine(&["bir", "app", "-o", "out.txt"]);
+    assert_eq!(stdout, "");
+    let out = std::fs::read_to_string(project.path().join("out.txt")).unwrap();
+    assert_eq!(out, project.fine(&["bir", "app"]).0);
+    project.wrong(&["bir", "app", "-o", "none.txt", "-m", "x.Y.z"]);
+    let mut names: Vec<_> =
+        std::fs::read_dir(project.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["app", "broken", "misplaced", "out.txt", "second"]);
+}
+
+#[test]
+fn stats_count() {
+    let project = Project::new();
+    let (stdout, _) = project.fine(&["stats", "app", "broken", "--output-format", "json"]);
+    let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&value["classes"], &value["methods"]), (&1.into(), &6.into()));
+    assert_eq!(value["instructions"], 49, "as many as javap shows");
+    assert_eq!(value["failed_classes"].as_array().unwrap().len(), 1);
+    assert!(project.fine(&["stats", "app"]).0.starts_with("classes                               1\n"));
+}
+
+#[test]
+fn config_says_where_settings_come_from() {
+    let project = Project::new();
+    project.write("ajar.toml", b"release = 11");
+    let (stdout, _) = project.fine(&["config", "--threads", "3"]);
+    assert!(stdout.contains("--threads on the command line"), "{stdout}");
+    assert!(stdout.contains("AJAR_JDK in the environment"), "{stdout}");
+    assert!(stdout.contains("ajar.toml"), "{stdout}");
+}
+
+#[test]
+fn help_shows_an_example_and_shells_get_completions() {
+    let project = Project::new();
+    assert!(project.fine(&["--help"]).0.contains("ajar cfg app.jar -cp"));
+    assert!(project.fine(&["completions", "bash"]).0.contains("_ajar"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    use std::process::Stdio;
+
+    let project = Project::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    command.current_dir(project.path()).args(["cfg", "app", "--jdk", "none", "--output-format", "dot"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!((out.status.code(), text(&out.stderr)), (Some(0), String::new()));
+}
