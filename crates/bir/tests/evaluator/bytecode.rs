@@ -301,11 +301,7 @@ impl Machine<'_> {
                     None => return abort("length of no array"),
                 }
             }
-            (Insn::Throw, _) => {
-                let id = self.non_null(f)?;
-                self.log(Event::Raise);
-                return Err(Stop::Throw(id));
-            }
+            (Insn::Throw, _) => return Err(Stop::Throw(self.non_null(f)?)),
             (Insn::CheckCast(_), &Operand::Class(class)) => {
                 let value = f.pop()?;
                 if !self.casts(class, value)? {

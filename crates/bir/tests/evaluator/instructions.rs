@@ -225,7 +225,6 @@ impl Machine<'_> {
             }
             Instr::Throw(e) => {
                 let Value::Ref(Some(id)) = self.eval(body, frame, e)? else { return abort("null is thrown") };
-                self.log(Event::Raise);
                 return Err(Stop::Throw(id));
             }
             Instr::Return(None) => return Ok(Next::Return(None)),

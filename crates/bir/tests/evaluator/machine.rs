@@ -42,7 +42,7 @@ pub(crate) enum Event {
     Call(MemberRef),
     Enter,
     Exit,
-    /// An exception is raised by an instruction: what lies on the operand stack is lost.
+    /// A check of an instruction fails: what lies on the operand stack is lost.
     Raise,
 }
 

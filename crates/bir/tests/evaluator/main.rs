@@ -74,7 +74,7 @@ fn check(world: &World, case: &Case, expected: &Answer) -> Result<(), String> {
 }
 
 /// Where the events of BIR are not those of the bytecode. A read may be missing only if nothing but reads comes
-/// between it and an exception that an instruction raises: then nobody sees its value.
+/// between it and a check that fails: then nobody sees its value.
 fn reordered(raw: &[Event], bir: &[Event]) -> Option<(usize, usize)> {
     let is_read = |it: &&Event| matches!(it, Event::Read(_) | Event::ReadElement(_));
     let (mut i, mut j) = (0, 0);
