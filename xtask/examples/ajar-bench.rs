@@ -3,19 +3,24 @@
 //! - `ajar-bench blob INPUT OUT [ROOT]` writes the classes of a JDK, jar or folder one after another, each behind its
 //!   length in four bytes (big-endian), so that both sides read the same bytes from memory. `ROOT` chooses a module.
 //! - `ajar-bench read BLOB` reads every instruction, handler and line.
+//! - `ajar-bench graphs BLOB` makes the stackless form, the local facts and the graph of every method.
+//! - `ajar-bench list JAR` lists a jar that is in memory and hashes its entries; `disk JAR` reads it first.
+//! - `ajar-bench facts BLOB` keeps the facts of all classes and prints the memory that they take, in bytes, and the
+//!   bytes of the class files.
 //!
-//! A measuring mode prints the CPU time of its thread in nanoseconds, median of five rounds after four to warm up,
-//! then counts that show both sides did the same work.
+//! A mode that measures time prints the CPU time of its thread in nanoseconds, median of five rounds after four to
+//! warm up, then counts that show both sides did the same work.
 
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result, bail};
 
+use analysis::parts::{ClassParts, PartOptions, StageTimes};
 use classfile::class::ClassFile;
 use driver::container::Scratch;
 use driver::jdk::JdkChoice;
-use driver::world::{WorldSpec, load};
+use driver::world::{DEFAULT_RELEASE, WorldSpec, list_archive, load};
 
 const WARM_UP: usize = 4;
 const ROUNDS: usize = 5;
@@ -35,8 +40,90 @@ fn main() -> Result<()> {
             println!("{time}\t{}\t{bodies}\t{instructions}\t{handlers}\t{lines}", classes.len());
             Ok(())
         }
-        _ => bail!("usage: ajar-bench blob INPUT OUT [ROOT] | read BLOB"),
+        ["graphs", blob] => {
+            let bytes = std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?;
+            let classes = split(&bytes)?;
+            let nodes = graphs(&classes)?;
+            let time = median(|| graphs(&classes).map(drop))?;
+            println!("{time}\t{nodes}");
+            Ok(())
+        }
+        ["list", jar] => {
+            let bytes = std::fs::read(jar).with_context(|| format!("cannot read {jar}"))?;
+            let mut copies: Vec<Vec<u8>> = (0..WARM_UP + ROUNDS).map(|_| bytes.clone()).collect();
+            let mut n = 0;
+            let time = median(|| {
+                n = list(jar, copies.pop().unwrap_or_default())?;
+                Ok(())
+            })?;
+            println!("{time}\t{n}");
+            Ok(())
+        }
+        ["disk", jar] => {
+            let mut n = 0;
+            let time = median(|| {
+                n = list(jar, std::fs::read(jar)?)?;
+                Ok(())
+            })?;
+            println!("{time}\t{n}");
+            Ok(())
+        }
+        ["facts", blob] => {
+            let bytes = std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?;
+            let classes = split(&bytes)?;
+            let before = own_memory()?;
+            let kept: Vec<_> = classes
+                .iter()
+                .filter_map(|it| analysis::facts::class_facts(it).ok().map(|it| it.0))
+                .collect();
+            let grown = own_memory()?.saturating_sub(before);
+            println!("{grown}\t{}\t{}", bytes.len(), kept.len());
+            // The process ends here: giving the memory back piece by piece is no part of the question.
+            std::mem::forget(kept);
+            Ok(())
+        }
+        _ => bail!("usage: ajar-bench blob INPUT OUT [ROOT] | read|graphs|facts BLOB | list|disk JAR"),
     }
+}
+
+/// Lists the classes of a jar and hashes each; returns how many there are.
+fn list(name: &str, bytes: Vec<u8>) -> Result<usize> {
+    let (containers, _) = list_archive(name, bytes, DEFAULT_RELEASE).map_err(anyhow::Error::msg)?;
+    let mut scratch = Scratch::new();
+    let mut n = 0;
+    for container in &containers {
+        for entry in &container.classes {
+            if let Err(problem) = container.identity(entry, &mut scratch) {
+                bail!("{}: {problem:?}", container.display(entry));
+            }
+            n += 1;
+        }
+    }
+    Ok(n)
+}
+
+/// Bytes of memory that belong to this process alone.
+fn own_memory() -> Result<u64> {
+    driver::usage::own_memory().context("this system does not say how much memory a process has")
+}
+
+/// Stackless form, local facts and graph of every method; returns the number of nodes.
+fn graphs(classes: &[&[u8]]) -> Result<usize> {
+    let mut scratch = bir::lower::Scratch::default();
+    let mut times = StageTimes::default();
+    let options = PartOptions { select: &|_| true, clock: None };
+    let mut nodes = 0;
+    for bytes in classes {
+        let class = ClassParts::read(bytes)?;
+        for method in class.methods(&options, &mut scratch, &mut times)? {
+            if let Some(code) = method.code {
+                let (code, positions) = code?;
+                nodes += class.head.graph(&code).nodes.len();
+                black_box(positions);
+            }
+        }
+    }
+    Ok(nodes)
 }
 
 fn write_blob(input: &str, out: &str, root: Option<&str>) -> Result<()> {

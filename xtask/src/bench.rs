@@ -10,45 +10,93 @@ use anyhow::{Context, Result, bail};
 use crate::corpus::{self, output};
 use crate::jdk::{self, Jdk};
 
-/// Our figure against the peer's, both CPU time of one thread.
+/// One figure of ours and what it has to reach.
 struct Bench {
     name: &'static str,
-    /// Mode of `ajar-bench`, and of `AsmBench`.
-    ours: &'static str,
-    peers: &'static str,
-    /// Module of the JDK image whose classes both read; `None` for all.
-    module: Option<&'static str>,
-    /// Both sides print the same counts.
-    same_counts: bool,
-    /// How many times faster we have to be.
-    at_least: f64,
+    subject: Subject,
+    target: Target,
 }
 
-const BENCHES: &[Bench] = &[Bench {
-    name: "JDK 17: read every instruction, handler and line",
-    ours: "read",
-    peers: "read",
-    module: None,
-    same_counts: true,
-    at_least: 3.0,
-}];
+/// What is measured.
+enum Subject {
+    /// CPU time of one thread over the same bytes, ours and ASM's: the ratio counts.
+    Peer {
+        /// Mode of `ajar-bench`, and of `AsmBench`.
+        ours: &'static str,
+        peers: &'static str,
+        /// Module of the JDK image whose classes both read; `None` for all.
+        module: Option<&'static str>,
+        /// Both sides print the same counts.
+        same_counts: bool,
+    },
+    /// Milliseconds of CPU that a mode of `ajar-bench` takes over a jar of all classes of the JDK.
+    Jar(&'static str),
+    /// Bytes of memory that facts take for a byte of class file.
+    Facts,
+    /// Megabytes of memory that `ajar cfg` of the whole JDK has at most, mapped files not counted.
+    Memory,
+    /// How many times faster `ajar cfg` of the whole JDK is on two threads than on one, by the clock.
+    Threads,
+}
+
+/// What a figure has to reach.
+#[derive(Clone, Copy)]
+enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "JDK 17: read every instruction, handler and line",
+        subject: Subject::Peer { ours: "read", peers: "read", module: None, same_counts: true },
+        target: Target::AtLeast(3.0),
+    },
+    Bench {
+        name: "java.base 17: stackless forms and graphs",
+        subject: Subject::Peer {
+            ours: "graphs",
+            peers: "analyze",
+            module: Some("java.base"),
+            same_counts: false,
+        },
+        target: Target::AtLeast(3.0),
+    },
+    Bench { name: "JDK 17: facts kept, bytes a byte", subject: Subject::Facts, target: Target::AtMost(4.0) },
+    Bench { name: "ajar cfg of JDK 17: memory, MB", subject: Subject::Memory, target: Target::AtMost(250.0) },
+    Bench {
+        name: "ajar cfg of JDK 17: two threads against one",
+        subject: Subject::Threads,
+        target: Target::AtLeast(1.7),
+    },
+    Bench {
+        name: "jar of JDK 17: list and hash, from memory, ms",
+        subject: Subject::Jar("list"),
+        target: Target::AtMost(20.0),
+    },
+    Bench {
+        name: "jar of JDK 17: list and hash, from disk, ms",
+        subject: Subject::Jar("disk"),
+        target: Target::AtMost(60.0),
+    },
+];
 
 /// The release that the targets speak of.
 const JDK_FEATURE: u32 = 17;
 
-/// What one side printed: nanoseconds, then counts.
+/// What one side printed: a number, then counts.
 #[derive(Debug, PartialEq)]
 struct Measured {
-    seconds: f64,
+    number: u64,
     counts: String,
 }
 
 struct Row {
     name: &'static str,
-    ours: f64,
-    peers: f64,
-    megabytes: f64,
-    at_least: f64,
+    /// What was seen, for people.
+    seen: String,
+    figure: f64,
+    target: Target,
 }
 
 /// Runs the benches whose name contains `word`. Fails if one misses its target.
@@ -60,30 +108,18 @@ pub(crate) fn run(root: &Path, word: &str) -> Result<()> {
     }
     let out = root.join("bench-out");
     std::fs::create_dir_all(&out)?;
-    let ours = build_ours(root)?;
-    let peer = Peer::build(root, &out)?;
+    let bench = Workbench {
+        ours: build(root, "xtask", &["--example", "ajar-bench"], "ajar-bench")?,
+        ajar: build(root, "cli", &[], "ajar")?,
+        jdk: find_jdk()?,
+        root: root.to_path_buf(),
+        out: out.clone(),
+    };
     let mut rows = Vec::new();
-    for bench in chosen {
-        eprintln!("{}: running", bench.name);
-        let blob = out.join(format!("jdk-{}-{}.blob", peer.jdk.feature(), bench.module.unwrap_or("all")));
-        write_blob(&ours, &peer.jdk, bench.module, &blob)?;
-        let our_side = measured(&output(Command::new(&ours).arg(bench.ours).arg(&blob))?)?;
-        let peers_side = measured(&output(&mut peer.command(bench.peers, &blob))?)?;
-        if bench.same_counts && our_side.counts != peers_side.counts {
-            bail!(
-                "{}: both sides read the same bytes and counted differently: ours {}, peer's {}",
-                bench.name,
-                our_side.counts,
-                peers_side.counts
-            );
-        }
-        rows.push(Row {
-            name: bench.name,
-            ours: our_side.seconds,
-            peers: peers_side.seconds,
-            megabytes: std::fs::metadata(&blob)?.len() as f64 / 1e6,
-            at_least: bench.at_least,
-        });
+    for it in chosen {
+        eprintln!("{}: running", it.name);
+        let (figure, seen) = bench.measure(&it.subject)?;
+        rows.push(Row { name: it.name, seen, figure, target: it.target });
     }
     print!("{}", table(&rows));
     std::fs::write(out.join("bench.tsv"), tsv(&rows))?;
@@ -94,43 +130,149 @@ pub(crate) fn run(root: &Path, word: &str) -> Result<()> {
     Ok(())
 }
 
-/// Builds `ajar-bench` as users build the product, and asks cargo where it put it.
-fn build_ours(root: &Path) -> Result<PathBuf> {
+/// The programs and inputs of a run.
+struct Workbench {
+    ours: PathBuf,
+    ajar: PathBuf,
+    jdk: Jdk,
+    root: PathBuf,
+    out: PathBuf,
+}
+
+impl Workbench {
+    /// The figure that counts, and what was seen.
+    fn measure(&self, subject: &Subject) -> Result<(f64, String)> {
+        match *subject {
+            Subject::Peer { ours, peers, module, same_counts } => self.peer(ours, peers, module, same_counts),
+            Subject::Facts => {
+                let it = self.run_ours("facts", &self.blob(None)?)?;
+                let input: f64 = it.counts.split('\t').next().unwrap_or_default().parse()?;
+                let figure = it.number as f64 / input;
+                Ok((figure, format!("{:.0} MB for {:.0} MB", it.number as f64 / 1e6, input / 1e6)))
+            }
+            Subject::Jar(mode) => {
+                let it = self.run_ours(mode, &self.jar()?)?;
+                let ms = it.number as f64 / 1e6;
+                Ok((ms, format!("{ms:.1} ms, {} classes", it.counts)))
+            }
+            Subject::Memory => {
+                let (seconds, peak) = self.cfg(2)?;
+                let mb = peak as f64 / 1e6;
+                Ok((mb, format!("{mb:.0} MB in {seconds:.1} s")))
+            }
+            Subject::Threads => {
+                let (one, _) = self.cfg(1)?;
+                let (two, _) = self.cfg(2)?;
+                Ok((one / two, format!("{one:.2} s and {two:.2} s")))
+            }
+        }
+    }
+
+    fn run_ours(&self, mode: &str, input: &Path) -> Result<Measured> {
+        measured(&output(Command::new(&self.ours).arg(mode).arg(input))?)
+    }
+
+    fn peer(&self, ours: &str, peers: &str, module: Option<&str>, same: bool) -> Result<(f64, String)> {
+        let blob = self.blob(module)?;
+        let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
+        let our_side = self.run_ours(ours, &blob)?;
+        let peers_side = measured(&output(&mut peer.command(peers, &blob))?)?;
+        if same && our_side.counts != peers_side.counts {
+            let (ours, peers) = (our_side.counts, peers_side.counts);
+            bail!("both sides read the same bytes and counted differently: ours {ours}, the peer's {peers}");
+        }
+        let (a, b) = (our_side.number as f64 / 1e9, peers_side.number as f64 / 1e9);
+        let speed = std::fs::metadata(&blob)?.len() as f64 / 1e6 / a;
+        Ok((b / a, format!("{a:.3} s, {speed:.0} MB/s; ASM {b:.3} s")))
+    }
+
+    /// All classes of the JDK, or of one module of it, one after another.
+    fn blob(&self, module: Option<&str>) -> Result<PathBuf> {
+        let blob = self.out.join(format!("jdk-{}-{}.blob", self.jdk.feature(), module.unwrap_or("all")));
+        let mut command = Command::new(&self.ours);
+        command.arg("blob").arg(&self.jdk.home).arg(&blob).args(module);
+        output(&mut command)?;
+        Ok(blob)
+    }
+
+    /// A jar of all classes of the JDK, made by its own tools.
+    fn jar(&self) -> Result<PathBuf> {
+        let jar = self.out.join(format!("jdk-{}.jar", self.jdk.feature()));
+        if !jar.is_file() {
+            let folder = self.out.join("image");
+            let mut extract = Command::new(self.jdk.home.join("bin/jimage"));
+            extract.arg("extract").arg("--dir").arg(&folder).arg(self.jdk.home.join("lib/modules"));
+            output(&mut extract)?;
+            let mut pack = Command::new(self.jdk.home.join("bin/jar"));
+            output(pack.arg("cfM").arg(&jar).arg("-C").arg(&folder).arg("."))?;
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(jar)
+    }
+
+    /// Seconds by the clock and peak memory of its own of `ajar cfg` over the whole JDK.
+    fn cfg(&self, threads: u32) -> Result<(f64, u64)> {
+        let mut command = Command::new(&self.ajar);
+        command.args(["cfg", "--quiet", "--jdk", "none", "--output-format", "jsonl", "--threads"]);
+        command.arg(threads.to_string()).arg(&self.jdk.home).stdout(Stdio::null());
+        let start = std::time::Instant::now();
+        let mut child = command.spawn().context("cannot run ajar")?;
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        let done = loop {
+            peak = peak.max(anonymous_memory(&status));
+            if let Some(done) = child.try_wait()? {
+                break done;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        if !done.success() {
+            bail!("ajar cfg ended with {done}");
+        }
+        Ok((start.elapsed().as_secs_f64(), peak))
+    }
+}
+
+/// Bytes of memory that are no mapped file, as the kernel's status file says; 0 when it does not.
+fn anonymous_memory(status: &str) -> u64 {
+    let text = std::fs::read_to_string(status).unwrap_or_default();
+    let line = text.lines().find_map(|it| it.strip_prefix("RssAnon:"));
+    let number = line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    number.map_or(0, |it| it * 1024)
+}
+
+fn find_jdk() -> Result<Jdk> {
+    jdk::find_all()
+        .into_iter()
+        .find(|it| it.feature() == JDK_FEATURE && it.home.join("bin/javac").is_file())
+        .with_context(|| format!("no JDK {JDK_FEATURE} with javac found: set JAVA_HOME, or install one"))
+}
+
+/// Builds a program as users build the product, and asks cargo where it put it.
+fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--release", "--package", "xtask", "--example", "ajar-bench"]);
+    command.args(["build", "--release", "--package", package]).args(what);
     command.args(["--message-format", "json-render-diagnostics"]).current_dir(root).stderr(Stdio::inherit());
     let messages = output(&mut command)?;
     let executable = messages.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        if message.get("target")?.get("name")? != "ajar-bench" {
+        if message.get("target")?.get("name")? != name {
             return None;
         }
         Some(PathBuf::from(message.get("executable")?.as_str()?))
     });
-    executable.context("cargo did not say where ajar-bench is")
-}
-
-fn write_blob(ours: &Path, jdk: &Jdk, module: Option<&str>, blob: &Path) -> Result<()> {
-    let mut command = Command::new(ours);
-    command.arg("blob").arg(&jdk.home).arg(blob).args(module);
-    output(&mut command).map(drop)
+    executable.with_context(|| format!("cargo did not say where {name} is"))
 }
 
 /// ASM on a JVM.
 struct Peer {
-    jdk: Jdk,
+    java: PathBuf,
     class_path: std::ffi::OsString,
 }
 
 impl Peer {
-    fn build(root: &Path, out: &Path) -> Result<Peer> {
-        let jdk = jdk::find_all()
-            .into_iter()
-            .find(|it| it.feature() == JDK_FEATURE && it.home.join("bin/javac").is_file())
-            .with_context(|| {
-                format!("no JDK {JDK_FEATURE} with javac found: set JAVA_HOME, or install one")
-            })?;
+    fn build(root: &Path, out: &Path, jdk: &Jdk) -> Result<Peer> {
         corpus::run(root, "tools", true)?;
         let jars = root.join("corpus/tools/libasm-java/usr/share/java");
         let classes = out.join("classes");
@@ -143,11 +285,11 @@ impl Peer {
         let mut javac = Command::new(jdk.home.join("bin/javac"));
         javac.arg("-cp").arg(&class_path).arg("-d").arg(&classes).arg(root.join("xtask/bench/AsmBench.java"));
         output(&mut javac)?;
-        Ok(Peer { jdk, class_path })
+        Ok(Peer { java: jdk.home.join("bin/java"), class_path })
     }
 
     fn command(&self, mode: &str, blob: &Path) -> Command {
-        let mut command = Command::new(self.jdk.home.join("bin/java"));
+        let mut command = Command::new(&self.java);
         command.args(["-XX:+UseSerialGC", "-Xmx3g", "-cp"]).arg(&self.class_path);
         command.arg("AsmBench").arg(mode).arg(blob);
         command
@@ -170,53 +312,46 @@ fn find_jar(folder: &Path, name: &str) -> Result<PathBuf> {
 }
 
 fn measured(line: &str) -> Result<Measured> {
-    let (time, counts) = line.trim().split_once('\t').unwrap_or((line.trim(), ""));
-    let nanoseconds: u64 = time.parse().with_context(|| format!("`{line}` starts with no time"))?;
-    Ok(Measured { seconds: nanoseconds as f64 / 1e9, counts: counts.to_string() })
+    let (number, counts) = line.trim().split_once('\t').unwrap_or((line.trim(), ""));
+    let number: u64 = number.parse().with_context(|| format!("`{line}` starts with no number"))?;
+    Ok(Measured { number, counts: counts.to_string() })
 }
 
 impl Row {
-    fn ratio(&self) -> f64 {
-        self.peers / self.ours
-    }
-
     fn passes(&self) -> bool {
-        self.ratio() >= self.at_least
+        match self.target {
+            Target::AtLeast(it) => self.figure >= it,
+            Target::AtMost(it) => self.figure <= it,
+        }
     }
 
     fn verdict(&self) -> &'static str {
         if self.passes() { "pass" } else { "FAIL" }
+    }
+
+    fn target(&self) -> String {
+        match self.target {
+            Target::AtLeast(it) => format!(">= {it}"),
+            Target::AtMost(it) => format!("<= {it}"),
+        }
     }
 }
 
 fn table(rows: &[Row]) -> String {
     let mut out = String::new();
     let width = rows.iter().map(|it| it.name.len()).max().unwrap_or(0);
-    let _ = writeln!(out, "{:width$}  {:>8} {:>6}  {:>8}  ratio  target", "", "ours", "MB/s", "ASM 9");
     for row in rows {
-        let (ours, peers, speed) = (row.ours, row.peers, row.megabytes / row.ours);
-        let (ratio, at_least) = (row.ratio(), row.at_least);
-        let verdict = row.verdict();
-        let _ = writeln!(
-            out,
-            "{:width$}  {ours:>6.3} s {speed:>6.0}  {peers:>6.3} s  {ratio:>5.1}  {at_least:>6.1}  {verdict}",
-            row.name
-        );
+        let (figure, target, verdict, seen) = (row.figure, row.target(), row.verdict(), &row.seen);
+        let _ = writeln!(out, "{:width$}  {figure:>7.2}  {target:>7}  {verdict}  {seen}", row.name);
     }
     out
 }
 
 fn tsv(rows: &[Row]) -> String {
-    let mut out = "name\tours_s\tours_mb_per_s\tpeer_s\tratio\ttarget\tverdict\n".to_string();
+    let mut out = "name\tfigure\ttarget\tverdict\tseen\n".to_string();
     for row in rows {
-        let (ours, peers, speed) = (row.ours, row.peers, row.megabytes / row.ours);
-        let (ratio, at_least) = (row.ratio(), row.at_least);
-        let verdict = row.verdict();
-        let _ = writeln!(
-            out,
-            "{}\t{ours:.4}\t{speed:.0}\t{peers:.4}\t{ratio:.2}\t{at_least}\t{verdict}",
-            row.name
-        );
+        let (figure, target, verdict, seen) = (row.figure, row.target(), row.verdict(), &row.seen);
+        let _ = writeln!(out, "{}\t{figure:.3}\t{target}\t{verdict}\t{seen}", row.name);
     }
     out
 }
@@ -226,22 +361,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_passes_from_its_target_on() {
-        let row = |peers| Row { name: "read", ours: 0.1, peers, megabytes: 100.0, at_least: 3.0 };
-        let text = tsv(&[row(0.3125), row(0.25)]);
+    fn a_row_passes_on_its_side_of_the_target() {
+        let row = |figure, target| Row { name: "read", seen: "1 s".to_string(), figure, target };
+        let text = tsv(&[
+            row(3.125, Target::AtLeast(3.0)),
+            row(2.5, Target::AtLeast(3.0)),
+            row(2.5, Target::AtMost(3.0)),
+            row(3.5, Target::AtMost(3.0)),
+        ]);
         assert_eq!(
             text,
-            "name\tours_s\tours_mb_per_s\tpeer_s\tratio\ttarget\tverdict\n\
-             read\t0.1000\t1000\t0.3125\t3.12\t3\tpass\n\
-             read\t0.1000\t1000\t0.2500\t2.50\t3\tFAIL\n"
+            "name\tfigure\ttarget\tverdict\tseen\n\
+             read\t3.125\t>= 3\tpass\t1 s\n\
+             read\t2.500\t>= 3\tFAIL\t1 s\n\
+             read\t2.500\t<= 3\tpass\t1 s\n\
+             read\t3.500\t<= 3\tFAIL\t1 s\n"
         );
-        assert!(table(&[row(0.25)]).contains("2.5     3.0  FAIL"));
+        assert!(table(&[row(2.5, Target::AtLeast(3.0))]).contains("2.50     >= 3  FAIL  1 s"));
     }
 
     #[test]
     fn what_a_side_prints() {
         let found = measured("2000000000\t3\t4\n").unwrap();
-        assert_eq!(found, Measured { seconds: 2.0, counts: "3\t4".to_string() });
+        assert_eq!(found, Measured { number: 2_000_000_000, counts: "3\t4".to_string() });
         assert!(measured("soon\t3").is_err());
     }
 }
