@@ -6,7 +6,7 @@ use crate::body::{Expr, ExprId, MAX_TEMP, Place, Var};
 use crate::build::Builder;
 use crate::ops::{BinaryOp, Kind, UnOp};
 use crate::parse::cursor::{Cursor, Result};
-use crate::print::{CANONICAL_NAN_D, CANONICAL_NAN_F};
+use crate::print::atoms::{CANONICAL_NAN_D, CANONICAL_NAN_F};
 use crate::words::{self, meaning};
 
 /// How deep expressions may be; lowering cuts deeper ones.
