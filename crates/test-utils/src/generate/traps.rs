@@ -73,11 +73,17 @@ impl Body<'_> {
         body(self);
         self.code.bind(end);
         self.goto(after);
-        let first_row = self.code.rows.len();
-        for _ in 0..self.rng.range(1, 3) {
-            let handler = self.code.here();
+        let mut handlers: Vec<Label> = (0..self.rng.range(1, 3)).map(|_| self.code.label()).collect();
+        for &handler in &handlers {
             let class = self.catch_class();
             self.code.catch(start, end, handler, class.as_deref());
+        }
+        // The handlers need not lie in the order of their rows.
+        if self.rng.chance(15) {
+            handlers.reverse();
+        }
+        for handler in handlers {
+            self.code.bind(handler);
             // What waited on the stack is gone in a handler.
             let waiting = std::mem::replace(&mut self.live, 0);
             self.scope(|it| {
@@ -88,9 +94,6 @@ impl Body<'_> {
                 it.finish_handler(waiting, after, &handled);
             });
             self.live = waiting;
-        }
-        if self.rng.chance(15) {
-            self.code.rows.get_mut(first_row..).unwrap_or_default().reverse();
         }
         self.code.bind(after);
     }
