@@ -53,9 +53,12 @@ pub enum Code {
 pub struct ClassPositions {
     /// The source file that debug data names.
     pub source_file: Option<Text>,
-    /// By method, as in [`ClassFacts::methods`]: positions, why the code cannot be read, or `None` without code.
-    pub methods: Box<[Option<std::result::Result<Arc<Positions>, Malformed>>]>,
+    /// By method, as in [`ClassFacts::methods`].
+    pub methods: Box<[Place]>,
 }
+
+/// Where the code of a method stands, why it cannot be read, or `None` for a method without code.
+pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 
 /// Facts and positions of the class in `bytes`.
 ///

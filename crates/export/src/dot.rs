@@ -187,10 +187,8 @@ fn row(out: &mut Vec<u8>, it: &MethodAnswer, blocks: &[Block], id: InstrId, line
     xml(out, shortened(text));
     out.extend(b"</font></td><td align=\"right\">");
     let line = it.positions.line(id);
-    if line.is_some() && line != *line_before {
-        if let Some(line) = line {
-            small(out, &format_args!("line {line}"));
-        }
+    if let Some(line) = line.filter(|_| line != *line_before) {
+        small(out, &format_args!("line {line}"));
     }
     *line_before = line;
     out.extend(b"</td></tr>");

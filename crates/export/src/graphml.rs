@@ -121,7 +121,9 @@ pub(crate) fn method(
 }
 
 fn data(out: &mut Vec<u8>, key: &str, value: impl std::fmt::Display) {
-    let _ = write!(out, r#"<data key="{key}">"#);
+    out.extend(b"<data key=\"");
+    out.extend(key.as_bytes());
+    out.extend(b"\">");
     xml(out, value);
     out.extend(b"</data>");
 }

@@ -137,7 +137,7 @@ mod tests {
         let text = written(|out| {
             out.push(b'{');
             key(out, "a");
-            array(out, [1, 2], |out, it| number(out, it));
+            array(out, [1, 2], number);
             key(out, "b");
             optional_number(out, None::<i64>);
             out.push(b'}');

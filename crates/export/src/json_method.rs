@@ -54,7 +54,7 @@ fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &M
 fn unreachable(out: &mut Vec<u8>, it: &MethodAnswer) {
     key(out, "unreachable");
     array(out, it.positions.unreachable.iter(), |out, &(from, to)| {
-        array(out, [i64::from(from), i64::from(to)], |out, pc| number(out, pc));
+        array(out, [i64::from(from), i64::from(to)], number);
     });
 }
 

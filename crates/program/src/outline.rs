@@ -151,7 +151,7 @@ fn is_ghost(it: &Annotation) -> bool {
 /// The strings of an element. A class constant counts as the name of its class; one value needs no array.
 fn strings_of(value: &Value) -> Box<[Name]> {
     match value {
-        Value::Array(items) => items.iter().flat_map(|it| strings_of(it)).collect(),
+        Value::Array(items) => items.iter().flat_map(strings_of).collect(),
         Value::Str(it) => Box::new([*it]),
         Value::Class(it) => {
             let text = it.bytes();
