@@ -1,6 +1,6 @@
 //! What a run says besides its result: on stderr, at the end.
 
-use export::document::Trailer;
+use export::frame::Trailer;
 
 use crate::args::Global;
 

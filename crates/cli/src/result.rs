@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use camino::Utf8PathBuf;
-use export::document::{Document, Format, Header};
+use export::document::Document;
+use export::form::Format;
+use export::frame::Header;
 
 use crate::output::Output;
 use crate::report::{self, Outcome};

@@ -9,7 +9,7 @@ use driver::config::Settings;
 use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
 use driver::parallel::map_ordered;
 use driver::world::{LoadedWorld, WorldSpec, load};
-use export::document::{FailedClass, FailedMethod, Header, Trailer};
+use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::Stats;
 use ide::MethodId;
 use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};

@@ -12,8 +12,8 @@ use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::blocks::{Block, BlockId, Fate, Raise, blocks, push_instr_text};
 use ide::{EdgeKind, Human, InstrId, NodeKind, print};
 
-use crate::document::{Header, Trailer, header_lines, trailer_lines};
-use crate::fragment::Nodes;
+use crate::form::Nodes;
+use crate::frame::{Header, Trailer, header_lines, trailer_lines};
 use crate::markup::{dot_id, xml};
 use crate::words::{self, Shown};
 

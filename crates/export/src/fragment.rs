@@ -2,17 +2,8 @@
 
 use ide::answer::ClassAnswer;
 
-use crate::document::Format;
+use crate::form::{Format, Nodes};
 use crate::{dot, graphml, json_method};
-
-/// What a node of a drawn graph is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Nodes {
-    /// A basic block, for people.
-    Blocks,
-    /// A node of the definition, for programs.
-    Instructions,
-}
 
 /// Appends the graphs of the class's methods. `number` is the number of the class in the run: GraphML ids are made of
 /// it. `nodes` matters to Graphviz only.

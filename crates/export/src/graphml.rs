@@ -7,7 +7,7 @@ use std::io::Write;
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{EdgeKind, print};
 
-use crate::document::{Header, Trailer, header_lines, trailer_lines};
+use crate::frame::{Header, Trailer, header_lines, trailer_lines};
 use crate::markup::xml;
 use crate::words;
 

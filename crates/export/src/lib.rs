@@ -7,7 +7,9 @@
 //! `schemas/` holds the JSON Schemas of what is written; the tests validate against them.
 
 pub mod document;
+pub mod form;
 pub mod fragment;
+pub mod frame;
 pub mod stats;
 
 mod dot;

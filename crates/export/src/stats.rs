@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::document::{Header, Trailer, header_members, trailer_members};
+use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::key;
 
 /// The figures of a run.

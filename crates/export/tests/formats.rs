@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use export::document::{Document, FailedClass, FailedMethod, Format, Header, Trailer};
-use export::fragment::{Nodes, bir_fragment, cfg_fragment};
+use export::document::Document;
+use export::form::{Format, Nodes};
+use export::fragment::{bir_fragment, cfg_fragment};
+use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::{Stats, stats_json};
 use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::{Fault, MethodId, Scratch, Text};

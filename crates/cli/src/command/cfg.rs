@@ -1,6 +1,7 @@
 //! `ajar cfg`: control-flow graphs.
 
-use export::fragment::{Nodes, cfg_fragment};
+use export::form::Nodes;
+use export::fragment::cfg_fragment;
 use ide::answer::ClassAnswer;
 
 use crate::args::{CfgArgs, Global, NodesArg};

@@ -4,7 +4,7 @@ pub(crate) mod bir;
 pub(crate) mod cfg;
 pub(crate) mod style;
 
-use export::document::Header;
+use export::frame::Header;
 
 use style::{Ink, Style};
 

@@ -1,0 +1,161 @@
+//! What stands around the pieces of a result: what it rests on, and what was left out.
+
+use ide::{Fault, MethodId};
+
+use crate::json::{array, key, number, optional_number, string};
+use crate::json_method::method_name;
+
+/// What an answer rests on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The command that was asked: `cfg`, `bir` or `stats`.
+    pub command: &'static str,
+    /// The version of ajar.
+    pub version: &'static str,
+    /// The JDK whose class library was used, and how it was found.
+    pub jdk: Option<String>,
+    /// The Java release for which multi-release jars were read.
+    pub release: u16,
+    /// The world assumed: `open`.
+    pub world: &'static str,
+    /// The groups of VM errors that the graphs count.
+    pub vm_error_groups: Vec<&'static str>,
+    /// What was assumed besides, a sentence each.
+    pub assumptions: Vec<&'static str>,
+    /// The containers in class-path order: name and role.
+    pub containers: Vec<(String, &'static str)>,
+}
+
+/// What was left out, and what is odd.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Trailer {
+    /// Classes that could not be read.
+    pub failed_classes: Vec<FailedClass>,
+    /// Methods whose code could not be read.
+    pub failed_methods: Vec<FailedMethod>,
+    /// What is odd although nothing is lost: place and text.
+    pub notes: Vec<(String, String)>,
+}
+
+/// A class that could not be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedClass {
+    /// Where: `outer.jar!/p/C.class`.
+    pub place: String,
+    /// What is wrong, without a full stop.
+    pub reason: String,
+    /// Offset in the class file, when the fault is in it.
+    pub offset: Option<u32>,
+    /// The rule of the JVMS that is broken, when the fault is in the class file.
+    pub jvms: Option<&'static str>,
+}
+
+/// A method whose code could not be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedMethod {
+    /// Where: `outer.jar!/p/C.class`.
+    pub place: String,
+    /// The method.
+    pub method: MethodId,
+    /// Why.
+    pub fault: Fault,
+}
+
+/// Appends an open object with the members of the header.
+pub(crate) fn header_members(out: &mut Vec<u8>, header: &Header) {
+    out.push(b'{');
+    key(out, "ajar");
+    string(out, header.version);
+    key(out, "command");
+    string(out, header.command);
+    key(out, "jdk");
+    match &header.jdk {
+        Some(it) => string(out, it),
+        None => out.extend(b"null"),
+    }
+    key(out, "release");
+    number(out, header.release);
+    key(out, "world");
+    string(out, header.world);
+    key(out, "vm_error_groups");
+    array(out, &header.vm_error_groups, |out, it| string(out, it));
+    key(out, "assumptions");
+    array(out, &header.assumptions, |out, it| string(out, it));
+    key(out, "containers");
+    array(out, &header.containers, |out, (name, role)| {
+        out.push(b'{');
+        key(out, "name");
+        string(out, name);
+        key(out, "role");
+        string(out, role);
+        out.push(b'}');
+    });
+}
+
+/// Appends the members of the trailer, without a comma before them.
+pub(crate) fn trailer_members(out: &mut Vec<u8>, trailer: &Trailer) {
+    out.extend(b"\"failed_classes\":");
+    array(out, &trailer.failed_classes, |out, it| {
+        out.push(b'{');
+        key(out, "place");
+        string(out, &it.place);
+        key(out, "reason");
+        string(out, &it.reason);
+        key(out, "offset");
+        optional_number(out, it.offset);
+        key(out, "jvms");
+        match it.jvms {
+            Some(it) => string(out, it),
+            None => out.extend(b"null"),
+        }
+        out.push(b'}');
+    });
+    key(out, "failed_methods");
+    array(out, &trailer.failed_methods, |out, it| {
+        out.push(b'{');
+        key(out, "method");
+        method_name(out, it.method);
+        key(out, "place");
+        string(out, &it.place);
+        key(out, "reason");
+        string(out, &it.fault.what);
+        key(out, "offset");
+        number(out, it.fault.offset);
+        key(out, "jvms");
+        string(out, it.fault.jvms);
+        out.push(b'}');
+    });
+    key(out, "notes");
+    array(out, &trailer.notes, |out, (place, text)| {
+        out.push(b'{');
+        key(out, "place");
+        string(out, place);
+        key(out, "text");
+        string(out, text);
+        out.push(b'}');
+    });
+}
+
+/// What the header and trailer of the graph formats say, one line each.
+pub(crate) fn header_lines(header: &Header) -> Vec<String> {
+    let jdk = header.jdk.as_deref().unwrap_or("none");
+    let mut lines = vec![
+        format!("ajar {} {}", header.version, header.command),
+        format!("jdk: {jdk}; release {}", header.release),
+        format!("world: {}; VM error groups: {}", header.world, header.vm_error_groups.join(", ")),
+    ];
+    lines.extend(header.assumptions.iter().map(|it| format!("assumed: {it}")));
+    lines
+}
+
+/// See [`header_lines`].
+pub(crate) fn trailer_lines(trailer: &Trailer) -> Vec<String> {
+    let classes =
+        trailer.failed_classes.iter().map(|it| format!("failed class: {}: {}", it.place, it.reason));
+    let methods = trailer
+        .failed_methods
+        .iter()
+        .map(|it| format!("failed method: {}: {}: {}", it.place, it.method, it.fault));
+    let notes = trailer.notes.iter().map(|(place, text)| format!("note: {place}: {text}"));
+    classes.chain(methods).chain(notes).collect()
+}
