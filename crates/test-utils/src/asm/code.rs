@@ -1,9 +1,9 @@
 //! A method body under construction: instructions with labels, exception rows, debug tables.
 //!
-//! The builder keeps instructions as data and names; `encode` turns them into bytes. Branches must fit their
+//! The builder keeps instructions as data and names; `encode_code` turns them into bytes. Branches must fit their
 //! form (`goto` is never widened silently), while locals above 255 get `wide` and `ldc` becomes `ldc_w` by need.
 
-use super::class::Attribute;
+use super::attribute::Attribute;
 use super::opcodes as op;
 use super::pool::{Const, Member, Text};
 

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::code::{CodeBuilder, Insn, Label, Pos};
-use super::encode::{arg_slots, value_slots};
 use super::opcodes as op;
+use super::slots::{arg_slots, value_slots};
 
 /// Highest depth on any path, as a class file can hold it.
 pub(super) fn max_stack(body: &CodeBuilder) -> u16 {

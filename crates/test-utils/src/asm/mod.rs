@@ -48,17 +48,23 @@
 //! ```
 //! `goto`, `goto_w`, `jsr`, `jsr_w`, `ldc`, `ldc_w` are what is written, but for `ldc` of an index above 255.
 
+mod args;
+mod attribute;
 mod class;
 mod code;
 mod depth;
-mod encode;
+mod encode_class;
+mod encode_code;
 pub mod opcodes;
 mod pool;
+mod put;
+mod slots;
 mod text;
 mod text_code;
 mod words;
 
-pub use class::{Attribute, Bootstrap, ClassBuilder, FieldDef, Inner, MethodDef};
+pub use attribute::{Attribute, Inner};
+pub use class::{Bootstrap, ClassBuilder, FieldDef, MethodDef};
 pub use code::{CodeBuilder, Insn, Label, Pos, Row, Var};
 pub use pool::{Const, Member, Text};
 pub use text::{assemble, parse};

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use super::AsmError;
-use super::class::{Attribute, MethodDef};
+use super::args::{Args, bootstrap_idx};
+use super::attribute::Attribute;
+use super::class::MethodDef;
 use super::code::{CodeBuilder, Insn, Label, Pos, Row, Var};
 use super::opcodes::{self as op, Shape};
 use super::pool::{Const, Text};
-use super::text::{Args, bootstrap_idx};
 use super::words::Word;
 
 /// A method of which not all lines have been read.

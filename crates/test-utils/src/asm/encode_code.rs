@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use super::AsmError;
-use super::class::{put_attribute, put_attributes, put_count};
 use super::code::{CodeBuilder, Insn, Label, Pos};
 use super::depth;
 use super::opcodes as op;
-use super::pool::{Pool, Text};
+use super::pool::Pool;
+use super::put::{put_attribute, put_attributes, put_count};
+use super::slots::arg_slots;
 
 type Labels = HashMap<Label, u32>;
 
@@ -229,41 +230,4 @@ fn indexed(out: &mut Vec<u8>, opcode: u8, idx: u16) {
 
 fn short(value: i32) -> Result<i16, AsmError> {
     i16::try_from(value).map_err(|_| AsmError::new("number or branch needs more than 16 bits"))
-}
-
-/// Slots that the parameters of a method descriptor take; malformed ones count as far as they can be read.
-pub(super) fn arg_slots(descriptor: &[u16]) -> u32 {
-    let close = descriptor.iter().position(|&it| it == u16::from(b')')).unwrap_or(descriptor.len());
-    let mut slots = 0;
-    let mut units = descriptor.iter().take(close).skip(1).peekable();
-    while let Some(&unit) = units.next() {
-        let mut unit = unit;
-        let mut array = false;
-        while unit == u16::from(b'[') {
-            array = true;
-            let Some(&next) = units.next() else { return slots + 1 };
-            unit = next;
-        }
-        if unit == u16::from(b'L') {
-            for &it in units.by_ref() {
-                if it == u16::from(b';') {
-                    break;
-                }
-            }
-        }
-        let wide = !array && (unit == u16::from(b'J') || unit == u16::from(b'D'));
-        slots += if wide { 2 } else { 1 };
-    }
-    slots
-}
-
-/// Slots of the value that a field of this descriptor holds or a method of it returns.
-pub(super) fn value_slots(descriptor: &Text) -> u32 {
-    let units = descriptor.units();
-    let start = units.iter().position(|&it| it == u16::from(b')')).map_or(0, |it| it + 1);
-    match units.get(start).and_then(|&it| u8::try_from(it).ok()) {
-        Some(b'V') => 0,
-        Some(b'J' | b'D') => 2,
-        _ => 1,
-    }
 }
