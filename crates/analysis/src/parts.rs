@@ -15,6 +15,7 @@ use flow::cfg::{Cfg, Options, cfg};
 use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
+use rustc_hash::FxHashSet;
 
 use crate::names::{MethodId, Text};
 
@@ -91,6 +92,7 @@ impl<'a> ClassParts<'a> {
             ClassHead { class: file.this_class()?, flags: file.flags, super_class: file.super_class()? };
         let statics = file.fields().filter(|it| it.flags.is_static());
         let static_fields = statics.map(|it| Ok((it.name()?, it.descriptor()?))).collect::<Result<_>>()?;
+        no_duplicates(&file, head.class)?;
         let source_file = file.attributes().text(b"SourceFile").map(|it| Text(it.bytes()));
         Ok(ClassParts { head, source_file, file, static_fields })
     }
@@ -157,6 +159,18 @@ impl<'a> ClassParts<'a> {
     }
 }
 
+/// Two methods of one name and descriptor: the JVM refuses the class, and nobody could tell them apart (JVMS §4.6).
+fn no_duplicates(file: &ClassFile<'_>, class: ClassName) -> Result<()> {
+    let mut seen = FxHashSet::default();
+    for it in file.methods() {
+        if !seen.insert(MethodRef::new(class, it.name()?, it.descriptor()?)) {
+            let fault = Fault::Other("two methods have the same name and descriptor");
+            return Err(Malformed::new(it.offset(), "4.6", fault));
+        }
+    }
+    Ok(())
+}
+
 /// A method without code that is neither abstract nor native (JVMS §4.7.3).
 fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
     if method.flags.is_abstract() || method.flags.is_native() {
@@ -177,5 +191,17 @@ impl MethodPart {
     /// The method.
     pub fn id(&self) -> MethodId {
         MethodId::of(self.method)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_methods_of_one_name_and_descriptor_cost_the_class() {
+        let bytes = include_bytes!("../../../test-data/torture/raw/InvDup.class");
+        let error = ClassParts::read(bytes).map(|_| ()).unwrap_err();
+        assert_eq!(error.fault, Fault::Other("two methods have the same name and descriptor"));
     }
 }

@@ -4,6 +4,11 @@
 //! circular; depth and total size are limited.
 
 use crate::bytes::{Reader, u2};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::class::ClassFile;
 use crate::error::{Fault, Malformed, Result};
 use crate::names::{ClassName, Descriptor, MemberRef, Name};
@@ -84,8 +89,8 @@ pub struct Dynamic {
     pub descriptor: Descriptor,
     /// The bootstrap method.
     pub bootstrap: MethodHandle,
-    /// Its static arguments.
-    pub args: Box<[Loadable]>,
+    /// Its static arguments, shared by all sites of one row of `BootstrapMethods`.
+    pub args: Arc<[Loadable]>,
 }
 
 /// A constant that `ldc` can load or a bootstrap method can be given (JVMS §4.4, table 4.4-C).
@@ -116,6 +121,9 @@ pub struct Bootstraps<'c, 'a> {
     pool: &'c Pool<'a>,
     /// Offsets of the rows.
     rows: Vec<u32>,
+    /// Arguments of the rows that sites asked for before. Hostile files have many sites with many
+    /// arguments.
+    known: RefCell<FxHashMap<u16, Arc<[Loadable]>>>,
 }
 
 impl<'c, 'a> Bootstraps<'c, 'a> {
@@ -135,7 +143,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
                 r.take(2 * n)?;
             }
         }
-        Ok(Bootstraps { pool: &class.pool, rows })
+        Ok(Bootstraps { pool: &class.pool, rows, known: RefCell::default() })
     }
 
     /// The call site of the `CONSTANT_InvokeDynamic` at `index`.
@@ -221,11 +229,23 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
                 return Err(Malformed::new(at, "4.7.23", fault));
             }
         };
-        let mut out = Vec::with_capacity(n);
-        for i in 0..n {
-            out.push(self.loadable_at(PoolIndex(n2(4 + 2 * i)), depth + 1, args)?);
-        }
+        // Only whole sites are kept: what nests in others is counted each time.
+        let known = if depth == 0 { self.known.borrow().get(&row).cloned() } else { None };
+        let loaded = match known {
+            Some(loaded) => loaded,
+            None => {
+                let mut out = Vec::with_capacity(n);
+                for i in 0..n {
+                    out.push(self.loadable_at(PoolIndex(n2(4 + 2 * i)), depth + 1, args)?);
+                }
+                let loaded: Arc<[Loadable]> = out.into();
+                if depth == 0 {
+                    self.known.borrow_mut().insert(row, loaded.clone());
+                }
+                loaded
+            }
+        };
         let (name, descriptor) = self.pool.name_and_type(name_and_type)?;
-        Ok(Dynamic { name, descriptor, bootstrap, args: out.into() })
+        Ok(Dynamic { name, descriptor, bootstrap, args: loaded })
     }
 }

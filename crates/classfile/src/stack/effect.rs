@@ -1,13 +1,12 @@
 //! What one instruction takes from the operand stack and puts there.
 
 use super::shuffle::rearrangement;
-use super::walker::Walker;
 use super::{Context, Shape};
 use crate::descriptor::{CallShape, Kind, MethodType};
 use crate::error::Fault;
-use crate::insn::{BinOp, Insn, InvokeOp, StackOp};
+use crate::insn::{BinOp, Insn, InvokeOp, Pc, StackOp};
 use crate::names::{ClassName, Descriptor};
-use crate::pool::{Entry, PoolIndex};
+use crate::pool::{Entry, Pool, PoolIndex};
 
 /// Result of one step: the fault's place is known to the caller.
 pub(super) type Step<T> = std::result::Result<T, Fault>;
@@ -30,7 +29,17 @@ impl Frame {
     }
 }
 
-impl Walker<'_, '_, '_> {
+/// What instructions need to know of the body they are in.
+pub(super) struct Effects<'e, 'c, 'a> {
+    pub(super) pool: &'c Pool<'a>,
+    pub(super) max_locals: u16,
+    pub(super) insns: &'e [(Pc, Insn)],
+    /// The `new` instructions found to be apart; those known when this round began come first, sorted.
+    pub(super) apart: &'e mut Vec<u32>,
+    pub(super) known_apart: usize,
+}
+
+impl Effects<'_, '_, '_> {
     /// Applies the instruction with ordinal `i` to the frame.
     // long match: one arm a kind of instruction
     #[inline]
@@ -209,9 +218,9 @@ impl Walker<'_, '_, '_> {
         // In a loop the entry of the last round may still be there; in a subroutine it may come from
         // another copy.
         if f.stack.contains(&Shape::New(i)) || context != 0 {
-            self.w.apart.push(i);
+            self.apart.push(i);
         }
-        let is_apart = self.w.apart[..self.known_apart].binary_search(&i).is_ok();
+        let is_apart = self.apart[..self.known_apart].binary_search(&i).is_ok();
         f.stack.push(if is_apart { Shape::Value(Kind::Ref) } else { Shape::New(i) });
     }
 
@@ -234,10 +243,10 @@ impl Walker<'_, '_, '_> {
     /// A constructor call turns all entries of a new object into plain references.
     fn construct(&mut self, new: u32, class: ClassName, f: &mut Frame) -> Step<()> {
         f.stack.pop();
-        if let Some((_, Insn::New(index))) = self.w.insns.get(new as usize)
+        if let Some((_, Insn::New(index))) = self.insns.get(new as usize)
             && self.class(*index)? != class
         {
-            self.w.apart.push(new);
+            self.apart.push(new);
         }
         for it in f.stack.iter_mut().filter(|it| **it == Shape::New(new)) {
             *it = Shape::Value(Kind::Ref);
@@ -264,7 +273,7 @@ impl Walker<'_, '_, '_> {
             Some(Shape::Value(it)) if it == kind => Ok(()),
             Some(Shape::New(new)) if kind == Kind::Ref => {
                 // Used before its constructor call: it must be a value of its own.
-                self.w.apart.push(new);
+                self.apart.push(new);
                 Ok(())
             }
             Some(_) => Err(WRONG_KIND),

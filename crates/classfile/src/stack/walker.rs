@@ -1,6 +1,6 @@
 //! Follows control from the entry, block by block, until nothing new is reached.
 
-use super::effect::{Frame, Step, ends_block};
+use super::effect::{Effects, Frame, Step, ends_block};
 use super::leaders::{FALLEN_INTO, HANDLER, LEADER, TARGET};
 use super::rows::Rows;
 use super::{Block, Call, Context, NONE, Shape, Walk};
@@ -32,11 +32,10 @@ const fn patience(n: usize) -> usize {
 const TOO_MANY_STEPS: Fault = Fault::Other("following its control takes too many steps");
 
 pub(super) struct Walker<'w, 'c, 'a> {
-    pub(super) w: &'w mut Walk,
-    pub(super) pool: &'c Pool<'a>,
-    pub(super) max_locals: u16,
+    w: &'w mut Walk,
+    pool: &'c Pool<'a>,
     /// How many of [`Walk::apart`] were known when this round began; those are sorted.
-    pub(super) known_apart: usize,
+    known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
     /// Instructions walked.
@@ -63,7 +62,6 @@ pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()>
         let known_apart = w.apart.len();
         let mut walker = Walker {
             pool: code.pool(),
-            max_locals: code.max_locals,
             known_apart,
             code,
             inline,
@@ -92,7 +90,7 @@ pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()>
     Ok(())
 }
 
-impl Walker<'_, '_, '_> {
+impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn all(&mut self) -> Result<()> {
         let mut frame = Frame::default();
         self.reach(0, 0, &frame, 0).map_err(|fault| self.error(0, fault))?;
@@ -109,6 +107,13 @@ impl Walker<'_, '_, '_> {
             self.block(id, &mut frame)?;
         }
         Ok(())
+    }
+
+    #[inline]
+    fn effects(&mut self) -> Effects<'_, 'c, 'a> {
+        let Walk { insns, apart, .. } = &mut *self.w;
+        let (pool, max_locals, known_apart) = (self.pool, self.code.max_locals, self.known_apart);
+        Effects { pool, max_locals, insns, apart, known_apart }
     }
 
     #[cold]
@@ -148,7 +153,7 @@ impl Walker<'_, '_, '_> {
             self.steps += 1;
             self.spend(1 + frame.locals.len()).map_err(|it| self.error(i, it))?;
             let insn = self.w.insns[i as usize].1;
-            self.step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
+            self.effects().step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
             // Entries, not words: enough to bound the stack by what the file declares.
             if frame.stack.len() > usize::from(self.code.max_stack) {
                 return Err(self.error(i, Fault::Other("operand stack grows deeper than max_stack")));
