@@ -2,7 +2,7 @@
 
 use classfile::names::{ClassName, MemberRef};
 
-use crate::show::{name, quote, show};
+use crate::show::{name, quote, show, simple_name};
 use crate::state::{State, Step, abort};
 use crate::value::{ObjId, Payload, Value};
 
@@ -13,6 +13,8 @@ pub(crate) struct Entry {
     pub(crate) interfaces: &'static [&'static str],
     pub(crate) is_interface: bool,
     pub(crate) methods: &'static [&'static str],
+    /// Static fields that hold an object without content, and its class.
+    pub(crate) objects: &'static [(&'static str, &'static str)],
 }
 
 const fn class(
@@ -21,11 +23,11 @@ const fn class(
     interfaces: &'static [&'static str],
     methods: &'static [&'static str],
 ) -> Entry {
-    Entry { name, super_class, interfaces, is_interface: false, methods }
+    Entry { name, super_class, interfaces, is_interface: false, methods, objects: &[] }
 }
 
-const fn interface(name: &'static str) -> Entry {
-    Entry { name, super_class: "java/lang/Object", interfaces: &[], is_interface: true, methods: &[] }
+const fn interface(name: &'static str, methods: &'static [&'static str]) -> Entry {
+    Entry { is_interface: true, ..class(name, OBJECT, &[], methods) }
 }
 
 const CONSTRUCTORS: &[&str] = &[
@@ -55,11 +57,57 @@ pub(crate) const CLASSES: &[Entry] = &[
             "clone()Ljava/lang/Object;",
         ],
     ),
-    interface("java/lang/Cloneable"),
-    interface("java/io/Serializable"),
-    interface("java/lang/CharSequence"),
-    interface("java/lang/Comparable"),
-    interface("java/lang/Runnable"),
+    interface("java/lang/Cloneable", &[]),
+    interface("java/io/Serializable", &[]),
+    interface("java/lang/CharSequence", &[]),
+    interface("java/lang/Comparable", &[]),
+    interface("java/lang/Runnable", &[]),
+    interface("java/util/function/Supplier", &[]),
+    interface(
+        "java/util/function/IntUnaryOperator",
+        &[
+            "applyAsInt(I)I",
+            "andThen(Ljava/util/function/IntUnaryOperator;)Ljava/util/function/IntUnaryOperator;",
+        ],
+    ),
+    interface(
+        "java/util/List",
+        &["static of(Ljava/lang/Object;)Ljava/util/List;", "toString()Ljava/lang/String;"],
+    ),
+    Entry { objects: &[("out", "java/io/PrintStream")], ..class("java/lang/System", OBJECT, &[], &[]) },
+    class(
+        "java/io/PrintStream",
+        OBJECT,
+        &[],
+        &["print(Ljava/lang/Object;)V", "print(Ljava/lang/String;)V", "println(Ljava/lang/String;)V"],
+    ),
+    class(
+        "java/lang/Enum",
+        OBJECT,
+        &["java/lang/Comparable", "java/io/Serializable"],
+        &[
+            "<init>(Ljava/lang/String;I)V",
+            "name()Ljava/lang/String;",
+            "ordinal()I",
+            "toString()Ljava/lang/String;",
+        ],
+    ),
+    class(
+        "java/lang/StringBuffer",
+        OBJECT,
+        &["java/lang/CharSequence"],
+        &[
+            "<init>()V",
+            "<init>(Ljava/lang/String;)V",
+            "append(I)Ljava/lang/StringBuffer;",
+            "append(J)Ljava/lang/StringBuffer;",
+            "append(C)Ljava/lang/StringBuffer;",
+            "append(Z)Ljava/lang/StringBuffer;",
+            "append(Ljava/lang/String;)Ljava/lang/StringBuffer;",
+            "append(Ljava/lang/Object;)Ljava/lang/StringBuffer;",
+            "toString()Ljava/lang/String;",
+        ],
+    ),
     class(
         "java/lang/String",
         OBJECT,
@@ -101,7 +149,17 @@ pub(crate) const CLASSES: &[Entry] = &[
             "toString()Ljava/lang/String;",
         ],
     ),
-    class("java/lang/Class", OBJECT, &[], &["getName()Ljava/lang/String;", "desiredAssertionStatus()Z"]),
+    class(
+        "java/lang/Class",
+        OBJECT,
+        &[],
+        &[
+            "static forName(Ljava/lang/String;)Ljava/lang/Class;",
+            "getName()Ljava/lang/String;",
+            "getSimpleName()Ljava/lang/String;",
+            "desiredAssertionStatus()Z",
+        ],
+    ),
     class("java/lang/Number", OBJECT, &["java/io/Serializable"], &["<init>()V"]),
     class(
         "java/lang/Integer",
@@ -132,7 +190,14 @@ pub(crate) const CLASSES: &[Entry] = &[
         "java/lang/Math",
         OBJECT,
         &[],
-        &["static abs(I)I", "static max(II)I", "static min(II)I", "static max(JJ)J", "static min(JJ)J"],
+        &[
+            "static abs(I)I",
+            "static max(II)I",
+            "static min(II)I",
+            "static max(JJ)J",
+            "static min(JJ)J",
+            "static negateExact(I)I",
+        ],
     ),
     class(
         "java/lang/Throwable",
@@ -149,10 +214,12 @@ pub(crate) const CLASSES: &[Entry] = &[
             "addSuppressed(Ljava/lang/Throwable;)V",
             "getSuppressed()[Ljava/lang/Throwable;",
             "fillInStackTrace()Ljava/lang/Throwable;",
+            "toString()Ljava/lang/String;",
         ],
     ),
     throwable("java/lang/Exception", "java/lang/Throwable"),
     throwable("java/io/IOException", "java/lang/Exception"),
+    throwable("java/lang/ClassNotFoundException", "java/lang/Exception"),
     throwable("java/lang/CloneNotSupportedException", "java/lang/Exception"),
     throwable("java/lang/InterruptedException", "java/lang/Exception"),
     throwable("java/lang/RuntimeException", "java/lang/Exception"),
@@ -221,13 +288,26 @@ pub(crate) fn call(state: &mut State<'_>, method: MemberRef, args: &[Value]) -> 
         ("java/lang/Math", _) => math(&sig, args),
         ("java/util/Objects", &[Value::Ref(None)]) => state.raise(b"java/lang/NullPointerException"),
         ("java/util/Objects", &[it]) => Ok(Some(it)),
-        ("java/lang/String" | "java/lang/StringBuilder", _) => text(state, &class, &sig, args),
+        ("java/io/PrintStream", &[_, value]) => {
+            let units = as_text(state, &it.descriptor.to_string(), value)?;
+            state.output.extend(units);
+            state.output.extend(it.name.to_string().ends_with("ln").then_some(u16::from(b'\n')));
+            Ok(None)
+        }
+        ("java/lang/Enum", &[Value::Ref(Some(id)), ref rest @ ..]) => constant(state, &sig, id, rest),
+        ("java/lang/String" | "java/lang/StringBuilder" | "java/lang/StringBuffer", _) => {
+            text(state, &class, &sig, args)
+        }
         ("java/lang/Integer" | "java/lang/Long" | "java/lang/Boolean", &[value, ..]) => {
             boxed(state, it.class, &sig, value, args)
         }
         ("java/lang/Class", &[Value::Ref(Some(id))]) => match (&state.heap.get(id).payload, sig.as_str()) {
             (Payload::Class(it), "getName()Ljava/lang/String;") => {
                 let units = name(*it).replace('/', ".").encode_utf16().collect();
+                Ok(Some(state.new_text(units)))
+            }
+            (Payload::Class(it), "getSimpleName()Ljava/lang/String;") => {
+                let units = simple_name(*it).encode_utf16().collect();
                 Ok(Some(state.new_text(units)))
             }
             // As the launcher leaves assertions off.
@@ -273,6 +353,7 @@ fn math(sig: &str, args: &[Value]) -> Step<Option<Value>> {
         ("abs(I)I", &[Value::Int(a)]) => Value::Int(a.wrapping_abs()),
         ("max(II)I", &[Value::Int(a), Value::Int(b)]) => Value::Int(a.max(b)),
         ("min(II)I", &[Value::Int(a), Value::Int(b)]) => Value::Int(a.min(b)),
+        ("negateExact(I)I", &[Value::Int(a)]) if a != i32::MIN => Value::Int(-a),
         ("max(JJ)J", &[Value::Long(a), Value::Long(b)]) => Value::Long(a.max(b)),
         ("min(JJ)J", &[Value::Long(a), Value::Long(b)]) => Value::Long(a.min(b)),
         _ => return abort(format!("no library method Math.{sig}")),
@@ -431,6 +512,20 @@ fn exception(state: &mut State<'_>, sig: &str, id: ObjId, rest: &[Value]) -> Ste
         }
         _ => abort(format!("no library method Throwable.{sig}")),
     }
+}
+
+fn constant(state: &mut State<'_>, sig: &str, id: ObjId, rest: &[Value]) -> Step<Option<Value>> {
+    Ok(match (sig, rest, &state.heap.get(id).payload) {
+        ("<init>(Ljava/lang/String;I)V", &[Value::Ref(Some(name)), Value::Int(ordinal)], _) => {
+            state.heap.get_mut(id).payload = Payload::Constant(name, ordinal);
+            None
+        }
+        ("name()Ljava/lang/String;" | "toString()Ljava/lang/String;", [], Payload::Constant(name, _)) => {
+            Some(Value::Ref(Some(*name)))
+        }
+        ("ordinal()I", [], Payload::Constant(_, ordinal)) => Some(Value::Int(*ordinal)),
+        _ => return abort(format!("no library method Enum.{sig}")),
+    })
 }
 
 fn object(state: &mut State<'_>, sig: &str, id: ObjId, rest: &[Value]) -> Step<Option<Value>> {

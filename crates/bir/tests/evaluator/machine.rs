@@ -136,6 +136,7 @@ impl<'w> Machine<'w> {
                 Some(Constant::Float(it)) => Value::Float(f32::from_bits(it)),
                 Some(Constant::Double(it)) => Value::Double(f64::from_bits(it)),
                 Some(Constant::Str(it)) => self.state.string(it),
+                Some(Constant::Object(it)) => Value::Ref(Some(self.state.heap.add(it, Payload::None))),
             };
             self.statics.insert(MemberRef::new(name, it.name, it.descriptor), value);
         }
@@ -203,10 +204,13 @@ impl<'w> Machine<'w> {
         self.log(Event::Call(method));
         let out = match &found.code {
             Code::Abstract => self.raise(b"java/lang/AbstractMethodError"),
-            Code::Library => {
-                let args = self.with_texts(method, args)?;
-                library::call(&mut self.state, method, &args)
-            }
+            Code::Library => match self.callback(method, &args) {
+                Some(out) => out,
+                None => {
+                    let args = self.with_texts(method, args)?;
+                    library::call(&mut self.state, method, &args)
+                }
+            },
             Code::Text(text, raw) => self.run(method, found, text, raw, args),
         };
         self.calls -= 1;
@@ -218,14 +222,14 @@ impl<'w> Machine<'w> {
         let converts = matches!(
             (method.name().bytes(), method.descriptor().bytes()),
             (
-                b"append" | b"valueOf",
+                b"append" | b"valueOf" | b"print" | b"println",
                 [b'(', b'L', b'j', b'a', b'v', b'a', b'/', b'l', b'a', b'n', b'g', b'/', b'O', ..]
             )
         );
         if converts
             && let Some(last) = args.last_mut()
             && let Value::Ref(Some(id)) = *last
-            && matches!(self.state.heap.get(id).payload, Payload::None)
+            && !matches!(self.state.heap.get(id).payload, Payload::Text(_) | Payload::Boxed(_))
         {
             let text = MemberRef::new(
                 ClassName::new(b"java/lang/Object"),
@@ -309,7 +313,11 @@ impl<'w> Machine<'w> {
         }
         let target = match (kind, receiver) {
             (CallKind::Virtual | CallKind::Interface, Some(id)) => {
-                let class = self.state.heap.get(id).class;
+                let object = self.state.heap.get(id);
+                let class = match &object.payload {
+                    Payload::Lambda(it) => it.interface,
+                    _ => object.class,
+                };
                 world.select(class, resolved, method.flags)
             }
             (CallKind::Special | CallKind::SpecialInterface, _) => {

@@ -3,6 +3,7 @@
 
 mod access;
 mod bytecode;
+mod callback;
 mod frame;
 mod instructions;
 mod library;
@@ -12,6 +13,7 @@ mod raw;
 mod show;
 mod sites;
 mod state;
+mod torture;
 mod value;
 mod world;
 

@@ -35,6 +35,13 @@ pub(crate) fn name(class: ClassName) -> String {
     mutf8::to_string(class.bytes()).unwrap_or_else(|| class.to_string())
 }
 
+/// `Class.getSimpleName`, as compilers name nested and local classes.
+pub(crate) fn simple_name(class: ClassName) -> String {
+    let name = name(class);
+    let last = name.rsplit(['/', '$']).next().unwrap_or_default();
+    last.trim_start_matches(|it: char| it.is_ascii_digit()).to_owned()
+}
+
 pub(crate) fn quote(units: &[u16]) -> String {
     let mut out = "\"".to_owned();
     for &unit in units {

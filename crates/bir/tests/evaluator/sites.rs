@@ -7,6 +7,7 @@ use classfile::mutf8;
 use classfile::names::{ClassName, Descriptor, MemberRef, Name};
 
 use crate::machine::Machine;
+use crate::show::simple_name;
 use crate::state::{Step, Stop, abort};
 use crate::value::{Lambda, NULL, ObjId, Payload, Value};
 
@@ -17,14 +18,20 @@ impl Machine<'_> {
         match (bootstrap.class.bytes(), bootstrap.name.bytes(), &site.args[..]) {
             (
                 b"java/lang/invoke/LambdaMetafactory",
-                b"metafactory",
-                [_, Loadable::MethodHandle(target), _],
+                b"metafactory" | b"altMetafactory",
+                [_, Loadable::MethodHandle(target), _, more @ ..],
             ) => {
                 let interface = site.descriptor.method_type().and_then(|it| it.ret()?.class());
                 let Some(interface) = interface else { return abort("a lambda without interface") };
-                let lambda = Lambda { name: site.name, interface, target: *target, captured: args };
+                let markers = markers(more);
+                let lambda = Lambda { name: site.name, interface, markers, target: *target, captured: args };
                 let class = ClassName::new(b"java/lang/Object");
                 Ok(Some(Value::Ref(Some(self.state.heap.add(class, Payload::Lambda(Box::new(lambda)))))))
+            }
+            (b"java/lang/runtime/ObjectMethods", b"bootstrap", [Loadable::Class(of), _, getters @ ..])
+                if site.name.bytes() == b"toString" =>
+            {
+                self.record_text(*of, getters, &args).map(Some)
             }
             (
                 b"java/lang/invoke/StringConcatFactory",
@@ -52,6 +59,7 @@ impl Machine<'_> {
                     .heap
                     .text(id)
                     .is_some_and(|text| mutf8::units(it.bytes()).eq(text.iter().copied())),
+                Loadable::Dynamic(it) => self.is_constant(it, id)?,
                 _ => return abort("a label of a switch that is not evaluated"),
             };
             if fits {
@@ -59,6 +67,46 @@ impl Machine<'_> {
             }
         }
         Ok(labels.len() as i32)
+    }
+
+    /// Whether the object is the constant of an enum that a label describes: `EnumDesc.of(ClassDesc.of(C), N)`.
+    fn is_constant(&self, label: &Dynamic, id: ObjId) -> Step<bool> {
+        let invoked = |it: &Dynamic, by: &[u8]| {
+            it.bootstrap.member.class().bytes() == b"java/lang/invoke/ConstantBootstraps"
+                && matches!(it.args.first(), Some(Loadable::MethodHandle(it)) if it.member.class().bytes() == by)
+        };
+        let [_, Loadable::Dynamic(class), Loadable::Str(name)] = &label.args[..] else {
+            return abort("a label of other parts");
+        };
+        let [_, Loadable::Str(class_name)] = &class.args[..] else { return abort("a class of other parts") };
+        if !invoked(label, b"java/lang/Enum$EnumDesc") || !invoked(class, b"java/lang/constant/ClassDesc") {
+            return abort("a label that is not evaluated");
+        }
+        let class_name = class_name.to_string().replace('.', "/");
+        let object = self.state.heap.get(id);
+        let Payload::Constant(of, _) = object.payload else { return Ok(false) };
+        let same =
+            self.state.heap.text(of).is_some_and(|it| mutf8::units(name.bytes()).eq(it.iter().copied()));
+        Ok(same && self.state.is_instance(id, ClassName::new(class_name.as_bytes())))
+    }
+
+    /// `toString` of a record: the names of the components are those of the fields.
+    fn record_text(&mut self, class: ClassName, getters: &[Loadable], args: &[Value]) -> Step<Value> {
+        let &[Value::Ref(Some(id))] = args else { return abort("toString of no record") };
+        let mut out: Vec<u16> = format!("{}[", simple_name(class)).encode_utf16().collect();
+        for (i, it) in getters.iter().enumerate() {
+            let Loadable::MethodHandle(MethodHandle { kind: HandleKind::GetField, member, .. }) = *it else {
+                return abort("a component that is no field");
+            };
+            out.extend(if i == 0 { "" } else { ", " }.encode_utf16());
+            out.extend(mutf8::units(member.name().bytes()));
+            out.push(u16::from(b'='));
+            let value = self.read_field(member, id)?;
+            let text = self.value_of(value, FieldType(member.descriptor().bytes()))?;
+            out.extend(self.units(text));
+        }
+        out.push(u16::from(b']'));
+        Ok(self.state.new_text(out))
     }
 
     fn concat(
@@ -87,14 +135,21 @@ impl Machine<'_> {
                     continue;
                 }
             };
-            if let Value::Ref(Some(id)) = value {
-                out.extend(self.state.heap.text(id).unwrap_or_default());
-            }
+            out.extend(self.units(value));
         }
         Ok(self.state.new_text(out))
     }
 
-    fn value_of(&mut self, value: Value, ty: FieldType<'_>) -> Step<Value> {
+    /// The content of a string; none of null.
+    pub(crate) fn units(&self, text: Value) -> &[u16] {
+        match text {
+            Value::Ref(Some(id)) => self.state.heap.text(id).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// The string that a value of this type is converted to.
+    pub(crate) fn value_of(&mut self, value: Value, ty: FieldType<'_>) -> Step<Value> {
         let param = match ty.0 {
             b"B" | b"S" => "I",
             b"I" => "I",
@@ -144,7 +199,7 @@ impl Machine<'_> {
         }
         let class = self.state.class_object(ClassName(it.descriptor.0));
         let mut args = vec![NULL, self.state.string(it.name), Value::Ref(Some(class))];
-        for arg in &it.args {
+        for arg in it.args.iter() {
             args.push(match arg {
                 Loadable::Int(it) => Value::Int(*it),
                 Loadable::Long(it) => Value::Long(*it),
@@ -182,4 +237,16 @@ impl Machine<'_> {
         }
         self.call(kind, handle.member, args, None)
     }
+}
+
+/// What `altMetafactory` is given behind the flags: classes are markers, and the lowest bit asks for one more.
+fn markers(more: &[Loadable]) -> Vec<ClassName> {
+    let serializable = matches!(more.first(), Some(Loadable::Int(flags)) if flags & 1 != 0);
+    let mut out: Vec<ClassName> =
+        serializable.then(|| ClassName::new(b"java/io/Serializable")).into_iter().collect();
+    out.extend(more.iter().filter_map(|it| match it {
+        Loadable::Class(it) => Some(*it),
+        _ => None,
+    }));
+    out
 }

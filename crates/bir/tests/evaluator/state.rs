@@ -29,6 +29,8 @@ pub(crate) struct State<'w> {
     strings: FxHashMap<Vec<u16>, ObjId>,
     class_objects: FxHashMap<ClassName, ObjId>,
     pub(crate) trace: Vec<String>,
+    /// What was printed to `System.out`.
+    pub(crate) output: Vec<u16>,
 }
 
 /// Lines of a trace that are kept; `ajar/T` drops the others too.
@@ -42,6 +44,7 @@ impl<'w> State<'w> {
             strings: FxHashMap::default(),
             class_objects: FxHashMap::default(),
             trace: Vec::new(),
+            output: Vec::new(),
         }
     }
 
@@ -88,7 +91,10 @@ impl<'w> State<'w> {
     pub(crate) fn is_instance(&self, id: ObjId, class: ClassName) -> bool {
         let object = self.heap.get(id);
         match &object.payload {
-            Payload::Lambda(it) => self.world.is_subtype(it.interface, class),
+            Payload::Lambda(it) => {
+                let mut all = it.markers.iter().copied().chain([it.interface]);
+                all.any(|it| self.world.is_subtype(it, class))
+            }
             _ => self.world.is_subtype(object.class, class),
         }
     }

@@ -78,6 +78,12 @@ pub(crate) enum Payload {
     Text(Vec<u16>),
     Class(ClassName),
     Boxed(Value),
+    /// A constant of an enum: its name and ordinal.
+    Constant(ObjId, i32),
+    /// The elements of an immutable list.
+    List(Vec<Value>),
+    /// What `IntUnaryOperator.andThen` makes: the one that is applied first, then the other.
+    Composed(ObjId, ObjId),
     /// What a call site of `LambdaMetafactory` made: its interface method, the target and what was captured.
     Lambda(Box<Lambda>),
 }
@@ -86,6 +92,8 @@ pub(crate) enum Payload {
 pub(crate) struct Lambda {
     pub(crate) name: classfile::names::Name,
     pub(crate) interface: ClassName,
+    /// Further interfaces that it implements.
+    pub(crate) markers: Vec<ClassName>,
     pub(crate) target: classfile::bootstrap::MethodHandle,
     pub(crate) captured: Vec<Value>,
 }

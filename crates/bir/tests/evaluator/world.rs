@@ -37,6 +37,8 @@ pub(crate) enum Constant {
     Float(u32),
     Double(u64),
     Str(Name),
+    /// Not of a file: an object that the library makes.
+    Object(ClassName),
 }
 
 pub(crate) struct Method {
@@ -76,7 +78,7 @@ impl World {
                 super_class: Some(class(&it.super_class)).filter(|it| !it.bytes().is_empty()),
                 interfaces: it.interfaces.iter().map(class).collect(),
                 flags: Flags(if it.is_interface { 0x601 } else { 0x21 }),
-                fields: Vec::new(),
+                fields: it.objects.iter().map(|it| object_field(it.0, it.1)).collect(),
                 methods,
             });
         }
@@ -235,6 +237,16 @@ impl World {
             return Some((MemberRef::new(at.name, it.name, it.descriptor), &at.methods[&key]));
         }
         self.method(MemberRef::new(receiver, it.name, it.descriptor))
+    }
+}
+
+/// A static field of the library that holds an object of this class.
+fn object_field(name: &str, class: &str) -> Field {
+    Field {
+        name: Name::new(name.as_bytes()),
+        descriptor: Descriptor::new(format!("L{class};").as_bytes()),
+        flags: Flags(0x19),
+        constant: Some(Constant::Object(ClassName::new(class.as_bytes()))),
     }
 }
 
