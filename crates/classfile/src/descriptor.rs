@@ -186,18 +186,30 @@ impl CallShape {
     /// The count that says that the parameters did not fit.
     const MANY: u64 = 0x1f;
 
-    /// The shape of a method type.
-    pub fn of(ty: MethodType<'_>) -> Self {
-        let mut bits = 1 << 63 | ty.ret().map_or(7, |it| it.kind() as u64) << 56;
+    /// The shape of the method descriptor `text`; `None` if it is none.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut rest = text.strip_prefix(b"(")?;
+        let mut bits = 1 << 63;
         let mut n = 0;
-        for param in ty.params() {
-            if n == Self::ROOM {
-                return CallShape(bits | Self::MANY);
+        while rest.first() != Some(&b')') {
+            let (one, tail) = rest.split_at_checked(type_len(rest)?)?;
+            if n < Self::ROOM {
+                bits |= (FieldType(one).kind() as u64) << (5 + 3 * n);
             }
-            bits |= (param.kind() as u64) << (5 + 3 * n);
             n += 1;
+            rest = tail;
         }
-        CallShape(bits | n as u64)
+        let ret = match &rest[1..] {
+            b"V" => 7,
+            it if is_field_type(it) => FieldType(it).kind() as u64,
+            _ => return None,
+        };
+        bits |= ret << 56;
+        if n > Self::ROOM {
+            // The kinds that did fit in tell nothing without the others.
+            return Some(CallShape(1 << 63 | ret << 56 | Self::MANY));
+        }
+        Some(CallShape(bits | n as u64))
     }
 
     /// The parameter kinds, last one first; `None` when there were too many to keep.
@@ -279,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_shape_keeps_kinds_until_there_are_too_many() {
-        let shape = |text: &str| CallShape::of(MethodType::parse(text.as_bytes()).unwrap());
+        let shape = |text: &str| CallShape::parse(text.as_bytes()).unwrap();
         let it = shape("(IJ[DLp/C;FD)J");
         let kinds: Vec<_> = it.params_from_last().unwrap().map(Kind::letter).collect();
         assert_eq!(kinds, ['d', 'f', 'a', 'a', 'l', 'i']);
@@ -293,6 +305,7 @@ mod tests {
     fn what_is_no_descriptor_is_refused() {
         for bad in ["", "(", "()", "(V)V", "()VV", "(I", "I", "(L;)V", "(Lp.C;)V", "([)V", "(Lp)V", "()II"] {
             assert!(MethodType::parse(bad.as_bytes()).is_none(), "{bad}");
+            assert!(CallShape::parse(bad.as_bytes()).is_none(), "{bad}");
         }
         assert!(is_field_type(&[&[b'['; 255][..], b"I"].concat()));
         assert!(!is_field_type(&[&[b'['; 256][..], b"I"].concat()));

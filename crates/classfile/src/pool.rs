@@ -289,17 +289,16 @@ impl<'a> Pool<'a> {
             _ => return self.wrong(index, "CONSTANT_Methodref"),
         };
         let member = self.member(index, class, name_and_type)?;
-        let Some(ty) = member.descriptor().method_type() else {
+        let Some(shape) = CallShape::parse(member.descriptor().bytes()) else {
             return Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("method descriptor")));
         };
-        if ty.ret().is_some() && member.name().bytes() == b"<init>" {
+        if shape.ret().is_some() && member.name().bytes() == b"<init>" {
             return Err(Malformed::new(
                 self.offset(index)?,
                 "4.4.2",
                 Fault::Grammar("constructor with a result"),
             ));
         }
-        let shape = CallShape::of(ty);
         self.shapes[index.0 as usize].set(shape.raw());
         Ok((member, interface, shape))
     }
@@ -313,8 +312,8 @@ impl<'a> Pool<'a> {
             return self.wrong(index, "CONSTANT_InvokeDynamic");
         };
         let (_, descriptor) = self.name_and_type(name_and_type)?;
-        match descriptor.method_type() {
-            Some(ty) => Ok((descriptor, CallShape::of(ty))),
+        match CallShape::parse(descriptor.bytes()) {
+            Some(shape) => Ok((descriptor, shape)),
             None => {
                 Err(Malformed::new(self.offset(index)?, "4.4.10", Fault::Grammar("call site descriptor")))
             }

@@ -10,7 +10,7 @@ use classfile::stack::rearrangement;
 
 use super::symbolic::{Item, MAX_DEPTH, Slot, local_bits, mentions, overlaps, stack_var};
 use super::{Lowerer, Step, build_fault, fault};
-use crate::body::{CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Place, SwitchTable, Var};
+use crate::body::{CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, SwitchTable, Var};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
 impl Lowerer<'_, '_, '_> {
@@ -492,8 +492,8 @@ impl Lowerer<'_, '_, '_> {
             let len = self.value(below)?;
             self.emit(Instr::Assert(Check::NotNegative(len)));
         }
-        let lens = self.arguments(dims)?;
-        let lens = self.b.operands(&lens).map_err(build_fault)?;
+        self.arguments(dims)?;
+        let lens = self.listed()?;
         let var = self.temp(Kind::Ref)?;
         self.emit(Instr::MultiNewArray(var, ty, lens));
         self.push_result(Some(var));
@@ -532,16 +532,21 @@ impl Lowerer<'_, '_, '_> {
         }
     }
 
-    /// Pops `n` values as a list.
-    fn arguments(&mut self, n: usize) -> Step<Vec<ExprId>> {
+    /// Pops `n` values as a list of operands.
+    fn arguments(&mut self, n: usize) -> Step<()> {
         let Some(base) = self.stack.slots.len().checked_sub(n) else { return Err(missing()) };
-        let value = |it: &Slot| match it.item {
-            Item::Value(e) => Ok(e),
-            _ => Err(no_value()),
-        };
-        let out = self.stack.slots[base..].iter().map(value).collect::<Step<Vec<_>>>()?;
+        self.args.clear();
+        for slot in &self.stack.slots[base..] {
+            let Item::Value(e) = slot.item else { return Err(no_value()) };
+            self.args.push(e);
+        }
         self.stack.slots.truncate(base);
-        Ok(out)
+        Ok(())
+    }
+
+    /// The operands popped last.
+    fn listed(&mut self) -> Step<Operands> {
+        self.b.operands(self.args).map_err(build_fault)
     }
 
     fn invoke(&mut self, op: InvokeOp, index: PoolIndex) -> Step<()> {
@@ -564,9 +569,9 @@ impl Lowerer<'_, '_, '_> {
         } else {
             self.may_init(method.class())?;
         }
-        let args = self.arguments(n + usize::from(kind.has_receiver()))?;
+        self.arguments(n + usize::from(kind.has_receiver()))?;
         self.save_heap(self.stack.slots.len())?;
-        let args = self.b.operands(&args).map_err(build_fault)?;
+        let args = self.listed()?;
         let var = self.result_var(shape)?;
         self.emit(Instr::Call(var, kind, method, args));
         self.push_result(var);
@@ -580,10 +585,10 @@ impl Lowerer<'_, '_, '_> {
     /// The constructor call of an object that has only been on the stack: allocation and call become
     /// one, and its other entries its variable.
     fn construct(&mut self, ordinal: u32, method: MemberRef, params: usize) -> Step<()> {
-        let args = self.arguments(params)?;
+        self.arguments(params)?;
         self.stack.slots.pop();
         self.save_heap(self.stack.slots.len())?;
-        let args = self.b.operands(&args).map_err(build_fault)?;
+        let args = self.listed()?;
         let var = self.temp(Kind::Ref)?;
         self.emit(Instr::New(var, method, args));
         let mut copies = 0;
@@ -603,9 +608,9 @@ impl Lowerer<'_, '_, '_> {
     fn invoke_dynamic(&mut self, index: PoolIndex) -> Step<()> {
         let site = self.boots.call_site(index)?;
         let (descriptor, shape) = self.code.pool().call_site_type(index)?;
-        let args = self.arguments(params(shape, descriptor))?;
+        self.arguments(params(shape, descriptor))?;
         self.save_heap(self.stack.slots.len())?;
-        let args = self.b.operands(&args).map_err(build_fault)?;
+        let args = self.listed()?;
         let var = self.result_var(shape)?;
         let site = self.dynamic(site)?;
         self.emit(Instr::CallDynamic(var, site, args));

@@ -19,7 +19,7 @@ use classfile::insn::Insn;
 use classfile::names::MethodRef;
 use classfile::stack::{Block, Context, Walk};
 
-use crate::body::{Body, Instr, InstrId, Row, instr_id};
+use crate::body::{Body, ExprId, Instr, InstrId, Row, instr_id};
 use crate::build::{BuildError, Builder, Header};
 use crate::positions::Positions;
 use symbolic::Stack;
@@ -41,6 +41,7 @@ pub struct Scratch {
     stack: Stack,
     begins: Vec<(Context, u32, u32)>,
     pcs: Vec<u16>,
+    args: Vec<ExprId>,
 }
 
 /// Lowers the body `code` of `method`.
@@ -64,7 +65,7 @@ pub fn lower<'a>(
         let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
         return Err(Malformed::new(method.offset(), "4.3.3", fault));
     }
-    let Scratch { builder, walk, stack, begins, pcs } = scratch;
+    let Scratch { builder, walk, stack, begins, pcs, args } = scratch;
     walk.run(code, class.major)?;
     builder.clear();
     stack.slots.clear();
@@ -76,6 +77,7 @@ pub fn lower<'a>(
         walk,
         b: builder,
         stack,
+        args,
         returns: ty.ret().map(|it| it.kind()),
         pcs,
         copies: Vec::new(),
@@ -114,6 +116,8 @@ struct Lowerer<'l, 'c, 'a> {
     walk: &'l Walk,
     b: &'l mut Builder,
     stack: &'l mut Stack,
+    /// Operands of the instruction at hand.
+    args: &'l mut Vec<ExprId>,
     /// The kind of what the method returns.
     returns: Option<Kind>,
     /// Pc of each BIR instruction.

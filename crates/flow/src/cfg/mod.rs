@@ -95,12 +95,12 @@ pub struct Options {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cfg {
     /// The nodes by number, in the order that the module says. The entry is the first.
-    pub nodes: Box<[Node]>,
+    pub nodes: Vec<Node>,
     /// The edges, by start; of one start in the order of the instruction: jumps, falling through, then
     /// exceptions.
-    pub edges: Box<[Edge]>,
+    pub edges: Vec<Edge>,
     /// For each node the number of its first edge, and at the end the number of edges.
-    starts: Box<[u32]>,
+    starts: Vec<u32>,
     /// Handlers (their `catch`) that no exception of this graph enters: only groups of VM errors that
     /// are off could. They are not unreachable.
     pub entered_only_by_vm_errors: Box<[InstrId]>,
@@ -268,7 +268,8 @@ impl Drawing {
             }
             starts.push(at as u32);
         }
-        Cfg { nodes: nodes.into(), edges: edges.into(), starts: starts.into(), entered_only_by_vm_errors }
+        // Graphs are drawn, read and dropped: cutting the vectors to size would cost more than it saves.
+        Cfg { nodes, edges, starts, entered_only_by_vm_errors }
     }
 }
 
