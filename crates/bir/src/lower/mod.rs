@@ -276,6 +276,9 @@ impl Lowerer<'_, '_, '_> {
         };
         let rows = self.rows();
         let body = self.b.freeze(header, rows).map_err(|it| self.locate(build_fault(it)))?;
+        if cfg!(debug_assertions) {
+            crate::verify::check(&body);
+        }
         Ok(Lowered { body, positions })
     }
 }
