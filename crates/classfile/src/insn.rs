@@ -272,15 +272,15 @@ fn jump(pc: Pc, by: i32) -> Pc {
 /// Decodes the instruction at `pc` and returns it with the pc of the next.
 ///
 /// # Errors
-/// When the opcode does not exist or its operands run past the end.
+/// When the opcode does not exist or its operands run past the end. Boxed, so that what is returned fits into registers.
 // long match: one arm an opcode
 #[inline]
-pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Fault> {
+pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>> {
     use BinOp::*;
     use Kind::{Double as D, Float as F, Int as I, Long as L, Ref as A};
     let at = pc.0 as usize;
     let have = code.len().saturating_sub(at) as u64;
-    let Some(&op) = code.get(at) else { return Err(Fault::Truncated { need: 1, have: 0 }) };
+    let Some(&op) = code.get(at) else { return Err(Fault::Truncated { need: 1, have: 0 }.into()) };
     let n1 = || code.get(at + 1).copied().ok_or(Fault::Truncated { need: 2, have });
     let n2 = || u2(code, at + 1).ok_or(Fault::Truncated { need: 3, have });
     let slot = || n1().map(u16::from);
@@ -385,11 +385,11 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Fault> {
         0xb8 => (Insn::Invoke(InvokeOp::Static, index()?), 3),
         0xb9 if have >= 5 => (Insn::Invoke(InvokeOp::Interface, index()?), 5),
         0xba if have >= 5 => (Insn::InvokeDynamic(index()?), 5),
-        0xb9 | 0xba => return Err(Fault::Truncated { need: 5, have }),
+        0xb9 | 0xba => return Err(Fault::Truncated { need: 5, have }.into()),
         0xbb => (Insn::New(index()?), 3),
         0xbc => match n1()? {
             n @ 4..=11 => (Insn::NewArray(b"ZCFDBSIJ"[(n - 4) as usize]), 2),
-            n => return Err(Fault::OtherAt("unknown newarray type", n.into())),
+            n => return Err(Fault::OtherAt("unknown newarray type", n.into()).into()),
         },
         0xbd => (Insn::ANewArray(index()?), 3),
         0xbe => (Insn::ArrayLength, 1),
@@ -402,7 +402,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Fault> {
         0xc5 => {
             let dims = code.get(at + 3).copied().ok_or(Fault::Truncated { need: 4, have })?;
             if dims == 0 {
-                return Err(Fault::Other("multianewarray of no dimension"));
+                return Err(Fault::Other("multianewarray of no dimension").into());
             }
             (Insn::MultiANewArray(index()?, dims), 4)
         }
@@ -410,7 +410,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Fault> {
         0xc7 => (Insn::IfNull(Cond::Ne, target()?), 3),
         0xc8 => (Insn::Goto(target4()?), 5),
         0xc9 => (Insn::Jsr(target4()?), 5),
-        _ => return Err(Fault::Opcode(op)),
+        _ => return Err(Fault::Opcode(op).into()),
     };
     Ok((insn, Pc(pc.0 + len)))
 }
@@ -503,7 +503,7 @@ impl Iterator for Instructions<'_> {
             }
             Err(fault) => {
                 self.pc = Pc(self.code.len() as u32);
-                Some(Err(Malformed::new(self.base + pc.0 as usize, "6.5", fault)))
+                Some(Err(Malformed::new(self.base + pc.0 as usize, "6.5", *fault)))
             }
         }
     }
