@@ -7,7 +7,7 @@ use bir::body::Body;
 use bir::lower::{Scratch, lower};
 use bir::positions::Positions;
 use classfile::bootstrap::Bootstraps;
-use classfile::class::{ClassFile, MemberInfo};
+use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
@@ -28,6 +28,8 @@ pub struct ClassHead {
     pub flags: Flags,
     /// Its direct superclass, if it has one.
     pub super_class: Option<ClassName>,
+    /// Major version of its class file.
+    pub major: u16,
 }
 
 /// One method of a class, taken apart.
@@ -88,8 +90,12 @@ impl<'a> ClassParts<'a> {
     /// When it cannot be read; the class is then outside.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
-        let head =
-            ClassHead { class: file.this_class()?, flags: file.flags, super_class: file.super_class()? };
+        let head = ClassHead {
+            class: file.this_class()?,
+            flags: file.flags,
+            super_class: file.super_class()?,
+            major: file.major,
+        };
         let statics = file.fields().filter(|it| it.flags.is_static());
         let static_fields = statics.map(|it| Ok((it.name()?, it.descriptor()?))).collect::<Result<_>>()?;
         no_duplicates(&file, head.class)?;
@@ -180,6 +186,16 @@ fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
 }
 
 impl ClassHead {
+    /// What is to be said of the version of the class file, if anything.
+    pub fn version_note(&self) -> Option<String> {
+        (self.major > NEWEST_MAJOR).then(|| {
+            let major = self.major;
+            format!(
+                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest that is known: read as if it were that"
+            )
+        })
+    }
+
     /// The graph of one of the class's methods, with what its own class file tells of throwable types.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));

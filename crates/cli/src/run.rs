@@ -242,9 +242,8 @@ impl<'a> Run<'a> {
                 return piece;
             }
         };
-        if let Some(it) = misplaced(item, &answer) {
-            piece.notes.push((place.clone(), it));
-        }
+        let notes = [misplaced(item, &answer), answer.note.clone()];
+        piece.notes.extend(notes.into_iter().flatten().map(|it| (place.clone(), it)));
         figures(&mut piece.stats, &answer, class.bytes, M::FIGURES);
         maker.make(&place, item.number, &answer, &mut piece.bytes);
         let failed = answer.failed.into_iter();

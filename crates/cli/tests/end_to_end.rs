@@ -244,3 +244,13 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let out = child.wait_with_output().unwrap();
     assert_eq!((out.status.code(), text(&out.stderr)), (Some(0), String::new()));
 }
+
+#[test]
+fn a_class_file_from_the_future_is_read_with_a_note() {
+    let project = Project::new();
+    project.write("future/Future.class", include_bytes!("../../../test-data/torture/raw/Future.class"));
+    let out = project.run(&["bir", "future", "--jdk", "none"]);
+    assert!(out.status.success());
+    let notes = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(notes.contains("class file version 99 is newer than 69"), "{notes}");
+}

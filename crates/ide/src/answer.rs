@@ -17,6 +17,8 @@ pub struct ClassAnswer {
     pub class: Text,
     /// The source file that debug data names.
     pub source_file: Option<Text>,
+    /// What is odd about the class file as a whole.
+    pub note: Option<String>,
     /// The selected methods that have code that can be read, in file order.
     pub methods: Vec<MethodAnswer>,
     /// The selected methods whose code cannot be read.
@@ -78,6 +80,7 @@ pub fn class_answer(
     let mut answer = ClassAnswer {
         class: Text(parts.head.class.bytes()),
         source_file: parts.source_file,
+        note: parts.head.version_note(),
         methods: Vec::new(),
         failed: Vec::new(),
         selected: 0,
