@@ -15,7 +15,7 @@ use flow::cfg::{Cfg, Options, cfg};
 use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::names::{MethodId, Text};
 
@@ -98,14 +98,15 @@ impl<'a> ClassParts<'a> {
         };
         let statics = file.fields().filter(|it| it.flags.is_static());
         let static_fields = statics.map(|it| Ok((it.name()?, it.descriptor()?))).collect::<Result<_>>()?;
-        no_duplicates(&file, head.class)?;
+        file.intern();
+        no_duplicates(&file)?;
         let source_file = file.attributes().text(b"SourceFile").map(|it| Text(it.bytes()));
         Ok(ClassParts { head, source_file, file, static_fields })
     }
 
     /// The methods in file order, without their code.
     pub fn method_ids(&self) -> impl Iterator<Item = Result<MethodId>> + '_ {
-        self.file.methods().map(|it| Ok(MethodId::of(self.method_ref(&it)?)))
+        self.file.methods().map(|it| Ok(MethodId::of(it.member_ref()?)))
     }
 
     /// Takes the selected methods apart, in file order. `times` is added to.
@@ -122,17 +123,13 @@ impl<'a> ClassParts<'a> {
         let boots = Bootstraps::of(&self.file)?;
         let mut out = Vec::with_capacity(self.file.methods().len());
         for it in self.file.methods() {
-            let method = self.method_ref(&it)?;
+            let method = it.member_ref()?;
             if (options.select)(&MethodId::of(method)) {
                 let code = self.code(&boots, &it, options, scratch, times).transpose();
                 out.push(MethodPart { method, flags: it.flags, code });
             }
         }
         Ok(out)
-    }
-
-    fn method_ref(&self, it: &MemberInfo<'_, '_>) -> Result<MethodRef> {
-        Ok(MethodRef::new(self.head.class, it.name()?, it.descriptor()?))
     }
 
     fn code(
@@ -166,10 +163,10 @@ impl<'a> ClassParts<'a> {
 }
 
 /// Two methods of one name and descriptor: the JVM refuses the class, and nobody could tell them apart (JVMS §4.6).
-fn no_duplicates(file: &ClassFile<'_>, class: ClassName) -> Result<()> {
-    let mut seen = FxHashSet::default();
+fn no_duplicates(file: &ClassFile<'_>) -> Result<()> {
+    let mut seen = FxHashSet::with_capacity_and_hasher(file.methods().len(), FxBuildHasher);
     for it in file.methods() {
-        if !seen.insert(MethodRef::new(class, it.name()?, it.descriptor()?)) {
+        if !seen.insert(it.member_ref()?) {
             let fault = Fault::Other("two methods have the same name and descriptor");
             return Err(Malformed::new(it.offset(), "4.6", fault));
         }

@@ -1,11 +1,13 @@
 //! The header and member tables of a class file (JVMS §4.1, §4.5, §4.6). Bodies are not touched.
 
+use std::cell::Cell;
+
 use crate::attributes::{Attributes, skip_attributes};
 use crate::bytes::Reader;
 use crate::code::Code;
 use crate::error::{Fault, Malformed, Result};
 use crate::flags::Flags;
-use crate::names::{ClassName, Descriptor, Name};
+use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 use crate::pool::{Pool, PoolIndex};
 
 /// Newest major version that this decoder knows (Java 25). Newer ones are read with a note.
@@ -30,20 +32,21 @@ pub struct ClassFile<'a> {
     attributes_at: u32,
 }
 
-#[derive(Clone, Copy)]
 struct RawMember {
     flags: Flags,
     name: PoolIndex,
     descriptor: PoolIndex,
     /// Offset of `attributes_count`.
     attributes_at: u32,
+    /// Interned id of the member, 0 while nobody asked.
+    known: Cell<u32>,
 }
 
 /// One field or method as it is declared.
 #[derive(Clone, Copy)]
 pub struct MemberInfo<'c, 'a> {
     class: &'c ClassFile<'a>,
-    raw: RawMember,
+    raw: &'c RawMember,
     /// Access flags.
     pub flags: Flags,
 }
@@ -94,6 +97,22 @@ impl<'a> ClassFile<'a> {
         Ok(class)
     }
 
+    /// Interns the names that the class declares or mentions: for who is going to read all bodies. Nothing
+    /// but the time that later questions take depends on it.
+    pub fn intern(&self) {
+        let members = self.fields.iter().chain(&self.methods);
+        self.pool.intern(members.flat_map(|it| [it.name, it.descriptor]));
+        let Ok(class) = self.this_class() else { return };
+        let mut own = Vec::with_capacity(self.methods.len());
+        for it in &self.methods {
+            if let (Ok(name), Ok(descriptor)) = (self.pool.name(it.name), self.pool.descriptor(it.descriptor))
+            {
+                own.push((Member { class, name, descriptor }, it));
+            }
+        }
+        MemberRef::new_all(&own, |it, member| it.known.set(member.raw()));
+    }
+
     /// The bytes of the whole file.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -118,12 +137,12 @@ impl<'a> ClassFile<'a> {
 
     /// The fields in file order.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = MemberInfo<'_, 'a>> {
-        self.fields.iter().map(|&raw| MemberInfo { class: self, raw, flags: raw.flags })
+        self.fields.iter().map(|raw| MemberInfo { class: self, raw, flags: raw.flags })
     }
 
     /// The methods in file order.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = MemberInfo<'_, 'a>> {
-        self.methods.iter().map(|&raw| MemberInfo { class: self, raw, flags: raw.flags })
+        self.methods.iter().map(|raw| MemberInfo { class: self, raw, flags: raw.flags })
     }
 
     /// The attributes of the class.
@@ -141,6 +160,16 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
     /// The descriptor.
     pub fn descriptor(&self) -> Result<Descriptor> {
         self.class.pool.descriptor(self.raw.descriptor)
+    }
+
+    /// The member as constants name it, by the class that declares it.
+    pub fn member_ref(&self) -> Result<MemberRef> {
+        if let Some(known) = MemberRef::from_raw(self.raw.known.get()) {
+            return Ok(known);
+        }
+        let member = MemberRef::new(self.class.this_class()?, self.name()?, self.descriptor()?);
+        self.raw.known.set(member.raw());
+        Ok(member)
     }
 
     /// The attributes of the member.
@@ -189,7 +218,7 @@ fn members(bytes: &[u8], r: &mut Reader<'_>) -> Result<Box<[RawMember]>> {
         let (name, descriptor) = (PoolIndex(r.u2()?), PoolIndex(r.u2()?));
         let attributes_at = r.pos() as u32;
         skip_attributes(r)?;
-        out.push(RawMember { flags, name, descriptor, attributes_at });
+        out.push(RawMember { flags, name, descriptor, attributes_at, known: Cell::new(0) });
     }
     Ok(out.into_boxed_slice())
 }

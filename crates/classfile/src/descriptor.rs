@@ -1,7 +1,5 @@
 //! Field and method descriptors (JVMS §4.3) and the computational kinds of values (§2.11.1).
 
-use crate::names::{ClassName, Descriptor};
-
 /// The computational kind of a value: what an operand-stack entry or a local variable holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Kind {
@@ -106,7 +104,7 @@ impl Elem {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FieldType<'a>(pub &'a [u8]);
 
-impl<'a> FieldType<'a> {
+impl FieldType<'_> {
     /// The kind of a value of this type.
     #[inline]
     pub fn kind(self) -> Kind {
@@ -116,15 +114,6 @@ impl<'a> FieldType<'a> {
             Some(b'D') => Kind::Double,
             Some(b'L' | b'[') => Kind::Ref,
             _ => Kind::Int,
-        }
-    }
-
-    /// The class or array type that it names, or `None` for a primitive type.
-    pub fn class(self) -> Option<ClassName> {
-        match self.0 {
-            [b'L', name @ .., b';'] => Some(ClassName::new(name)),
-            [b'[', ..] => Some(ClassName::new(self.0)),
-            _ => None,
         }
     }
 }
@@ -227,15 +216,33 @@ impl CallShape {
     pub fn ret(self) -> Option<Kind> {
         Kind::from_number((self.0 >> 56 & 7) as u8)
     }
+}
 
-    /// The packed form, never 0.
-    pub(crate) fn raw(self) -> u64 {
-        self.0
+/// What a descriptor says of the member that has it, packed: the shape of a call, the kind of a field plus
+/// one, or 0 for neither.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MemberShape(pub(crate) u64);
+
+impl MemberShape {
+    /// Of the descriptor `text`.
+    pub(crate) fn of(text: &[u8]) -> Self {
+        match CallShape::parse(text) {
+            Some(it) => MemberShape(it.0),
+            None if is_field_type(text) => MemberShape(FieldType(text).kind() as u64 + 1),
+            None => MemberShape(0),
+        }
     }
 
-    /// The inverse of [`CallShape::raw`].
-    pub(crate) fn from_raw(raw: u64) -> Option<Self> {
-        (raw != 0).then_some(CallShape(raw))
+    /// Of a method.
+    #[inline]
+    pub(crate) fn call(self) -> Option<CallShape> {
+        (self.0 >> 63 == 1).then_some(CallShape(self.0))
+    }
+
+    /// Of a field.
+    #[inline]
+    pub(crate) fn field(self) -> Option<Kind> {
+        Kind::from_number(u8::try_from(self.0.checked_sub(1)?).ok()?)
     }
 }
 
@@ -260,18 +267,6 @@ fn type_len(text: &[u8]) -> Option<usize> {
             fine.then_some(dims + 1 + end + 1)
         }
         _ => None,
-    }
-}
-
-impl Descriptor {
-    /// The descriptor as a method's, if it is one.
-    pub fn method_type(self) -> Option<MethodType<'static>> {
-        MethodType::parse(self.bytes())
-    }
-
-    /// The descriptor as a field's, if it is one.
-    pub fn field_type(self) -> Option<FieldType<'static>> {
-        is_field_type(self.bytes()).then_some(FieldType(self.bytes()))
     }
 }
 

@@ -19,6 +19,7 @@ pub mod descriptor;
 pub mod error;
 pub mod flags;
 pub mod insn;
+mod intern;
 pub mod mutf8;
 pub mod names;
 pub mod pool;

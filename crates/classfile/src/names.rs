@@ -5,15 +5,15 @@
 //! process, and they mean nothing outside it: never order by them, store them or print them. To sort,
 //! sort by [`Name::bytes`].
 
-use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rustc_hash::FxBuildHasher;
 
+use crate::descriptor::{FieldType, MemberShape, MethodType, is_field_type};
+use crate::intern::Table;
 use crate::mutf8;
 
 /// Any string of a class file, as modified UTF-8.
@@ -51,71 +51,27 @@ pub type FieldRef = MemberRef;
 /// A method named by a constant.
 pub type MethodRef = MemberRef;
 
-const SHARDS: usize = 32;
-/// The first chunk holds this many items, each following one twice as many.
-const FIRST: usize = 1 << 10;
-const CHUNKS: usize = 22;
-
-/// A table from values to ids that only grows. Reading an item by id takes no lock.
-struct Table<T: 'static> {
-    shards: [RwLock<HashMap<T, NonZeroU32, FxBuildHasher>>; SHARDS],
-    chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
-    next: AtomicU32,
-}
-
-impl<T: Copy + Eq + Hash> Table<T> {
-    fn new() -> Self {
-        Table {
-            shards: std::array::from_fn(|_| RwLock::default()),
-            chunks: std::array::from_fn(|_| OnceLock::new()),
-            next: AtomicU32::new(1),
-        }
-    }
-
-    fn place(id: NonZeroU32) -> (usize, usize) {
-        let i = id.get() as usize - 1 + FIRST;
-        let chunk = (usize::BITS - 1 - i.leading_zeros()) as usize - FIRST.trailing_zeros() as usize;
-        (chunk, i - (FIRST << chunk))
-    }
-
-    fn get(&self, id: NonZeroU32) -> T {
-        let (chunk, i) = Self::place(id);
-        match self.chunks.get(chunk).and_then(OnceLock::get).and_then(|it| it[i].get()) {
-            Some(it) => *it,
-            None => unreachable!("an id exists only after its item was stored"),
-        }
-    }
-
-    /// The id of the value that equals `key`; `own` makes the value to keep when there is none yet.
-    fn intern<Q>(&self, key: &Q, own: impl FnOnce() -> T) -> NonZeroU32
-    where
-        T: std::borrow::Borrow<Q>,
-        Q: Eq + Hash + ?Sized,
-    {
-        let hash = FxBuildHasher.hash_one(key);
-        // hashbrown takes bucket and tag from the ends of the hash; the middle chooses the shard.
-        let shard = &self.shards[(hash >> 32) as usize % SHARDS];
-        if let Some(&id) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {
-            return id;
-        }
-        let mut map = shard.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&id) = map.get(key) {
-            return id;
-        }
-        let item = own();
-        let Some(id) = NonZeroU32::new(self.next.fetch_add(1, Ordering::Relaxed)) else {
-            unreachable!("four thousand million names do not fit into the inputs that we accept")
-        };
-        let (chunk, i) = Self::place(id);
-        let slots = self.chunks[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| OnceLock::new()).collect());
-        let _ = slots[i].set(item);
-        map.insert(item, id);
-        id
-    }
-}
-
 static NAMES: LazyLock<Table<&'static [u8]>> = LazyLock::new(Table::new);
-static MEMBERS: LazyLock<Table<Member>> = LazyLock::new(Table::new);
+static MEMBERS: LazyLock<Table<KnownMember>> = LazyLock::new(Table::new);
+
+/// A member with what its descriptor says, read once for all class files that name it.
+#[derive(Clone, Copy)]
+struct KnownMember {
+    member: Member,
+    shape: MemberShape,
+}
+
+impl KnownMember {
+    fn new(member: Member) -> Self {
+        KnownMember { member, shape: MemberShape::of(member.descriptor.bytes()) }
+    }
+}
+
+/// A hash of which every bit counts.
+fn hash_of(it: &(impl Hash + ?Sized)) -> u32 {
+    let hash = FxBuildHasher.hash_one(it);
+    (hash ^ hash >> 32) as u32
+}
 
 /// Copies `bytes` into memory that lives as long as the process, many strings to an allocation.
 fn keep(bytes: &[u8]) -> &'static [u8] {
@@ -138,7 +94,13 @@ impl Name {
     /// The id of `bytes`. Whether they are modified UTF-8 is the caller's to check
     /// ([`crate::pool::Pool::name`] does).
     pub fn new(bytes: &[u8]) -> Self {
-        Name(NAMES.intern(bytes, || keep(bytes)))
+        Name(NAMES.intern(hash_of(bytes), |it| *it == bytes, || keep(bytes)))
+    }
+
+    /// Many names at once; `done` gets each with the number that came with its text.
+    pub(crate) fn new_all<K: Copy>(texts: &[(&[u8], K)], mut done: impl FnMut(K, Self)) {
+        let keys: Vec<_> = texts.iter().map(|&it| (hash_of(it.0), it)).collect();
+        NAMES.intern_all(&keys, |key, it| *it == key.0, |key| keep(key.0), |key, id| done(key.1, Name(id)));
     }
 
     /// The text as modified UTF-8.
@@ -190,18 +152,55 @@ impl Descriptor {
     pub fn bytes(self) -> &'static [u8] {
         self.0.bytes()
     }
+
+    /// The descriptor as a method's, if it is one.
+    pub fn method_type(self) -> Option<MethodType<'static>> {
+        MethodType::parse(self.bytes())
+    }
+
+    /// The descriptor as a field's, if it is one.
+    pub fn field_type(self) -> Option<FieldType<'static>> {
+        is_field_type(self.bytes()).then_some(FieldType(self.bytes()))
+    }
+}
+
+impl FieldType<'_> {
+    /// The class or array type that it names, or `None` for a primitive type.
+    pub fn class(self) -> Option<ClassName> {
+        match self.0 {
+            [b'L', name @ .., b';'] => Some(ClassName::new(name)),
+            [b'[', ..] => Some(ClassName::new(self.0)),
+            _ => None,
+        }
+    }
 }
 
 impl MemberRef {
     /// The member of this class, name and descriptor.
     pub fn new(class: ClassName, name: Name, descriptor: Descriptor) -> Self {
         let member = Member { class, name, descriptor };
-        MemberRef(MEMBERS.intern(&member, || member))
+        MemberRef(MEMBERS.intern(hash_of(&member), |it| it.member == member, || KnownMember::new(member)))
     }
 
     /// Class, name and descriptor at once.
     pub fn get(self) -> Member {
-        MEMBERS.get(self.0)
+        MEMBERS.get(self.0).member
+    }
+
+    /// What the descriptor says.
+    pub(crate) fn shape(self) -> MemberShape {
+        MEMBERS.get(self.0).shape
+    }
+
+    /// Many members at once; `done` gets each with the number that came with it.
+    pub(crate) fn new_all<K: Copy>(members: &[(Member, K)], mut done: impl FnMut(K, Self)) {
+        let keys: Vec<_> = members.iter().map(|&it| (hash_of(&it.0), it)).collect();
+        MEMBERS.intern_all(
+            &keys,
+            |key, it| it.member == key.0,
+            |key| KnownMember::new(key.0),
+            |key, id| done(key.1, MemberRef(id)),
+        );
     }
 
     /// The class named.
@@ -278,6 +277,18 @@ mod tests {
         });
         assert!(ids.windows(2).all(|w| w[0] == w[1]));
         assert_eq!(ids[0][4321].bytes(), b"n4321");
+    }
+
+    #[test]
+    fn many_at_once_get_the_ids_that_each_gets_alone() {
+        let texts: Vec<String> = (0..100).map(|i| format!("many{}", i % 60)).collect();
+        let alone: Vec<Name> = texts.iter().step_by(3).map(|it| Name::new(it.as_bytes())).collect();
+        let keys: Vec<_> = texts.iter().enumerate().map(|(i, it)| (it.as_bytes(), i)).collect();
+        let mut found = vec![None; texts.len()];
+        Name::new_all(&keys, |i, it| found[i] = Some(it));
+        assert!(found.iter().zip(&texts).all(|(it, text)| it.unwrap().bytes() == text.as_bytes()));
+        assert!(found.iter().step_by(3).zip(&alone).all(|(it, alone)| *it == Some(*alone)));
+        assert_eq!(found[0], found[60]);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use crate::bytes::{Reader, u2, u4};
-use crate::descriptor::{self, CallShape, Kind};
+use crate::descriptor::{self, CallShape, Kind, MemberShape};
 use crate::error::{Fault, Malformed, Result};
 use crate::mutf8;
-use crate::names::{ClassName, Descriptor, MemberRef, Name};
+use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 
 /// An index into one class's constant pool. It means nothing outside that class file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -58,7 +58,8 @@ pub struct Pool<'a> {
     offsets: Box<[u32]>,
     /// Interned ids of the entries that were asked for as names or members, 0 for the others.
     interned: Box<[Cell<u32>]>,
-    /// For method constants and call sites the [`CallShape`], for fields the kind; 0 while unknown.
+    /// For method and field constants that were asked for, the shape of their member; 0 for the others, but 1
+    /// for strings that [`Pool::intern`] saw.
     shapes: Box<[Cell<u64>]>,
 }
 
@@ -236,40 +237,103 @@ impl<'a> Pool<'a> {
         }
     }
 
-    fn member(&self, index: PoolIndex, class: PoolIndex, name_and_type: PoolIndex) -> Result<MemberRef> {
+    /// Class, name and type of the field or method constant at `index`, and its tag.
+    fn member(&self, index: PoolIndex) -> Result<(Member, u8)> {
+        let (class, name_and_type, tag) = match self.entry(index)? {
+            Entry::Fieldref(class, name_and_type) => (class, name_and_type, 9),
+            Entry::Methodref(class, name_and_type) => (class, name_and_type, 10),
+            Entry::InterfaceMethodref(class, name_and_type) => (class, name_and_type, 11),
+            _ => return self.wrong(index, "CONSTANT_Methodref"),
+        };
         let (name, descriptor) = self.name_and_type(name_and_type)?;
-        let member = MemberRef::new(self.class_name(class)?, name, descriptor);
-        self.interned[index.0 as usize].set(member.raw());
-        Ok(member)
+        Ok((Member { class: self.class_name(class)?, name, descriptor }, tag))
     }
 
-    /// The member interned for `index`, if the constant there has one of these tags and was read before.
+    /// Keeps the member interned for `index`, if its descriptor fits the tag of the constant.
+    fn keep_member(&self, index: PoolIndex, tag: u8, member: MemberRef) {
+        let shape = member.shape();
+        let fits = match shape.call() {
+            Some(call) => tag != 9 && (call.ret().is_none() || member.name().bytes() != b"<init>"),
+            None => tag == 9 && shape.field().is_some(),
+        };
+        if fits {
+            self.interned[index.0 as usize].set(member.raw());
+            self.shapes[index.0 as usize].set(shape.0);
+        }
+    }
+
+    /// The member kept for `index`, if the constant there has one of these tags.
     #[inline]
-    fn known_member(&self, index: PoolIndex, tags: [u8; 2]) -> Option<(MemberRef, u8, u64)> {
+    fn known_member(&self, index: PoolIndex, tags: [u8; 2]) -> Option<(MemberRef, u8, MemberShape)> {
         let at = *self.offsets.get(index.0 as usize)? as usize;
         let tag = *self.bytes.get(at)?;
         let member = MemberRef::from_raw(self.interned.get(index.0 as usize)?.get())?;
         let shape = self.shapes.get(index.0 as usize)?.get();
-        (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, shape))
+        (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, MemberShape(shape)))
+    }
+
+    /// Interns what constants of classes, strings, members and method types name, and the names at the
+    /// indices `more`: all at once, which is faster than one by one when most of it will be asked for. What
+    /// cannot be read is left out.
+    pub(crate) fn intern(&self, more: impl Iterator<Item = PoolIndex>) {
+        let mut texts = Vec::with_capacity(self.offsets.len() / 2);
+        let mut want = |index: PoolIndex| {
+            if let Ok(text) = self.utf8(index)
+                && self.shapes[index.0 as usize].replace(1) == 0
+                && self.interned[index.0 as usize].get() == 0
+                && mutf8::is_valid(text)
+            {
+                texts.push((text, index));
+            }
+        };
+        more.for_each(&mut want);
+        let mut named = Vec::with_capacity(self.offsets.len() / 4);
+        for (i, &at) in self.offsets.iter().enumerate().filter(|it| *it.1 != 0) {
+            let operand = |k: usize| PoolIndex(u2(self.bytes, at as usize + k).unwrap_or_default());
+            match self.bytes[at as usize] {
+                7 | 8 | 16 => want(operand(1)),
+                9..=11 => named.push(PoolIndex(i as u16)),
+                12 => {
+                    want(operand(1));
+                    want(operand(3));
+                }
+                _ => {}
+            }
+        }
+        Name::new_all(&texts, |index, name| self.interned[index.0 as usize].set(name.raw()));
+        let mut members = Vec::with_capacity(named.len());
+        for index in named {
+            if let Ok((member, tag)) = self.member(index) {
+                members.push((member, (index, tag)));
+            }
+        }
+        MemberRef::new_all(&members, |(index, tag), member| self.keep_member(index, tag, member));
     }
 
     /// The field that the `CONSTANT_Fieldref` at `index` names, and the kind of its values.
     ///
     /// # Errors
     /// When it is no field constant or its descriptor is no field descriptor.
+    #[inline]
     pub fn field_ref(&self, index: PoolIndex) -> Result<(MemberRef, Kind)> {
-        if let Some((member, _, shape)) = self.known_member(index, [9, 9]) {
-            return Ok((member, Kind::from_number(shape as u8 - 1).unwrap_or(Kind::Int)));
+        match self.known_member(index, [9, 9]) {
+            Some((member, _, shape)) => Ok((member, shape.field().unwrap_or(Kind::Int))),
+            None => self.new_field_ref(index),
         }
-        let Entry::Fieldref(class, name_and_type) = self.entry(index)? else {
+    }
+
+    #[cold]
+    fn new_field_ref(&self, index: PoolIndex) -> Result<(MemberRef, Kind)> {
+        let Entry::Fieldref(..) = self.entry(index)? else {
             return self.wrong(index, "CONSTANT_Fieldref");
         };
-        let member = self.member(index, class, name_and_type)?;
-        let Some(ty) = member.descriptor().field_type() else {
-            return Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("field descriptor")));
-        };
-        self.shapes[index.0 as usize].set(ty.kind() as u64 + 1);
-        Ok((member, ty.kind()))
+        let (Member { class, name, descriptor }, tag) = self.member(index)?;
+        let member = MemberRef::new(class, name, descriptor);
+        self.keep_member(index, tag, member);
+        match member.shape().field() {
+            Some(kind) => Ok((member, kind)),
+            None => Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("field descriptor"))),
+        }
     }
 
     /// The method that the constant at `index` names, whether it is a `CONSTANT_InterfaceMethodref`, and
@@ -277,19 +341,25 @@ impl<'a> Pool<'a> {
     ///
     /// # Errors
     /// When it is no method constant or its descriptor is no method descriptor.
+    #[inline]
     pub fn method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool, CallShape)> {
         if let Some((member, tag, shape)) = self.known_member(index, [10, 11])
-            && let Some(shape) = CallShape::from_raw(shape)
+            && let Some(shape) = shape.call()
         {
             return Ok((member, tag == 11, shape));
         }
-        let (class, name_and_type, interface) = match self.entry(index)? {
-            Entry::Methodref(class, name_and_type) => (class, name_and_type, false),
-            Entry::InterfaceMethodref(class, name_and_type) => (class, name_and_type, true),
-            _ => return self.wrong(index, "CONSTANT_Methodref"),
-        };
-        let member = self.member(index, class, name_and_type)?;
-        let Some(shape) = CallShape::parse(member.descriptor().bytes()) else {
+        self.new_method_ref(index)
+    }
+
+    #[cold]
+    fn new_method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool, CallShape)> {
+        if let Entry::Fieldref(..) = self.entry(index)? {
+            return self.wrong(index, "CONSTANT_Methodref");
+        }
+        let (Member { class, name, descriptor }, tag) = self.member(index)?;
+        let member = MemberRef::new(class, name, descriptor);
+        self.keep_member(index, tag, member);
+        let Some(shape) = member.shape().call() else {
             return Err(Malformed::new(self.offset(index)?, "4.4.2", Fault::Grammar("method descriptor")));
         };
         if shape.ret().is_some() && member.name().bytes() == b"<init>" {
@@ -299,8 +369,7 @@ impl<'a> Pool<'a> {
                 Fault::Grammar("constructor with a result"),
             ));
         }
-        self.shapes[index.0 as usize].set(shape.raw());
-        Ok((member, interface, shape))
+        Ok((member, tag == 11, shape))
     }
 
     /// Descriptor and kinds of the `CONSTANT_InvokeDynamic` at `index`.

@@ -56,7 +56,7 @@ pub fn lower<'a>(
     code: &Code<'_, 'a>,
     scratch: &mut Scratch,
 ) -> Result<Lowered> {
-    let name = MethodRef::new(class.this_class()?, method.name()?, method.descriptor()?);
+    let name = method.member_ref()?;
     let Some(ty) = name.descriptor().method_type() else {
         return Err(Malformed::new(method.offset(), "4.3.3", Fault::Grammar("method descriptor")));
     };

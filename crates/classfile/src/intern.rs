@@ -1,0 +1,196 @@
+//! The table under [`crate::names`]: from values to ids, append-only, shared by all threads.
+//!
+//! A class file mentions hundreds of names, most of them long known, so finding one must cost little: no
+//! lock is taken, and a look-up touches one entry of eight bytes before it compares the value itself.
+//!
+//! ```text
+//!  63   32 31  0
+//! [ hash  | id  ]      0 while free
+//! ```
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Who adds takes the lock of one part only. A power of two.
+const PARTS: usize = 16;
+/// The first chunk holds this many items, each following one twice as many.
+const FIRST: usize = 1 << 10;
+const CHUNKS: usize = 22;
+/// Entries of the first index of a part; each following one has twice as many.
+const FIRST_INDEX: usize = 1 << 6;
+const INDICES: usize = 27;
+
+/// A table from values to ids that only grows.
+pub(crate) struct Table<T: 'static> {
+    parts: [Part; PARTS],
+    chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
+    next: AtomicU32,
+}
+
+/// The ids of the values whose hashes fall to this part, by open addressing.
+struct Part {
+    /// Number of the index that counts; those before it stay for who still reads them.
+    current: AtomicUsize,
+    indices: [OnceLock<Box<[AtomicU64]>>; INDICES],
+    /// Entries in use; held while one is added.
+    len: Mutex<usize>,
+}
+
+impl<T: Copy> Table<T> {
+    pub(crate) fn new() -> Self {
+        Table {
+            parts: std::array::from_fn(|_| Part {
+                current: AtomicUsize::new(0),
+                indices: std::array::from_fn(|_| OnceLock::new()),
+                len: Mutex::new(0),
+            }),
+            chunks: std::array::from_fn(|_| OnceLock::new()),
+            next: AtomicU32::new(1),
+        }
+    }
+
+    fn place(id: NonZeroU32) -> (usize, usize) {
+        let i = id.get() as usize - 1 + FIRST;
+        let chunk = (usize::BITS - 1 - i.leading_zeros()) as usize - FIRST.trailing_zeros() as usize;
+        (chunk, i - (FIRST << chunk))
+    }
+
+    /// The value with this id.
+    #[inline]
+    pub(crate) fn get(&self, id: NonZeroU32) -> &T {
+        let (chunk, i) = Self::place(id);
+        match self.chunks.get(chunk).and_then(OnceLock::get).and_then(|it| it.get(i)?.get()) {
+            Some(it) => it,
+            None => unreachable!("an id exists only after its item was stored"),
+        }
+    }
+
+    /// The id of the value with this hash for which `is_it` holds; `make` makes the value when there is
+    /// none yet.
+    #[inline]
+    pub(crate) fn intern(
+        &self,
+        hash: u32,
+        is_it: impl Fn(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> NonZeroU32 {
+        let part = self.part(hash);
+        match self.find(part.index(), hash, &is_it) {
+            Ok(id) => id,
+            Err(_) => self.add(part, hash, &is_it, make),
+        }
+    }
+
+    /// The ids of many values, told to `done` with their keys. Their look-ups do not wait for each other:
+    /// most of what one costs is the memory behind its hash.
+    pub(crate) fn intern_all<K: Copy>(
+        &self,
+        keys: &[(u32, K)],
+        is_it: impl Fn(K, &T) -> bool,
+        make: impl Fn(K) -> T,
+        mut done: impl FnMut(K, NonZeroU32),
+    ) {
+        const AT_ONCE: usize = 16;
+        for keys in keys.chunks(AT_ONCE) {
+            let mut entries = [0; AT_ONCE];
+            for (entry, &(hash, _)) in entries.iter_mut().zip(keys) {
+                let index = self.part(hash).index();
+                let at = hash as usize & index.len().wrapping_sub(1);
+                *entry = index.get(at).map_or(0, |it| it.load(Ordering::Acquire));
+            }
+            let mut items = [None; AT_ONCE];
+            for ((item, &entry), &(hash, _)) in items.iter_mut().zip(&entries).zip(keys) {
+                if (entry >> 32) as u32 == hash {
+                    *item = NonZeroU32::new(entry as u32).map(|id| (id, self.get(id)));
+                }
+            }
+            for (item, &(hash, key)) in items.into_iter().zip(keys) {
+                done(
+                    key,
+                    match item {
+                        Some((id, item)) if is_it(key, item) => id,
+                        _ => self.intern(hash, |it| is_it(key, it), || make(key)),
+                    },
+                );
+            }
+        }
+    }
+
+    /// The low bits of a hash choose the entry, so the high ones choose the part.
+    #[inline]
+    fn part(&self, hash: u32) -> &Part {
+        &self.parts[(hash >> 28) as usize % PARTS]
+    }
+
+    /// The id in the index, or the free entry where it would be.
+    #[inline]
+    fn find(&self, index: &[AtomicU64], hash: u32, is_it: &impl Fn(&T) -> bool) -> Result<NonZeroU32, usize> {
+        let mut at = hash as usize;
+        let Some(mask) = index.len().checked_sub(1) else { return Err(0) };
+        loop {
+            let entry = index[at & mask].load(Ordering::Acquire);
+            let Some(id) = NonZeroU32::new(entry as u32) else { return Err(at & mask) };
+            if (entry >> 32) as u32 == hash && is_it(self.get(id)) {
+                return Ok(id);
+            }
+            at += 1;
+        }
+    }
+
+    #[cold]
+    fn add(
+        &self,
+        part: &Part,
+        hash: u32,
+        is_it: &impl Fn(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> NonZeroU32 {
+        let mut len = part.len.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = part.with_room(*len);
+        // Another thread may have added it since.
+        let free = match self.find(index, hash, is_it) {
+            Ok(id) => return id,
+            Err(free) => free,
+        };
+        let Some(id) = NonZeroU32::new(self.next.fetch_add(1, Ordering::Relaxed)) else {
+            unreachable!("four thousand million names do not fit into the inputs that we accept")
+        };
+        let (chunk, i) = Self::place(id);
+        let slots = self.chunks[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| OnceLock::new()).collect());
+        let _ = slots[i].set(make());
+        index[free].store(u64::from(hash) << 32 | u64::from(id.get()), Ordering::Release);
+        *len += 1;
+        id
+    }
+}
+
+impl Part {
+    /// The index that counts; empty before anything is added.
+    #[inline]
+    fn index(&self) -> &[AtomicU64] {
+        let current = self.current.load(Ordering::Acquire);
+        self.indices.get(current).and_then(OnceLock::get).map_or(&[], |it| &**it)
+    }
+
+    /// The index that counts, with a free entry more than it needs. Only for who holds the lock.
+    fn with_room(&self, len: usize) -> &[AtomicU64] {
+        let old = self.index();
+        if len < old.len() / 4 * 3 {
+            return old;
+        }
+        let next = if old.is_empty() { 0 } else { self.current.load(Ordering::Relaxed) + 1 };
+        let new =
+            self.indices[next].get_or_init(|| (0..FIRST_INDEX << next).map(|_| AtomicU64::new(0)).collect());
+        let mask = new.len() - 1;
+        for entry in old.iter().map(|it| it.load(Ordering::Relaxed)).filter(|&it| it != 0) {
+            let mut at = (entry >> 32) as usize;
+            while new[at & mask].load(Ordering::Relaxed) != 0 {
+                at += 1;
+            }
+            new[at & mask].store(entry, Ordering::Relaxed);
+        }
+        self.current.store(next, Ordering::Release);
+        new
+    }
+}
