@@ -189,12 +189,12 @@ impl Builder {
             out,
             dynamic_ids: FxHashMap::default(),
             handle_ids: FxHashMap::default(),
-            leaves: [None; LEAVES],
+            leaves: [NO_LEAF; LEAVES],
+            failed: None,
         };
-        let instrs = self.instrs.iter().map(|it| freezer.instr(*it));
-        let mut frozen_instrs = Vec::with_capacity(self.instrs.len());
-        for instr in instrs {
-            frozen_instrs.push(instr?);
+        let instrs: Vec<Instr> = self.instrs.iter().map(|it| freezer.instr(*it)).collect();
+        if let Some(it) = freezer.failed {
+            return Err(it);
         }
         let mut out = freezer.out;
         let mut rows = rows;
@@ -207,7 +207,7 @@ impl Builder {
             locals: header.locals,
             // Copies of the exact size: a body lives long.
             exprs: Arena::from_iter(out.exprs.iter().copied()),
-            instrs: Arena::from_iter(frozen_instrs),
+            instrs: Arena::from_iter(instrs),
             operands: out.operands.as_slice().into(),
             switches: std::mem::take(&mut out.switches).into(),
             dynamics: std::mem::take(&mut out.dynamics).into(),
@@ -233,29 +233,57 @@ struct Freezer<'b> {
     out: Frozen,
     dynamic_ids: FxHashMap<u32, u32>,
     handle_ids: FxHashMap<MethodHandle, u32>,
-    /// Variables and small constants seen lately, by a hash of their content.
-    leaves: [Option<(Expr, ExprId)>; LEAVES],
+    /// Numbers of variables and small constants kept lately, by a hash of their content.
+    leaves: [u32; LEAVES],
+    /// The first label that could not be resolved.
+    failed: Option<BuildError>,
 }
 
 /// How many leaves are remembered: a power of two.
 const LEAVES: usize = 64;
+const NO_LEAF: u32 = u32::MAX;
 
-/// Where a leaf that may be shared is remembered. Leaves with names are not shared: ids of names differ
-/// from run to run, and the layout of a body must not.
-fn leaf_slot(expr: Expr) -> Option<usize> {
-    let bits = match expr {
-        Expr::Var(var) => var.bits(),
-        Expr::Int(it) => it as u32 ^ 0x9000_0000,
-        Expr::Null => 0,
-        _ => return None,
-    };
-    Some((bits.wrapping_mul(0x9e37_79b9) >> 26) as usize % LEAVES)
+/// Where a leaf with this content is remembered.
+fn leaf_slot(bits: u32) -> usize {
+    (bits.wrapping_mul(0x9e37_79b9) >> 26) as usize % LEAVES
 }
 
 impl Freezer<'_> {
     /// Copies the tree under `id`, operands before operators.
+    ///
+    /// Variables, ints and null are shared. Leaves with names are not: ids of names differ from run to run, and
+    /// the layout of a body must not.
+    #[inline]
     fn expr(&mut self, id: ExprId) -> ExprId {
-        let copy = match self.from.get(id) {
+        match self.from.get(id) {
+            Expr::Var(var) => self.leaf(
+                leaf_slot(var.bits()),
+                Expr::Var(var),
+                |it| matches!(it, Expr::Var(it) if *it == var),
+            ),
+            Expr::Int(n) => self.leaf(
+                leaf_slot(n as u32 ^ 0x9000_0000),
+                Expr::Int(n),
+                |it| matches!(it, Expr::Int(it) if *it == n),
+            ),
+            Expr::Null => self.leaf(leaf_slot(0), Expr::Null, |it| matches!(it, Expr::Null)),
+            other => self.tree(other),
+        }
+    }
+
+    #[inline]
+    fn leaf(&mut self, slot: usize, leaf: Expr, is_it: impl Fn(&Expr) -> bool) -> ExprId {
+        let known = self.leaves[slot];
+        if self.out.exprs.get(known as usize).is_some_and(is_it) {
+            return ExprId::from_raw(known.into());
+        }
+        let id = self.keep(leaf);
+        self.leaves[slot] = id.into_raw().into_u32();
+        id
+    }
+
+    fn tree(&mut self, expr: Expr) -> ExprId {
+        let copy = match expr {
             Expr::Unary(op, e) => Expr::Unary(op, self.expr(e)),
             Expr::Cast(class, e) => Expr::Cast(class, self.expr(e)),
             Expr::InstanceOf(class, e) => Expr::InstanceOf(class, self.expr(e)),
@@ -276,21 +304,17 @@ impl Freezer<'_> {
                     (handles.len() - 1) as u32
                 }))
             }
-            leaf => {
-                let slot = leaf_slot(leaf);
-                if let Some((known, id)) = slot.and_then(|it| self.leaves[it])
-                    && known == leaf
-                {
-                    return id;
-                }
-                let id = self.keep(leaf);
-                if let Some(slot) = slot {
-                    self.leaves[slot] = Some((leaf, id));
-                }
-                return id;
-            }
+            leaf => leaf,
         };
         self.keep(copy)
+    }
+
+    /// The instruction at the label.
+    fn resolve(&mut self, label: InstrId) -> InstrId {
+        self.from.resolve(label).unwrap_or_else(|it| {
+            self.failed.get_or_insert(it);
+            label
+        })
     }
 
     fn keep(&mut self, expr: Expr) -> ExprId {
@@ -315,13 +339,13 @@ impl Freezer<'_> {
         })
     }
 
-    fn table(&self, it: u32) -> Result<SwitchTable, BuildError> {
-        let it = &self.from.switches[it as usize];
-        let case = |&(key, to): &(i32, InstrId)| Ok((key, self.from.resolve(to)?));
-        Ok(SwitchTable {
-            cases: it.cases.iter().map(case).collect::<Result<_, _>>()?,
-            default: it.default.map(|to| self.from.resolve(to)).transpose()?,
-        })
+    fn table(&mut self, it: u32) -> u32 {
+        let from = self.from;
+        let it = &from.switches[it as usize];
+        let cases = it.cases.iter().map(|&(key, to)| (key, self.resolve(to))).collect();
+        let default = it.default.map(|to| self.resolve(to));
+        self.out.switches.push(SwitchTable { cases, default });
+        (self.out.switches.len() - 1) as u32
     }
 
     fn check(&mut self, check: Check) -> Check {
@@ -342,8 +366,8 @@ impl Freezer<'_> {
     }
 
     // long match: one arm an instruction
-    fn instr(&mut self, instr: Instr) -> Result<Instr, BuildError> {
-        Ok(match instr {
+    fn instr(&mut self, instr: Instr) -> Instr {
+        match instr {
             Instr::Assign(var, e) => Instr::Assign(var, self.expr(e)),
             Instr::SetField(a, field, b) => {
                 let a = self.expr(a);
@@ -369,24 +393,21 @@ impl Freezer<'_> {
             Instr::MonitorExit(e) => Instr::MonitorExit(self.expr(e)),
             Instr::Throw(e) => Instr::Throw(self.expr(e)),
             Instr::Return(e) => Instr::Return(e.map(|e| self.expr(e))),
-            Instr::Goto(to) => Instr::Goto(self.from.resolve(to)?),
+            Instr::Goto(to) => Instr::Goto(self.resolve(to)),
             Instr::If(cond, a, b, to) => {
                 let a = self.expr(a);
-                Instr::If(cond, a, self.expr(b), self.from.resolve(to)?)
+                let b = self.expr(b);
+                Instr::If(cond, a, b, self.resolve(to))
             }
             Instr::Switch(e, it) => {
-                let table = self.table(it)?;
-                self.out.switches.push(table);
-                let number = (self.out.switches.len() - 1) as u32;
-                Instr::Switch(self.expr(e), number)
+                let table = self.table(it);
+                Instr::Switch(self.expr(e), table)
             }
             Instr::Ret(e, it) => {
-                let table = self.table(it)?;
-                self.out.switches.push(table);
-                let number = (self.out.switches.len() - 1) as u32;
-                Instr::Ret(self.expr(e), number)
+                let table = self.table(it);
+                Instr::Ret(self.expr(e), table)
             }
             Instr::MayInit(_) | Instr::Alloc(..) | Instr::Catch(_) => instr,
-        })
+        }
     }
 }

@@ -749,11 +749,11 @@ fn array_of(elem: ClassName) -> ClassName {
 }
 
 #[cold]
-fn missing() -> classfile::error::Malformed {
+fn missing() -> Box<classfile::error::Malformed> {
     fault("operand missing from the stack")
 }
 
 #[cold]
-fn no_value() -> classfile::error::Malformed {
+fn no_value() -> Box<classfile::error::Malformed> {
     fault("return address or new object used as a value")
 }

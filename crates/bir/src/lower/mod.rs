@@ -42,6 +42,7 @@ pub struct Scratch {
     begins: Vec<(Context, u32, u32)>,
     pcs: Vec<u16>,
     args: Vec<ExprId>,
+    lines: Vec<(u16, u16)>,
 }
 
 /// Lowers the body `code` of `method`.
@@ -65,7 +66,7 @@ pub fn lower<'a>(
         let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
         return Err(Malformed::new(method.offset(), "4.3.3", fault));
     }
-    let Scratch { builder, walk, stack, begins, pcs, args } = scratch;
+    let Scratch { builder, walk, stack, begins, pcs, args, lines } = scratch;
     walk.run(code, class.major)?;
     builder.clear();
     stack.slots.clear();
@@ -87,23 +88,25 @@ pub fn lower<'a>(
         at: 0,
         context: 0,
         begins,
+        lines,
     };
     lowerer.blocks()?;
     lowerer.finish(name, method.flags)
 }
 
-/// Result of lowering a part: the fault's offset is set by the caller, who knows the instruction.
-type Step<T> = Result<T>;
+/// Result of lowering a part: the fault's offset is set by the caller, who knows the instruction. Boxed, so
+/// that what is returned fits into registers.
+type Step<T> = std::result::Result<T, Box<Malformed>>;
 
 /// A fault of the instruction at hand.
 #[cold]
-fn fault(what: &'static str) -> Malformed {
-    Malformed::new(0, "4.9", Fault::Other(what))
+fn fault(what: &'static str) -> Box<Malformed> {
+    Box::new(Malformed::new(0, "4.9", Fault::Other(what)))
 }
 
 /// A body that its tables cannot hold.
 #[cold]
-fn build_fault(it: BuildError) -> Malformed {
+fn build_fault(it: BuildError) -> Box<Malformed> {
     fault(match it {
         BuildError::TooLarge => "method is too large for its BIR",
         BuildError::Label(_) => "branch to code that control cannot reach",
@@ -133,15 +136,17 @@ struct Lowerer<'l, 'c, 'a> {
     /// Ordinal of the bytecode instruction at hand.
     at: u32,
     context: Context,
-    /// Context, ordinal and first BIR instruction of each bytecode instruction emitted, ascending.
+    /// Context, ordinal and first BIR instruction of each bytecode instruction emitted, ascending; none when
+    /// there are no rows to be placed.
     begins: &'l mut Vec<(Context, u32, u32)>,
+    lines: &'l mut Vec<(u16, u16)>,
 }
 
 impl Lowerer<'_, '_, '_> {
     #[cold]
-    fn locate(&self, it: Malformed) -> Malformed {
+    fn locate(&self, it: &Malformed) -> Malformed {
         let pc = self.walk.pc(self.at).0 as usize;
-        Malformed::new(self.code.offset + pc, it.jvms, it.fault)
+        Malformed::new(self.code.offset + pc, it.jvms, it.fault.clone())
     }
 
     fn blocks(&mut self) -> Result<()> {
@@ -151,7 +156,7 @@ impl Lowerer<'_, '_, '_> {
         for (i, block) in walk.blocks.iter().enumerate() {
             self.at = block.first;
             self.context = block.context;
-            falls_in = self.block(i, block, falls_in).map_err(|it| self.locate(it))?;
+            falls_in = self.block(i, block, falls_in).map_err(|it| self.locate(&it))?;
         }
         Ok(())
     }
@@ -177,9 +182,12 @@ impl Lowerer<'_, '_, '_> {
         // Only exceptions lead here, so a store may take the exception from the `catch` itself.
         let only_caught = block.is_handler() && !block.is_target() && !block.is_fallen_into();
         self.fresh = only_caught.then(|| block.first.wrapping_sub(1));
+        let has_rows = !self.walk.ranges.is_empty();
         for at in block.first..block.end {
             self.at = at;
-            self.begins.push((block.context, at, self.b.len()));
+            if has_rows {
+                self.begins.push((block.context, at, self.b.len()));
+            }
             let insn = self.walk.insns[at as usize].1;
             self.insn(i, insn)?;
         }
@@ -260,7 +268,7 @@ impl Lowerer<'_, '_, '_> {
         let positions = Positions {
             pcs: self.pcs.as_slice().into(),
             copies: std::mem::take(&mut self.copies).into(),
-            lines: lines(self.code),
+            lines: lines(self.code, self.lines),
             unreachable: unreachable
                 .iter()
                 .map(|&(from, to)| (self.walk.pc(from).0 as u16, self.walk.pc(to).0))
@@ -275,7 +283,7 @@ impl Lowerer<'_, '_, '_> {
             unverified,
         };
         let rows = self.rows();
-        let body = self.b.freeze(header, rows).map_err(|it| self.locate(build_fault(it)))?;
+        let body = self.b.freeze(header, rows).map_err(|it| self.locate(&build_fault(it)))?;
         if cfg!(debug_assertions) {
             crate::verify::check(&body);
         }
@@ -283,15 +291,18 @@ impl Lowerer<'_, '_, '_> {
     }
 }
 
-/// The line table, sorted and without pcs that are outside the code.
-fn lines(code: &Code<'_, '_>) -> Box<[(u16, u16)]> {
-    let inside = |it: &(classfile::insn::Pc, u16)| (it.0.0 as usize) < code.bytes.len();
-    let mut lines: Vec<(u16, u16)> =
-        code.lines().filter(inside).map(|(pc, line)| (pc.0 as u16, line)).collect();
+/// The line table, sorted and without pcs that are outside the code; `lines` is memory for it.
+fn lines(code: &Code<'_, '_>, lines: &mut Vec<(u16, u16)>) -> Box<[(u16, u16)]> {
+    lines.clear();
+    code.lines().for_each(|(pc, line)| {
+        if (pc.0 as usize) < code.bytes.len() {
+            lines.push((pc.0 as u16, line));
+        }
+    });
     if !lines.is_sorted_by_key(|it| it.0) {
         lines.sort_by_key(|it| it.0);
     }
-    lines.into()
+    lines.as_slice().into()
 }
 
 /// Whether control can go on behind the instruction, in the same context.

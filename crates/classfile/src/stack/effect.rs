@@ -8,8 +8,9 @@ use crate::insn::{BinOp, Insn, InvokeOp, Pc, StackOp};
 use crate::names::{ClassName, Descriptor};
 use crate::pool::{Entry, Pool, PoolIndex};
 
-/// Result of one step: the fault's place is known to the caller.
-pub(super) type Step<T> = std::result::Result<T, Fault>;
+/// Result of one step: the fault's place is known to the caller. Boxed, so that what is returned fits into
+/// registers.
+pub(super) type Step<T> = std::result::Result<T, Box<Fault>>;
 
 const EMPTY: Fault = Fault::Other("operand missing from the stack");
 const WRONG_KIND: Fault = Fault::Other("operand of the wrong kind on the stack");
@@ -138,7 +139,7 @@ impl Effects<'_, '_, '_> {
             Insn::MultiANewArray(index, dims) => {
                 let depth = self.class(index)?.bytes().iter().take_while(|&&b| b == b'[').count();
                 if depth < usize::from(dims) {
-                    return Err(Fault::Other("multianewarray of more dimensions than its class has"));
+                    return Err(Fault::Other("multianewarray of more dimensions than its class has").into());
                 }
                 for _ in 0..dims {
                     self.pop(f, Int)?;
@@ -164,11 +165,11 @@ impl Effects<'_, '_, '_> {
     }
 
     fn class(&self, index: PoolIndex) -> Step<ClassName> {
-        self.pool.class_name(index).map_err(|it| it.fault)
+        self.pool.class_name(index).map_err(|it| it.fault.into())
     }
 
     fn field_kind(&self, index: PoolIndex) -> Step<Kind> {
-        self.pool.field_ref(index).map(|it| it.1).map_err(|it| it.fault)
+        self.pool.field_ref(index).map(|it| it.1).map_err(|it| it.fault.into())
     }
 
     fn constant_kind(&self, index: PoolIndex, wide: bool) -> Step<Kind> {
@@ -182,10 +183,10 @@ impl Effects<'_, '_, '_> {
                 let (_, ty) = self.pool.name_and_type(it).map_err(|it| it.fault)?;
                 ty.field_type().ok_or(Fault::Grammar("field descriptor"))?.kind()
             }
-            _ => return Err(Fault::PoolKind { index: index.0, want: "loadable constant" }),
+            _ => return Err(Fault::PoolKind { index: index.0, want: "loadable constant" }.into()),
         };
         if (kind.words() == 2) != wide {
-            return Err(Fault::PoolKind { index: index.0, want: "constant of this width" });
+            return Err(Fault::PoolKind { index: index.0, want: "constant of this width" }.into());
         }
         Ok(kind)
     }
@@ -193,7 +194,7 @@ impl Effects<'_, '_, '_> {
     #[inline]
     fn local(&self, slot: u16, kind: Kind) -> Step<()> {
         if u32::from(slot) + u32::from(kind.words()) > u32::from(self.max_locals) {
-            return Err(Fault::OtherAt("local variable outside max_locals:", slot.into()));
+            return Err(Fault::OtherAt("local variable outside max_locals:", slot.into()).into());
         }
         Ok(())
     }
@@ -276,8 +277,8 @@ impl Effects<'_, '_, '_> {
                 self.apart.push(new);
                 Ok(())
             }
-            Some(_) => Err(WRONG_KIND),
-            None => Err(EMPTY),
+            Some(_) => Err(WRONG_KIND.into()),
+            None => Err(EMPTY.into()),
         }
     }
 }

@@ -127,6 +127,7 @@ pub struct Walk {
     main_index: Vec<u32>,
     work: Vec<u32>,
     sorted: Vec<Block>,
+    frame: effect::Frame,
 }
 
 /// How a context came to be.

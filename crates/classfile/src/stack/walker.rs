@@ -92,7 +92,9 @@ pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()>
 
 impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn all(&mut self) -> Result<()> {
-        let mut frame = Frame::default();
+        let mut frame = std::mem::take(&mut self.w.frame);
+        frame.stack.clear();
+        frame.locals.clear();
         self.reach(0, 0, &frame, 0).map_err(|fault| self.error(0, fault))?;
         while let Some(id) = self.work.pop() {
             let block = &mut self.w.blocks[id as usize];
@@ -106,6 +108,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
             }
             self.block(id, &mut frame)?;
         }
+        self.w.frame = frame;
         Ok(())
     }
 
@@ -117,8 +120,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     }
 
     #[cold]
-    fn error(&self, ordinal: u32, fault: Fault) -> Malformed {
-        Malformed::new(self.code.offset + self.w.pc(ordinal).0 as usize, "4.9", fault)
+    fn error(&self, ordinal: u32, fault: impl Into<Box<Fault>>) -> Malformed {
+        Malformed::new(self.code.offset + self.w.pc(ordinal).0 as usize, "4.9", *fault.into())
     }
 
     #[inline]
@@ -134,8 +137,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
 
     /// What is too much for copies of subroutines may do for the subroutines.
     #[cold]
-    fn too_much(&self, fault: Fault) -> Fault {
-        if self.w.has_jsr && self.inline { OVER_LIMIT } else { fault }
+    fn too_much(&self, fault: Fault) -> Box<Fault> {
+        if self.w.has_jsr && self.inline { OVER_LIMIT.into() } else { fault.into() }
     }
 
     fn block(&mut self, id: u32, frame: &mut Frame) -> Result<()> {
@@ -218,7 +221,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         block.flags |= flags;
         let (from, to) = block.stack;
         if (to - from) as usize != frame.stack.len() {
-            return Err(Fault::Other("paths join with stacks of different depth"));
+            return Err(Fault::Other("paths join with stacks of different depth").into());
         }
         let mut changed = false;
         for (i, &new) in (from as usize..).zip(&frame.stack) {
@@ -245,7 +248,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
 
     fn first_reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
         if self.w.has_jsr && self.inline && self.steps > COPIES * self.w.insns.len() + 256 {
-            return Err(OVER_LIMIT);
+            return Err(OVER_LIMIT.into());
         }
         self.kept += frame.locals.len();
         if self.w.shapes.len() + frame.stack.len() + self.kept > room(self.w.insns.len()) {
@@ -279,8 +282,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
                 self.w.apart.push(a);
                 Ok(Shape::Value(Kind::Ref))
             }
-            (Shape::Return(_), Shape::Return(_)) if self.inline => Err(OVER_LIMIT),
-            _ => Err(Fault::Other("paths join with different kinds of values on the stack")),
+            (Shape::Return(_), Shape::Return(_)) if self.inline => Err(OVER_LIMIT.into()),
+            _ => Err(Fault::Other("paths join with different kinds of values on the stack").into()),
         }
     }
 
@@ -312,13 +315,13 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
         match self.w.ordinal(to) {
             Some(to) => self.reach(context, to, frame, TARGET),
-            None => Err(Fault::Other("branch to a place that is no instruction")),
+            None => Err(Fault::Other("branch to a place that is no instruction").into()),
         }
     }
 
     fn go_on(&mut self, context: Context, next: u32, frame: &Frame, flags: u8) -> Step<()> {
         if next as usize >= self.w.insns.len() {
-            return Err(RUNS_OFF);
+            return Err(RUNS_OFF.into());
         }
         self.reach(context, next, frame, flags)
     }
@@ -330,7 +333,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         let n = self.w.insns.len();
         // Each row may stand once for each context.
         if self.w.contexts.len() > COPIES * n || self.w.contexts.len() * self.w.ranges.len() > room(n) {
-            return Err(OVER_LIMIT);
+            return Err(OVER_LIMIT.into());
         }
         let it = self.w.contexts.len() as Context;
         self.w.contexts.push(Call { parent: context, site: jsr });
@@ -350,11 +353,11 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         let called = |it: Pc| known.is_none_or(|known| self.w.ordinal(it) == Some(known));
         let sites: Vec<u32> = self.w.jsr_sites().filter(|it| called(it.1)).map(|it| it.0 + 1).collect();
         if sites.is_empty() {
-            return Err(Fault::Other("ret without a jsr"));
+            return Err(Fault::Other("ret without a jsr").into());
         }
         self.kept += sites.len();
         if self.kept > room(n) {
-            return Err(Fault::Other("too many places to return to from subroutines"));
+            return Err(Fault::Other("too many places to return to from subroutines").into());
         }
         sites.into_iter().try_for_each(|next| self.go_on(0, next, frame, TARGET))
     }
