@@ -122,10 +122,11 @@ impl<'a> ClassParts<'a> {
     ) -> Result<Vec<MethodPart>> {
         let boots = Bootstraps::of(&self.file)?;
         let mut out = Vec::with_capacity(self.file.methods().len());
+        let mut scratches = (scratch, flow::facts::Scratch::default());
         for it in self.file.methods() {
             let method = it.member_ref()?;
             if (options.select)(&MethodId::of(method)) {
-                let code = self.code(&boots, &it, options, scratch, times).transpose();
+                let code = self.code(&boots, &it, options, &mut scratches, times).transpose();
                 out.push(MethodPart { method, flags: it.flags, code });
             }
         }
@@ -137,7 +138,7 @@ impl<'a> ClassParts<'a> {
         boots: &Bootstraps<'_, 'a>,
         method: &MemberInfo<'_, 'a>,
         options: &PartOptions<'_>,
-        scratch: &mut Scratch,
+        (for_lowering, for_facts): &mut (&mut Scratch, flow::facts::Scratch),
         times: &mut StageTimes,
     ) -> Result<Option<(MethodCode, Positions)>> {
         let now = || options.clock.map_or(Duration::ZERO, |it| it());
@@ -146,7 +147,7 @@ impl<'a> ClassParts<'a> {
             times.instructions += code.instructions().count() as u64;
         }
         let start = now();
-        let lowered = lower(&self.file, boots, method, &code, scratch);
+        let lowered = lower(&self.file, boots, method, &code, for_lowering);
         let lowered_at = now();
         times.lower += lowered_at.saturating_sub(start);
         let lowered = lowered?;
@@ -156,7 +157,7 @@ impl<'a> ClassParts<'a> {
             is_interface: self.head.flags.is_interface(),
             static_fields: &self.static_fields,
         };
-        let facts = method_facts(&lowered.body, &own);
+        let facts = method_facts(&lowered.body, &own, for_facts);
         times.flow += now().saturating_sub(lowered_at);
         Ok(Some((MethodCode { body: lowered.body, facts }, lowered.positions)))
     }

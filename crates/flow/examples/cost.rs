@@ -95,7 +95,10 @@ fn main() {
         let classes: Vec<Class> = files.iter().filter_map(|it| read(it, &mut scratch)).collect();
         stage("read and lower");
         for class in &classes {
-            class.bodies.iter().for_each(|it| drop(black_box(flow::proving::proofs(it))));
+            class
+                .bodies
+                .iter()
+                .for_each(|it| drop(black_box(flow::proving::proofs(it, &mut Default::default()))));
         }
         stage("proofs");
         for class in &classes {
@@ -112,7 +115,13 @@ fn main() {
         stage("initializers");
         let facts: Vec<Vec<MethodFacts>> = classes
             .iter()
-            .map(|class| class.bodies.iter().map(|it| method_facts(it, &class.own())).collect())
+            .map(|class| {
+                class
+                    .bodies
+                    .iter()
+                    .map(|it| method_facts(it, &class.own(), &mut Default::default()))
+                    .collect()
+            })
             .collect();
         stage("all facts");
         for (class, facts) in classes.iter().zip(&facts) {

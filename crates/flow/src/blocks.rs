@@ -9,7 +9,7 @@ use crate::coverage::Coverage;
 use crate::throwables::well_known;
 
 /// The blocks of one body, in the order of its instructions.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Blocks {
     /// First instruction of each block, and at the end the number of instructions.
     starts: Vec<u32>,
@@ -20,9 +20,19 @@ pub struct Blocks {
 impl Blocks {
     /// Finds them.
     pub fn new(body: &Body) -> Self {
+        let mut acc = Blocks::default();
+        acc.fill(body);
+        acc
+    }
+
+    /// Finds those of another body, in the same memory.
+    pub(crate) fn fill(&mut self, body: &Body) {
         let n = body.instrs.len();
+        let Blocks { starts, of } = self;
+        starts.clear();
         // Marks first, then numbers.
-        let mut of = vec![0u32; n];
+        of.clear();
+        of.resize(n, 0u32);
         let mut mark = |i: u32| {
             if let Some(it) = of.get_mut(i as usize) {
                 *it = 1;
@@ -43,20 +53,18 @@ impl Blocks {
             mark(ordinal(row.start));
             mark(row.end);
         }
-        let mut starts = Vec::new();
-        for (at, it) in (0u32..).zip(&mut of) {
+        for (at, it) in (0u32..).zip(of) {
             if *it == 1 || at == 0 {
                 starts.push(at);
             }
             *it = starts.len() as u32 - 1;
         }
         starts.push(n as u32);
-        Blocks { starts, of }
     }
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.starts.len().saturating_sub(1)
     }
 
     /// Whether the body has no instruction.
@@ -79,6 +87,7 @@ impl Blocks {
 }
 
 /// The blocks of the handlers that may follow each block.
+#[derive(Default)]
 pub struct Handlers {
     /// For each block its part of `handlers`.
     parts: Vec<Part>,
@@ -98,10 +107,20 @@ const MAX_HANDLERS: usize = 1 << 20;
 impl Handlers {
     /// Finds them, up to the first row that takes everything; `None` when there are too many.
     pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
-        let mut acc = Handlers { parts: vec![Part::default(); blocks.len()], handlers: Vec::new() };
+        let mut acc = Handlers::default();
+        acc.fill(body, blocks)?;
+        Some(acc)
+    }
+
+    /// Finds those of another body, in the same memory.
+    pub(crate) fn fill(&mut self, body: &Body, blocks: &Blocks) -> Option<()> {
+        let acc = self;
+        acc.parts.clear();
+        acc.handlers.clear();
         if body.rows.is_empty() {
-            return Some(acc);
+            return Some(());
         }
+        acc.parts.resize(blocks.len(), Part::default());
         let throwable = well_known().throwable;
         let mut coverage = Coverage::new(body);
         let mut last: (Vec<u32>, Part) = Default::default();
@@ -129,7 +148,7 @@ impl Handlers {
             }
             acc.parts[block as usize] = last.1;
         }
-        Some(acc)
+        Some(())
     }
 
     /// The handlers' blocks, in the order of the rows.

@@ -1,11 +1,11 @@
 //! What is known of a method from its own class file alone (`Body` apart): one value per method.
 
-use bir::body::{Body, InstrId};
+use bir::body::{Body, Instr, InstrId};
 
 use crate::discharge::Proof;
 use crate::initializers::{OwnClass, without_initializer};
 use crate::locks::{Locks, locks};
-use crate::proving::proofs;
+use crate::proving::{self, proofs};
 use crate::thrown::{Term, thrown};
 
 /// The local facts of one method. Equal for equal bodies of equal classes.
@@ -50,12 +50,29 @@ fn raw(it: InstrId) -> u32 {
     bir::body::ordinal(it)
 }
 
+/// Memory that the facts of one method leave for the next.
+#[derive(Default)]
+pub struct Scratch {
+    proving: proving::Scratch,
+}
+
 /// Computes the facts of a method.
-pub fn method_facts(body: &Body, class: &OwnClass<'_>) -> MethodFacts {
+pub fn method_facts(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> MethodFacts {
+    // Most methods are short and lack most of what facts are about.
+    let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);
+    for instr in body.instrs.values() {
+        match instr {
+            Instr::Assert(_) => asserts = true,
+            Instr::Throw(_) => throws = true,
+            Instr::MonitorEnter(_) | Instr::MonitorExit(_) => monitors = true,
+            Instr::MayInit(_) => inits = true,
+            _ => {}
+        }
+    }
     MethodFacts {
-        proofs: proofs(body),
-        throws: thrown(body),
-        locks: locks(body),
-        without_initializer: without_initializer(body, class),
+        proofs: if asserts { proofs(body, &mut scratch.proving) } else { Box::default() },
+        throws: if throws { thrown(body) } else { Box::default() },
+        locks: if monitors { locks(body) } else { Locks::default() },
+        without_initializer: if inits { without_initializer(body, class) } else { Box::default() },
     }
 }

@@ -61,7 +61,7 @@ fn measured(body: &Body) -> (usize, usize) {
     let class =
         OwnClass { name: body.method.class(), super_class: None, is_interface: false, static_fields: &[] };
     let region = Region::new(MEMORY);
-    let facts = method_facts(body, &class);
+    let facts = method_facts(body, &class, &mut flow::facts::Scratch::default());
     cfg(body, &facts, &Unknown, Options { keep_proved: false });
     let allocated = region.change().bytes_allocated;
     let cases: usize = body.switches.iter().map(|it| it.cases.len()).sum();

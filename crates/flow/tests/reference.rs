@@ -82,7 +82,7 @@ struct Pair<'a> {
 
 fn check_method(raw: &Raw, lowered: &Lowered, own: &OwnClass<'_>, seen: &mut Seen) {
     let body = &lowered.body;
-    let facts = method_facts(body, own);
+    let facts = method_facts(body, own, &mut flow::facts::Scratch::default());
     let subtypes = BuiltIn { own: own.super_class.map(|it| (own.name, it)) };
     let graph = cfg(body, &facts, &subtypes, Options { keep_proved: false });
     let mut of_pc: BTreeMap<u32, Vec<InstrId>> = BTreeMap::new();

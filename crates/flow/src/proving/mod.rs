@@ -17,18 +17,25 @@ use bir::ops::{Cond, UnOp};
 
 use branch::{known_after, negated};
 use prove::{not_null, prove};
-use scan::Scan;
+use scan::{Scan, Tables};
 use state::{Fact, State, What, meet_one};
 
 use crate::blocks::{Blocks, Handlers};
 use crate::discharge::Proof;
 
+/// Memory that one method leaves for the next.
+#[derive(Default)]
+pub struct Scratch {
+    tables: Tables,
+    proved: Vec<(InstrId, Proof)>,
+    memory: Memory,
+}
+
 /// The assertions of a method that always hold, ascending.
-pub fn proofs(body: &Body) -> Box<[(InstrId, Proof)]> {
-    let Some(mut scan) = Scan::new(body) else {
-        return Box::default();
-    };
-    let mut proved = Vec::new();
+pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
+    let Scratch { tables, proved, memory } = scratch;
+    let mut scan = Scan::new(body, tables);
+    proved.clear();
     let mut needs_flow = false;
     for (id, instr) in body.instrs.iter() {
         let Instr::Assert(check) = *instr else { continue };
@@ -39,11 +46,9 @@ pub fn proofs(body: &Body) -> Box<[(InstrId, Proof)]> {
     }
     if needs_flow {
         scan.spread_use();
-        if let Some(it) = Flow::run(body, &scan, &proved) {
-            return it.into();
-        }
+        Flow::run(body, &scan, memory, proved);
     }
-    proved.into()
+    proved.as_slice().into()
 }
 
 fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {
@@ -72,14 +77,19 @@ enum Known {
 struct Flow<'a> {
     body: &'a Body,
     scan: &'a Scan<'a>,
+    /// No block below this one is pending.
+    lowest: usize,
+    m: &'a mut Memory,
+}
+
+#[derive(Default)]
+struct Memory {
     blocks: Blocks,
     handlers: Handlers,
     /// For each block its facts in `pool`; none before it is reached.
     at_start: Vec<Option<(u32, u32)>>,
     pool: Vec<Fact>,
     pending: Vec<bool>,
-    /// No block below this one is pending.
-    lowest: usize,
     /// By instruction; only of assertions.
     known: Vec<Known>,
     state: State,
@@ -91,63 +101,65 @@ struct Flow<'a> {
 const MAX_VISITS: usize = 16;
 
 impl<'a> Flow<'a> {
-    /// All proofs; `None` when the method is too twisted to be worth it.
-    fn run(body: &'a Body, scan: &'a Scan<'a>, always: &[(InstrId, Proof)]) -> Option<Vec<(InstrId, Proof)>> {
-        let blocks = Blocks::new(body);
-        let handlers = Handlers::new(body, &blocks)?;
-        let n = blocks.len();
-        let mut flow = Flow {
-            body,
-            scan,
-            blocks,
-            handlers,
-            at_start: vec![None; n],
-            pool: Vec::new(),
-            pending: vec![false; n],
-            lowest: 0,
-            known: vec![Known::Here(None); body.instrs.len()],
-            state: State::default(),
-            raised: State::default(),
-        };
-        for &(id, proof) in always {
-            flow.known[ordinal(id) as usize] = Known::Always(proof);
+    /// Completes `proved`, unless the method is too twisted to be worth it.
+    fn run(body: &'a Body, scan: &'a Scan<'a>, m: &'a mut Memory, proved: &mut Vec<(InstrId, Proof)>) {
+        m.blocks.fill(body);
+        if m.handlers.fill(body, &m.blocks).is_none() {
+            return;
         }
-        let mut state = State::default();
+        m.at_start.clear();
+        m.at_start.resize(m.blocks.len(), None);
+        m.pool.clear();
+        m.pending.clear();
+        m.pending.resize(m.blocks.len(), false);
+        m.known.clear();
+        m.known.resize(body.instrs.len(), Known::Here(None));
+        for &(id, proof) in &*proved {
+            m.known[ordinal(id) as usize] = Known::Always(proof);
+        }
+        let mut flow = Flow { body, scan, lowest: 0, m };
+        let mut state = std::mem::take(&mut flow.m.state);
+        state.clear();
         if let Some(this) = scan.first_this {
             flow.learn(this, What::NotNull, Proof::This, &mut state);
         }
         flow.enter(0, state.facts());
+        flow.m.state = state;
         let mut steps = MAX_VISITS * body.instrs.len() + 256;
         while let Some(block) = flow.next() {
-            steps = steps.checked_sub(flow.blocks.range(block).len())?;
+            match steps.checked_sub(flow.m.blocks.range(block).len()) {
+                Some(left) => steps = left,
+                None => return,
+            }
             flow.visit(block);
         }
-        let known = (0u32..).zip(&flow.known);
-        let acc = known.filter_map(|(at, it)| match *it {
+        let known = (0u32..).zip(&flow.m.known);
+        proved.clear();
+        proved.extend(known.filter_map(|(at, it)| match *it {
             Known::Always(it) | Known::Here(Some(it)) => Some((instr_id(at), it)),
             Known::Here(None) => None,
-        });
-        Some(acc.collect())
+        }));
     }
 
     fn next(&mut self) -> Option<u32> {
-        let block = self.lowest + self.pending.get(self.lowest..)?.iter().position(|&it| it)?;
-        self.pending[block] = false;
+        let block = self.lowest + self.m.pending.get(self.lowest..)?.iter().position(|&it| it)?;
+        self.m.pending[block] = false;
         self.lowest = block;
         Some(block as u32)
     }
 
     fn enter(&mut self, block: u32, facts: &[Fact]) {
         let i = block as usize;
-        let Some(at_start) = self.at_start.get_mut(i) else { return };
+        let Memory { at_start, pool, pending, .. } = &mut *self.m;
+        let Some(at_start) = at_start.get_mut(i) else { return };
         match at_start {
             None => {
-                *at_start = Some((self.pool.len() as u32, facts.len() as u32));
-                self.pool.extend_from_slice(facts);
+                *at_start = Some((pool.len() as u32, facts.len() as u32));
+                pool.extend_from_slice(facts);
             }
             Some((start, len)) => {
                 // Facts only go away, so they stay where they are.
-                let mine = &mut self.pool[*start as usize..(*start + *len) as usize];
+                let mine = &mut pool[*start as usize..(*start + *len) as usize];
                 let mut kept = 0;
                 let mut changed = false;
                 for i in 0..mine.len() {
@@ -164,19 +176,19 @@ impl<'a> Flow<'a> {
                 *len = kept as u32;
             }
         }
-        self.pending[i] = true;
+        pending[i] = true;
         self.lowest = self.lowest.min(i);
     }
 
     fn visit(&mut self, block: u32) {
-        let range = self.blocks.range(block);
-        let mut state = std::mem::take(&mut self.state);
+        let range = self.m.blocks.range(block);
+        let mut state = std::mem::take(&mut self.m.state);
         state.clear();
-        if let Some((start, len)) = self.at_start[block as usize] {
-            state.copy_from(&self.pool[start as usize..(start + len) as usize]);
+        if let Some((start, len)) = self.m.at_start[block as usize] {
+            state.copy_from(&self.m.pool[start as usize..(start + len) as usize]);
         }
-        let is_covered = !self.handlers.of(block).is_empty();
-        let mut raised = std::mem::take(&mut self.raised);
+        let is_covered = !self.m.handlers.of(block).is_empty();
+        let mut raised = std::mem::take(&mut self.m.raised);
         if is_covered {
             raised.copy_from(state.facts());
         }
@@ -190,16 +202,16 @@ impl<'a> Flow<'a> {
             forgot = self.pass(instr_id(at), &mut state) && is_covered;
         }
         if is_covered {
-            for i in 0..self.handlers.of(block).len() {
-                let handler = self.handlers.of(block)[i];
+            for i in 0..self.m.handlers.of(block).len() {
+                let handler = self.m.handlers.of(block)[i];
                 self.enter(handler, raised.facts());
             }
         }
         if let Some(last) = range.clone().next_back() {
             self.leave(block, instr_id(last), &mut state);
         }
-        self.state = state;
-        self.raised = raised;
+        self.m.state = state;
+        self.m.raised = raised;
     }
 
     /// Hands the facts to the blocks that come next.
@@ -207,17 +219,17 @@ impl<'a> Flow<'a> {
         let (body, scan) = (self.body, self.scan);
         let instr = &body.instrs[last];
         if let Instr::If(cond, a, b, to) = *instr {
-            if let Some(to) = self.blocks.of(to) {
-                let mut taken = std::mem::take(&mut self.raised);
+            if let Some(to) = self.m.blocks.of(to) {
+                let mut taken = std::mem::take(&mut self.m.raised);
                 taken.copy_from(state.facts());
                 learn_branch(body, scan, (last, cond), (a, b), &mut taken);
                 self.enter(to, taken.facts());
-                self.raised = taken;
+                self.m.raised = taken;
             }
             learn_branch(body, scan, (last, negated(cond)), (a, b), state);
         } else {
             body.jumps(instr, |to| {
-                if let Some(to) = self.blocks.of(to) {
+                if let Some(to) = self.m.blocks.of(to) {
                     self.enter(to, state.facts());
                 }
             });
@@ -232,7 +244,7 @@ impl<'a> Flow<'a> {
         match self.body.instrs[id] {
             Instr::Assert(check) => {
                 // What holds at every place teaches nothing about one.
-                if let Known::Here(it) = &mut self.known[ordinal(id) as usize] {
+                if let Known::Here(it) = &mut self.m.known[ordinal(id) as usize] {
                     *it = prove(self.body, self.scan, Some(state), check);
                     self.learn_check(id, check, state);
                 }

@@ -35,6 +35,12 @@ pub(super) struct Scan<'a> {
     this: Option<Var>,
     /// The receiver at entry, when it is overwritten somewhere.
     pub(super) first_this: Option<Var>,
+    tables: &'a mut Tables,
+}
+
+/// What is known of each place. One body leaves its memory for the next.
+#[derive(Default)]
+pub(super) struct Tables {
     /// For each temporary the instruction that assigns it.
     made: Vec<u32>,
     /// For each place how often it is mentioned where a fact begins, is handed on or is used; the top
@@ -50,27 +56,19 @@ pub(super) struct Scan<'a> {
 const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {
-    /// Looks at the whole body; `None` when it has no assertion.
-    pub(super) fn new(body: &'a Body) -> Option<Self> {
+    /// Looks at the whole body.
+    pub(super) fn new(body: &'a Body, tables: &'a mut Tables) -> Self {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
-        let (made, locals) = (Vec::new(), vec![0; usize::from(body.locals)]);
-        let mut acc = Scan {
-            body,
-            this,
-            first_this: None,
-            made,
-            locals,
-            stack: Vec::new(),
-            temps: Vec::new(),
-            copies: Vec::new(),
-        };
-        let mut has_assertion = false;
+        tables.made.clear();
+        tables.locals.clear();
+        tables.locals.resize(usize::from(body.locals), 0);
+        tables.stack.clear();
+        tables.temps.clear();
+        tables.copies.clear();
+        let mut acc = Scan { body, this, first_this: None, tables };
         for (id, instr) in body.instrs.iter() {
             match *instr {
-                Instr::Assert(check) => {
-                    has_assertion = true;
-                    acc.mention_check(check);
-                }
+                Instr::Assert(check) => acc.mention_check(check),
                 Instr::If(_, a, b, _) => {
                     acc.mention_tested(a);
                     acc.mention_tested(b);
@@ -79,33 +77,39 @@ impl<'a> Scan<'a> {
                     if let Some(from) = acc.copied(e) {
                         acc.mention(from);
                         acc.mention(var);
-                        acc.copies.push((var, from));
+                        acc.tables.copies.push((var, from));
                     } else if !body.exprs[e].reads_heap() {
                         acc.mention(var);
                     }
+                    acc.assigned(id, var);
                 }
                 Instr::New(var, ..)
                 | Instr::Alloc(var, _)
                 | Instr::NewArray(var, ..)
                 | Instr::MultiNewArray(var, ..)
-                | Instr::Catch(var) => acc.mention(var),
-                _ => {}
-            }
-            if let Some(var) = instr.assigned() {
-                acc.assigned(id, var);
+                | Instr::Catch(var) => {
+                    acc.mention(var);
+                    acc.assigned(id, var);
+                }
+                ref instr => {
+                    if let Some(var) = instr.assigned() {
+                        acc.assigned(id, var);
+                    }
+                }
             }
         }
-        has_assertion.then_some(acc)
+        acc
     }
 
     fn assigned(&mut self, id: InstrId, var: Var) {
         match var.place() {
             Place::Temp(i) => {
                 let i = i as usize;
-                if i >= self.made.len() {
-                    self.made.resize(i + 1, NEVER);
+                let made = &mut self.tables.made;
+                if i >= made.len() {
+                    made.resize(i + 1, NEVER);
                 }
-                self.made[i] = if self.made[i] == NEVER { ordinal(id) } else { OFTEN };
+                made[i] = if made[i] == NEVER { ordinal(id) } else { OFTEN };
             }
             Place::Local(_) if self.this.is_some_and(|this| overlap(var, this)) => {
                 self.first_this = self.this.take();
@@ -124,9 +128,9 @@ impl<'a> Scan<'a> {
 
     fn place(&mut self, var: Var) -> &mut u8 {
         let (list, i) = match var.place() {
-            Place::Local(i) => (&mut self.locals, usize::from(i)),
-            Place::Stack(i) => (&mut self.stack, usize::from(i)),
-            Place::Temp(i) => (&mut self.temps, i as usize),
+            Place::Local(i) => (&mut self.tables.locals, usize::from(i)),
+            Place::Stack(i) => (&mut self.tables.stack, usize::from(i)),
+            Place::Temp(i) => (&mut self.tables.temps, i as usize),
         };
         if i >= list.len() {
             list.resize(i + 1, 0);
@@ -144,7 +148,7 @@ impl<'a> Scan<'a> {
     /// What a useful variable is copied from is useful as well; what is copied from it may learn of the
     /// same value later.
     pub(super) fn spread_use(&mut self) {
-        let copies = std::mem::take(&mut self.copies);
+        let copies = std::mem::take(&mut self.tables.copies);
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for &(to, from) in copies.iter().rev() {
@@ -155,6 +159,7 @@ impl<'a> Scan<'a> {
                 }
             }
         }
+        self.tables.copies = copies;
     }
 
     fn mention_value(&mut self, e: ExprId) {
@@ -187,9 +192,9 @@ impl<'a> Scan<'a> {
     /// Whether facts about the variable can matter: something begins one and an open assertion uses it.
     pub(super) fn is_followed(&self, var: Var) -> bool {
         let n = match var.place() {
-            Place::Local(i) => self.locals.get(usize::from(i)),
-            Place::Stack(i) => self.stack.get(usize::from(i)),
-            Place::Temp(i) => self.temps.get(i as usize),
+            Place::Local(i) => self.tables.locals.get(usize::from(i)),
+            Place::Stack(i) => self.tables.stack.get(usize::from(i)),
+            Place::Temp(i) => self.tables.temps.get(i as usize),
         };
         n.is_some_and(|&it| it >= USEFUL | 2)
     }
@@ -246,7 +251,7 @@ impl<'a> Scan<'a> {
     /// The only instruction that assigns the temporary.
     fn only_assignment(&self, var: Var) -> Option<InstrId> {
         let Place::Temp(i) = var.place() else { return None };
-        let id = *self.made.get(i as usize)?;
+        let id = *self.tables.made.get(i as usize)?;
         // The kind is part of the name; a body that confuses them gets no facts.
         let id = (id < OFTEN).then(|| instr_id(id))?;
         (self.body.instrs[id].assigned() == Some(var)).then_some(id)
