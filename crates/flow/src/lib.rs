@@ -14,6 +14,7 @@ pub mod exceptions;
 pub mod facts;
 pub mod initializers;
 pub mod locks;
+pub mod natives;
 pub mod proving;
 pub mod reaching;
 pub mod throwables;

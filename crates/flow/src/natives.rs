@@ -1,0 +1,157 @@
+//! What the native methods of the JDK do, from a table made by reading OpenJDK (`natives.tsv`).
+//!
+//! Bytecode tells nothing of a native method, so without a row it may throw anything and call anything. A
+//! row may only be used for a class that comes from the JDK: the names alone do not tell. The table knows
+//! nothing of Java code, not even of what the targets of [`Effect::Calls`] do.
+
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+
+/// What one native method does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Native {
+    /// Which Java code it may run, beyond what makes its own exceptions and results.
+    pub effect: Effect,
+    /// What it raises itself, whatever its effect adds: the class, and whether exactly that class (`true`) or its
+    /// subclasses, too. Errors of the group `async` are left out, and the one of a library that is not there.
+    pub throws: Box<[(ClassName, bool)]>,
+}
+
+/// Which Java code a native method may run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// None.
+    None,
+    /// Any: read and judged to be as open as a method without a row.
+    Open,
+    /// None before it returns: it starts a thread, whose `run` is a root.
+    Thread,
+    /// Initialisers of classes: the one that its argument names, or others. Any `Error` may come out.
+    Init,
+    /// Class loaders of the program, as at an instruction that resolves a class: any code, and whatever it
+    /// throws. What is loaded is not initialised.
+    Load,
+    /// These methods, selected virtually on the receiver or an argument. What they throw comes out.
+    Calls(Box<[MethodRef]>),
+}
+
+/// The feature releases for which the table was made.
+pub const RELEASES: RangeInclusive<u16> = 8..=25;
+
+/// A row of the table. `descriptor` is `None` where one row stands for all overloads.
+struct Row {
+    class: ClassName,
+    name: Name,
+    descriptor: Option<Descriptor>,
+    releases: RangeInclusive<u16>,
+    native: Native,
+}
+
+type Table = FxHashMap<(ClassName, Name), Vec<Row>>;
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::default();
+    // A line that cannot be read leaves its method open; a test holds that there is none.
+    for row in include_str!("natives.tsv").lines().filter_map(row) {
+        table.entry((row.class, row.name)).or_default().push(row);
+    }
+    table
+});
+
+/// The row of a native method of the JDK of this release; `None`: it may do anything.
+///
+/// Without a release only rows that hold for all of [`RELEASES`] count. A newer JDK may have changed any of
+/// its natives, so for it there are no rows.
+pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native> {
+    let method = method.get();
+    let rows = TABLE.get(&(method.class, method.name))?;
+    let fits = |row: &&Row| {
+        row.descriptor.is_none_or(|it| it == method.descriptor)
+            && release.map_or(row.releases == RELEASES, |it| row.releases.contains(&it))
+    };
+    rows.iter().find(fits).map(|it| &it.native)
+}
+
+/// Reads a line: class, name, descriptor, effect, exceptions, note, separated by tabs.
+fn row(line: &str) -> Option<Row> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [class, name, descriptor, effect, throws, note] = fields[..] else { return None };
+    let native = Native { effect: self::effect(effect)?, throws: self::throws(throws)? };
+    Some(Row {
+        class: ClassName::new(class.as_bytes()),
+        name: Name::new(name.as_bytes()),
+        descriptor: (descriptor != "*").then(|| Descriptor::new(descriptor.as_bytes())),
+        releases: releases(note)?,
+        native,
+    })
+}
+
+fn effect(text: &str) -> Option<Effect> {
+    Some(match text {
+        "none" => Effect::None,
+        "open" => Effect::Open,
+        "thread" => Effect::Thread,
+        "init" => Effect::Init,
+        "load" => Effect::Load,
+        _ => Effect::Calls(text.strip_prefix("calls ")?.split(" ; ").map(call).collect::<Option<_>>()?),
+    })
+}
+
+/// `p/C.m (I)V`.
+fn call(text: &str) -> Option<MethodRef> {
+    let (method, descriptor) = text.split_once(' ')?;
+    let (class, name) = method.rsplit_once('.')?;
+    let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
+    Some(MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes())))
+}
+
+/// `p/E,p/F+`, where the plus sign takes the subclasses in; `-` for nothing.
+fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
+    if text == "-" {
+        return Some(Box::default());
+    }
+    text.split(',')
+        .map(|it| {
+            let class = it.strip_suffix('+').unwrap_or(it);
+            (!class.is_empty()).then(|| (ClassName::new(class.as_bytes()), class.len() == it.len()))
+        })
+        .collect()
+}
+
+/// The releases with which a note begins, as in `8-16: note`; without them, all.
+fn releases(note: &str) -> Option<RangeInclusive<u16>> {
+    if !note.starts_with(|it: char| it.is_ascii_digit()) {
+        return Some(RELEASES);
+    }
+    let (first, last) = note.split_once(": ")?.0.split_once('-')?;
+    Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_no_rows_are_refused() {
+        let good = "p/C\tm\t*\tnone\t-\t8-16: gone since";
+        assert_eq!(row(good).map(|it| it.releases), Some(8..=16));
+        for bad in [
+            "# p/C\tm\t*\tnone\t-\tnote",
+            "p/C\tm\t*\tnone\t-",
+            "p/C\tm\t*\tcalls p/C.m\t-\tnote",
+            "p/C\tm\t*\tnothing\t-\tnote",
+            "p/C\tm\t*\tnone\t\tnote",
+            "p/C\tm\t*\tnone\tp/E,\tnote",
+            "p/C\tm\t*\tnone\t-\t8: note",
+        ] {
+            assert!(row(bad).is_none(), "{bad}");
+        }
+    }
+}
