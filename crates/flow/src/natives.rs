@@ -1,4 +1,4 @@
-//! What the native methods of the JDK do, from a table made by reading OpenJDK (`natives.tsv`).
+//! What the native methods of the JDK do, from a table that we ship (`natives.tsv`; its head says on what it rests).
 //!
 //! Bytecode tells nothing of a native method, so without a row it may throw anything and call anything. A
 //! row may only be used for a class that comes from the JDK: the names alone do not tell. The table knows
