@@ -102,6 +102,7 @@ pub fn caught_by(set: ExceptionSet, catch_type: Option<ClassName>, subtypes: &dy
 /// Calls `f` with what the instruction itself raises, in the JVM's order; not for `throw`, whose terms
 /// need the handlers. Group `init` of the VM errors is counted, `link` and `async` are not
 /// (`semantics.md` §3.6).
+#[inline]
 pub fn raised(
     body: &Body,
     facts: &MethodFacts,

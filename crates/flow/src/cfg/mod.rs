@@ -20,7 +20,7 @@ use classfile::names::MethodRef;
 use arrivals::{Arrivals, route, sets_at};
 
 use crate::coverage::Coverage;
-use crate::exceptions::ExceptionSet;
+use crate::exceptions::{ExceptionSet, raised};
 use crate::facts::{MethodFacts, contains};
 use crate::throwables::{Subtypes, well_known};
 
@@ -145,18 +145,33 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: O
     let mut acc = Drawing {
         nodes: Vec::with_capacity(n + n / 2 + 4),
         edges: Vec::with_capacity(n + n / 2 + 4),
+        starts: Vec::with_capacity(n + n / 2 + 5),
         later: Vec::new(),
+        later_starts: Vec::with_capacity(n / 2 + 4),
+        catches: Vec::new(),
     };
     acc.nodes.extend(body.instrs.iter().map(|it| Node { instr: it.0, kind: NodeKind::Normal }));
-    let mut sets = Vec::new();
+    let mut proofs = facts.proofs.iter().map(|it| it.0).peekable();
+    let mut thrown = Vec::new();
     for (id, instr) in body.instrs.iter() {
         acc.draw_normal(body, id, instr, n);
-        sets.clear();
-        sets_at(body, facts, id, options.keep_proved, &arrivals, &mut sets);
-        let rows = coverage.at(ordinal(id));
+        let rows = if body.rows.is_empty() { &[] } else { coverage.at(ordinal(id)) };
         let mut leaves = false;
-        for &set in &sets {
-            leaves |= acc.draw_exception(body, rows, id, set, subtypes);
+        let mut draw = |set| leaves |= acc.draw_exception(body, rows, id, set, subtypes);
+        match *instr {
+            // As `raised` says it, but in step with the proofs.
+            Instr::Assert(check) => {
+                let proved = proofs.next_if_eq(&id).is_some();
+                if !proved || options.keep_proved {
+                    draw(ExceptionSet::exact(well_known().raised_by(check)));
+                }
+            }
+            Instr::Throw(_) => {
+                thrown.clear();
+                sets_at(body, facts, id, options.keep_proved, &arrivals, &mut thrown);
+                thrown.iter().for_each(|&it| draw(it));
+            }
+            _ => raised(body, facts, id, options.keep_proved, draw),
         }
         if leaves && contains(&facts.locks.leaving, id) {
             // The monitors are looked at when no handler is left, so this one is not caught either.
@@ -164,7 +179,7 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: O
             acc.leave(id, set);
         }
     }
-    acc.finish(body)
+    acc.finish()
 }
 
 /// A graph that grows.
@@ -172,19 +187,31 @@ struct Drawing {
     nodes: Vec<Node>,
     /// Edges from normal nodes, by start.
     edges: Vec<Edge>,
+    /// For each normal node the number of its first edge.
+    starts: Vec<u32>,
     /// Edges from the other nodes, by start.
     later: Vec<Edge>,
+    /// For each of the other nodes its first edge in `later`.
+    later_starts: Vec<u32>,
+    /// The `catch` instructions.
+    catches: Vec<InstrId>,
 }
 
 impl Drawing {
     fn node(&mut self, instr: InstrId, kind: NodeKind) -> NodeId {
+        self.later_starts.push(self.later.len() as u32);
         self.nodes.push(Node { instr, kind });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
     fn draw_normal(&mut self, body: &Body, id: InstrId, instr: &Instr, n: usize) {
         let from = Cfg::normal(id);
+        self.starts.push(self.edges.len() as u32);
         match *instr {
+            Instr::Catch(_) => {
+                self.catches.push(id);
+                self.fall_through(from, EdgeKind::Normal, n);
+            }
             Instr::Goto(to) => self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Normal }),
             Instr::If(_, _, _, to) => {
                 self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::BranchTrue });
@@ -251,25 +278,19 @@ impl Drawing {
         self.edges.push(Edge { from: Cfg::normal(id), to, kind: EdgeKind::Exception });
     }
 
-    fn finish(self, body: &Body) -> Cfg {
-        let Drawing { nodes, mut edges, later } = self;
-        let mut entered: Vec<u32> = later.iter().map(|it| it.to.0).collect();
-        entered.sort_unstable();
-        let alone = body.instrs.iter().filter(|(id, instr)| {
-            matches!(instr, Instr::Catch(_)) && entered.binary_search(&ordinal(*id)).is_err()
-        });
-        let entered_only_by_vm_errors = alone.map(|it| it.0).collect();
-        edges.extend(later);
-        let mut starts = Vec::with_capacity(nodes.len() + 1);
-        let mut at = 0;
-        for node in 0..=nodes.len() as u32 {
-            while edges.get(at).is_some_and(|it| it.from.0 < node) {
-                at += 1;
-            }
-            starts.push(at as u32);
+    fn finish(self) -> Cfg {
+        let Drawing { nodes, mut edges, mut starts, later, later_starts, mut catches } = self;
+        if !catches.is_empty() {
+            let mut entered: Vec<u32> = later.iter().map(|it| it.to.0).collect();
+            entered.sort_unstable();
+            catches.retain(|&it| entered.binary_search(&ordinal(it)).is_err());
         }
+        let before = edges.len() as u32;
+        starts.extend(later_starts.iter().map(|it| before + it));
+        edges.extend(later);
+        starts.push(edges.len() as u32);
         // Graphs are drawn, read and dropped: cutting the vectors to size would cost more than it saves.
-        Cfg { nodes, edges, starts, entered_only_by_vm_errors }
+        Cfg { nodes, edges, starts, entered_only_by_vm_errors: catches.into() }
     }
 }
 
