@@ -284,6 +284,7 @@ impl Effects<'_, '_, '_> {
 }
 
 /// Whether control never simply goes on behind the instruction, or may also go elsewhere.
+#[inline]
 pub(super) fn ends_block(insn: Insn) -> bool {
     matches!(
         insn,

@@ -1,6 +1,7 @@
 //! Decodes all instructions of a body and finds where blocks begin: what the JVMS asks of every
 //! instruction, reachable or not (§4.9.1).
 
+use super::effect::ends_block;
 use super::{NONE, Range, Walk};
 use crate::code::Code;
 use crate::error::{Fault, Malformed, Result};
@@ -17,67 +18,73 @@ pub(super) const FALLEN_INTO: u8 = 8;
 
 /// Fills the instructions, ordinals, leaders and ranges of `walk`.
 pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result<()> {
-    walk.insns.clear();
-    walk.ordinals.clear();
-    walk.ordinals.resize(code.bytes.len() + 1, NONE);
-    walk.has_jsr = false;
+    let Walk { insns, ordinals, leaders, branches, .. } = walk;
+    insns.clear();
+    ordinals.clear();
+    ordinals.resize(code.bytes.len() + 1, NONE);
+    leaders.clear();
+    branches.clear();
+    let mut has_jsr = false;
+    let mut leader = LEADER;
     for it in code.instructions() {
         let (pc, insn) = it?;
-        walk.ordinals[pc.0 as usize] = walk.insns.len() as u32;
-        walk.has_jsr |= matches!(insn, Insn::Jsr(_) | Insn::Ret(_));
-        walk.insns.push((pc, insn));
+        let ordinal = insns.len() as u32;
+        ordinals[pc.0 as usize] = ordinal;
+        leaders.push(leader);
+        leader = 0;
+        if ends_block(insn) {
+            leader = LEADER;
+            match insn {
+                Insn::Return(_) | Insn::Throw => {}
+                Insn::Ret(_) => has_jsr = true,
+                Insn::Jsr(_) => {
+                    has_jsr = true;
+                    // `ret` comes back behind it.
+                    leader |= TARGET;
+                    branches.push(ordinal);
+                }
+                _ => branches.push(ordinal),
+            }
+        }
+        insns.push((pc, insn));
     }
+    leaders.push(leader);
+    walk.has_jsr = has_jsr;
     if walk.has_jsr && major > 50 {
         let is_jsr = |it: &&(Pc, Insn)| matches!(it.1, Insn::Jsr(_) | Insn::Ret(_));
         let at = walk.insns.iter().find(is_jsr).map_or(0, |it| it.0.0);
         let fault = Fault::OtherAt("jsr or ret in a class file of major version", major.into());
         return Err(Malformed::new(code.offset + at as usize, "4.9.1", fault));
     }
-    leaders(walk, code)?;
+    targets(walk, code)?;
     ranges(walk, code)
 }
 
-fn leaders(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
-    let Walk { insns, ordinals, leaders, .. } = walk;
-    leaders.clear();
-    leaders.resize(insns.len() + 1, 0);
-    leaders[0] = LEADER;
-    for (i, &(pc, insn)) in insns.iter().enumerate() {
+/// Marks where branches lead.
+fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
+    let Walk { insns, ordinals, leaders, branches, .. } = walk;
+    for &branch in &*branches {
+        let (pc, insn) = insns[branch as usize];
         let mut bad = None;
         let mut to = |target: Pc| match ordinals.get(target.0 as usize) {
             Some(&it) if it != NONE => leaders[it as usize] |= LEADER | TARGET,
             _ => bad = Some(target),
         };
-        let ends = match insn {
-            Insn::If(_, t) | Insn::IfInts(_, t) | Insn::IfRefs(_, t) | Insn::IfNull(_, t) => {
-                to(t);
-                true
-            }
-            Insn::Goto(t) | Insn::Jsr(t) => {
-                to(t);
-                true
-            }
+        match insn {
+            Insn::If(_, t) | Insn::IfInts(_, t) | Insn::IfRefs(_, t) | Insn::IfNull(_, t) => to(t),
+            Insn::Goto(t) | Insn::Jsr(t) => to(t),
             Insn::Switch(table) => {
                 if let Ok(switch) = Switch::read(code.bytes, pc, table) {
                     to(switch.default);
                     switch.cases().for_each(|it| to(it.1));
                 }
-                true
             }
-            Insn::Return(_) | Insn::Throw | Insn::Ret(_) => true,
-            _ => false,
-        };
+            _ => {}
+        }
         if let Some(target) = bad {
             let fault =
                 Fault::OtherAt("branch to a place that is no instruction:", i64::from(target.0 as i32));
             return Err(Malformed::new(code.offset + pc.0 as usize, "4.9.1", fault));
-        }
-        if ends {
-            leaders[i + 1] |= LEADER;
-        }
-        if matches!(insn, Insn::Jsr(_)) {
-            // `ret` comes back behind it.
-            leaders[i + 1] |= TARGET;
         }
     }
     Ok(())

@@ -119,6 +119,8 @@ pub struct Walk {
     has_jsr: bool,
     ordinals: Vec<u32>,
     leaders: Vec<u8>,
+    /// Ordinals of the instructions that branch.
+    branches: Vec<u32>,
     shapes: Vec<Shape>,
     contexts: Vec<Call>,
     children: FxHashMap<(Context, u32), Context>,
@@ -245,6 +247,9 @@ impl Walk {
 
     /// Puts the blocks into their final order.
     fn order(&mut self) {
+        if self.blocks.len() == 1 {
+            return;
+        }
         let mut sorted = std::mem::take(&mut self.sorted);
         sorted.clear();
         for slot in self.main_index.iter_mut().filter(|it| **it != NONE) {
