@@ -20,6 +20,7 @@ pub mod error;
 pub mod flags;
 pub mod insn;
 mod intern;
+pub mod module;
 pub mod mutf8;
 pub mod names;
 pub mod pool;

@@ -1,0 +1,399 @@
+//! The type hierarchy of an open program, from the outlines of its classes.
+//!
+//! [`Hierarchy::new`] takes the class that wins for each name, in class-path order. What is asked by name may be
+//! *outside*; then the answer is three-valued ([`Below`]): a chain of supertypes that leaves the known world may
+//! lead to any class that an unknown class may extend. `java/lang/Object` alone is known without its class file:
+//! nothing is above it.
+//!
+//! The members of the classes are resolved in [`crate::members`]; this room knows no method body.
+
+mod below;
+mod links;
+mod open;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use classfile::module::Module;
+use classfile::names::{ClassName, Descriptor, Name};
+use rustc_hash::FxHashMap;
+
+use crate::input::{Role, WorldKind};
+use crate::outline::Outline;
+
+/// A class or interface that is present: its number in one [`Hierarchy`], in class-path order. It means nothing
+/// in another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ClassId(u32);
+
+impl ClassId {
+    /// Its number, from 0.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Whether something holds in every completion of the program, in none, or in some.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Below {
+    /// In every one.
+    Yes,
+    /// In none.
+    No,
+    /// It depends on classes that are absent.
+    Unknown,
+}
+
+/// A class of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What can be seen of it.
+    pub outline: &'a Arc<Outline>,
+    /// What its container is to the program.
+    pub role: Role,
+}
+
+/// What the hierarchy must know besides the classes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Which classes may exist besides the present ones.
+    pub world: WorldKind,
+    /// The release of the JDK image. From 16 on, packages that it does not export are closed (JEP 396);
+    /// `None` closes nothing.
+    pub platform_release: Option<u16>,
+    /// Packages of the image that `--add-exports` or a manifest opens again: `sun/nio/ch`.
+    pub add_exports: Box<[Name]>,
+    /// Whether code or descriptors name a class that is absent. Only the `declared` world asks: there all names
+    /// are known, so with nothing missing nothing can be below a known class. Absent supertypes count by
+    /// themselves.
+    pub names_outside: bool,
+}
+
+/// A direct supertype.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Link {
+    /// One that is present.
+    Present(ClassId),
+    /// One of which only the name is known, or where a chain was cut ([`Problem`]).
+    Outside(ClassName),
+}
+
+/// A fault of the hierarchy. The JVM refuses to load a class with one, apart from [`ProblemKind::Duplicate`] and
+/// [`ProblemKind::TooManySupertypes`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Problem {
+    /// The class at fault.
+    pub class: ClassName,
+    /// What is wrong.
+    pub kind: ProblemKind,
+    /// The supertype concerned; the class itself where there is no other.
+    pub other: ClassName,
+}
+
+/// The ways in which a hierarchy can be wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ProblemKind {
+    /// The name came before; this definition was passed over.
+    Duplicate,
+    /// The class is its own supertype by this link, which is cut: `ClassCircularityError` (JVMS §5.3.5).
+    Cycle,
+    /// The superclass is an interface: `IncompatibleClassChangeError` (JVMS §5.3.5).
+    InterfaceAsSuperclass,
+    /// A superinterface is a class: `IncompatibleClassChangeError` (JVMS §5.3.5).
+    ClassAsInterface,
+    /// The superclass is final: `IncompatibleClassChangeError`, before Java 16 `VerifyError` (JVMS §5.3.5).
+    FinalSuperclass,
+    /// The supertype is sealed and does not permit the class: `IncompatibleClassChangeError` (JVMS §5.3.5).
+    NotPermitted,
+    /// More than [`MAX_SUPERS`] supertypes: a limit of ours. Its links are cut, its chain counts as unknown.
+    TooManySupertypes,
+}
+
+/// How many supertypes a class may have, itself included, before its links are cut. Real classes have some dozens;
+/// without a limit a chain made for the purpose would take memory with its square.
+pub const MAX_SUPERS: usize = 1024;
+
+/// The name of the root, which is known without its class file.
+pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
+
+/// What closes the package of a class to classes that are not present.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Package {
+    /// Nothing: others may even lie in it.
+    Free,
+    /// It is of the JDK image, and exported: others may use what is public there.
+    Image,
+    /// It is of the JDK image, and not exported.
+    Closed,
+}
+
+#[derive(PartialEq, Eq, Debug)]
+struct Class {
+    outline: Arc<Outline>,
+    role: Role,
+    package: Package,
+    /// Whether the first link is the superclass.
+    has_super: bool,
+    links: Range<u32>,
+    supers: Range<u32>,
+    children: Range<u32>,
+    outside: Option<ClassName>,
+    /// As `outside`, by superclasses alone.
+    outside_class: Option<ClassName>,
+    /// Whether an unknown class may name it as a direct supertype, whatever the world.
+    nameable: bool,
+    /// Whether instances of such a class can come to be, too.
+    extensible: bool,
+    /// Whether some known subtype is nameable.
+    nameable_below: bool,
+    /// The nearest known subtype that is extensible.
+    witness: Option<ClassId>,
+}
+
+/// The classes of a program by name and by supertype.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Hierarchy {
+    classes: Box<[Class]>,
+    by_name: FxHashMap<ClassName, ClassId>,
+    links: Box<[Link]>,
+    supers: Box<[ClassId]>,
+    children: Box<[ClassId]>,
+    methods: FxHashMap<(ClassId, Name, Descriptor), u32>,
+    fields: FxHashMap<(ClassId, Name, Descriptor), u32>,
+    problems: Box<[Problem]>,
+    object: ClassName,
+    world: WorldKind,
+    /// Whether some name is known whose class is absent.
+    names_outside: bool,
+}
+
+impl Hierarchy {
+    /// The hierarchy of `inputs`, which come in class-path order; where a name comes twice, the first is the class.
+    /// `modules` are those of the JDK image: with none, as before Java 9, no package is closed. Files that
+    /// are modules themselves are passed over.
+    ///
+    /// Linear in the sum of links and supertypes. Member lookup needs whole outlines: of dispatch outlines
+    /// ([`Outline::dispatch`]) all but private members is right.
+    pub fn new<'a>(
+        inputs: impl IntoIterator<Item = Input<'a>>,
+        modules: &[Module],
+        options: &Options,
+    ) -> Hierarchy {
+        let object = ClassName::new(OBJECT);
+        let mut by_name = FxHashMap::default();
+        let mut problems = Vec::new();
+        let mut present: Vec<Input<'a>> = Vec::new();
+        for it in inputs {
+            let class = it.outline.class;
+            if it.outline.flags.is_module() {
+                continue;
+            }
+            if by_name.contains_key(&class) {
+                problems.push(Problem { class, kind: ProblemKind::Duplicate, other: class });
+                continue;
+            }
+            by_name.insert(class, ClassId(present.len() as u32));
+            present.push(it);
+        }
+        let shape = links::Shape::new(&present, &by_name, object, &mut problems);
+        let names_outside = options.names_outside || shape.links.iter().any(|it| is_outside(*it, object));
+        let (methods, fields) = members(&present);
+        let mut classes = shape.classes(&present);
+        open::fill(&mut classes, &by_name, &shape, modules, options);
+        links::refused(&classes, &shape.links, &mut problems);
+        problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
+        problems.dedup();
+        Hierarchy {
+            classes: classes.into(),
+            by_name,
+            links: shape.links.into(),
+            supers: shape.supers.into(),
+            children: shape.children.into(),
+            methods,
+            fields,
+            problems: problems.into(),
+            object,
+            world: options.world,
+            names_outside,
+        }
+    }
+
+    /// The class of this name, if it is present.
+    pub fn class(&self, name: ClassName) -> Option<ClassId> {
+        self.by_name.get(&name).copied()
+    }
+
+    /// How many classes are present.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether no class is present.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// All present classes in class-path order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = ClassId> + use<> {
+        (0..self.classes.len() as u32).map(ClassId)
+    }
+
+    fn at(&self, class: ClassId) -> &Class {
+        &self.classes[class.index()]
+    }
+
+    /// What can be seen of the class.
+    pub fn outline(&self, class: ClassId) -> &Arc<Outline> {
+        &self.at(class).outline
+    }
+
+    /// Its name.
+    pub fn name(&self, class: ClassId) -> ClassName {
+        self.at(class).outline.class
+    }
+
+    /// What its container is to the program.
+    pub fn role(&self, class: ClassId) -> Role {
+        self.at(class).role
+    }
+
+    /// Whether it is an interface.
+    pub fn is_interface(&self, class: ClassId) -> bool {
+        self.at(class).outline.flags.is_interface()
+    }
+
+    /// Its direct superclass; `None` for `java/lang/Object`. Of an interface it is `java/lang/Object`.
+    pub fn super_class(&self, class: ClassId) -> Option<Link> {
+        let it = self.at(class);
+        if it.has_super { self.links.get(it.links.start as usize).copied() } else { None }
+    }
+
+    /// Its direct superinterfaces in the order of the class file.
+    pub fn interfaces(&self, class: ClassId) -> &[Link] {
+        let links = self.links(class);
+        if self.at(class).has_super { links.get(1..).unwrap_or_default() } else { links }
+    }
+
+    fn links(&self, class: ClassId) -> &[Link] {
+        slice(&self.links, &self.at(class).links)
+    }
+
+    /// All its present supertypes and itself, by number. Of an interface too `java/lang/Object` is one.
+    pub fn supers(&self, class: ClassId) -> &[ClassId] {
+        slice(&self.supers, &self.at(class).supers)
+    }
+
+    /// Whether `sub` is `sup` or reaches it by links that are all present.
+    pub fn is_known_subtype(&self, sub: ClassId, sup: ClassId) -> bool {
+        self.supers(sub).binary_search(&sup).is_ok()
+    }
+
+    /// The name by which its chain leaves the known world: of all absent supertypes that it or a present supertype
+    /// names directly, the smallest by text. `java/lang/Object` never counts, as nothing is above it.
+    pub fn outside_above(&self, class: ClassId) -> Option<ClassName> {
+        self.at(class).outside
+    }
+
+    /// As [`Hierarchy::outside_above`], by superclasses alone.
+    pub fn outside_superclass(&self, class: ClassId) -> Option<ClassName> {
+        self.at(class).outside_class
+    }
+
+    /// The present classes and interfaces that name it as a direct supertype, by number.
+    pub fn children(&self, class: ClassId) -> &[ClassId] {
+        slice(&self.children, &self.at(class).children)
+    }
+
+    /// It and all present classes and interfaces below it, by number. Costs their number.
+    pub fn subtypes(&self, class: ClassId) -> Vec<ClassId> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut out = vec![class];
+        seen.insert(class);
+        let mut next = 0;
+        while let Some(&it) = out.get(next) {
+            next += 1;
+            out.extend(self.children(it).iter().filter(|it| seen.insert(**it)));
+        }
+        out.sort_unstable();
+        out
+    }
+
+    /// The faults of the hierarchy, sorted by text.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Which classes may exist besides the present ones.
+    pub fn world(&self) -> WorldKind {
+        self.world
+    }
+
+    /// Where in [`Outline::methods`] the class declares this method. Of two alike, which the JVM refuses, the first.
+    pub fn method(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
+        self.methods.get(&(class, name, descriptor)).copied()
+    }
+
+    /// Where in [`Outline::fields`] the class declares this field.
+    pub fn field(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
+        self.fields.get(&(class, name, descriptor)).copied()
+    }
+
+    pub(crate) fn package(&self, class: ClassId) -> Package {
+        self.at(class).package
+    }
+
+    pub(crate) fn is_object(&self, name: ClassName) -> bool {
+        name == self.object
+    }
+
+    pub(crate) fn object(&self) -> ClassName {
+        self.object
+    }
+}
+
+/// Whether a chain leaves the known world by this link.
+fn is_outside(link: Link, object: ClassName) -> bool {
+    matches!(link, Link::Outside(name) if name != object)
+}
+
+fn slice<'a, T>(items: &'a [T], range: &Range<u32>) -> &'a [T] {
+    items.get(range.start as usize..range.end as usize).unwrap_or_default()
+}
+
+/// The permitted subclasses of a class that the JVM takes as sealed: class versions from 61 on, and the previews
+/// of 59 and 60 (JVMS §4.7.31). An empty list seals nothing, in HotSpot.
+fn permitted(outline: &Outline) -> Option<&[ClassName]> {
+    let is_sealed = match outline.version {
+        (minor, 59 | 60) => minor == u16::MAX,
+        (_, major) => major >= 61,
+    };
+    outline.permitted.as_deref().filter(|it| is_sealed && !it.is_empty())
+}
+
+/// The host that a class names, if the JVM reads it: class files have nests from 55 on (JVMS §4.7.28).
+pub(crate) fn nest_host(outline: &Outline) -> Option<ClassName> {
+    outline.nest_host.filter(|_| outline.version.1 >= 55)
+}
+
+/// The members that a host lists, if the JVM reads them (JVMS §4.7.29).
+pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
+    if outline.version.1 >= 55 { &outline.nest_members } else { &[] }
+}
+
+type Index = FxHashMap<(ClassId, Name, Descriptor), u32>;
+
+/// The declared methods and fields by class, name and descriptor.
+fn members(inputs: &[Input<'_>]) -> (Index, Index) {
+    let (mut methods, mut fields) = (Index::default(), Index::default());
+    methods.reserve(inputs.iter().map(|it| it.outline.methods.len()).sum());
+    fields.reserve(inputs.iter().map(|it| it.outline.fields.len()).sum());
+    for (id, it) in (0..).map(ClassId).zip(inputs) {
+        for (idx, it) in (0..).zip(&it.outline.methods) {
+            methods.entry((id, it.name, it.descriptor)).or_insert(idx);
+        }
+        for (idx, it) in (0..).zip(&it.outline.fields) {
+            fields.entry((id, it.name, it.descriptor)).or_insert(idx);
+        }
+    }
+    (methods, fields)
+}

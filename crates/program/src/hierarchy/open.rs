@@ -1,0 +1,171 @@
+//! Which classes an unknown class may extend (`semantics.md` §1), and what may therefore be below each class.
+
+use classfile::module::Module;
+use classfile::names::{ClassName, Name};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::links::Shape;
+use super::{Class, ClassId, Hierarchy, Options, Package, nest_host, nest_members, permitted, slice};
+use crate::input::{Role, WorldKind};
+use crate::outline::Outline;
+
+type ByName = FxHashMap<ClassName, ClassId>;
+
+/// Fills in what may be below each class, from below.
+pub(super) fn fill(
+    classes: &mut [Class],
+    by_name: &ByName,
+    shape: &Shape,
+    modules: &[Module],
+    options: &Options,
+) {
+    let packages = Packages::new(modules, options);
+    for it in classes.iter_mut() {
+        it.package = packages.of(it.role, it.outline.class);
+    }
+    for i in 0..classes.len() {
+        let nameable = is_nameable(&classes[i], by_name);
+        let constructible = is_constructible(&classes[i], classes, by_name);
+        (classes[i].nameable, classes[i].extensible) = (nameable, nameable && constructible);
+    }
+    // The nearest extensible class by its distance; ties by text.
+    let mut distance = vec![u32::MAX; classes.len()];
+    for &class in shape.order.iter().rev() {
+        let it = &classes[class.index()];
+        let (mut witness, mut far, mut nameable) = (None, u32::MAX, it.nameable);
+        if it.extensible {
+            (witness, far) = (Some(class), 0);
+        }
+        for child in slice(&shape.children, &it.children) {
+            let below = &classes[child.index()];
+            nameable |= below.nameable_below;
+            let Some(id) = below.witness else { continue };
+            let text = |id: ClassId| classes[id.index()].outline.class.bytes();
+            let there = distance[child.index()].saturating_add(1);
+            if witness.is_none_or(|old| (there, text(id)) < (far, text(old))) {
+                (witness, far) = (Some(id), there);
+            }
+        }
+        distance[class.index()] = far;
+        let it = &mut classes[class.index()];
+        (it.witness, it.nameable_below) = (witness, nameable);
+    }
+}
+
+impl Hierarchy {
+    /// Whether an unknown class may name it as a direct supertype, and have instances. Not in worlds without
+    /// unknown classes; not below final classes, sealed ones whose permitted subclasses are all present, classes
+    /// that nobody outside may access or construct: in packages that the JDK image does not export, package-private
+    /// in its other packages, or with constructors that are private in a nest that is complete, or package-private
+    /// in the image.
+    ///
+    /// Approximates: what `Unsafe.allocateInstance` makes and proxy classes for interfaces of closed packages are
+    /// left out.
+    pub fn extensible(&self, class: ClassId) -> bool {
+        self.world() == WorldKind::Open && self.at(class).extensible
+    }
+
+    /// Whether a class that is absent may be below it: some known subtype, itself included, may be extended. In the
+    /// `declared` world only if some absent class is named at all.
+    pub fn open_below(&self, class: ClassId) -> bool {
+        self.open_witness(class).is_some()
+    }
+
+    /// The reason for [`Hierarchy::open_below`]: the nearest known subtype that may be extended, of several the
+    /// first by text.
+    pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
+        let is_open = match self.world() {
+            WorldKind::Open => true,
+            WorldKind::Declared => self.names_outside,
+            WorldKind::Closed => false,
+        };
+        self.at(class).witness.filter(|_| is_open)
+    }
+
+    /// Whether an absent class may be below it at all, or only if it has instances.
+    pub(super) fn outside_below(&self, class: ClassId, with_instances: bool) -> bool {
+        let it = self.at(class);
+        if with_instances { it.witness.is_some() } else { it.nameable_below }
+    }
+}
+
+/// The packages of the JDK image.
+struct Packages {
+    image: bool,
+    exports: Option<FxHashSet<&'static [u8]>>,
+}
+
+impl Packages {
+    fn new(modules: &[Module], options: &Options) -> Packages {
+        // JEP 261: up to Java 15 code on the class path may use what was there before modules. An open module
+        // that does not list its packages opens we know not what.
+        let strict = options.platform_release.is_some_and(|it| it >= 16)
+            && !modules.is_empty()
+            && !modules.iter().any(|it| it.open && it.packages.is_empty());
+        let exported = modules.iter().flat_map(|it| &it.exports).chain(&options.add_exports);
+        let exports = strict.then(|| exported.copied().map(Name::bytes).collect());
+        Packages { image: !modules.is_empty(), exports }
+    }
+
+    fn of(&self, role: Role, class: ClassName) -> Package {
+        if role != Role::Jdk || !self.image {
+            return Package::Free;
+        }
+        match &self.exports {
+            Some(it) if !it.contains(class.package()) => Package::Closed,
+            _ => Package::Image,
+        }
+    }
+}
+
+/// Whether the JVM would load an unknown class that names it as a direct supertype (JVMS §5.3.5).
+fn is_nameable(class: &Class, by_name: &ByName) -> bool {
+    let outline = &class.outline;
+    if outline.flags.is_final() {
+        return false;
+    }
+    match class.package {
+        Package::Closed => return false,
+        Package::Image if !outline.flags.is_public() => return false,
+        Package::Image | Package::Free => {}
+    }
+    permitted(outline).is_none_or(|it| it.iter().any(|it| !by_name.contains_key(it)))
+}
+
+/// Whether a constructor of an unknown subclass may call one of its own.
+fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool {
+    let outline = &class.outline;
+    if outline.flags.is_interface() {
+        return true;
+    }
+    let constructors = outline.methods.iter().filter(|it| it.name.bytes() == b"<init>");
+    let mut all_private = true;
+    for it in constructors {
+        let flags = it.flags;
+        if flags.is_public() || flags.is_protected() || !flags.is_private() && class.package == Package::Free
+        {
+            return true;
+        }
+        all_private &= flags.is_private();
+    }
+    // Dispatch outlines leave private constructors out: without any, the nest decides as well.
+    let has_private =
+        all_private || outline.methods.iter().any(|it| is_private_constructor(it.flags, it.name));
+    has_private && !is_nest_complete(outline, classes, by_name)
+}
+
+fn is_private_constructor(flags: classfile::flags::Flags, name: Name) -> bool {
+    flags.is_private() && name.bytes() == b"<init>"
+}
+
+/// Whether every class that is of its nest, or may be, is present (JVMS §5.4.4).
+fn is_nest_complete(outline: &Outline, classes: &[Class], by_name: &ByName) -> bool {
+    let members = match nest_host(outline) {
+        None => nest_members(outline),
+        Some(host) => match by_name.get(&host).and_then(|it| classes.get(it.index())) {
+            Some(host) => nest_members(&host.outline),
+            None => return false,
+        },
+    };
+    members.iter().all(|it| by_name.contains_key(it))
+}

@@ -1,0 +1,98 @@
+//! The maximally-specific superinterface methods of a class (JVMS §5.4.3.3), in an open world.
+
+use classfile::names::{ClassName, Descriptor, Name};
+use rustc_hash::FxHashSet;
+
+use super::MethodId;
+use crate::hierarchy::{ClassId, Hierarchy, Link};
+
+/// The candidates, and what could change them.
+pub(super) struct Maximal {
+    /// Methods of superinterfaces, neither private nor static, that no other of them overrides. By class number.
+    methods: Vec<MethodId>,
+    n_concrete: usize,
+    concrete: Option<MethodId>,
+    /// An absent class that could add a candidate or take one away, the smallest by text.
+    pub(super) outside: Option<ClassName>,
+}
+
+/// What the candidates mean to a selection (JVMS §5.4.6, and *invokespecial*).
+pub(super) enum Choice {
+    /// Exactly one has code: abstract ones beside it do not count.
+    One(MethodId),
+    /// Several have code.
+    Conflict,
+    /// None has.
+    Abstract,
+}
+
+impl Maximal {
+    /// The candidates for the class, whose own declaration does not count.
+    pub(super) fn of(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Maximal {
+        let declared = |id: ClassId| {
+            let method = MethodId { class: id, index: h.method(id, name, descriptor)? };
+            let flags = method.of(h)?.flags;
+            let counts = h.is_interface(id) && !flags.is_private() && !flags.is_static();
+            counts.then_some((method, flags.is_abstract()))
+        };
+        let supers = h.supers(class).iter().filter(|it| **it != class);
+        let all: Vec<(MethodId, bool)> = supers.filter_map(|it| declared(*it)).collect();
+        let is_maximal = |it: MethodId| {
+            let overrides = |other: MethodId| other != it && h.is_known_subtype(other.class, it.class);
+            !all.iter().any(|(other, _)| overrides(*other))
+        };
+        let maximal: Vec<_> = all.iter().filter(|it| is_maximal(it.0)).copied().collect();
+        let mut outside = None;
+        if h.outside_above(class).is_some() {
+            // An absent interface above a candidate is less specific than it, so only the others can add one.
+            outside = first_way_out(h, class, |it| declared(it).is_some());
+            if outside.is_none() && maximal.len() > 1 {
+                // Of several, one may turn out to be above another.
+                let above = maximal.iter().filter_map(|it| h.outside_above(it.0.class));
+                outside = above.min_by_key(|it| it.bytes());
+            }
+        }
+        let mut concrete = maximal.iter().filter(|it| !it.1).map(|it| it.0);
+        Maximal {
+            n_concrete: concrete.clone().count(),
+            concrete: concrete.next(),
+            methods: maximal.into_iter().map(|it| it.0).collect(),
+            outside,
+        }
+    }
+
+    /// What resolution takes: the only one with code, else any; we take the first.
+    pub(super) fn any(&self) -> Option<MethodId> {
+        match self.choice() {
+            Choice::One(it) => Some(it),
+            Choice::Conflict | Choice::Abstract => self.methods.first().copied(),
+        }
+    }
+
+    pub(super) fn choice(&self) -> Choice {
+        match self.concrete {
+            Some(it) if self.n_concrete == 1 => Choice::One(it),
+            Some(_) => Choice::Conflict,
+            None => Choice::Abstract,
+        }
+    }
+}
+
+/// The smallest by text of the absent supertypes that are reached from the class without passing a class that
+/// stops the search.
+fn first_way_out(h: &Hierarchy, class: ClassId, stops: impl Fn(ClassId) -> bool) -> Option<ClassName> {
+    let mut seen = FxHashSet::default();
+    let mut work = vec![class];
+    let mut out: Option<ClassName> = None;
+    while let Some(it) = work.pop() {
+        for link in h.super_class(it).iter().chain(h.interfaces(it)) {
+            match *link {
+                Link::Outside(name) if h.is_object(name) => {}
+                Link::Outside(name) => out = out.into_iter().chain([name]).min_by_key(|it| it.bytes()),
+                Link::Present(above) if stops(above) || !seen.insert(above) => {}
+                Link::Present(above) => work.push(above),
+            }
+        }
+    }
+    out
+}

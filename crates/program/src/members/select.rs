@@ -1,0 +1,258 @@
+//! Which method runs: selection for a receiver's class (JVMS §5.4.6), and the target of `invokespecial` (§6.5).
+
+use classfile::flags::Flags;
+use classfile::names::{ClassName, Descriptor, Name};
+use rustc_hash::FxHashSet;
+
+use super::access::{RunTimePackage, run_time_package};
+use super::maximal::{Choice, Maximal};
+use super::resolve::{behind, public_of_object, resolve_method};
+use super::{Found, LinkError, MethodId, ResolvedMethod, Selected};
+use crate::hierarchy::{Below, ClassId, Hierarchy, Link};
+
+/// The method that `invokevirtual` or `invokeinterface` runs on an object whose class is `receiver`, for a
+/// name that means `resolved`. Private methods select themselves. For arrays ask nobody: they have the methods of
+/// `java/lang/Object`.
+///
+/// Call [`select_interface`] for `invokeinterface`, which refuses some more.
+pub fn select(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
+    let Some(method) = resolved.of(h) else { return Selected::Error(LinkError::NoSuchMethod) };
+    if method.flags.is_private() || method.flags.is_static() || method.name.bytes().first() == Some(&b'<') {
+        return Selected::Method(resolved);
+    }
+    if h.is_subtype(h.name(receiver), h.name(resolved.class)) == Below::No {
+        return Selected::Error(LinkError::IncompatibleClassChange);
+    }
+    let (name, descriptor) = (method.name, method.descriptor);
+    let found = if h.is_interface(resolved.class) {
+        match in_classes(h, receiver, name, descriptor, Private::Skip) {
+            Found { method: None, outside } => return by_interfaces(h, receiver, name, descriptor, outside),
+            found => found,
+        }
+    } else {
+        overriding(h, receiver, resolved, method.flags, name, descriptor)
+    };
+    selected(h, found)
+}
+
+/// As [`select`], for `invokeinterface`: what it selects must be public, unless it is private
+/// (JVMS §6.5 *invokeinterface*).
+///
+/// Methods of `java/lang/Object` called through an interface are not checked, as in HotSpot.
+pub fn select_interface(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
+    let out = select(h, receiver, resolved);
+    match out {
+        Selected::Method(it) if h.is_interface(resolved.class) => {
+            let is_refused = it.of(h).is_some_and(|it| !it.flags.is_public() && !it.flags.is_private());
+            if is_refused { Selected::Error(LinkError::IllegalAccess) } else { out }
+        }
+        _ => out,
+    }
+}
+
+/// The answer for a method found, which may have no code.
+fn selected(h: &Hierarchy, found: Found) -> Selected {
+    let has_code = |it: MethodId| it.of(h).is_some_and(|it| !it.flags.is_abstract());
+    match found {
+        Found { outside: Some(outside), method } => {
+            Selected::Unknown { outside, beyond: method.filter(|it| has_code(*it)) }
+        }
+        Found { method: Some(it), .. } if has_code(it) => Selected::Method(it),
+        Found { .. } => Selected::Error(LinkError::AbstractMethod),
+    }
+}
+
+/// What the superinterfaces give when no class declares the method.
+fn by_interfaces(
+    h: &Hierarchy,
+    class: ClassId,
+    name: Name,
+    descriptor: Descriptor,
+    outside: Option<ClassName>,
+) -> Selected {
+    let maximal = Maximal::of(h, class, name, descriptor);
+    match (outside.or(maximal.outside), maximal.choice()) {
+        (Some(outside), Choice::One(it)) => Selected::Unknown { outside, beyond: Some(it) },
+        (Some(outside), _) => Selected::Unknown { outside, beyond: None },
+        (None, Choice::One(it)) => Selected::Method(it),
+        (None, Choice::Conflict) => Selected::Error(LinkError::IncompatibleClassChange),
+        (None, Choice::Abstract) => Selected::Error(LinkError::AbstractMethod),
+    }
+}
+
+/// Whether a walk up the superclasses takes private methods for what it looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Private {
+    Skip,
+    Find,
+}
+
+/// The first instance method of this name in the class or a superclass.
+fn in_classes(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor, private: Private) -> Found {
+    let mut link = Some(Link::Present(class));
+    while let Some(it) = link {
+        let class = match it {
+            Link::Present(class) => class,
+            Link::Outside(outside) => return behind(h, outside, name, descriptor),
+        };
+        let method = h.method(class, name, descriptor).map(|index| MethodId { class, index });
+        let counts = |flags: Flags| !flags.is_static() && (private == Private::Find || !flags.is_private());
+        if method.and_then(|it| it.of(h)).is_some_and(|it| counts(it.flags)) {
+            return Found { method, outside: None };
+        }
+        link = h.super_class(class);
+    }
+    Found::default()
+}
+
+/// The last of the methods between the resolved one and the receiver that can override it (JVMS §5.4.5): the
+/// first that a search from the receiver upward meets.
+fn overriding(
+    h: &Hierarchy,
+    receiver: ClassId,
+    resolved: MethodId,
+    resolved_flags: Flags,
+    name: Name,
+    descriptor: Descriptor,
+) -> Found {
+    // The declarations that may override it, from below.
+    let mut declared = Vec::new();
+    let (mut last, mut last_flags) = (resolved, resolved_flags);
+    let mut outside = None;
+    let mut link = Some(Link::Present(receiver));
+    while let Some(it) = link {
+        let class = match it {
+            Link::Present(class) if class == resolved.class => break,
+            Link::Present(class) => class,
+            Link::Outside(name) => {
+                outside = Some(name);
+                break;
+            }
+        };
+        if let Some(index) = h.method(class, name, descriptor) {
+            let method = MethodId { class, index };
+            let flags = method.of(h).map(|it| it.flags).unwrap_or_default();
+            if !flags.is_static() && !flags.is_private() {
+                // What overrides it whatever lies in between needs no look at what is above.
+                if h.outline(class).version.1 >= 51 && overrides(h, class, resolved.class, resolved_flags) {
+                    (last, last_flags) = (method, flags);
+                    break;
+                }
+                declared.push((method, flags));
+            }
+        }
+        link = h.super_class(class);
+    }
+    let mut history = History::default();
+    history.push(h, resolved.class, resolved_flags);
+    history.push(h, last.class, last_flags);
+    for (method, flags) in declared.into_iter().rev() {
+        if history.is_overridden(h, method.class) {
+            history.push(h, method.class, flags);
+            last = method;
+        }
+    }
+    Found { method: Some(last), outside }
+}
+
+/// Whether a method of class `sub` overrides one of class `sup` with these flags without others in between.
+fn overrides(h: &Hierarchy, sub: ClassId, sup: ClassId, flags: Flags) -> bool {
+    flags.is_public() || flags.is_protected() || run_time_package(h, sub) == run_time_package(h, sup)
+}
+
+/// The methods that override the resolved one so far, from above. Overriding is transitive (JVMS §5.4.5): a method
+/// joins them if it overrides one directly.
+#[derive(Default)]
+struct History {
+    /// Some is public or protected.
+    is_wide: bool,
+    /// The packages of the package-private ones.
+    packages: FxHashSet<RunTimePackage>,
+    last: Option<(ClassId, Flags)>,
+}
+
+impl History {
+    fn push(&mut self, h: &Hierarchy, class: ClassId, flags: Flags) {
+        self.last = Some((class, flags));
+        if flags.is_public() || flags.is_protected() {
+            self.is_wide = true;
+        } else {
+            self.packages.insert(run_time_package(h, class));
+        }
+    }
+
+    fn is_overridden(&self, h: &Hierarchy, class: ClassId) -> bool {
+        if h.outline(class).version.1 < 51 {
+            // HotSpot keeps transitive overriding from classes before Java 7 (`VTABLE_TRANSITIVE_OVERRIDE_VERSION`):
+            // they override what runs for their superclass, or nothing.
+            return self.last.is_some_and(|(above, flags)| overrides(h, class, above, flags));
+        }
+        self.is_wide || self.packages.contains(&run_time_package(h, class))
+    }
+}
+
+/// The method that `invokespecial` in a method of `caller` runs, for the named class, name and descriptor.
+/// Static methods are refused; access is not checked. Every class counts as one with `ACC_SUPER`, as in the JVM since
+/// Java 8.
+pub fn special_target(
+    h: &Hierarchy,
+    caller: ClassId,
+    class: ClassName,
+    name: Name,
+    descriptor: Descriptor,
+    interface: bool,
+) -> ResolvedMethod {
+    let resolved = match resolve_method(h, class, name, descriptor, interface) {
+        ResolvedMethod::Method(it) => it,
+        other if name.bytes() != b"<init>" => return other,
+        // A constructor is that of the class named or none, so what is above does not matter.
+        ResolvedMethod::Unknown { outside, .. } if outside != class => {
+            return ResolvedMethod::Error(LinkError::NoSuchMethod);
+        }
+        other => return other,
+    };
+    if name.bytes() == b"<init>" {
+        let is_its_own = h.name(resolved.class) == class;
+        let error = ResolvedMethod::Error(LinkError::NoSuchMethod);
+        return if is_its_own { ResolvedMethod::Method(resolved) } else { error };
+    }
+    if resolved.of(h).is_some_and(|it| it.flags.is_static()) {
+        return ResolvedMethod::Error(LinkError::IncompatibleClassChange);
+    }
+    let mut start = h.class(class).unwrap_or(resolved.class);
+    let mut outside = None;
+    if !h.is_interface(start) && start != caller {
+        // A call of a superclass's method is one of the direct superclass's.
+        match (h.is_subtype(h.name(caller), class), h.super_class(caller)) {
+            (Below::Yes, Some(Link::Present(it))) => start = it,
+            (Below::Yes | Below::Unknown, Some(Link::Outside(it))) => outside = Some(it),
+            (Below::Unknown, _) => outside = h.outside_superclass(caller),
+            _ => {}
+        }
+    }
+    let found = special_in(h, start, name, descriptor);
+    let Some(outside) = outside else { return found };
+    let beyond = match found {
+        ResolvedMethod::Method(it) => Some(it),
+        ResolvedMethod::Unknown { beyond, .. } => beyond,
+        _ => None,
+    };
+    ResolvedMethod::Unknown { outside, beyond }
+}
+
+/// The lookup of *invokespecial*, from class or interface `class` on.
+fn special_in(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> ResolvedMethod {
+    let mut found = in_classes(h, class, name, descriptor, Private::Find);
+    if h.is_interface(class) && found.method.is_none_or(|it| it.class != class) {
+        found = public_of_object(h, name, descriptor);
+    }
+    let selected = match found {
+        Found { method: None, outside } => by_interfaces(h, class, name, descriptor, outside),
+        found => selected(h, found),
+    };
+    match selected {
+        Selected::Method(it) => ResolvedMethod::Method(it),
+        Selected::Error(it) => ResolvedMethod::Error(it),
+        Selected::Unknown { outside, beyond } => ResolvedMethod::Unknown { outside, beyond },
+    }
+}
