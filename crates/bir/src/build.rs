@@ -192,7 +192,8 @@ impl Builder {
             leaves: [NO_LEAF; LEAVES],
             failed: None,
         };
-        let instrs: Vec<Instr> = self.instrs.iter().map(|it| freezer.instr(*it)).collect();
+        let mut instrs = self.instrs.clone();
+        instrs.iter_mut().for_each(|it| freezer.instr(it));
         if let Some(it) = freezer.failed {
             return Err(it);
         }
@@ -255,18 +256,17 @@ impl Freezer<'_> {
     /// the layout of a body must not.
     #[inline]
     fn expr(&mut self, id: ExprId) -> ExprId {
-        match self.from.get(id) {
-            Expr::Var(var) => self.leaf(
-                leaf_slot(var.bits()),
-                Expr::Var(var),
-                |it| matches!(it, Expr::Var(it) if *it == var),
-            ),
-            Expr::Int(n) => self.leaf(
-                leaf_slot(n as u32 ^ 0x9000_0000),
-                Expr::Int(n),
-                |it| matches!(it, Expr::Int(it) if *it == n),
-            ),
-            Expr::Null => self.leaf(leaf_slot(0), Expr::Null, |it| matches!(it, Expr::Null)),
+        let expr = self.from.get(id);
+        // Most are variables: asked first, they cost no jump that nobody can foresee.
+        if let Expr::Var(var) = expr {
+            return self.leaf(leaf_slot(var.bits()), expr, |it| matches!(it, Expr::Var(it) if *it == var));
+        }
+        match expr {
+            Expr::Int(n) => {
+                let slot = leaf_slot(n as u32 ^ 0x9000_0000);
+                self.leaf(slot, expr, |it| matches!(it, Expr::Int(it) if *it == n))
+            }
+            Expr::Null => self.leaf(leaf_slot(0), expr, |it| matches!(it, Expr::Null)),
             other => self.tree(other),
         }
     }
@@ -283,30 +283,43 @@ impl Freezer<'_> {
     }
 
     fn tree(&mut self, expr: Expr) -> ExprId {
-        let copy = match expr {
-            Expr::Unary(op, e) => Expr::Unary(op, self.expr(e)),
-            Expr::Cast(class, e) => Expr::Cast(class, self.expr(e)),
-            Expr::InstanceOf(class, e) => Expr::InstanceOf(class, self.expr(e)),
-            Expr::Field(e, field) => Expr::Field(self.expr(e), field),
+        // Each arm writes its own: a copy of what was just put together would have to wait for it.
+        match expr {
+            Expr::Unary(op, e) => {
+                let e = self.expr(e);
+                self.keep(Expr::Unary(op, e))
+            }
+            Expr::Cast(class, e) => {
+                let e = self.expr(e);
+                self.keep(Expr::Cast(class, e))
+            }
+            Expr::InstanceOf(class, e) => {
+                let e = self.expr(e);
+                self.keep(Expr::InstanceOf(class, e))
+            }
+            Expr::Field(e, field) => {
+                let e = self.expr(e);
+                self.keep(Expr::Field(e, field))
+            }
             Expr::Binary(op, a, b) => {
-                let a = self.expr(a);
-                Expr::Binary(op, a, self.expr(b))
+                let (a, b) = (self.expr(a), self.expr(b));
+                self.keep(Expr::Binary(op, a, b))
             }
             Expr::Elem(elem, a, b) => {
-                let a = self.expr(a);
-                Expr::Elem(elem, a, self.expr(b))
+                let (a, b) = (self.expr(a), self.expr(b));
+                self.keep(Expr::Elem(elem, a, b))
             }
             Expr::MethodHandle(it) => {
                 let handle = self.from.handles[it as usize];
                 let handles = &mut self.out.handles;
-                Expr::MethodHandle(*self.handle_ids.entry(handle).or_insert_with(|| {
+                let number = *self.handle_ids.entry(handle).or_insert_with(|| {
                     handles.push(handle);
                     (handles.len() - 1) as u32
-                }))
+                });
+                self.keep(Expr::MethodHandle(number))
             }
-            leaf => leaf,
-        };
-        self.keep(copy)
+            leaf => self.keep(leaf),
+        }
     }
 
     /// The instruction at the label.
@@ -317,6 +330,7 @@ impl Freezer<'_> {
         })
     }
 
+    #[inline]
     fn keep(&mut self, expr: Expr) -> ExprId {
         self.out.exprs.push(expr);
         ExprId::from_raw(((self.out.exprs.len() - 1) as u32).into())
@@ -348,66 +362,63 @@ impl Freezer<'_> {
         (self.out.switches.len() - 1) as u32
     }
 
-    fn check(&mut self, check: Check) -> Check {
+    fn check(&mut self, check: &mut Check) {
         match check {
-            Check::NotNull(e) => Check::NotNull(self.expr(e)),
-            Check::NotZero(kind, e) => Check::NotZero(kind, self.expr(e)),
-            Check::NotNegative(e) => Check::NotNegative(self.expr(e)),
-            Check::Cast(class, e) => Check::Cast(class, self.expr(e)),
-            Check::Bound(a, b) => {
-                let a = self.expr(a);
-                Check::Bound(a, self.expr(b))
+            Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) | Check::Cast(_, e) => {
+                self.set(e)
             }
-            Check::Store(a, b) => {
-                let a = self.expr(a);
-                Check::Store(a, self.expr(b))
+            Check::Bound(a, b) | Check::Store(a, b) => {
+                self.set(a);
+                self.set(b);
             }
         }
     }
 
-    // long match: one arm an instruction
-    fn instr(&mut self, instr: Instr) -> Instr {
+    /// Replaces an expression by its copy.
+    #[inline]
+    fn set(&mut self, e: &mut ExprId) {
+        *e = self.expr(*e);
+    }
+
+    /// Replaces what the instruction names, in the order of evaluation.
+    fn instr(&mut self, instr: &mut Instr) {
         match instr {
-            Instr::Assign(var, e) => Instr::Assign(var, self.expr(e)),
-            Instr::SetField(a, field, b) => {
-                let a = self.expr(a);
-                Instr::SetField(a, field, self.expr(b))
+            Instr::Assign(_, e)
+            | Instr::SetStatic(_, e)
+            | Instr::NewArray(_, _, e)
+            | Instr::MonitorEnter(e)
+            | Instr::MonitorExit(e)
+            | Instr::Throw(e)
+            | Instr::Return(Some(e)) => self.set(e),
+            Instr::SetField(a, _, b) => {
+                self.set(a);
+                self.set(b);
             }
-            Instr::SetStatic(field, e) => Instr::SetStatic(field, self.expr(e)),
-            Instr::SetElem(elem, a, i, v) => {
-                let a = self.expr(a);
-                let i = self.expr(i);
-                Instr::SetElem(elem, a, i, self.expr(v))
+            Instr::SetElem(_, a, i, v) => {
+                self.set(a);
+                self.set(i);
+                self.set(v);
             }
-            Instr::Assert(check) => Instr::Assert(self.check(check)),
-            Instr::New(var, method, it) => Instr::New(var, method, self.list(it)),
-            Instr::NewArray(var, ty, e) => Instr::NewArray(var, ty, self.expr(e)),
-            Instr::MultiNewArray(var, ty, it) => Instr::MultiNewArray(var, ty, self.list(it)),
-            Instr::Call(var, kind, method, it) => Instr::Call(var, kind, method, self.list(it)),
-            Instr::CallDynamic(var, site, it) => {
-                let it = self.list(it);
-                Instr::CallDynamic(var, self.dynamic(site), it)
+            Instr::Assert(check) => self.check(check),
+            Instr::New(_, _, it) | Instr::MultiNewArray(_, _, it) | Instr::Call(_, _, _, it) => {
+                *it = self.list(*it);
             }
-            Instr::ConstDynamic(var, site) => Instr::ConstDynamic(var, self.dynamic(site)),
-            Instr::MonitorEnter(e) => Instr::MonitorEnter(self.expr(e)),
-            Instr::MonitorExit(e) => Instr::MonitorExit(self.expr(e)),
-            Instr::Throw(e) => Instr::Throw(self.expr(e)),
-            Instr::Return(e) => Instr::Return(e.map(|e| self.expr(e))),
-            Instr::Goto(to) => Instr::Goto(self.resolve(to)),
-            Instr::If(cond, a, b, to) => {
-                let a = self.expr(a);
-                let b = self.expr(b);
-                Instr::If(cond, a, b, self.resolve(to))
+            Instr::CallDynamic(_, site, it) => {
+                *it = self.list(*it);
+                *site = self.dynamic(*site);
             }
-            Instr::Switch(e, it) => {
-                let table = self.table(it);
-                Instr::Switch(self.expr(e), table)
+            Instr::ConstDynamic(_, site) => *site = self.dynamic(*site),
+            Instr::Goto(to) => *to = self.resolve(*to),
+            Instr::If(_, a, b, to) => {
+                self.set(a);
+                self.set(b);
+                *to = self.resolve(*to);
             }
-            Instr::Ret(e, it) => {
-                let table = self.table(it);
-                Instr::Ret(self.expr(e), table)
+            Instr::Switch(e, table) | Instr::Ret(e, table) => {
+                *table = self.table(*table);
+                self.set(e);
             }
-            Instr::MayInit(_) | Instr::Alloc(..) | Instr::Catch(_) => instr,
+            Instr::Return(None) | Instr::MayInit(_) | Instr::Alloc(..) | Instr::Catch(_) => {}
         }
     }
 }

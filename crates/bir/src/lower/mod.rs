@@ -220,7 +220,8 @@ impl Lowerer<'_, '_, '_> {
         self.stack.enter(self.b, walk.entry_stack(block), walk.inlined);
     }
 
-    #[inline]
+    // Put together in place: a copy of what was just written would have to wait for it.
+    #[inline(always)]
     fn emit(&mut self, instr: Instr) -> u32 {
         self.pcs.push(self.walk.insns[self.at as usize].0.0 as u16);
         if self.context != 0 || !self.copies.is_empty() {
