@@ -95,15 +95,11 @@ impl<T: Copy> Table<T> {
         for keys in keys.chunks(AT_ONCE) {
             let mut entries = [0; AT_ONCE];
             for (entry, &(hash, _)) in entries.iter_mut().zip(keys) {
-                let index = self.part(hash).index();
-                let at = hash as usize & index.len().wrapping_sub(1);
-                *entry = index.get(at).map_or(0, |it| it.load(Ordering::Acquire));
+                *entry = Self::probe(self.part(hash).index(), hash);
             }
             let mut items = [None; AT_ONCE];
-            for ((item, &entry), &(hash, _)) in items.iter_mut().zip(&entries).zip(keys) {
-                if (entry >> 32) as u32 == hash {
-                    *item = NonZeroU32::new(entry as u32).map(|id| (id, self.get(id)));
-                }
+            for (item, &entry) in items.iter_mut().zip(&entries) {
+                *item = NonZeroU32::new(entry as u32).map(|id| (id, self.get(id)));
             }
             for (item, &(hash, key)) in items.into_iter().zip(keys) {
                 done(
@@ -114,6 +110,20 @@ impl<T: Copy> Table<T> {
                     },
                 );
             }
+        }
+    }
+
+    /// The first entry with this hash, or 0.
+    #[inline]
+    fn probe(index: &[AtomicU64], hash: u32) -> u64 {
+        let Some(mask) = index.len().checked_sub(1) else { return 0 };
+        let mut at = hash as usize;
+        loop {
+            let entry = index[at & mask].load(Ordering::Acquire);
+            if entry == 0 || (entry >> 32) as u32 == hash {
+                return entry;
+            }
+            at += 1;
         }
     }
 

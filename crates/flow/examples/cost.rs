@@ -110,7 +110,9 @@ fn main() {
         }
         stage("locks");
         for class in &classes {
-            class.bodies.iter().for_each(|it| drop(black_box(without_initializer(it, &class.own()))));
+            class.bodies.iter().for_each(|it| {
+                drop(black_box(without_initializer(it, &class.own(), &mut Default::default())))
+            });
         }
         stage("initializers");
         let facts: Vec<Vec<MethodFacts>> = classes

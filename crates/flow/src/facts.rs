@@ -3,7 +3,7 @@
 use bir::body::{Body, Instr, InstrId};
 
 use crate::discharge::Proof;
-use crate::initializers::{OwnClass, without_initializer};
+use crate::initializers::{self, OwnClass, without_initializer};
 use crate::locks::{Locks, locks};
 use crate::proving::{self, proofs};
 use crate::thrown::{Term, thrown};
@@ -54,6 +54,7 @@ fn raw(it: InstrId) -> u32 {
 #[derive(Default)]
 pub struct Scratch {
     proving: proving::Scratch,
+    initializers: initializers::Scratch,
 }
 
 /// Computes the facts of a method.
@@ -61,18 +62,19 @@ pub fn method_facts(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) ->
     // Most methods are short and lack most of what facts are about.
     let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);
     for instr in body.instrs.values() {
-        match instr {
-            Instr::Assert(_) => asserts = true,
-            Instr::Throw(_) => throws = true,
-            Instr::MonitorEnter(_) | Instr::MonitorExit(_) => monitors = true,
-            Instr::MayInit(_) => inits = true,
-            _ => {}
-        }
+        asserts |= matches!(instr, Instr::Assert(_));
+        throws |= matches!(instr, Instr::Throw(_));
+        monitors |= matches!(instr, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
+        inits |= matches!(instr, Instr::MayInit(_));
     }
     MethodFacts {
         proofs: if asserts { proofs(body, &mut scratch.proving) } else { Box::default() },
         throws: if throws { thrown(body) } else { Box::default() },
         locks: if monitors { locks(body) } else { Locks::default() },
-        without_initializer: if inits { without_initializer(body, class) } else { Box::default() },
+        without_initializer: if inits {
+            without_initializer(body, class, &mut scratch.initializers)
+        } else {
+            Box::default()
+        },
     }
 }

@@ -10,7 +10,7 @@
 //! access to a static field counts only when C itself declares the field (JVMS §5.4.3.2 looks there
 //! first). Static methods are not inherited from interfaces (§5.4.3.3).
 
-use bir::body::{Body, Expr, Instr, InstrId};
+use bir::body::{Body, Expr, ExprId, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, FieldRef, Name};
 
 /// What facts about a method may use of its own class besides the body: the header and the static
@@ -34,19 +34,27 @@ impl OwnClass<'_> {
     }
 }
 
+/// Memory that one method leaves for the next.
+#[derive(Default)]
+pub struct Scratch {
+    /// Instructions, and whether they still count.
+    found: Vec<(InstrId, bool)>,
+    pending: Vec<ExprId>,
+}
+
 /// The `mayinit` instructions that run no initialiser and can raise NoClassDefFoundError only,
 /// ascending.
-pub fn without_initializer(body: &Body, class: &OwnClass<'_>) -> Box<[InstrId]> {
+pub fn without_initializer(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> Box<[InstrId]> {
     if class.is_interface {
         return Box::default();
     }
     let slot = |it: ClassName| {
         if it == class.name { Some(0) } else { (Some(it) == class.super_class).then_some(1) }
     };
-    let mut found: Vec<(InstrId, bool)> = Vec::new();
+    let Scratch { found, pending } = scratch;
+    found.clear();
     // Index in `found` of the latest `mayinit` of the class and of the superclass.
     let mut latest: [Option<usize>; 2] = [None; 2];
-    let mut pending = Vec::new();
     for (id, instr) in body.instrs.iter() {
         if let Instr::MayInit(it) = *instr
             && let Some(slot) = slot(it)
@@ -77,5 +85,5 @@ pub fn without_initializer(body: &Body, class: &OwnClass<'_>) -> Box<[InstrId]> 
             body.exprs[e].operands(|it| pending.push(it));
         }
     }
-    found.into_iter().filter(|it| it.1).map(|it| it.0).collect()
+    found.iter().filter(|it| it.1).map(|it| it.0).collect()
 }
