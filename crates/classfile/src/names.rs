@@ -12,7 +12,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rustc_hash::FxBuildHasher;
 
-use crate::descriptor::{FieldType, MemberShape, MethodType, is_field_type};
+use crate::descriptor::{CallShape, FieldType, MemberShape, MethodType, is_field_type};
 use crate::intern::Table;
 use crate::mutf8;
 
@@ -58,12 +58,14 @@ static MEMBERS: LazyLock<Table<KnownMember>> = LazyLock::new(Table::new);
 #[derive(Clone, Copy)]
 struct KnownMember {
     member: Member,
-    shape: MemberShape,
+    /// High and low half of the [`MemberShape`]: there are many members, and this needs no alignment.
+    shape: [u32; 2],
 }
 
 impl KnownMember {
     fn new(member: Member) -> Self {
-        KnownMember { member, shape: MemberShape::of(member.descriptor.bytes()) }
+        let MemberShape(shape) = MemberShape::of(member.descriptor.bytes());
+        KnownMember { member, shape: [(shape >> 32) as u32, shape as u32] }
     }
 }
 
@@ -187,9 +189,15 @@ impl MemberRef {
         MEMBERS.get(self.0).member
     }
 
+    /// The kinds of a method's parameters and result; `None` when the descriptor is not a method's.
+    pub fn call_shape(self) -> Option<CallShape> {
+        self.shape().call()
+    }
+
     /// What the descriptor says.
     pub(crate) fn shape(self) -> MemberShape {
-        MEMBERS.get(self.0).shape
+        let [high, low] = MEMBERS.get(self.0).shape;
+        MemberShape(u64::from(high) << 32 | u64::from(low))
     }
 
     /// Many members at once; `done` gets each with the number that came with it.

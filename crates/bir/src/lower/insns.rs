@@ -551,7 +551,7 @@ impl Lowerer<'_, '_, '_> {
 
     fn invoke(&mut self, op: InvokeOp, index: PoolIndex) -> Step<()> {
         let (method, interface, shape) = self.code.pool().method_ref(index)?;
-        let n = params(shape, method.descriptor());
+        let n = params(shape, || method.descriptor());
         let kind = match (op, interface) {
             (InvokeOp::Virtual, _) => CallKind::Virtual,
             (InvokeOp::Interface, _) => CallKind::Interface,
@@ -608,7 +608,7 @@ impl Lowerer<'_, '_, '_> {
     fn invoke_dynamic(&mut self, index: PoolIndex) -> Step<()> {
         let site = self.boots.call_site(index)?;
         let (descriptor, shape) = self.code.pool().call_site_type(index)?;
-        self.arguments(params(shape, descriptor))?;
+        self.arguments(params(shape, || descriptor))?;
         self.save_heap(self.stack.slots.len())?;
         let args = self.listed()?;
         let var = self.result_var(shape)?;
@@ -728,8 +728,8 @@ fn args_in_all(it: &Dynamic) -> usize {
 }
 
 /// How many parameters a call has.
-fn params(shape: CallShape, descriptor: Descriptor) -> usize {
-    let count = || descriptor.method_type().map_or(0, |it| it.params().count());
+fn params(shape: CallShape, descriptor: impl FnOnce() -> Descriptor) -> usize {
+    let count = || descriptor().method_type().map_or(0, |it| it.params().count());
     shape.params_from_last().map_or_else(count, |it| it.len())
 }
 

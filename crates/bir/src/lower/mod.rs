@@ -58,10 +58,14 @@ pub fn lower<'a>(
     scratch: &mut Scratch,
 ) -> Result<Lowered> {
     let name = method.member_ref()?;
-    let Some(ty) = name.descriptor().method_type() else {
+    let Some(shape) = name.call_shape() else {
         return Err(Malformed::new(method.offset(), "4.3.3", Fault::Grammar("method descriptor")));
     };
-    let words = ty.words() + u32::from(!method.flags.is_static());
+    let words = match shape.params_from_last() {
+        Some(kinds) => kinds.map(|it| u32::from(it.words())).sum(),
+        None => name.descriptor().method_type().map_or(0, |it| it.words()),
+    };
+    let words = words + u32::from(!method.flags.is_static());
     if words > 255 || words > u32::from(code.max_locals) {
         let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
         return Err(Malformed::new(method.offset(), "4.3.3", fault));
@@ -79,7 +83,7 @@ pub fn lower<'a>(
         b: builder,
         stack,
         args,
-        returns: ty.ret().map(|it| it.kind()),
+        returns: shape.ret(),
         pcs,
         copies: Vec::new(),
         temps: 0,

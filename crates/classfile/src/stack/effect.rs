@@ -121,7 +121,7 @@ impl Effects<'_, '_, '_> {
             Insn::Invoke(op, index) => self.invoke(op, index, f)?,
             Insn::InvokeDynamic(index) => {
                 let (descriptor, shape) = self.pool.call_site_type(index).map_err(|it| it.fault)?;
-                self.pop_params(f, shape, descriptor)?;
+                self.pop_params(f, shape, || descriptor)?;
                 if let Some(kind) = shape.ret() {
                     f.push(kind);
                 }
@@ -227,7 +227,7 @@ impl Effects<'_, '_, '_> {
 
     fn invoke(&mut self, op: InvokeOp, index: PoolIndex, f: &mut Frame) -> Step<()> {
         let (method, _, shape) = self.pool.method_ref(index).map_err(|it| it.fault)?;
-        self.pop_params(f, shape, method.descriptor())?;
+        self.pop_params(f, shape, || method.descriptor())?;
         match f.stack.last() {
             _ if op == InvokeOp::Static => {}
             Some(&Shape::New(new)) if op == InvokeOp::Special && method.name().bytes() == b"<init>" => {
@@ -256,14 +256,19 @@ impl Effects<'_, '_, '_> {
     }
 
     #[inline]
-    fn pop_params(&mut self, f: &mut Frame, shape: CallShape, descriptor: Descriptor) -> Step<()> {
+    fn pop_params(
+        &mut self,
+        f: &mut Frame,
+        shape: CallShape,
+        descriptor: impl FnOnce() -> Descriptor,
+    ) -> Step<()> {
         if let Some(params) = shape.params_from_last() {
             for kind in params {
                 self.pop(f, kind)?;
             }
             return Ok(());
         }
-        let ty = MethodType::parse(descriptor.bytes()).ok_or(Fault::Grammar("method descriptor"))?;
+        let ty = MethodType::parse(descriptor().bytes()).ok_or(Fault::Grammar("method descriptor"))?;
         let kinds: Vec<Kind> = ty.params().map(|it| it.kind()).collect();
         kinds.into_iter().rev().try_for_each(|kind| self.pop(f, kind))
     }
