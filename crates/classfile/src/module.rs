@@ -81,3 +81,72 @@ fn named(pool: &Pool<'_>, index: u16) -> Result<Name> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPEN: u16 = 0x0020;
+
+    /// A `module-info` of module `my.mod` that exports `p/out` to all and `p/to` to itself, opens `p/open` to all, and
+    /// has `p/in` too. Written by hand: no compiler makes the odd ones.
+    fn module_info(class_flags: u16, module_flags: u16, with_packages: bool) -> Vec<u8> {
+        let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 53];
+        let put = |out: &mut Vec<u8>, it: &[u16]| it.iter().for_each(|it| out.extend(it.to_be_bytes()));
+        let texts = ["module-info", "Module", "ModulePackages", "my.mod", "p/out", "p/to", "p/open", "p/in"];
+        // The texts from 1 on, then class, module and packages.
+        put(&mut out, &[15]);
+        for text in texts {
+            out.push(1);
+            put(&mut out, &[text.len() as u16]);
+            out.extend(text.bytes());
+        }
+        for (tag, text) in [(7, 1), (19, 4), (20, 5), (20, 6), (20, 7), (20, 8)] {
+            out.push(tag);
+            put(&mut out, &[text]);
+        }
+        put(&mut out, &[class_flags, 9, 0, 0, 0, 0, 1 + u16::from(with_packages)]);
+        let mut module = Vec::new();
+        put(&mut module, &[10, module_flags, 0, 1, 10, 0, 0]);
+        put(&mut module, &[2, 11, 0, 0, 12, 0, 1, 10, 1, 13, 0, 0]);
+        put(&mut module, &[0, 0]);
+        put(&mut out, &[2, 0, module.len() as u16]);
+        out.extend(module);
+        if with_packages {
+            put(&mut out, &[3, 0, 10, 4, 11, 12, 13, 14]);
+        }
+        out
+    }
+
+    fn shown(bytes: &[u8]) -> String {
+        let it = Module::read(bytes).expect("readable").expect("a module");
+        format!("{} {} {:?} {:?}", it.name, it.open, it.exports, it.packages)
+    }
+
+    #[test]
+    fn what_is_exported_or_opened_to_all_is_exported() {
+        let all = "[p/out, p/to, p/open, p/in]";
+        assert_eq!(shown(&module_info(0x8000, 0, true)), format!("my.mod false [p/out, p/open] {all}"));
+        assert_eq!(shown(&module_info(0x8000, 0, false)), "my.mod false [p/out, p/open] []");
+        let open = "[p/out, p/open, p/out, p/to, p/open, p/in]";
+        assert_eq!(shown(&module_info(0x8000, OPEN, true)), format!("my.mod true {open} {all}"));
+    }
+
+    #[test]
+    fn only_modules_are_modules() {
+        assert_eq!(Module::read(&module_info(0x21, 0, true)), Ok(None));
+    }
+
+    #[test]
+    fn no_bytes_panic() {
+        let good = module_info(0x8000, 0, true);
+        for n in 0..good.len() {
+            assert!(Module::read(&good[..n]).is_err(), "{n} bytes");
+            for bit in 0..8 {
+                let mut bad = good.clone();
+                bad[n] ^= 1 << bit;
+                let _ = Module::read(&bad);
+            }
+        }
+    }
+}

@@ -302,7 +302,9 @@ pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Prob
             } else if !parent.flags.is_interface() {
                 refuse(ProblemKind::ClassAsInterface);
             }
-            if permitted(parent).is_some_and(|it| !it.contains(&class)) {
+            // HotSpot also wants a subclass from another package to be public (`has_as_permitted_subclass`).
+            let fits = it.outline.flags.is_public() || parent.class.package() == class.package();
+            if permitted(parent).is_some_and(|permitted| !permitted.contains(&class) || !fits) {
                 refuse(ProblemKind::NotPermitted);
             }
         }

@@ -108,8 +108,11 @@ pub enum LinkError {
     NoSuchMethod,
     /// There is no such field.
     NoSuchField,
-    /// The member or class is of another kind than its user takes it for, or defaults conflict.
+    /// The member or class is of another kind than its user takes it for.
     IncompatibleClassChange,
+    /// Several superinterfaces have code for it and none is the most specific. An `IncompatibleClassChangeError`; of
+    /// `invokeinterface`, HotSpot 17 makes its subclass `AbstractMethodError`, so count on the cone.
+    ConflictingDefaults,
     /// Its user may not access the member.
     IllegalAccess,
     /// What is selected has no code.
@@ -122,7 +125,9 @@ impl LinkError {
         match self {
             LinkError::NoSuchMethod => "java/lang/NoSuchMethodError",
             LinkError::NoSuchField => "java/lang/NoSuchFieldError",
-            LinkError::IncompatibleClassChange => "java/lang/IncompatibleClassChangeError",
+            LinkError::IncompatibleClassChange | LinkError::ConflictingDefaults => {
+                "java/lang/IncompatibleClassChangeError"
+            }
             LinkError::IllegalAccess => "java/lang/IllegalAccessError",
             LinkError::AbstractMethod => "java/lang/AbstractMethodError",
         }

@@ -10,12 +10,33 @@ use super::resolve::{behind, public_of_object, resolve_method};
 use super::{Found, LinkError, MethodId, ResolvedMethod, Selected};
 use crate::hierarchy::{Below, ClassId, Hierarchy, Link};
 
-/// The method that `invokevirtual` or `invokeinterface` runs on an object whose class is `receiver`, for a
-/// name that means `resolved`. Private methods select themselves. For arrays ask nobody: they have the methods of
-/// `java/lang/Object`.
+/// The method that `invokevirtual` runs on an object whose class is `receiver`, for a name that means `resolved`.
+/// Private methods select themselves. For arrays ask nobody: they have the methods of `java/lang/Object`.
 ///
-/// Call [`select_interface`] for `invokeinterface`, which refuses some more.
+/// A receiver that may be below the class of `resolved` is taken to be below it; one that is not gets an error.
+///
+/// Approximates: private and static methods of classes do not hide a default, as JVMS §5.4.6 says. HotSpot agrees for
+/// a class that inherits from `java/lang/Object` alone; where a superclass or subclass has the default too, it throws
+/// `AbstractMethodError`. No compiler writes such classes; recompiling an interface alone makes them.
 pub fn select(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
+    select_if(h, receiver, resolved, |_| true)
+}
+
+/// As [`select`], for `invokeinterface` on a name of interface `named`: the receiver must implement that, and what is
+/// selected must be public, unless it is private (JVMS §6.5 *invokeinterface*).
+pub fn select_interface(h: &Hierarchy, receiver: ClassId, named: ClassName, resolved: MethodId) -> Selected {
+    if h.is_subtype(h.name(receiver), named) == Below::No {
+        return Selected::Error(LinkError::IncompatibleClassChange);
+    }
+    select_if(h, receiver, resolved, Flags::is_public)
+}
+
+fn select_if(
+    h: &Hierarchy,
+    receiver: ClassId,
+    resolved: MethodId,
+    is_allowed: impl Fn(Flags) -> bool,
+) -> Selected {
     let Some(method) = resolved.of(h) else { return Selected::Error(LinkError::NoSuchMethod) };
     if method.flags.is_private() || method.flags.is_static() || method.name.bytes().first() == Some(&b'<') {
         return Selected::Method(resolved);
@@ -32,21 +53,11 @@ pub fn select(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected 
     } else {
         overriding(h, receiver, resolved, method.flags, name, descriptor)
     };
-    selected(h, found)
-}
-
-/// As [`select`], for `invokeinterface`: what it selects must be public, unless it is private
-/// (JVMS §6.5 *invokeinterface*).
-///
-/// Methods of `java/lang/Object` called through an interface are not checked, as in HotSpot.
-pub fn select_interface(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
-    let out = select(h, receiver, resolved);
-    match out {
-        Selected::Method(it) if h.is_interface(resolved.class) => {
-            let is_refused = it.of(h).is_some_and(|it| !it.flags.is_public() && !it.flags.is_private());
-            if is_refused { Selected::Error(LinkError::IllegalAccess) } else { out }
-        }
-        _ => out,
+    let is_refused = found.method.and_then(|it| it.of(h)).is_some_and(|it| !is_allowed(it.flags));
+    match found.outside {
+        // Access comes before the question for code.
+        None if is_refused => Selected::Error(LinkError::IllegalAccess),
+        outside => selected(h, Found { outside, method: found.method.filter(|_| !is_refused) }),
     }
 }
 
@@ -75,7 +86,7 @@ fn by_interfaces(
         (Some(outside), Choice::One(it)) => Selected::Unknown { outside, beyond: Some(it) },
         (Some(outside), _) => Selected::Unknown { outside, beyond: None },
         (None, Choice::One(it)) => Selected::Method(it),
-        (None, Choice::Conflict) => Selected::Error(LinkError::IncompatibleClassChange),
+        (None, Choice::Conflict) => Selected::Error(LinkError::ConflictingDefaults),
         (None, Choice::Abstract) => Selected::Error(LinkError::AbstractMethod),
     }
 }

@@ -1,5 +1,8 @@
 //! The type hierarchy and the members of open programs: rule by rule, and against the JVM.
 
+mod generate;
 mod hierarchy;
 mod members;
+mod oracle;
+mod removal;
 mod world;

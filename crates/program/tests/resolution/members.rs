@@ -42,8 +42,10 @@ fn selected(h: &Hierarchy, receiver: &str, text: &str) -> String {
     let ResolvedMethod::Method(it) = resolve_method(h, class(owner), name, ty, interface) else {
         panic!("{text} does not resolve")
     };
-    let select = if interface { select_interface } else { select };
-    match select(h, id(h, receiver), it) {
+    let receiver = id(h, receiver);
+    let it =
+        if interface { select_interface(h, receiver, class(owner), it) } else { select(h, receiver, it) };
+    match it {
         Selected::Method(it) => method(h, it),
         Selected::Error(it) => it.exception().to_owned(),
         Selected::Unknown { outside, beyond } => unknown(h, outside, beyond),
