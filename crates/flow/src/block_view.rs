@@ -3,7 +3,7 @@
 use bir::body::{Body, instr_id};
 
 use crate::blocks::Blocks;
-use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind};
+use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind, normal_node};
 use crate::exceptions::ExceptionSet;
 
 /// One block as people look at it.
@@ -29,7 +29,7 @@ pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
             let mut acc =
                 Block { instrs: instrs.clone(), successors: vec![], handlers: vec![], lets_out: vec![] };
             for at in instrs.clone() {
-                for edge in cfg.successors(Cfg::normal(instr_id(at))) {
+                for edge in cfg.successors(normal_node(instr_id(at))) {
                     let Some(to) = cfg.nodes.get(edge.to.0 as usize) else { continue };
                     match to.kind {
                         NodeKind::Normal if at + 1 == instrs.end => {

@@ -94,6 +94,10 @@ pub struct WellKnown {
     pub monitor_state: ClassName,
     /// `java/lang/NoClassDefFoundError`.
     pub no_class_def: ClassName,
+    /// `java/lang/ExceptionInInitializerError`.
+    pub initializer: ClassName,
+    /// `java/lang/BootstrapMethodError`.
+    pub bootstrap: ClassName,
 }
 
 impl WellKnown {
@@ -126,6 +130,8 @@ pub fn well_known() -> &'static WellKnown {
         class_cast: java_lang("ClassCastException"),
         monitor_state: java_lang("IllegalMonitorStateException"),
         no_class_def: java_lang("NoClassDefFoundError"),
+        initializer: java_lang("ExceptionInInitializerError"),
+        bootstrap: java_lang("BootstrapMethodError"),
     });
     &NAMES
 }
@@ -139,6 +145,11 @@ pub fn built_in_parent(class: ClassName) -> Option<ClassName> {
     static PARENTS: LazyLock<FxHashMap<ClassName, ClassName>> =
         LazyLock::new(|| TREE.iter().map(|&(sub, sup)| (java_lang(sub), java_lang(sup))).collect());
     PARENTS.get(&class).copied()
+}
+
+/// The built-in throwables; each stands behind its superclass.
+pub fn built_ins() -> impl Iterator<Item = ClassName> {
+    TREE.iter().map(|it| java_lang(it.0))
 }
 
 /// What the built-in tree and one class's own header tell.

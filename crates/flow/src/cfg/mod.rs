@@ -28,26 +28,26 @@ use crate::throwables::{Subtypes, well_known};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub u32);
 
-/// A node.
+/// A node; `S` is what a set of exceptions is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Node {
+pub struct Node<S = ExceptionSet> {
     /// The instruction that it belongs to.
     pub instr: InstrId,
     /// What it stands for.
-    pub kind: NodeKind,
+    pub kind: NodeKind<S>,
 }
 
 /// What a node stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum NodeKind {
+pub enum NodeKind<S = ExceptionSet> {
     /// Control is before the instruction.
     Normal,
     /// The instruction raised one of these, and a row of the exception table takes it.
-    Exceptional(ExceptionSet),
+    Exceptional(S),
     /// The method returned by this instruction.
     Return,
     /// One of these left the method.
-    ExceptionalReturn(ExceptionSet),
+    ExceptionalReturn(S),
 }
 
 /// An edge.
@@ -92,10 +92,10 @@ pub struct Options {
 }
 
 /// The graph of one method.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Cfg {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cfg<S = ExceptionSet> {
     /// The nodes by number, in the order that the module says. The entry is the first.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<Node<S>>,
     /// The edges, by start; of one start in the order of the instruction: jumps, falling through, then
     /// exceptions.
     pub edges: Vec<Edge>,
@@ -106,7 +106,19 @@ pub struct Cfg {
     pub entered_only_by_vm_errors: Box<[InstrId]>,
 }
 
-impl Cfg {
+impl<S> Default for Cfg<S> {
+    fn default() -> Self {
+        let (nodes, edges, starts) = (Vec::new(), Vec::new(), Vec::new());
+        Cfg { nodes, edges, starts, entered_only_by_vm_errors: Box::default() }
+    }
+}
+
+/// The normal node of the instruction.
+pub fn normal_node(instr: InstrId) -> NodeId {
+    NodeId(ordinal(instr))
+}
+
+impl<S: PartialEq> Cfg<S> {
     /// The entry node; none in the graph of an empty body.
     pub fn entry(&self) -> Option<NodeId> {
         (!self.nodes.is_empty()).then_some(NodeId(0))
@@ -116,11 +128,6 @@ impl Cfg {
     pub fn successors(&self, node: NodeId) -> &[Edge] {
         let at = |i: usize| self.starts.get(i).map_or(0, |&it| it as usize);
         self.edges.get(at(node.0 as usize)..at(node.0 as usize + 1)).unwrap_or_default()
-    }
-
-    /// The normal node of the instruction.
-    pub fn normal(instr: InstrId) -> NodeId {
-        NodeId(ordinal(instr))
     }
 
     /// The paper's label of the edge: the called method, or nothing for ε. `body` is the one that the
@@ -139,9 +146,47 @@ impl Cfg {
 
 /// Draws the graph of a body. `facts` are those of the same body.
 pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: Options) -> Cfg {
-    let n = body.instrs.len();
     let mut coverage = Coverage::new(body);
     let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
+    let mut proofs = facts.proofs.iter().map(|it| it.0).peekable();
+    let mut thrown = Vec::new();
+    draw(body, coverage, |acc, id, rows| {
+        let mut leaves = false;
+        let mut one = |set| leaves |= draw_exception(acc, body, rows, id, set, subtypes);
+        match body.instrs[id] {
+            // As `raised` says it, but in step with the proofs.
+            Instr::Assert(check) => {
+                let proved = proofs.next_if_eq(&id).is_some();
+                if !proved || options.keep_proved {
+                    one(ExceptionSet::exact(well_known().raised_by(check)));
+                }
+            }
+            Instr::Throw(_) => {
+                thrown.clear();
+                sets_at(body, facts, id, options.keep_proved, &arrivals, &mut thrown);
+                thrown.iter().for_each(|&it| one(it));
+            }
+            _ => raised(body, facts, id, options.keep_proved, one),
+        }
+        if leaves && contains(&facts.locks.leaving, id) {
+            // The monitors are looked at when no handler is left, so this one is not caught either.
+            acc.leave(id, ExceptionSet::exact(well_known().monitor_state));
+        }
+    })
+}
+
+/// Draws the graph of a body with sets of exceptions of any kind: `exceptions` is called for each instruction, with
+/// the rows that cover it, and draws what comes out of it.
+pub fn draw_with<S: Copy>(body: &Body, exceptions: impl FnMut(&mut Drawing<S>, InstrId, &[u32])) -> Cfg<S> {
+    draw(body, Coverage::new(body), exceptions)
+}
+
+fn draw<S: Copy>(
+    body: &Body,
+    mut coverage: Coverage,
+    mut exceptions: impl FnMut(&mut Drawing<S>, InstrId, &[u32]),
+) -> Cfg<S> {
+    let n = body.instrs.len();
     let mut acc = Drawing {
         nodes: Vec::with_capacity(n + n / 2 + 4),
         edges: Vec::with_capacity(n + n / 2 + 4),
@@ -151,40 +196,37 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: O
         catches: Vec::new(),
     };
     acc.nodes.extend(body.instrs.iter().map(|it| Node { instr: it.0, kind: NodeKind::Normal }));
-    let mut proofs = facts.proofs.iter().map(|it| it.0).peekable();
-    let mut thrown = Vec::new();
     for (id, instr) in body.instrs.iter() {
         acc.draw_normal(body, id, instr, n);
         let rows = if body.rows.is_empty() { &[] } else { coverage.at(ordinal(id)) };
-        let mut leaves = false;
-        let mut draw = |set| leaves |= acc.draw_exception(body, rows, id, set, subtypes);
-        match *instr {
-            // As `raised` says it, but in step with the proofs.
-            Instr::Assert(check) => {
-                let proved = proofs.next_if_eq(&id).is_some();
-                if !proved || options.keep_proved {
-                    draw(ExceptionSet::exact(well_known().raised_by(check)));
-                }
-            }
-            Instr::Throw(_) => {
-                thrown.clear();
-                sets_at(body, facts, id, options.keep_proved, &arrivals, &mut thrown);
-                thrown.iter().for_each(|&it| draw(it));
-            }
-            _ => raised(body, facts, id, options.keep_proved, draw),
-        }
-        if leaves && contains(&facts.locks.leaving, id) {
-            // The monitors are looked at when no handler is left, so this one is not caught either.
-            let set = ExceptionSet::exact(well_known().monitor_state);
-            acc.leave(id, set);
-        }
+        exceptions(&mut acc, id, rows);
     }
     acc.finish()
 }
 
+/// The paper's H for one set. Returns whether some of it may leave.
+fn draw_exception(
+    acc: &mut Drawing<ExceptionSet>,
+    body: &Body,
+    rows: &[u32],
+    id: InstrId,
+    set: ExceptionSet,
+    subtypes: &dyn Subtypes,
+) -> bool {
+    let mut node = None;
+    let leaves = route(body, rows, set, subtypes, |row, _, may| {
+        let from = *node.get_or_insert_with(|| acc.exceptional(id, set));
+        acc.handler(body, from, row, may);
+    });
+    if leaves {
+        acc.leave(id, set);
+    }
+    leaves
+}
+
 /// A graph that grows.
-struct Drawing {
-    nodes: Vec<Node>,
+pub struct Drawing<S> {
+    nodes: Vec<Node<S>>,
     /// Edges from normal nodes, by start.
     edges: Vec<Edge>,
     /// For each normal node the number of its first edge.
@@ -197,24 +239,44 @@ struct Drawing {
     catches: Vec<InstrId>,
 }
 
-impl Drawing {
-    fn node(&mut self, instr: InstrId, kind: NodeKind) -> NodeId {
+impl<S: Copy> Drawing<S> {
+    fn node(&mut self, instr: InstrId, kind: NodeKind<S>) -> NodeId {
         self.later_starts.push(self.later.len() as u32);
         self.nodes.push(Node { instr, kind });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
+    /// Draws that the instruction raises the set and some row takes some of it. Its handlers follow at once.
+    pub fn exceptional(&mut self, id: InstrId, set: S) -> NodeId {
+        let to = self.node(id, NodeKind::Exceptional(set));
+        self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });
+        to
+    }
+
+    /// Draws that the row takes what is in flight at the node, all of it or some.
+    pub fn handler(&mut self, body: &Body, from: NodeId, row: u32, may: bool) {
+        let to = normal_node(body.rows[row as usize].handler);
+        let kind = if may { EdgeKind::MayHandler(row) } else { EdgeKind::Handler(row) };
+        self.later.push(Edge { from, to, kind });
+    }
+
+    /// Draws that the set leaves the method.
+    pub fn leave(&mut self, id: InstrId, set: S) {
+        let to = self.node(id, NodeKind::ExceptionalReturn(set));
+        self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });
+    }
+
     fn draw_normal(&mut self, body: &Body, id: InstrId, instr: &Instr, n: usize) {
-        let from = Cfg::normal(id);
+        let from = normal_node(id);
         self.starts.push(self.edges.len() as u32);
         match *instr {
             Instr::Catch(_) => {
                 self.catches.push(id);
                 self.fall_through(from, EdgeKind::Normal, n);
             }
-            Instr::Goto(to) => self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Normal }),
+            Instr::Goto(to) => self.edges.push(Edge { from, to: normal_node(to), kind: EdgeKind::Normal }),
             Instr::If(_, _, _, to) => {
-                self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::BranchTrue });
+                self.edges.push(Edge { from, to: normal_node(to), kind: EdgeKind::BranchTrue });
                 self.fall_through(from, EdgeKind::BranchFalse, n);
             }
             Instr::Switch(_, table) | Instr::Ret(_, table) => {
@@ -240,45 +302,14 @@ impl Drawing {
 
     fn draw_switch(&mut self, from: NodeId, table: &SwitchTable) {
         for &(key, to) in &table.cases {
-            self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Case(key) });
+            self.edges.push(Edge { from, to: normal_node(to), kind: EdgeKind::Case(key) });
         }
         if let Some(to) = table.default {
-            self.edges.push(Edge { from, to: Cfg::normal(to), kind: EdgeKind::Default });
+            self.edges.push(Edge { from, to: normal_node(to), kind: EdgeKind::Default });
         }
     }
 
-    /// The paper's H for one set. Returns whether some of it may leave.
-    fn draw_exception(
-        &mut self,
-        body: &Body,
-        rows: &[u32],
-        id: InstrId,
-        set: ExceptionSet,
-        subtypes: &dyn Subtypes,
-    ) -> bool {
-        let mut node = None;
-        let leaves = route(body, rows, set, subtypes, |row, _, may| {
-            let from = *node.get_or_insert_with(|| {
-                let to = self.node(id, NodeKind::Exceptional(set));
-                self.edges.push(Edge { from: Cfg::normal(id), to, kind: EdgeKind::Exception });
-                to
-            });
-            let to = Cfg::normal(body.rows[row as usize].handler);
-            let kind = if may { EdgeKind::MayHandler(row) } else { EdgeKind::Handler(row) };
-            self.later.push(Edge { from, to, kind });
-        });
-        if leaves {
-            self.leave(id, set);
-        }
-        leaves
-    }
-
-    fn leave(&mut self, id: InstrId, set: ExceptionSet) {
-        let to = self.node(id, NodeKind::ExceptionalReturn(set));
-        self.edges.push(Edge { from: Cfg::normal(id), to, kind: EdgeKind::Exception });
-    }
-
-    fn finish(self) -> Cfg {
+    fn finish(self) -> Cfg<S> {
         let Drawing { nodes, mut edges, mut starts, later, later_starts, mut catches } = self;
         if !catches.is_empty() {
             let mut entered: Vec<u32> = later.iter().map(|it| it.to.0).collect();

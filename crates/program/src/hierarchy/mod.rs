@@ -27,6 +27,11 @@ use crate::outline::Outline;
 pub struct ClassId(u32);
 
 impl ClassId {
+    /// The class with this number.
+    pub fn new(index: usize) -> Self {
+        ClassId(index as u32)
+    }
+
     /// Its number, from 0.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -117,6 +117,10 @@ pub enum LinkError {
     IllegalAccess,
     /// What is selected has no code.
     AbstractMethod,
+    /// The class has no objects of its own (JVMS §6.5 *new*).
+    Instantiation,
+    /// The class is absent.
+    NoClassDefFound,
 }
 
 impl LinkError {
@@ -130,6 +134,8 @@ impl LinkError {
             }
             LinkError::IllegalAccess => "java/lang/IllegalAccessError",
             LinkError::AbstractMethod => "java/lang/AbstractMethodError",
+            LinkError::Instantiation => "java/lang/InstantiationError",
+            LinkError::NoClassDefFound => "java/lang/NoClassDefFoundError",
         }
     }
 }

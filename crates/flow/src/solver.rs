@@ -1,0 +1,338 @@
+//! The least solution of a system of inclusions over a lattice, from scratch (`engine.md`, rule 3).
+//!
+//! A system has nodes, each with a value of its own and with edges to the nodes whose values flow into it through a
+//! function. Functions are monotone and distribute over joins; the first is the identity. Nodes that reach each other
+//! through identities have the same value, so each such component is solved once; what is left flows from callees to
+//! callers, and only edges against that order need a second look.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A node of one system: its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+/// A function of one lattice: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FunctionId(pub u32);
+
+impl FunctionId {
+    /// The function that changes nothing.
+    pub const IDENTITY: FunctionId = FunctionId(0);
+}
+
+/// A join semilattice of finite height with functions on it.
+pub trait Lattice {
+    /// An element; equal elements are equal values.
+    type Value: Copy + Eq;
+
+    /// The least element.
+    fn bottom(&self) -> Self::Value;
+
+    /// The least upper bound.
+    fn join(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+
+    /// Applies a function.
+    fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
+}
+
+/// A system of inclusions.
+#[derive(Clone, Debug)]
+pub struct System<V> {
+    /// The value that each node has of itself.
+    pub values: Vec<V>,
+    /// For each node the number of its first edge, and at the end the number of edges.
+    pub starts: Vec<u32>,
+    /// The edges by node: what flows in, and through which function.
+    pub edges: Vec<(NodeId, FunctionId)>,
+}
+
+/// The least solution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Solution<V> {
+    components: Vec<u32>,
+    values: Vec<V>,
+}
+
+impl<V: Copy> Solution<V> {
+    /// The value of a node.
+    pub fn value(&self, node: NodeId) -> V {
+        self.values[self.components[node.0 as usize] as usize]
+    }
+
+    /// How many components the nodes form.
+    pub fn n_components(&self) -> usize {
+        self.values.len()
+    }
+}
+
+impl<V> System<V> {
+    fn edges_of(&self, node: usize) -> &[(NodeId, FunctionId)] {
+        &self.edges[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+}
+
+/// Solves the system.
+pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution<L::Value> {
+    let (components, n) = components(system);
+    let (first, members) = members(&components, n);
+    let mut values = vec![lattice.bottom(); n];
+    // Edges to a component that is not solved yet: a function stands on each, or it would be the same component.
+    let mut against: Vec<(u32, u32, FunctionId)> = Vec::new();
+    for c in 0..n {
+        let mut value = values[c];
+        for &member in &members[first[c] as usize..first[c + 1] as usize] {
+            value = lattice.join(value, system.values[member as usize]);
+            for &(to, function) in system.edges_of(member as usize) {
+                let to = components[to.0 as usize];
+                if to as usize > c || (to as usize == c && function != FunctionId::IDENTITY) {
+                    against.push((c as u32, to, function));
+                } else if (to as usize) < c {
+                    let other = flow(lattice, function, values[to as usize]);
+                    value = lattice.join(value, other);
+                }
+            }
+        }
+        values[c] = value;
+    }
+    let mut pending = BinaryHeap::new();
+    let mut queued = vec![false; n];
+    for &(c, to, function) in &against {
+        raise(lattice, &mut values, c, (to, function), &mut queued, &mut pending);
+    }
+    if !pending.is_empty() {
+        let users = Users::new(system, &components, n);
+        while let Some(Reverse(c)) = pending.pop() {
+            queued[c as usize] = false;
+            for &(user, function) in users.of(c) {
+                raise(lattice, &mut values, user, (c, function), &mut queued, &mut pending);
+            }
+        }
+    }
+    Solution { components, values }
+}
+
+fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::Value) -> L::Value {
+    if function == FunctionId::IDENTITY { value } else { lattice.apply(function, value) }
+}
+
+/// Lets what flows from a component into `c`; queues `c` if that adds something.
+fn raise<L: Lattice>(
+    lattice: &mut L,
+    values: &mut [L::Value],
+    c: u32,
+    (from, function): (u32, FunctionId),
+    queued: &mut [bool],
+    pending: &mut BinaryHeap<Reverse<u32>>,
+) {
+    let other = flow(lattice, function, values[from as usize]);
+    let joined = lattice.join(values[c as usize], other);
+    if joined != values[c as usize] {
+        values[c as usize] = joined;
+        if !std::mem::replace(&mut queued[c as usize], true) {
+            pending.push(Reverse(c));
+        }
+    }
+}
+
+/// For each component those that its value flows into.
+struct Users {
+    starts: Vec<u32>,
+    users: Vec<(u32, FunctionId)>,
+}
+
+impl Users {
+    fn new<V>(system: &System<V>, components: &[u32], n: usize) -> Self {
+        let each = |f: &mut dyn FnMut(u32, u32, FunctionId)| {
+            for (node, &c) in components.iter().enumerate() {
+                for &(to, function) in system.edges_of(node) {
+                    let to = components[to.0 as usize];
+                    if to != c || function != FunctionId::IDENTITY {
+                        f(c, to, function);
+                    }
+                }
+            }
+        };
+        let mut starts = vec![0; n + 1];
+        each(&mut |_, to, _| starts[to as usize + 1] += 1);
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut users = vec![(0, FunctionId::IDENTITY); starts[n] as usize];
+        each(&mut |c, to, function| {
+            let at = &mut next[to as usize];
+            users[*at as usize] = (c, function);
+            *at += 1;
+        });
+        Users { starts, users }
+    }
+
+    fn of(&self, c: u32) -> &[(u32, FunctionId)] {
+        &self.users[self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize]
+    }
+}
+
+/// The nodes of each component: for each component where its own begin, and all of them.
+fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut first = vec![0; n + 1];
+    components.iter().for_each(|&c| first[c as usize + 1] += 1);
+    for c in 0..n {
+        first[c + 1] += first[c];
+    }
+    let mut next = first.clone();
+    let mut members = vec![0; components.len()];
+    for (node, &c) in components.iter().enumerate() {
+        members[next[c as usize] as usize] = node as u32;
+        next[c as usize] += 1;
+    }
+    (first, members)
+}
+
+/// Tarjan's strongly connected components over the identities, without recursion. What flows into a component by
+/// identities has smaller numbers.
+fn components<V>(system: &System<V>) -> (Vec<u32>, usize) {
+    const NONE: u32 = u32::MAX;
+    let n = system.values.len();
+    let mut index = vec![NONE; n];
+    let mut low = vec![0; n];
+    let mut component = vec![NONE; n];
+    let (mut stack, mut calls): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+    let (mut next, mut count) = (0, 0);
+    for root in 0..n as u32 {
+        if index[root as usize] != NONE {
+            continue;
+        }
+        calls.push((root, system.starts[root as usize]));
+        while let Some(&mut (node, ref mut edge)) = calls.last_mut() {
+            let v = node as usize;
+            if index[v] == NONE {
+                (index[v], low[v]) = (next, next);
+                next += 1;
+                stack.push(node);
+            }
+            if *edge < system.starts[v + 1] {
+                let (to, function) = system.edges[*edge as usize];
+                *edge += 1;
+                if function != FunctionId::IDENTITY {
+                    continue;
+                }
+                let w = to.0 as usize;
+                if index[w] == NONE {
+                    calls.push((to.0, system.starts[w]));
+                } else if component[w] == NONE {
+                    low[v] = low[v].min(index[w]);
+                }
+                continue;
+            }
+            if low[v] == index[v] {
+                while let Some(it) = stack.pop() {
+                    component[it as usize] = count;
+                    if it == node {
+                        break;
+                    }
+                }
+                count += 1;
+            }
+            calls.pop();
+            if let Some(&(parent, _)) = calls.last() {
+                low[parent as usize] = low[parent as usize].min(low[v]);
+            }
+        }
+    }
+    (component, count as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets of 64 elements; function `f` above 0 keeps the elements whose number is not divisible by `f + 1`, and
+    /// turns what it takes away into element 0.
+    struct Bits;
+
+    impl Lattice for Bits {
+        type Value = u64;
+
+        fn bottom(&self) -> u64 {
+            0
+        }
+
+        fn join(&mut self, a: u64, b: u64) -> u64 {
+            a | b
+        }
+
+        fn apply(&mut self, FunctionId(f): FunctionId, a: u64) -> u64 {
+            let gone = (0..64).filter(|it| it % (f + 1) == 0).fold(0, |acc, it| acc | 1 << it);
+            if f == 0 { a } else { (a & !gone) | u64::from(a & gone != 0) }
+        }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: u32) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 % u64::from(n)) as u32
+        }
+    }
+
+    fn random(seed: u64) -> System<u64> {
+        let mut it = Random(seed);
+        let n = 1 + it.below(40);
+        let mut system = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
+        for _ in 0..n {
+            system.values.push(if it.below(4) == 0 { 1 << it.below(64) } else { 0 });
+            for _ in 0..it.below(4) {
+                let function = if it.below(3) == 0 { 1 + it.below(5) } else { 0 };
+                system.edges.push((NodeId(it.below(n)), FunctionId(function)));
+            }
+            system.starts.push(system.edges.len() as u32);
+        }
+        system
+    }
+
+    /// The textbook iteration: apply everything until nothing changes.
+    fn naive(system: &System<u64>) -> Vec<u64> {
+        let mut values = system.values.clone();
+        loop {
+            let before = values.clone();
+            for node in 0..values.len() {
+                for &(to, function) in system.edges_of(node) {
+                    values[node] |= Bits.apply(function, values[to.0 as usize]);
+                }
+            }
+            if values == before {
+                return values;
+            }
+        }
+    }
+
+    #[test]
+    fn the_solution_is_that_of_the_textbook_iteration() {
+        let mut interesting = 0;
+        for seed in 1..=20_000_u64 {
+            let system = random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let expected = naive(&system);
+            let solution = solve(&system, &mut Bits);
+            let found: Vec<u64> = (0..expected.len() as u32).map(|it| solution.value(NodeId(it))).collect();
+            assert_eq!(found, expected, "seed {seed}: {system:?}");
+            interesting += usize::from(expected.iter().any(|it| it.count_ones() > 2));
+        }
+        assert!(interesting > 10_000, "{interesting}");
+    }
+
+    #[test]
+    fn a_deep_chain_needs_no_stack() {
+        let n = 200_000;
+        let mut system = System { values: vec![0; n], starts: (0..=n as u32).collect(), edges: Vec::new() };
+        system.values[n - 1] = 8;
+        let next = |it: usize| NodeId(((it + 1) % n) as u32);
+        system.edges = (0..n).map(|it| (next(it), FunctionId::IDENTITY)).collect();
+        let solution = solve(&system, &mut Bits);
+        assert_eq!(solution.value(NodeId(0)), 8);
+        assert_eq!(solution.n_components(), 1);
+    }
+}

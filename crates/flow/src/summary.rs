@@ -1,0 +1,394 @@
+//! What the rest of a program must know of one body: what it raises, what it calls, and under which rows of its
+//! exception table. Names only, no sets: a class that arrives changes masks, not summaries.
+//!
+//! Each *item* is something that may let exceptions out, with the *context* in which it stands: the rows that cover
+//! it, in order. What a handler throws again has a node of its own (`semantics.md` §3.2): it is what arrived there.
+
+use bir::body::{Body, CallKind, Expr, Instr, InstrId, Var, ordinal};
+use classfile::descriptor::Kind;
+use classfile::names::{ClassName, FieldRef, MethodRef};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::coverage::Coverage;
+use crate::exceptions::raised;
+use crate::facts::{MethodFacts, contains};
+use crate::throwables::well_known;
+use crate::thrown::Term;
+
+/// The summary of one body.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// The contexts that items name; the first has no row.
+    pub contexts: Box<[Context]>,
+    /// What may let exceptions out, each once, in the order of the body.
+    pub items: Box<[Item]>,
+    /// The handlers whose value is thrown again, ascending: the first instruction of each.
+    pub rethrowing: Box<[InstrId]>,
+    /// The fields that are accessed, each once. Without contexts: a read may stand later than in the bytecode, so a
+    /// link error of one is taken to come anywhere in the method.
+    pub fields: Box<[(FieldRef, Access)]>,
+}
+
+/// The rows that cover an instruction, in the order of the table. Rows behind one that catches everything are left
+/// out.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Context {
+    /// The rows.
+    pub rows: Box<[CatchRow]>,
+}
+
+/// A row of the exception table, as far as exceptions on their way out are concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CatchRow {
+    /// What it catches; `None` is everything.
+    pub class: Option<ClassName>,
+    /// Number of its handler among [`Summary::rethrowing`].
+    pub rethrows: Option<u32>,
+}
+
+/// Something that may let exceptions out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Item {
+    /// What it is.
+    pub source: Source,
+    /// Index in [`Summary::contexts`].
+    pub context: u32,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// Objects of exactly this class.
+    Exact(ClassName),
+    /// Objects of this class and of its subclasses.
+    Cone(ClassName),
+    /// What arrived at the handler with this number among [`Summary::rethrowing`].
+    Caught(u32),
+    /// A call; of a constructor too.
+    Call(CallKind, MethodRef),
+    /// A call on `this`, the object that the method was called on.
+    CallOnThis(CallKind, MethodRef),
+    /// A call of a constructor on a new object of exactly its class.
+    Construct(MethodRef),
+    /// An initialisation.
+    Initialize(Initialized),
+    /// The call site with this index in [`Body::dynamics`].
+    CallDynamic(u32),
+    /// The dynamic constant with this index in [`Body::dynamics`].
+    ConstDynamic(u32),
+    /// The making of an object of this class, which may have become abstract or an interface.
+    Object(ClassName),
+}
+
+/// How a field is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // `getfield` and its kin.
+pub enum Access {
+    Get,
+    Put,
+    GetStatic,
+    PutStatic,
+}
+
+/// What a `mayinit` initialises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Initialized {
+    /// The class itself, for `new`.
+    Class(ClassName),
+    /// The class that declares the static field.
+    OwnerOfField(FieldRef),
+    /// The class that declares the static method; whether an interface method constant names it.
+    OwnerOfMethod(MethodRef, bool),
+    /// The class, or any of its supertypes: which member is accessed is not known.
+    ClassOrAbove(ClassName),
+}
+
+/// Makes the summary of a body from the body and its facts.
+pub fn summary(body: &Body, facts: &MethodFacts) -> Summary {
+    let mut acc = Summarizer::new(facts);
+    let accesses = accesses(body);
+    let mut coverage = Coverage::new(body);
+    let mut sources = Vec::new();
+    for (id, instr) in body.instrs.iter() {
+        sources.clear();
+        let inits = accesses_at(&accesses, id);
+        sources_at(body, facts, id, inits, |it| sources.push(it));
+        acc.fields_of(body, instr);
+        if sources.is_empty() {
+            continue;
+        }
+        let context = acc.context(body, coverage.at(ordinal(id)));
+        sources.iter().for_each(|&it| acc.add(it, context));
+        if contains(&facts.locks.leaving, id) && !acc.catches_all(context) {
+            // The monitors are looked at when no handler is left.
+            acc.add(Source::Exact(well_known().monitor_state), 0);
+        }
+    }
+    acc.finish()
+}
+
+/// A summary that grows.
+struct Summarizer {
+    contexts: Vec<Context>,
+    by_rows: FxHashMap<Box<[u32]>, u32>,
+    /// The rows of the last instruction, whose context most often is the next one's too.
+    last: (Box<[u32]>, u32),
+    items: Vec<Item>,
+    seen: FxHashSet<Item>,
+    rethrowing: Vec<InstrId>,
+    fields: Vec<(FieldRef, Access)>,
+    fields_seen: FxHashSet<(FieldRef, Access)>,
+    pending: Vec<bir::body::ExprId>,
+}
+
+impl Summarizer {
+    fn new(facts: &MethodFacts) -> Self {
+        let rethrowing = rethrowing(facts);
+        Summarizer {
+            contexts: vec![Context::default()],
+            by_rows: FxHashMap::default(),
+            last: (Box::default(), 0),
+            items: Vec::new(),
+            seen: FxHashSet::default(),
+            rethrowing,
+            fields: Vec::new(),
+            fields_seen: FxHashSet::default(),
+            pending: Vec::new(),
+        }
+    }
+
+    fn context(&mut self, body: &Body, rows: &[u32]) -> u32 {
+        if *self.last.0 == *rows {
+            return self.last.1;
+        }
+        let context = match self.by_rows.get(rows) {
+            Some(&it) => it,
+            None if rows.is_empty() => 0,
+            None => {
+                let context = self.new_context(body, rows);
+                let known = self.contexts.iter().position(|it| *it == context);
+                let id = known.unwrap_or_else(|| {
+                    self.contexts.push(context);
+                    self.contexts.len() - 1
+                }) as u32;
+                self.by_rows.insert(rows.into(), id);
+                id
+            }
+        };
+        self.last = (rows.into(), context);
+        context
+    }
+
+    fn new_context(&self, body: &Body, rows: &[u32]) -> Context {
+        let mut acc: Vec<CatchRow> = Vec::with_capacity(rows.len());
+        for &row in rows {
+            let row = &body.rows[row as usize];
+            let class = row.catch_type.filter(|&it| it != well_known().throwable);
+            acc.push(CatchRow { class, rethrows: handler_number(&self.rethrowing, row.handler) });
+            if class.is_none() {
+                break;
+            }
+        }
+        Context { rows: acc.into() }
+    }
+
+    fn catches_all(&self, context: u32) -> bool {
+        self.contexts[context as usize].rows.last().is_some_and(|it| it.class.is_none())
+    }
+
+    fn add(&mut self, source: Source, context: u32) {
+        let item = Item { source, context };
+        if self.seen.insert(item) {
+            self.items.push(item);
+        }
+    }
+
+    fn field(&mut self, field: FieldRef, access: Access) {
+        if self.fields_seen.insert((field, access)) {
+            self.fields.push((field, access));
+        }
+    }
+
+    /// The fields that the instruction accesses.
+    fn fields_of(&mut self, body: &Body, instr: &Instr) {
+        match *instr {
+            Instr::SetField(_, field, _) => self.field(field, Access::Put),
+            Instr::SetStatic(field, _) => self.field(field, Access::PutStatic),
+            _ => {}
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        body.instr_exprs(instr, |e| pending.push(e));
+        while let Some(e) = pending.pop() {
+            match body.exprs[e] {
+                Expr::Field(_, field) => self.field(field, Access::Get),
+                Expr::Static(field) => self.field(field, Access::GetStatic),
+                _ => {}
+            }
+            body.exprs[e].operands(|it| pending.push(it));
+        }
+        self.pending = pending;
+    }
+
+    fn finish(self) -> Summary {
+        Summary {
+            contexts: self.contexts.into(),
+            items: self.items.into(),
+            rethrowing: self.rethrowing.into(),
+            fields: self.fields.into(),
+        }
+    }
+}
+
+/// Calls `f` with what may come out of one instruction, in the JVM's order. `initialized` is what [`accesses`] says of
+/// it. [`Source::Caught`] numbers the handlers as [`rethrowing`] does.
+pub fn sources_at(
+    body: &Body,
+    facts: &MethodFacts,
+    id: InstrId,
+    initialized: &[(InstrId, Initialized)],
+    mut f: impl FnMut(Source),
+) {
+    // What an initialisation comes to is a matter of the whole program, also where the method's class says that none runs.
+    let is_init = matches!(body.instrs[id], Instr::MayInit(_));
+    raised(body, facts, id, false, |set| {
+        if set.open.is_none() && !is_init {
+            f(if set.exact { Source::Exact(set.class) } else { Source::Cone(set.class) });
+        }
+    });
+    match body.instrs[id] {
+        Instr::MayInit(_) => initialized.iter().for_each(|it| f(Source::Initialize(it.1))),
+        Instr::New(_, constructor, _) => {
+            f(Source::Object(constructor.class()));
+            f(Source::Construct(constructor));
+        }
+        Instr::Alloc(_, class) => f(Source::Object(class)),
+        Instr::Call(_, kind, method, operands) => {
+            let receiver = body.operands(operands).first().filter(|_| kind.has_receiver());
+            f(match receiver {
+                Some(&it) if is_this(body, it) => Source::CallOnThis(kind, method),
+                _ => Source::Call(kind, method),
+            });
+        }
+        Instr::CallDynamic(_, site, _) => f(Source::CallDynamic(site)),
+        Instr::ConstDynamic(_, site) => f(Source::ConstDynamic(site)),
+        Instr::Throw(_) => {
+            let handlers = rethrowing(facts);
+            for (_, term) in facts.thrown(id) {
+                match *term {
+                    Term::Exact(class) => f(Source::Exact(class)),
+                    Term::Cone(class) => f(Source::Cone(class)),
+                    Term::Caught(handler) => {
+                        if let Some(number) = handler_number(&handlers, handler) {
+                            f(Source::Caught(number));
+                        }
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the expression is the object that the method was called on: local 0 of a method that never stores there.
+fn is_this(body: &Body, e: bir::body::ExprId) -> bool {
+    let this = Var::local(0, Kind::Ref);
+    !body.flags.is_static()
+        && body.exprs[e] == Expr::Var(this)
+        && body.instrs.values().all(|it| it.assigned() != Some(this))
+}
+
+/// The handlers whose value is thrown again, ascending.
+pub fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
+    let caught = facts.throws.iter().filter_map(|it| match it.1 {
+        Term::Caught(handler) => Some(handler),
+        _ => None,
+    });
+    let mut acc: Vec<InstrId> = caught.collect();
+    acc.sort_unstable_by_key(|&it| ordinal(it));
+    acc.dedup();
+    acc
+}
+
+fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
+    handlers.binary_search_by_key(&ordinal(handler), |&it| ordinal(it)).ok().map(|it| it as u32)
+}
+
+/// What [`accesses`] found for one instruction.
+pub fn accesses_at(all: &[(InstrId, Initialized)], id: InstrId) -> &[(InstrId, Initialized)] {
+    let start = all.partition_point(|it| ordinal(it.0) < ordinal(id));
+    let len = all[start..].partition_point(|it| it.0 == id);
+    &all[start..start + len]
+}
+
+/// For each `mayinit` what it initialises, ascending.
+///
+/// An access follows its own `mayinit` in the text, before the next one of the same class.
+pub fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
+    let mut acc = Accesses::default();
+    let mut pending = Vec::new();
+    for (id, instr) in body.instrs.iter() {
+        match *instr {
+            Instr::MayInit(class) => acc.begin(class, id),
+            _ if acc.latest.is_empty() => continue,
+            Instr::New(_, constructor, _) => {
+                let class = constructor.class();
+                acc.found(class, Initialized::Class(class));
+            }
+            Instr::Alloc(_, class) => acc.found(class, Initialized::Class(class)),
+            Instr::Call(_, kind @ (CallKind::Static | CallKind::StaticInterface), method, _) => {
+                let interface = kind == CallKind::StaticInterface;
+                acc.found(method.class(), Initialized::OwnerOfMethod(method, interface));
+            }
+            Instr::SetStatic(field, _) => acc.found(field.class(), Initialized::OwnerOfField(field)),
+            _ => {}
+        }
+        body.instr_exprs(instr, |e| pending.push(e));
+        while let Some(e) = pending.pop() {
+            if let Expr::Static(field) = body.exprs[e] {
+                acc.found(field.class(), Initialized::OwnerOfField(field));
+            }
+            body.exprs[e].operands(|it| pending.push(it));
+        }
+    }
+    acc.finish()
+}
+
+/// The `mayinit` instructions of a body and what was found for them.
+#[derive(Default)]
+struct Accesses {
+    all: Vec<(InstrId, ClassName)>,
+    /// Index in `all` of the latest of each class.
+    latest: FxHashMap<ClassName, usize>,
+    found: Vec<(usize, Initialized)>,
+}
+
+impl Accesses {
+    fn begin(&mut self, class: ClassName, id: InstrId) {
+        self.latest.insert(class, self.all.len());
+        self.all.push((id, class));
+    }
+
+    fn found(&mut self, class: ClassName, what: Initialized) {
+        if let Some(&at) = self.latest.get(&class)
+            && !self.found.contains(&(at, what))
+        {
+            self.found.push((at, what));
+        }
+    }
+
+    fn finish(mut self) -> Vec<(InstrId, Initialized)> {
+        self.found.sort_by_key(|it| it.0);
+        let mut found = self.found.into_iter().peekable();
+        let mut acc = Vec::with_capacity(self.all.len());
+        for (i, (id, class)) in self.all.into_iter().enumerate() {
+            let start = acc.len();
+            while let Some((_, what)) = found.next_if(|it| it.0 == i) {
+                acc.push((id, what));
+            }
+            if acc.len() == start {
+                acc.push((id, Initialized::ClassOrAbove(class)));
+            }
+        }
+        acc
+    }
+}
