@@ -8,3 +8,5 @@ pub mod facts;
 pub mod fault;
 pub mod names;
 pub mod parts;
+pub mod summary;
+pub mod whole;

@@ -1,0 +1,51 @@
+//! What the rest of a program must know of the code of one class: a function of the class bytes alone.
+
+use flow::functional::{DynamicSite, dynamic_site};
+use flow::summary::{Summary, summary};
+
+use crate::parts::{MethodCode, MethodPart};
+
+/// The summaries of the methods of one class, in file order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ClassSummary {
+    /// One a method.
+    pub methods: Box<[MethodSummary]>,
+}
+
+/// What the rest of a program must know of one method's code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MethodSummary {
+    /// There is no code: the method is abstract or native.
+    None,
+    /// There is code that cannot be read: it may do anything.
+    Missing,
+    /// The code.
+    Known(Box<CodeSummary>),
+}
+
+/// The summary of a body, and what its dynamic sites do.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CodeSummary {
+    /// What it raises and calls.
+    pub summary: Summary,
+    /// Its call sites and dynamic constants, in the order of the body's table.
+    pub dynamics: Box<[DynamicSite]>,
+}
+
+/// The summary of a body.
+pub fn code_summary(code: &MethodCode) -> CodeSummary {
+    CodeSummary {
+        summary: summary(&code.body, &code.facts),
+        dynamics: code.body.dynamics.iter().map(dynamic_site).collect(),
+    }
+}
+
+/// The summary of a class that has been taken apart: `methods` are all of it.
+pub fn class_summary(methods: &[MethodPart]) -> ClassSummary {
+    let of = |it: &MethodPart| match &it.code {
+        None => MethodSummary::None,
+        Some(Err(_)) => MethodSummary::Missing,
+        Some(Ok((code, _))) => MethodSummary::Known(Box::new(code_summary(code))),
+    };
+    ClassSummary { methods: methods.iter().map(of).collect() }
+}

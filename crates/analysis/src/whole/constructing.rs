@@ -1,0 +1,111 @@
+//! Constructors of objects whose class is known.
+//!
+//! `new C(...)` makes an object of exactly C. What its constructors call on `this` C selects, so a constructor that makes
+//! such calls is looked at once more for each class that it makes. Without this every exception object would let out
+//! whatever an unknown override of `fillInStackTrace` does.
+
+use bir::body::CallKind;
+use classfile::names::MethodRef;
+use flow::summary::Source;
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::dispatch::{Dispatches, Site};
+use super::program::Program;
+use crate::summary::{CodeSummary, MethodSummary};
+
+/// The pairs of a constructor and the class of the object that are worth a look of their own, in order of discovery.
+pub(super) fn constructions(program: &Program, dispatches: &Dispatches) -> Vec<(MethodId, ClassId)> {
+    let mut acc = Finder { program, dispatches, selects: FxHashMap::default() };
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    for (id, code) in program.codes() {
+        for item in &code.summary.items {
+            if let Source::Construct(method) = item.source
+                && let Some(site) = acc.constructor(id.class, method)
+                && let Some(class) = program.hierarchy.class(method.class())
+                && acc.selects(site)
+                && seen.insert((site, class))
+            {
+                found.push((site, class));
+            }
+        }
+    }
+    // Constructors that these call on the same object.
+    let mut at = 0;
+    while let Some(&(id, class)) = found.get(at) {
+        at += 1;
+        for next in acc.chained(id) {
+            if acc.selects(next) && seen.insert((next, class)) {
+                found.push((next, class));
+            }
+        }
+    }
+    found
+}
+
+struct Finder<'a> {
+    program: &'a Program,
+    dispatches: &'a Dispatches,
+    /// Whether a constructor makes virtual calls on its object, itself or by a constructor that it calls.
+    selects: FxHashMap<MethodId, bool>,
+}
+
+impl Finder<'_> {
+    fn code(&self, id: MethodId) -> Option<&CodeSummary> {
+        match self.program.summary(id) {
+            // What arrives at rethrowing handlers has nodes for the method alone.
+            MethodSummary::Known(code) if code.summary.rethrowing.is_empty() => Some(code),
+            _ => None,
+        }
+    }
+
+    fn constructor(&self, caller: ClassId, method: MethodRef) -> Option<MethodId> {
+        match self.dispatches.known_site(caller, CallKind::Special, method) {
+            Some(Site::Method(it)) if self.program.ghost(it).is_none() => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The constructors that a constructor calls on its own object.
+    fn chained(&self, id: MethodId) -> Vec<MethodId> {
+        let Some(code) = self.code(id) else { return Vec::new() };
+        let items = code.summary.items.iter();
+        items
+            .filter_map(|it| match it.source {
+                Source::CallOnThis(CallKind::Special, method) if method.name().bytes() == b"<init>" => {
+                    self.constructor(id.class, method)
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn selects(&mut self, id: MethodId) -> bool {
+        let mut pending = vec![id];
+        let mut seen = FxHashSet::default();
+        while let Some(at) = pending.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            if let Some(&it) = self.selects.get(&at) {
+                if it {
+                    self.selects.insert(id, true);
+                    return true;
+                }
+                continue;
+            }
+            let Some(code) = self.code(at) else { continue };
+            let virtual_call =
+                |it: Source| matches!(it, Source::CallOnThis(CallKind::Virtual | CallKind::Interface, _));
+            if code.summary.items.iter().any(|it| virtual_call(it.source)) {
+                self.selects.insert(id, true);
+                return true;
+            }
+            pending.extend(self.chained(at));
+        }
+        self.selects.insert(id, false);
+        false
+    }
+}

@@ -1,0 +1,591 @@
+//! Where calls go (`semantics.md` §4): one *dispatch* for each class, method name and descriptor that a virtual call
+//! names, with the methods that a receiver may select.
+//!
+//! Targets are found from the receivers, not from the dispatches: each class offers the methods that it declares,
+//! or newly has to select among, to the dispatches of its supertypes. So the work grows with the number of methods
+//! times the supertypes of their classes, and each class can be done alone.
+
+use std::sync::Arc;
+
+use super::members::{declared, find_method, is_closed_to_overriding, method_id};
+use bir::body::CallKind;
+use classfile::bootstrap::{HandleKind, MethodHandle};
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::functional::Function;
+use flow::throwables::well_known;
+use program::hierarchy::{Below, ClassId, Hierarchy, Link};
+use program::input::WorldKind;
+use program::members::MethodId;
+use program::members::access::{may_access_class, may_access_method};
+use program::members::resolve::resolve_method;
+use program::members::select::{select, select_interface, special_target};
+use program::members::{LinkError, ResolvedMethod, Selected};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A virtual call by the names at its call site: a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DispatchId(pub u32);
+
+/// An object of a class that exists at run time only, made by a `LambdaMetafactory` site: a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FunctionSiteId(pub u32);
+
+/// Where a call may go.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Target {
+    /// A method of a present class.
+    Method(MethodId),
+    /// The method of a function object: casts, then its handle.
+    Glue(FunctionSiteId),
+}
+
+/// Why a call may go to methods that nobody has seen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Open {
+    /// The class is outside, or a class above it where the method may be declared.
+    Outside(ClassName),
+    /// Unknown classes may extend this one and override the method.
+    Overridable(ClassName),
+    /// The method's code is whatever handle it is given.
+    SignaturePolymorphic,
+}
+
+/// A virtual call by the names at its call site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dispatch {
+    /// The names.
+    pub method: MethodRef,
+    /// Whether an interface method constant names it.
+    pub interface: bool,
+    /// What known receivers select, each once.
+    pub targets: Vec<Target>,
+    /// What else classes select that may be below the class named, for all that is known.
+    pub possible: Vec<Target>,
+    /// Link errors that present classes decide.
+    pub errors: Vec<LinkError>,
+    /// Why there may be other targets.
+    pub open: Option<Open>,
+    resolved: Option<MethodId>,
+}
+
+/// Where one call site goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Site {
+    /// Always to this method.
+    Method(MethodId),
+    /// To what the dispatch says.
+    Dispatch(DispatchId),
+    /// Nowhere: linking fails.
+    Error(LinkError),
+    /// To a method that nobody has seen.
+    Open(Open),
+    /// Nowhere: the VM does it, and nothing comes out (`clone` of an array).
+    Vm,
+}
+
+/// The dispatches of a program.
+pub struct Dispatches {
+    hierarchy: Arc<Hierarchy>,
+    world: WorldKind,
+    all: Vec<Dispatch>,
+    ids: FxHashMap<(MethodRef, bool), DispatchId>,
+    /// By class named, name and descriptor.
+    by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
+    by_class: FxHashMap<ClassName, Vec<DispatchId>>,
+    sites: FxHashMap<(CallKind, MethodRef), Site>,
+    special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
+    /// Calls that their callers may not make.
+    refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
+}
+
+impl Dispatch {
+    /// What the names stand for, if a present class declares it.
+    pub fn resolved(&self) -> Option<MethodId> {
+        self.resolved
+    }
+}
+
+impl Dispatches {
+    /// None yet.
+    pub fn new(hierarchy: Arc<Hierarchy>, world: WorldKind) -> Self {
+        Dispatches {
+            hierarchy,
+            world,
+            all: Vec::new(),
+            ids: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+            by_class: FxHashMap::default(),
+            sites: FxHashMap::default(),
+            special: FxHashMap::default(),
+            refused: FxHashSet::default(),
+        }
+    }
+
+    /// Where a call in a method of `caller` goes. Asks for a dispatch if there is none of these names yet.
+    pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
+        if let Some(it) = self.known_site(caller, kind, method) {
+            return self.checked(it, caller, kind, method);
+        }
+        let site = match kind {
+            CallKind::Special | CallKind::SpecialInterface => self.special_site(caller, kind, method),
+            CallKind::Static | CallKind::StaticInterface => {
+                self.static_site(method, kind == CallKind::StaticInterface)
+            }
+            CallKind::Virtual | CallKind::Interface => self.virtual_site(method, kind == CallKind::Interface),
+        };
+        if let CallKind::Special | CallKind::SpecialInterface = kind {
+            self.special.insert((caller, kind, method), site);
+        } else {
+            self.sites.insert((kind, method), site);
+        }
+        self.checked(site, caller, kind, method)
+    }
+
+    /// The site, if the caller may name the class and access the method (JVMS §5.4.4).
+    fn checked(&mut self, site: Site, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
+        let resolved = match site {
+            Site::Method(it) => Some(it),
+            Site::Dispatch(it) => self.get(it).resolved,
+            Site::Error(_) | Site::Open(_) | Site::Vm => None,
+        };
+        let Some(resolved) = resolved else { return site };
+        let hierarchy = &*self.hierarchy;
+        let named = method.class();
+        let allowed = may_access_class(hierarchy, caller, named) != Below::No
+            && may_access_method(hierarchy, caller, named, resolved) != Below::No;
+        if allowed {
+            return site;
+        }
+        self.refused.insert((caller, kind, method));
+        Site::Error(LinkError::IllegalAccess)
+    }
+
+    /// Where a call goes that was asked for before; one that was not may go anywhere.
+    pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
+        let unknown = Site::Open(Open::Outside(method.class()));
+        self.known_site(caller, kind, method).unwrap_or(unknown)
+    }
+
+    /// What a site that was asked for before is.
+    pub fn known_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
+        if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
+            return Some(Site::Error(LinkError::IllegalAccess));
+        }
+        match kind {
+            CallKind::Special | CallKind::SpecialInterface => {
+                self.special.get(&(caller, kind, method)).copied()
+            }
+            _ => self.sites.get(&(kind, method)).copied(),
+        }
+    }
+
+    fn static_site(&self, method: MethodRef, interface: bool) -> Site {
+        let it = method.get();
+        let resolved = resolve_method(&self.hierarchy, it.class, it.name, it.descriptor, interface);
+        self.direct(resolved, |flags| flags.is_static())
+    }
+
+    fn special_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
+        let it = method.get();
+        // Object's constructor does nothing, also when there is no JDK.
+        if it.class == well_known().object && it.name.bytes() == b"<init>" {
+            return Site::Vm;
+        }
+        let interface = kind == CallKind::SpecialInterface;
+        let resolved = special_target(&self.hierarchy, caller, it.class, it.name, it.descriptor, interface);
+        self.direct(resolved, |flags| !flags.is_static())
+    }
+
+    fn direct(&self, resolved: ResolvedMethod, fits: impl Fn(classfile::flags::Flags) -> bool) -> Site {
+        match resolved {
+            ResolvedMethod::Method(id) => {
+                let flags = declared(&self.hierarchy, id).flags;
+                if !fits(flags) {
+                    Site::Error(LinkError::IncompatibleClassChange)
+                } else if flags.is_abstract() {
+                    Site::Error(LinkError::AbstractMethod)
+                } else {
+                    Site::Method(id)
+                }
+            }
+            ResolvedMethod::SignaturePolymorphic(_) => Site::Open(Open::SignaturePolymorphic),
+            ResolvedMethod::Error(it) => Site::Error(it),
+            ResolvedMethod::Unknown { outside, .. } => Site::Open(Open::Outside(outside)),
+        }
+    }
+
+    fn virtual_site(&mut self, method: MethodRef, interface: bool) -> Site {
+        let it = method.get();
+        if it.class.is_array() && it.name.bytes() == b"clone" {
+            return Site::Vm;
+        }
+        let resolved = resolve_method(&self.hierarchy, it.class, it.name, it.descriptor, interface);
+        match resolved {
+            ResolvedMethod::Error(it) => Site::Error(it),
+            ResolvedMethod::SignaturePolymorphic(_) => Site::Open(Open::SignaturePolymorphic),
+            ResolvedMethod::Method(id) => {
+                let flags = declared(&self.hierarchy, id).flags;
+                if flags.is_static() {
+                    Site::Error(LinkError::IncompatibleClassChange)
+                } else if flags.is_private() || flags.is_final() || it.class.is_array() {
+                    // Nothing overrides it; arrays have Object's.
+                    Site::Method(id)
+                } else {
+                    Site::Dispatch(self.ask(method, interface, Some(id)))
+                }
+            }
+            ResolvedMethod::Unknown { .. } => Site::Dispatch(self.ask(method, interface, None)),
+        }
+    }
+
+    /// The dispatch of a call that the VM makes: `run` of a thread that starts.
+    pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
+        let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
+        if let Some(&it) = self.sites.get(&(kind, method)) {
+            return it;
+        }
+        let site = self.virtual_site(method, interface);
+        self.sites.insert((kind, method), site);
+        site
+    }
+
+    fn ask(&mut self, method: MethodRef, interface: bool, resolved: Option<MethodId>) -> DispatchId {
+        if let Some(&it) = self.ids.get(&(method, interface)) {
+            return it;
+        }
+        let id = DispatchId(self.all.len() as u32);
+        let names = method.get();
+        self.all.push(Dispatch {
+            method,
+            interface,
+            targets: Vec::new(),
+            possible: Vec::new(),
+            errors: Vec::new(),
+            open: self.open(names.class, resolved),
+            resolved,
+        });
+        self.ids.insert((method, interface), id);
+        self.by_name.entry((names.class, names.name, names.descriptor)).or_default().push(id);
+        self.by_class.entry(names.class).or_default().push(id);
+        id
+    }
+
+    /// Whether receivers that nobody knows may select something else.
+    fn open(&self, class: ClassName, resolved: Option<MethodId>) -> Option<Open> {
+        if self.world == WorldKind::Closed {
+            return None;
+        }
+        let Some(id) = self.hierarchy.class(class) else { return Some(Open::Outside(class)) };
+        if resolved.is_none()
+            && let Some(outside) = self.hierarchy.outside_above(id)
+        {
+            return Some(Open::Outside(outside));
+        }
+        if let Some(resolved) = resolved
+            && is_closed_to_overriding(&self.hierarchy, resolved)
+        {
+            return None;
+        }
+        self.hierarchy.open_witness(id).map(|it| Open::Overridable(self.hierarchy.name(it)))
+    }
+
+    /// Finds the targets of all dispatches that were asked for. `functions` are the function objects of the program.
+    pub fn find_targets(&mut self, functions: &[Function]) {
+        for class in self.hierarchy.ids() {
+            self.offer(class);
+        }
+        for (i, function) in functions.iter().enumerate() {
+            self.offer_function(FunctionSiteId(i as u32), function);
+        }
+        self.offer_possible(functions);
+        for it in &mut self.all {
+            it.targets.sort_unstable();
+            it.targets.dedup();
+            it.possible.sort_unstable();
+            it.possible.dedup();
+            it.possible.retain(|target| it.targets.binary_search(target).is_err());
+        }
+    }
+
+    /// Offers what receivers of this class select.
+    fn offer(&mut self, class: ClassId) {
+        let hierarchy = &*Arc::clone(&self.hierarchy);
+        let outline = hierarchy.outline(class);
+        if outline.flags.is_interface() {
+            return;
+        }
+        let supers = super_names(hierarchy, class);
+        for (index, method) in outline.methods.iter().enumerate() {
+            if method.flags.is_static() || method.flags.is_private() || method.name.bytes() == b"<init>" {
+                continue;
+            }
+            for &sup in &supers {
+                let Some(ids) = self.by_name.get(&(sup, method.name, method.descriptor)) else { continue };
+                for id in ids.clone() {
+                    self.offer_selection(id, class, method_id(class, index));
+                }
+            }
+        }
+        // What the class did not have to select among before: dispatches of supertypes that are new here, and
+        // default methods that are new here for those that it had already.
+        let old = match hierarchy.super_class(class) {
+            Some(Link::Present(it)) => super_names(hierarchy, it),
+            _ => Vec::new(),
+        };
+        let new: Vec<ClassName> = supers.iter().copied().filter(|it| !old.contains(it)).collect();
+        for &sup in &new {
+            for id in self.by_class.get(&sup).cloned().unwrap_or_default() {
+                let names = self.all[id.0 as usize].method.get();
+                if !declares(hierarchy, class, names.name, names.descriptor) {
+                    self.offer_inherited(id, class);
+                }
+            }
+        }
+        let defaults = new.iter().filter_map(|&it| hierarchy.class(it)).filter(|&it| it != class);
+        for interface in defaults {
+            for method in hierarchy
+                .outline(interface)
+                .methods
+                .iter()
+                .filter(|it| !it.flags.is_static() && !it.flags.is_private() && !it.flags.is_abstract())
+            {
+                for &sup in &old {
+                    let ids = self.by_name.get(&(sup, method.name, method.descriptor));
+                    for id in ids.cloned().unwrap_or_default() {
+                        if !declares(hierarchy, class, method.name, method.descriptor) {
+                            self.offer_inherited(id, class);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Offers a method that the class declares itself.
+    fn offer_selection(&mut self, id: DispatchId, class: ClassId, method: MethodId) {
+        let flags = declared(&self.hierarchy, method).flags;
+        let dispatch = &self.all[id.0 as usize];
+        let selected = match dispatch.resolved {
+            Some(resolved) if dispatch.interface && !flags.is_public() => {
+                select_interface(&self.hierarchy, class, dispatch.method.class(), resolved)
+            }
+            // Only a method of package-private access may fail to be overridden by one of the same name.
+            Some(resolved) if resolved != method && !self.is_visible(resolved) => {
+                select(&self.hierarchy, class, resolved)
+            }
+            _ if flags.is_abstract() => Selected::Error(LinkError::AbstractMethod),
+            _ => Selected::Method(method),
+        };
+        self.take(id, class, selected);
+    }
+
+    /// Offers what the class inherits.
+    fn offer_inherited(&mut self, id: DispatchId, class: ClassId) {
+        let dispatch = &self.all[id.0 as usize];
+        let names = dispatch.method.get();
+        let selected = match dispatch.resolved {
+            Some(resolved) if dispatch.interface => {
+                select_interface(&self.hierarchy, class, dispatch.method.class(), resolved)
+            }
+            Some(resolved) => select(&self.hierarchy, class, resolved),
+            // The method is declared in a class that is outside; a superclass may have it as well.
+            None => match resolve_method(
+                &self.hierarchy,
+                self.hierarchy.name(class),
+                names.name,
+                names.descriptor,
+                false,
+            ) {
+                ResolvedMethod::Method(it) => Selected::Method(it),
+                ResolvedMethod::Unknown { beyond: Some(it), .. } => Selected::Method(it),
+                _ => return,
+            },
+        };
+        self.take(id, class, selected);
+    }
+
+    fn take(&mut self, id: DispatchId, class: ClassId, selected: Selected) {
+        match selected {
+            Selected::Method(it) => {
+                let method = declared(&self.hierarchy, it);
+                if !method.flags.is_abstract() && self.is_live(class, method.name, method.descriptor) {
+                    self.all[id.0 as usize].targets.push(Target::Method(it));
+                }
+            }
+            Selected::Error(error) => {
+                let names = self.all[id.0 as usize].method.get();
+                let dispatch = &self.all[id.0 as usize];
+                if !dispatch.errors.contains(&error) && self.is_live(class, names.name, names.descriptor) {
+                    self.all[id.0 as usize].errors.push(error);
+                }
+            }
+            // The dispatch is open then, or what is outside cannot be below it.
+            Selected::Unknown { .. } => {}
+        }
+    }
+
+    fn is_visible(&self, method: MethodId) -> bool {
+        let flags = declared(&self.hierarchy, method).flags;
+        flags.is_public() || flags.is_protected()
+    }
+
+    /// Whether some known class that can have objects is this one, or inherits its choice of the method.
+    fn is_live(&self, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
+        let mut pending = vec![class];
+        while let Some(at) = pending.pop() {
+            let outline = self.hierarchy.outline(at);
+            if !outline.flags.is_abstract() && !outline.flags.is_interface() {
+                return true;
+            }
+            let children = self.hierarchy.children(at).iter().copied();
+            pending.extend(children.filter(|&it| !declares(&self.hierarchy, it, name, descriptor)));
+        }
+        false
+    }
+
+    /// Offers the methods of a function object: its own, and the default methods of its interfaces.
+    fn offer_function(&mut self, site: FunctionSiteId, function: &Function) {
+        for name in function_supers(&self.hierarchy, function) {
+            for id in self.by_class.get(&name).cloned().unwrap_or_default() {
+                let names = self.all[id.0 as usize].method.get();
+                if names.name == function.name && function.descriptors.contains(&names.descriptor) {
+                    self.all[id.0 as usize].targets.push(Target::Glue(site));
+                    continue;
+                }
+                let inherited =
+                    resolve_method(&self.hierarchy, function.interface, names.name, names.descriptor, true);
+                if let ResolvedMethod::Method(it) = inherited
+                    && !declared(&self.hierarchy, it).flags.is_abstract()
+                    && !declared(&self.hierarchy, it).flags.is_static()
+                {
+                    self.all[id.0 as usize].targets.push(Target::Method(it));
+                }
+            }
+        }
+    }
+
+    /// Offers what classes select whose chain leaves the known world: they may be below any class that unknown ones
+    /// may extend.
+    fn offer_possible(&mut self, functions: &[Function]) {
+        if self.world == WorldKind::Closed {
+            return;
+        }
+        let mut by_method: FxHashMap<(Name, Descriptor), Vec<(ClassId, Target)>> = FxHashMap::default();
+        for class in self.hierarchy.ids() {
+            let outline = self.hierarchy.outline(class);
+            if self.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
+                continue;
+            }
+            for (index, it) in outline.methods.iter().enumerate() {
+                let flags = it.flags;
+                if !flags.is_static()
+                    && !flags.is_private()
+                    && !flags.is_abstract()
+                    && it.name.bytes() != b"<init>"
+                    && self.is_live(class, it.name, it.descriptor)
+                {
+                    let target = Target::Method(method_id(class, index));
+                    by_method.entry((it.name, it.descriptor)).or_default().push((class, target));
+                }
+            }
+        }
+        if by_method.is_empty() && functions.is_empty() {
+            return;
+        }
+        for dispatch in &mut self.all {
+            let names = dispatch.method.get();
+            // A class that nobody can extend from outside has no subclass that is outside.
+            if !matches!(dispatch.open, Some(Open::Outside(_) | Open::Overridable(_))) {
+                continue;
+            }
+            let found = by_method.get(&(names.name, names.descriptor));
+            dispatch.possible.extend(found.into_iter().flatten().map(|it| it.1));
+        }
+        for (i, function) in functions.iter().enumerate() {
+            let supers = function_supers(&self.hierarchy, function);
+            let leaves = supers.iter().any(|&it| {
+                it != well_known().object
+                    && self.hierarchy.class(it).is_none_or(|id| self.hierarchy.outside_above(id).is_some())
+            });
+            if !leaves {
+                continue;
+            }
+            for dispatch in &mut self.all {
+                let names = dispatch.method.get();
+                if dispatch.open.is_some()
+                    && names.name == function.name
+                    && function.descriptors.contains(&names.descriptor)
+                {
+                    dispatch.possible.push(Target::Glue(FunctionSiteId(i as u32)));
+                }
+            }
+        }
+    }
+
+    /// The dispatches by number.
+    pub fn all(&self) -> &[Dispatch] {
+        &self.all
+    }
+
+    /// One of them.
+    pub fn get(&self, id: DispatchId) -> &Dispatch {
+        &self.all[id.0 as usize]
+    }
+}
+
+/// The call that invoking a handle is; none for a field (JVMS §5.4.3.5).
+pub(super) fn handle_call(handle: MethodHandle) -> Option<CallKind> {
+    Some(match handle.kind {
+        HandleKind::InvokeStatic if handle.interface => CallKind::StaticInterface,
+        HandleKind::InvokeStatic => CallKind::Static,
+        HandleKind::NewInvokeSpecial => CallKind::Special,
+        HandleKind::InvokeSpecial if handle.interface => CallKind::SpecialInterface,
+        HandleKind::InvokeSpecial => CallKind::Special,
+        HandleKind::InvokeVirtual => CallKind::Virtual,
+        HandleKind::InvokeInterface => CallKind::Interface,
+        HandleKind::GetField | HandleKind::PutField | HandleKind::GetStatic | HandleKind::PutStatic => {
+            return None;
+        }
+    })
+}
+
+fn declares(hierarchy: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
+    find_method(hierarchy, class, name, descriptor).is_some_and(|it| {
+        let flags = declared(hierarchy, it).flags;
+        !flags.is_static() && !flags.is_private()
+    })
+}
+
+/// The names of all supertypes of a class, itself first, also of those that are outside.
+fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
+    let mut acc = vec![hierarchy.name(class)];
+    for &it in hierarchy.supers(class) {
+        let name = hierarchy.name(it);
+        if it != class {
+            acc.push(name);
+        }
+        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+        for link in links {
+            if let Link::Outside(name) = link
+                && !acc.contains(&name)
+            {
+                acc.push(name);
+            }
+        }
+    }
+    acc
+}
+
+/// The names of the supertypes of a function object.
+fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec<ClassName> {
+    let mut acc = vec![well_known().object];
+    for &interface in std::iter::once(&function.interface).chain(&function.markers) {
+        match hierarchy.class(interface) {
+            Some(id) => acc.extend(super_names(hierarchy, id)),
+            None => acc.push(interface),
+        }
+    }
+    acc.sort_unstable_by_key(|it| it.bytes());
+    acc.dedup();
+    acc
+}

@@ -1,0 +1,228 @@
+//! Why a method lets something out, and why a call may go somewhere: the chain of facts behind an answer.
+
+use bir::body::{CallKind, InstrId};
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::summary::{accesses, accesses_at, sources_at};
+use flow::universe::{Part, SetId};
+use program::hierarchy::{ClassId, Link};
+use program::members::MethodId;
+
+use super::answers::Step;
+use super::dispatch::{Site, Target};
+use super::flows::Flow;
+use super::lattice::Exceptions;
+use super::members::{declared, find_method};
+use super::nodes::Node;
+use super::program::WholeProgram;
+use crate::names::{MethodId as MethodName, Text};
+use crate::parts::MethodCode;
+use crate::summary::MethodSummary;
+
+/// One way on which something comes out of a method.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// What comes out; none for the open part.
+    pub what: Option<Part>,
+    /// The steps, from the method to where it arises.
+    pub steps: Vec<WayStep>,
+}
+
+/// A step of a way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WayStep {
+    /// What it is.
+    pub step: Step,
+    /// For a method whose code was given: the instruction from which the way goes on.
+    pub instr: Option<(MethodName, InstrId)>,
+}
+
+/// Why a receiver selects a method.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Receiver {
+    /// A class whose objects select it.
+    pub class: Text,
+    /// The chain of supertypes from that class to the one that the call names, both included; it ends earlier, with an
+    /// absent class, if only that may lie below it.
+    pub chain: Vec<Text>,
+}
+
+/// Gives the code of methods.
+pub trait Bodies {
+    /// The body of a method and its facts, if its class can be read.
+    fn code(&mut self, method: MethodName) -> Option<std::sync::Arc<MethodCode>>;
+}
+
+impl WholeProgram {
+    /// Why a method lets out what it does: one way for each known part (or for `only` what is below that class), and one
+    /// for the open part.
+    pub fn ways(
+        &self,
+        ex: &mut Exceptions,
+        bodies: &mut dyn Bodies,
+        id: MethodId,
+        only: Option<Text>,
+    ) -> Vec<Way> {
+        let value = self.lets_out(id);
+        let wanted = match only {
+            Some(class) => ex.universe.cone(ClassName::new(class.0)),
+            None => ex.universe.all(),
+        };
+        let known = ex.universe.meet(value.known, wanted);
+        let mut acc = Vec::new();
+        for part in ex.universe.parts(known) {
+            let set = if part.cone { ex.universe.cone(part.class) } else { ex.universe.exact(part.class) };
+            let set = ex.universe.meet(set, known);
+            acc.push(Way { what: Some(part), steps: self.way(ex, bodies, id, set, false) });
+        }
+        let open = ex.universe.meet(value.open, wanted);
+        if open != SetId::EMPTY {
+            acc.push(Way { what: None, steps: self.way(ex, bodies, id, open, true) });
+        }
+        acc
+    }
+
+    fn way(
+        &self,
+        ex: &mut Exceptions,
+        bodies: &mut dyn Bodies,
+        id: MethodId,
+        set: SetId,
+        open: bool,
+    ) -> Vec<WayStep> {
+        let (path, want) = self.path(ex, id, set, open);
+        let steps = self.steps(ex, &path, want, open);
+        let mut acc = Vec::with_capacity(steps.len());
+        for (i, step) in steps.into_iter().enumerate() {
+            let instr = match path.get(i) {
+                Some(
+                    &node @ (Node::Method(method) | Node::Handler(method, _) | Node::Constructing(method, _)),
+                ) => {
+                    let exact = match node {
+                        Node::Constructing(_, class) => Some(class),
+                        _ => None,
+                    };
+                    let next = path.get(i + 1).copied();
+                    self.instruction(ex, bodies, (method, exact), next, want, open)
+                }
+                _ => None,
+            };
+            acc.push(WayStep { step, instr });
+        }
+        acc
+    }
+
+    /// The first instruction of a method from which a node flows out, or, without one, something of a set.
+    fn instruction(
+        &self,
+        ex: &mut Exceptions,
+        bodies: &mut dyn Bodies,
+        (id, exact): (MethodId, Option<ClassId>),
+        next: Option<Node>,
+        want: SetId,
+        open: bool,
+    ) -> Option<(MethodName, InstrId)> {
+        let MethodSummary::Known(summary) = self.program.summary(id) else { return None };
+        let name = self.name(id);
+        let code = bodies.code(name)?;
+        let inits = accesses(&code.body);
+        let mut sources = Vec::new();
+        for (instr, _) in code.body.instrs.iter() {
+            sources.clear();
+            let mine = accesses_at(&inits, instr);
+            sources_at(&code.body, &code.facts, instr, mine, |it| sources.push(it));
+            for &source in &sources {
+                let fits = |flow: Flow, ex: &Exceptions| match (flow, next) {
+                    (Flow::Node(of) | Flow::Through(of, _), Some(next)) => of == next,
+                    (Flow::Value(value, _) | Flow::Wrapped(value, _), None) => {
+                        ex.universe.overlaps(if open { value.open } else { value.known }, want)
+                    }
+                    _ => false,
+                };
+                let flows = self.flows_of(ex, id, exact, summary, source);
+                if flows.into_iter().any(|it| fits(it, ex)) {
+                    return Some((name, instr));
+                }
+            }
+        }
+        None
+    }
+
+    /// The receivers for which a virtual call of `caller` by these names goes to a method, each with its chain; at most
+    /// `limit`.
+    pub fn receivers(
+        &self,
+        caller: MethodId,
+        by: MethodName,
+        target: MethodId,
+        limit: usize,
+    ) -> Vec<Receiver> {
+        let descriptor = Descriptor::new(by.descriptor.0);
+        let names = MethodRef::new(ClassName::new(by.class.0), Name::new(by.name.0), descriptor);
+        let sites = [CallKind::Virtual, CallKind::Interface]
+            .map(|kind| self.dispatches.known_site(caller.class, kind, names));
+        let Some(Site::Dispatch(id)) = sites.into_iter().flatten().next() else { return Vec::new() };
+        let dispatch = self.dispatches.get(id);
+        let listed = dispatch.targets.contains(&Target::Method(target));
+        let named = dispatch.method.class();
+        let hierarchy = &self.program.hierarchy;
+        let mut acc = Vec::new();
+        let mut pending = vec![target.class];
+        let mut at = 0;
+        while let Some(&class) = pending.get(at) {
+            at += 1;
+            let outline = hierarchy.outline(class);
+            if class != target.class {
+                let method = declared(hierarchy, target);
+                if find_method(hierarchy, class, method.name, method.descriptor).is_some() {
+                    continue;
+                }
+            }
+            pending.extend(hierarchy.children(class));
+            let has_objects = !outline.flags.is_abstract() && !outline.flags.is_interface();
+            if let Some(chain) = self.chain(class, named, listed).filter(|_| has_objects) {
+                acc.push(Receiver { class: Text(hierarchy.name(class).bytes()), chain });
+            }
+            if acc.len() == limit {
+                break;
+            }
+        }
+        acc
+    }
+
+    /// The shortest chain of supertypes from a class to a name, or to an absent class.
+    fn chain(&self, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
+        let hierarchy = &self.program.hierarchy;
+        let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];
+        let mut at = 0;
+        while let Some(&(link, _)) = queue.get(at) {
+            let name = match link {
+                Link::Present(it) => hierarchy.name(it),
+                Link::Outside(it) => it,
+            };
+            let outside = matches!(link, Link::Outside(_)) && name.bytes() != b"java/lang/Object";
+            if name == to || (!known && outside) {
+                let mut chain = Vec::new();
+                while let Some(&(link, from)) = queue.get(at) {
+                    chain.push(Text(match link {
+                        Link::Present(it) => hierarchy.name(it).bytes(),
+                        Link::Outside(it) => it.bytes(),
+                    }));
+                    at = from;
+                }
+                chain.reverse();
+                return Some(chain);
+            }
+            if let Link::Present(it) = link {
+                let above =
+                    hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+                for link in above {
+                    if queue.iter().all(|it| it.0 != link) {
+                        queue.push((link, at));
+                    }
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+}

@@ -1,0 +1,251 @@
+//! The final control-flow graph of a method: `conflex.txt` Definition 1 with Fig. 4's function N, over sets of
+//! exceptions. What each call lets out is what the solution says of it.
+
+use std::sync::Arc;
+
+use bir::body::{Body, Expr, Instr, InstrId};
+use classfile::names::FieldRef;
+use flow::cfg::{Cfg, Drawing, draw_with};
+use flow::facts::contains;
+use flow::summary::{Access, Source, accesses, accesses_at, sources_at};
+use flow::throwables::well_known;
+use flow::universe::{Part, SetId};
+use program::members::LinkError;
+use program::members::MethodId;
+use rustc_hash::FxHashMap;
+
+use super::answers::{Call, Why, open_parts};
+use super::flows::{Flow, OpenCause};
+use super::lattice::{Exceptions, Value};
+use super::nodes::Node;
+use super::program::WholeProgram;
+use crate::parts::MethodCode;
+use crate::summary::{CodeSummary, MethodSummary};
+
+/// A set of exceptions in one graph: index in [`Graph::sets`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SetRef(pub u32);
+
+/// The final graph of a method.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// Nodes and edges.
+    pub cfg: Cfg<SetRef>,
+    /// The sets that nodes stand for, each once.
+    pub sets: Vec<RaisedSet>,
+    /// Where its calls go, by instruction; empty when that was not asked.
+    pub calls: Vec<Call>,
+}
+
+/// A set of exceptions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RaisedSet {
+    /// The classes and cones that it is made of, by name; of an open set that may be anything but some, `Throwable`.
+    pub parts: Arc<[Part]>,
+    /// For an open set: why nobody knows it better.
+    pub open: Option<Why>,
+    /// For an open set: what cannot be among it.
+    pub except: Arc<[Part]>,
+}
+
+impl Graph {
+    /// A set of the graph.
+    pub fn set(&self, it: SetRef) -> &RaisedSet {
+        &self.sets[it.0 as usize]
+    }
+}
+
+/// An open set from outside: what it is within, and what cannot be among it.
+type Within = (Arc<[Part]>, Arc<[Part]>);
+
+/// A worker's memory of how sets read.
+#[derive(Clone, Default)]
+pub struct Texts {
+    parts: FxHashMap<SetId, Arc<[Part]>>,
+    open: FxHashMap<SetId, Within>,
+}
+
+impl Texts {
+    fn parts(&mut self, ex: &Exceptions, set: SetId) -> Arc<[Part]> {
+        Arc::clone(self.parts.entry(set).or_insert_with(|| ex.universe.parts(set).into()))
+    }
+
+    fn open(&mut self, ex: &mut Exceptions, set: SetId) -> Within {
+        let parts = self.open.entry(set).or_insert_with(|| {
+            let (within, except) = open_parts(ex, set);
+            (within.into(), except.into())
+        });
+        parts.clone()
+    }
+}
+
+/// A graph that is being drawn.
+struct Draw<'a> {
+    whole: &'a WholeProgram,
+    ex: &'a mut Exceptions,
+    texts: &'a mut Texts,
+    sets: Vec<RaisedSet>,
+    known: FxHashMap<(SetId, Option<Why>), SetRef>,
+}
+
+impl WholeProgram {
+    /// The final graph of a method of the program, whose body and facts are given.
+    pub fn graph(&self, ex: &mut Exceptions, texts: &mut Texts, id: MethodId, code: &MethodCode) -> Graph {
+        let MethodSummary::Known(summary) = self.program.summary(id) else { return Graph::default() };
+        let inits = accesses(&code.body);
+        let failing = self.failing_fields(id, summary);
+        let mut acc = Draw { whole: self, ex, texts, sets: Vec::new(), known: FxHashMap::default() };
+        let mut sources = Vec::new();
+        let cfg = draw_with(&code.body, |drawing, instr, rows| {
+            sources.clear();
+            let mine = accesses_at(&inits, instr);
+            sources_at(&code.body, &code.facts, instr, mine, |it| sources.push(it));
+            let mut leaves = false;
+            for &source in &sources {
+                for (value, why) in acc.values(id, summary, source) {
+                    leaves |= acc.draw(drawing, &code.body, instr, rows, value, why);
+                }
+            }
+            for error in failing_at(&code.body, instr, &failing) {
+                let value = self.link_error(acc.ex, error);
+                leaves |= acc.draw(drawing, &code.body, instr, rows, value, None);
+            }
+            if leaves && contains(&code.facts.locks.leaving, instr) {
+                let set = acc.ex.universe.exact(well_known().monitor_state);
+                let set = acc.set(set, None);
+                drawing.leave(instr, set);
+            }
+        });
+        Graph { cfg, sets: acc.sets, calls: Vec::new() }
+    }
+
+    /// The fields of a method that cannot be accessed, with what that raises.
+    fn failing_fields(&self, id: MethodId, summary: &CodeSummary) -> Vec<(FieldRef, Access, LinkError)> {
+        let fields = summary.summary.fields.iter();
+        fields
+            .filter_map(|&(field, access)| Some((field, access, self.field_error(id.class, field, access)?)))
+            .collect()
+    }
+}
+
+/// What the accesses of an instruction to such fields raise.
+fn failing_at(body: &Body, instr: InstrId, failing: &[(FieldRef, Access, LinkError)]) -> Vec<LinkError> {
+    if failing.is_empty() {
+        return Vec::new();
+    }
+    let mut acc = Vec::new();
+    let mut access = |field: FieldRef, access: Access| {
+        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| it.2));
+    };
+    let instr = &body.instrs[instr];
+    match *instr {
+        Instr::SetField(_, field, _) => access(field, Access::Put),
+        Instr::SetStatic(field, _) => access(field, Access::PutStatic),
+        _ => {}
+    }
+    let mut pending = Vec::new();
+    body.instr_exprs(instr, |e| pending.push(e));
+    while let Some(e) = pending.pop() {
+        match body.exprs[e] {
+            Expr::Field(_, field) => access(field, Access::Get),
+            Expr::Static(field) => access(field, Access::GetStatic),
+            _ => {}
+        }
+        body.exprs[e].operands(|it| pending.push(it));
+    }
+    acc
+}
+
+impl Draw<'_> {
+    /// What comes out of a source, with why for its open half.
+    fn values(&mut self, id: MethodId, code: &CodeSummary, source: Source) -> Vec<(Value, Option<Why>)> {
+        let whole = self.whole;
+        let mut acc: Vec<(Value, Option<Why>)> = Vec::new();
+        for flow in whole.flows(self.ex, id, code, source) {
+            let (value, why) = match flow {
+                Flow::Value(value, cause) => (value, cause.and_then(|it| whole.why(it))),
+                Flow::Wrapped(value, cause) => (value, whole.why(cause)),
+                Flow::Node(of) => (whole.value(of), self.why(of)),
+                Flow::Through(of, function) => (self.ex.through(function, whole.value(of)), self.why(of)),
+            };
+            if !value.is_nothing() {
+                acc.push((value, why));
+            }
+        }
+        acc
+    }
+
+    /// The reason nearest to a node for what is open about it.
+    fn why(&self, of: Node) -> Option<Why> {
+        let whole = self.whole;
+        match of {
+            Node::Method(it) | Node::Constructing(it, _) => Some(Why::LetsOut(whole.name(it))),
+            Node::Dispatch(it) => {
+                let dispatch = whole.dispatches.get(it);
+                let own = dispatch.open.and_then(|it| whole.why(OpenCause::Call(it)));
+                own.or_else(|| Some(Why::LetsOut(crate::names::MethodId::of(dispatch.method))))
+            }
+            Node::Initializer(it) => {
+                Some(Why::Initializer(crate::names::Text(whole.program.hierarchy.name(it).bytes())))
+            }
+            Node::Handler(it, _) => Some(Why::Caught(whole.name(it))),
+            Node::Glue(_) => Some(Why::Function),
+        }
+    }
+
+    fn set(&mut self, set: SetId, open: Option<Why>) -> SetRef {
+        let next = SetRef(self.sets.len() as u32);
+        let it = *self.known.entry((set, open)).or_insert(next);
+        if it == next {
+            let (parts, except) = if open.is_some() {
+                self.texts.open(self.ex, set)
+            } else {
+                (self.texts.parts(self.ex, set), Arc::default())
+            };
+            self.sets.push(RaisedSet { parts, open, except });
+        }
+        it
+    }
+
+    /// Draws what comes out of an instruction, known and open apart. Returns whether some of it leaves.
+    fn draw(
+        &mut self,
+        drawing: &mut Drawing<SetRef>,
+        body: &Body,
+        instr: InstrId,
+        rows: &[u32],
+        value: Value,
+        why: Option<Why>,
+    ) -> bool {
+        let mut leaves = false;
+        for (set, open) in [(value.known, None), (value.open, why.or(Some(Why::Function)))] {
+            let mut left = set;
+            let mut node = None;
+            for &row in rows {
+                if left == SetId::EMPTY {
+                    break;
+                }
+                let masks = self.ex.universe.masks(body.rows[row as usize].catch_type);
+                if !self.ex.universe.overlaps(left, masks.may) {
+                    continue;
+                }
+                let from = match node {
+                    Some(it) => it,
+                    None => {
+                        let set = self.set(set, open);
+                        drawing.exceptional(instr, set)
+                    }
+                };
+                node = Some(from);
+                left = self.ex.universe.minus(left, masks.surely);
+                drawing.handler(body, from, row, left != SetId::EMPTY);
+            }
+            if left != SetId::EMPTY {
+                let set = self.set(left, open);
+                drawing.leave(instr, set);
+                leaves = true;
+            }
+        }
+        leaves
+    }
+}

@@ -1,0 +1,23 @@
+//! A whole program, as far as it is there: where its calls may go, and what its methods may let out, so that it holds
+//! for every way of completing it (`semantics.md` §1, §3, §4).
+//!
+//! [`program::Program`] is what there is: the classes with their outlines and summaries. [`solved::solved`] asks for
+//! every call where it goes ([`dispatch`]), makes of it all a system of inclusions over sets of exceptions ([`lattice`])
+//! and solves it. [`answers`], [`graph`], [`explain`] and [`missing`] read the solution. What is here is pure: queries and
+//! one-shot runs call it alike.
+
+pub mod answers;
+mod constructing;
+pub mod dispatch;
+pub mod explain;
+pub mod flows;
+pub mod graph;
+pub mod lattice;
+pub mod members;
+pub mod missing;
+pub mod nodes;
+pub mod program;
+pub mod record;
+pub mod solved;
+mod system;
+mod throwables;

@@ -1,0 +1,142 @@
+//! The nodes of the system of a program, and their numbers.
+
+use flow::solver::NodeId;
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+use rustc_hash::FxHashMap;
+
+use super::dispatch::{DispatchId, FunctionSiteId};
+
+/// What a node of the system stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// What a method lets out.
+    Method(MethodId),
+    /// What initialising a class lets out, wrapped.
+    Initializer(ClassId),
+    /// What the method of a function object lets out.
+    Glue(FunctionSiteId),
+    /// What a virtual call lets out.
+    Dispatch(DispatchId),
+    /// What arrives at a rethrowing handler of a method, by its number.
+    Handler(MethodId, u32),
+    /// What a constructor lets out that makes an object of exactly this class.
+    Constructing(MethodId, ClassId),
+}
+
+/// Numbers of the nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Nodes {
+    /// For each class the number of its first method's node; and at the end how many there are.
+    methods: Vec<u32>,
+    classes: u32,
+    functions: u32,
+    dispatches: u32,
+    handlers: Vec<(MethodId, u32)>,
+    first_handler: FxHashMap<MethodId, u32>,
+    constructions: Vec<(MethodId, ClassId)>,
+    construction: FxHashMap<(MethodId, ClassId), u32>,
+}
+
+impl Nodes {
+    /// Numbers the nodes. `methods`: how many methods each class has; `rethrowing`: how many handlers of a method throw
+    /// again what they catch.
+    pub(super) fn new(
+        methods: impl Iterator<Item = usize>,
+        rethrowing: impl Iterator<Item = (MethodId, usize)>,
+        functions: usize,
+        dispatches: usize,
+        constructions: Vec<(MethodId, ClassId)>,
+    ) -> Self {
+        let mut acc =
+            Nodes { functions: functions as u32, dispatches: dispatches as u32, ..Nodes::default() };
+        acc.construction = constructions.iter().copied().zip(0..).collect();
+        acc.constructions = constructions;
+        let mut next = 0;
+        for n in methods {
+            acc.methods.push(next);
+            next += n as u32;
+            acc.classes += 1;
+        }
+        acc.methods.push(next);
+        for (id, n) in rethrowing.filter(|it| it.1 > 0) {
+            acc.first_handler.insert(id, acc.handlers.len() as u32);
+            acc.handlers.extend((0..n as u32).map(|it| (id, it)));
+        }
+        acc
+    }
+
+    fn n_methods(&self) -> u32 {
+        self.methods.last().copied().unwrap_or(0)
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        let fixed = self.n_methods() + self.classes + self.functions + self.dispatches;
+        fixed as usize + self.handlers.len() + self.constructions.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of a node.
+    pub fn id(&self, node: Node) -> NodeId {
+        let initializers = self.n_methods();
+        let functions = initializers + self.classes;
+        let dispatches = functions + self.functions;
+        let handlers = dispatches + self.dispatches;
+        let constructions = handlers + self.handlers.len() as u32;
+        NodeId(match node {
+            Node::Constructing(method, class) => {
+                constructions + self.construction.get(&(method, class)).copied().unwrap_or(0)
+            }
+            Node::Method(it) => self.methods[it.class.index()] + it.index,
+            Node::Initializer(it) => initializers + it.index() as u32,
+            Node::Glue(it) => functions + it.0,
+            Node::Dispatch(it) => dispatches + it.0,
+            Node::Handler(method, it) => {
+                handlers + self.first_handler.get(&method).copied().unwrap_or(0) + it
+            }
+        })
+    }
+
+    /// The node with a number.
+    pub fn node(&self, NodeId(id): NodeId) -> Node {
+        let mut at = id;
+        if at < self.n_methods() {
+            let class = self.methods.partition_point(|&it| it <= at) - 1;
+            return Node::Method(MethodId { class: ClassId::new(class), index: at - self.methods[class] });
+        }
+        at -= self.n_methods();
+        if at < self.classes {
+            return Node::Initializer(ClassId::new(at as usize));
+        }
+        at -= self.classes;
+        if at < self.functions {
+            return Node::Glue(FunctionSiteId(at));
+        }
+        at -= self.functions;
+        if at < self.dispatches {
+            return Node::Dispatch(DispatchId(at));
+        }
+        at -= self.dispatches;
+        if let Some(&(method, number)) = self.handlers.get(at as usize) {
+            return Node::Handler(method, number);
+        }
+        let (method, class) = self.constructions[at as usize - self.handlers.len()];
+        Node::Constructing(method, class)
+    }
+
+    /// The node of a constructor that makes an object of exactly this class, if it has one of its own.
+    pub fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
+        let pair = (constructor, class);
+        self.construction.contains_key(&pair).then_some(Node::Constructing(constructor, class))
+    }
+
+    /// The constructors that have nodes of their own for a class.
+    pub fn constructions(&self) -> &[(MethodId, ClassId)] {
+        &self.constructions
+    }
+}

@@ -1,0 +1,122 @@
+//! The classes of a program, and the program with what was found out about it.
+
+use std::sync::Arc;
+
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::functional::Function;
+use flow::solver::{Solution, System};
+use program::hierarchy::{ClassId, Hierarchy};
+use program::input::WorldKind;
+use program::members::MethodId;
+use program::outline::Ghost;
+use rustc_hash::FxHashSet;
+
+use super::dispatch::Dispatches;
+use super::lattice::{Exceptions, Value};
+use super::members::method_id;
+use super::nodes::{Node, Nodes};
+use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
+
+/// The classes of a program.
+#[derive(Clone)]
+pub struct Program {
+    /// How they hang together.
+    pub hierarchy: Arc<Hierarchy>,
+    /// The code of each, by [`ClassId`].
+    pub summaries: Arc<[Arc<ClassSummary>]>,
+    /// The classes that no JVM links, for a fault of their own supertypes.
+    pub refused: Arc<FxHashSet<ClassId>>,
+}
+
+/// What an answer about a whole program rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Options {
+    /// Which classes may exist besides the present ones.
+    pub world: WorldKind,
+    /// The release of the platform, as far as that is known.
+    pub release: Option<u16>,
+    /// Unknown code keeps the declared `throws` of its method, and lets out unchecked exceptions besides.
+    pub assume_contract: bool,
+    /// Errors of linking are counted for what is absent too.
+    pub link_errors: bool,
+    /// The VM's asynchronous errors are counted.
+    pub async_errors: bool,
+}
+
+/// A `LambdaMetafactory` site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionSite {
+    /// The object that it makes.
+    pub function: Function,
+    /// The method that has the site.
+    pub owner: MethodId,
+    /// Its number among the dynamic sites of the method.
+    pub site: u32,
+}
+
+/// A program and the answers about it.
+pub struct WholeProgram {
+    /// The classes.
+    pub program: Program,
+    /// What the answers rest on.
+    pub options: Options,
+    /// The sets of exceptions.
+    pub exceptions: Exceptions,
+    /// Where virtual calls go.
+    pub dispatches: Dispatches,
+    /// The function objects.
+    pub functions: Vec<FunctionSite>,
+    pub(super) nodes: Nodes,
+    pub(super) system: System<Value>,
+    pub(super) solution: Option<Solution<Value>>,
+}
+
+impl Program {
+    /// What is known of the code of a method.
+    pub fn summary(&self, id: MethodId) -> &MethodSummary {
+        let methods = self.summaries.get(id.class.index()).map(|it| &*it.methods).unwrap_or_default();
+        methods.get(id.index as usize).unwrap_or(&MethodSummary::Missing)
+    }
+
+    /// The methods whose code was read.
+    pub fn codes(&self) -> impl Iterator<Item = (MethodId, &CodeSummary)> {
+        self.methods().filter_map(|it| match self.summary(it) {
+            MethodSummary::Known(code) if self.ghost(it).is_none() => Some((it, &**code)),
+            _ => None,
+        })
+    }
+
+    /// All methods of the present classes, in the order of the hierarchy and of their files.
+    pub fn methods(&self) -> impl Iterator<Item = MethodId> + '_ {
+        let of = |class: ClassId| {
+            (0..self.hierarchy.outline(class).methods.len()).map(move |it| method_id(class, it))
+        };
+        self.hierarchy.ids().flat_map(of)
+    }
+
+    /// The promise that stands for the code of a method, if it is a ghost.
+    pub fn ghost(&self, id: MethodId) -> Option<&Ghost> {
+        let outline = self.hierarchy.outline(id.class);
+        outline.methods.get(id.index as usize)?.ghost.as_ref().or(outline.ghost.as_ref())
+    }
+}
+
+impl WholeProgram {
+    /// What a node lets out.
+    pub fn value(&self, node: Node) -> Value {
+        match &self.solution {
+            Some(it) => it.value(self.nodes.id(node)),
+            None => Value::NOTHING,
+        }
+    }
+
+    /// What a method lets out.
+    pub fn lets_out(&self, id: MethodId) -> Value {
+        self.value(Node::Method(id))
+    }
+}
+
+/// `java/lang/Thread.run()V`: what a thread that starts runs.
+pub(super) fn thread_run() -> MethodRef {
+    MethodRef::new(ClassName::new(b"java/lang/Thread"), Name::new(b"run"), Descriptor::new(b"()V"))
+}

@@ -1,0 +1,118 @@
+//! Solves a program: looks up its calls, builds the system of inclusions, and finds its least solution.
+
+use std::sync::Arc;
+
+use bir::body::CallKind;
+use classfile::bootstrap::MethodHandle;
+use flow::functional::{Effect, Function};
+use flow::natives::{self, Native};
+use flow::solver::{Solution, System, solve};
+use flow::summary::Source;
+use flow::universe::Universe;
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+
+use super::dispatch::{self, Dispatches};
+use super::lattice::{Exceptions, Value};
+use super::members::declared;
+use super::nodes::Nodes;
+use super::program::{FunctionSite, Options, Program, WholeProgram, thread_run};
+use super::{constructing, system, throwables};
+
+/// Solves a program.
+pub fn solved(program: Program, options: Options) -> WholeProgram {
+    let mut summaries = program.summaries.iter().map(|it| &**it);
+    let universe = throwables::universe(&program.hierarchy, options.world, &mut summaries);
+    let mut exceptions = Exceptions::new(universe);
+    let dispatches = Dispatches::new(Arc::clone(&program.hierarchy), options.world);
+    let mut whole = WholeProgram {
+        program,
+        options,
+        exceptions: Exceptions::new(Universe::new(&[])),
+        dispatches,
+        functions: Vec::new(),
+        nodes: Nodes::default(),
+        system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
+        solution: None,
+    };
+    whole.ask_all();
+    let functions: Vec<Function> = whole.functions.iter().map(|it| it.function.clone()).collect();
+    whole.dispatches.find_targets(&functions);
+    let constructions = constructing::constructions(&whole.program, &whole.dispatches);
+    let hierarchy = Arc::clone(&whole.program.hierarchy);
+    whole.nodes = Nodes::new(
+        hierarchy.ids().map(|it| hierarchy.outline(it).methods.len()),
+        whole.program.codes().map(|(id, code)| (id, code.summary.rethrowing.len())),
+        whole.functions.len(),
+        whole.dispatches.all().len(),
+        constructions,
+    );
+    whole.system = system::system(&whole, &mut exceptions);
+    whole.solution = Some(solve(&whole.system, &mut exceptions));
+    whole.exceptions = exceptions;
+    whole
+}
+
+/// The propagation alone, from scratch: builds and solves the system of a program whose calls are looked up. For benches
+/// and tests, which compare it with the solution that the program has.
+pub fn propagation(whole: &WholeProgram) -> Solution<Value> {
+    let mut summaries = whole.program.summaries.iter().map(|it| &**it);
+    let universe = throwables::universe(&whole.program.hierarchy, whole.options.world, &mut summaries);
+    let mut exceptions = Exceptions::new(universe);
+    let system = system::system(whole, &mut exceptions);
+    solve(&system, &mut exceptions)
+}
+
+impl WholeProgram {
+    /// Asks for every call where it goes, so that each dispatch is known before targets are looked for.
+    fn ask_all(&mut self) {
+        let program = self.program.clone();
+        for (id, code) in program.codes() {
+            for item in &code.summary.items {
+                match item.source {
+                    Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
+                        self.dispatches.site(id.class, kind, method);
+                    }
+                    Source::Construct(method) => {
+                        self.dispatches.site(id.class, CallKind::Special, method);
+                    }
+                    _ => {}
+                }
+            }
+            for (i, site) in code.dynamics.iter().enumerate() {
+                for effect in &site.effects {
+                    self.ask_effect(id, effect);
+                }
+                if let Some(function) = &site.function {
+                    self.ask_handle(id.class, function.handle);
+                    let function = function.clone();
+                    self.functions.push(FunctionSite { function, owner: id, site: i as u32 });
+                }
+            }
+        }
+        self.ask_virtual(thread_run());
+        for id in program.methods().filter(|&it| declared(&program.hierarchy, it).flags.is_native()) {
+            if let Some(Native { effect: natives::Effect::Calls(methods), .. }) = self.native(id) {
+                for &it in methods {
+                    self.ask_virtual(it);
+                }
+            }
+        }
+    }
+
+    fn ask_handle(&mut self, caller: ClassId, handle: MethodHandle) {
+        if let Some(kind) = dispatch::handle_call(handle) {
+            self.dispatches.site(caller, kind, handle.member);
+        }
+    }
+
+    fn ask_effect(&mut self, id: MethodId, effect: &Effect) {
+        match *effect {
+            Effect::Virtual(method) => {
+                self.ask_virtual(method);
+            }
+            Effect::Link(handle) | Effect::Unknown(handle) => self.ask_handle(id.class, handle),
+            Effect::Initialize(_) | Effect::InitializeQuietly(_) | Effect::MayFail => {}
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! From summaries and call targets to a system of inclusions: what each method, initialiser, dispatch, function object
+//! and rethrowing handler lets out (`semantics.md` §3).
+
+use classfile::names::FieldRef;
+use flow::solver::{FunctionId, NodeId, System};
+use flow::summary::{Access, Context};
+use flow::throwables::well_known;
+use program::hierarchy::{ClassId, Link};
+use program::members::LinkError;
+use program::members::MethodId;
+use rustc_hash::FxHashMap;
+
+use super::dispatch::{DispatchId, FunctionSiteId, Open, Target};
+use super::flows::Flow;
+use super::lattice::{Exceptions, Value};
+use super::members::{
+    class_initializer, declared, initialized_interfaces, initialized_superclass, method_id,
+};
+use super::nodes::Node;
+use super::program::{Program, WholeProgram};
+use crate::summary::{CodeSummary, MethodSummary};
+
+/// A system that grows.
+struct Builder<'a> {
+    whole: &'a WholeProgram,
+    exceptions: &'a mut Exceptions,
+    field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
+    values: Vec<Value>,
+    edges: Vec<(NodeId, NodeId, FunctionId)>,
+}
+
+/// Builds the system of a program whose calls have been looked up.
+pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> System<Value> {
+    let n = whole.nodes.len();
+    let values = vec![Value::NOTHING; n];
+    let mut acc =
+        Builder { whole, exceptions, field_errors: FxHashMap::default(), values, edges: Vec::new() };
+    let program = acc.whole.program.clone();
+    for class in program.hierarchy.ids() {
+        acc.initializer(class);
+        for index in 0..program.hierarchy.outline(class).methods.len() {
+            acc.method(&program, method_id(class, index));
+        }
+    }
+    for &(id, class) in whole.nodes.constructions() {
+        if let MethodSummary::Known(code) = program.summary(id) {
+            acc.code(Node::Constructing(id, class), (id, Some(class)), code);
+        }
+    }
+    for i in 0..acc.whole.functions.len() {
+        acc.glue(FunctionSiteId(i as u32));
+    }
+    for i in 0..acc.whole.dispatches.all().len() {
+        acc.dispatch(DispatchId(i as u32));
+    }
+    acc.finish()
+}
+
+impl Builder<'_> {
+    fn edge(&mut self, user: Node, of: Node, function: FunctionId) {
+        let nodes = &self.whole.nodes;
+        self.edges.push((nodes.id(user), nodes.id(of), function));
+    }
+
+    fn add(&mut self, node: Node, value: Value) {
+        let at = self.whole.nodes.id(node).0 as usize;
+        let values = &mut self.values[at];
+        let universe = &mut self.exceptions.universe;
+        values.known = universe.join(values.known, value.known);
+        values.open = universe.join(values.open, value.open);
+    }
+
+    fn flow(&mut self, user: Node, flow: Flow, function: FunctionId) {
+        match flow {
+            Flow::Value(value, _) | Flow::Wrapped(value, _) => {
+                let value = self.exceptions.through(function, value);
+                self.add(user, value);
+            }
+            Flow::Node(of) => self.edge(user, of, function),
+            Flow::Through(of, first) => {
+                let both = self.exceptions.then(first, function);
+                self.edge(user, of, both);
+            }
+        }
+    }
+
+    fn method(&mut self, program: &Program, id: MethodId) {
+        let node = Node::Method(id);
+        if let Some((value, _)) = self.whole.unseen(self.exceptions, id) {
+            return self.add(node, value);
+        }
+        match program.summary(id) {
+            MethodSummary::None => self.native(id),
+            // Said by `unseen`.
+            MethodSummary::Missing => {}
+            MethodSummary::Known(code) => self.code(node, (id, None), code),
+        }
+    }
+
+    /// An abstract method lets nothing out: it is selected by nobody. A native one does what its row says.
+    fn native(&mut self, id: MethodId) {
+        if !declared(&self.whole.program.hierarchy, id).flags.is_native() {
+            return;
+        }
+        let flows = self.whole.native_flows(self.exceptions, id);
+        for flow in flows {
+            self.flow(Node::Method(id), flow, FunctionId::IDENTITY);
+        }
+    }
+
+    /// `exact`: the method is a constructor that makes an object of exactly this class.
+    fn code(&mut self, node: Node, (id, exact): (MethodId, Option<ClassId>), code: &CodeSummary) {
+        let summary = &code.summary;
+        let contexts: Vec<Passing> =
+            summary.contexts.iter().map(|it| Passing::new(self.exceptions, it)).collect();
+        for item in &summary.items {
+            let flows = self.whole.flows_of(self.exceptions, id, exact, code, item.source);
+            let Some(context) = contexts.get(item.context as usize) else { continue };
+            for flow in flows {
+                self.route(node, id, flow, context);
+            }
+        }
+        for &(field, access) in &summary.fields {
+            let whole = self.whole;
+            let error = *self
+                .field_errors
+                .entry((id.class, field, access))
+                .or_insert_with(|| whole.field_error(id.class, field, access));
+            if let Some(error) = error {
+                let flow = Flow::Value(self.whole.link_error(self.exceptions, error), None);
+                contexts.iter().for_each(|it| self.route(node, id, flow, it));
+            }
+        }
+        if self.whole.options.async_errors {
+            let value = self.whole.async_errors(self.exceptions);
+            self.add(node, value);
+        }
+    }
+
+    /// Lets something flow out of a method and to the handlers that throw again what they catch.
+    fn route(&mut self, node: Node, id: MethodId, flow: Flow, context: &Passing) {
+        for &(handler, function) in &context.arriving {
+            self.flow(Node::Handler(id, handler), flow, function);
+        }
+        if let Some(function) = context.leaving {
+            self.flow(node, flow, function);
+        }
+    }
+
+    /// Initialising a class (JVMS §5.5): its superclass, superinterfaces with code of instances, itself.
+    fn initializer(&mut self, class: ClassId) {
+        let hierarchy = self.whole.program.hierarchy.clone();
+        let node = Node::Initializer(class);
+        let linking = self.whole.linking(self.exceptions, class);
+        self.add(node, Value::known(linking));
+        let names = well_known();
+        let wrapping = self.exceptions.wrapping(names.initializer, Some(names.no_class_def));
+        if let Some(clinit) = class_initializer(&hierarchy, class) {
+            self.edge(node, Node::Method(clinit), wrapping);
+        }
+        if hierarchy.outline(class).flags.is_interface() {
+            return;
+        }
+        match initialized_superclass(&hierarchy, class) {
+            Some(Link::Present(it)) => self.edge(node, Node::Initializer(it), FunctionId::IDENTITY),
+            Some(Link::Outside(it)) => {
+                let value = self.whole.unknown_initializer(self.exceptions, it);
+                self.add(node, value);
+            }
+            None => {}
+        }
+        for interface in initialized_interfaces(&hierarchy, class) {
+            match interface {
+                Link::Present(it) => {
+                    if let Some(clinit) = class_initializer(&hierarchy, it) {
+                        self.edge(node, Node::Method(clinit), wrapping);
+                    }
+                }
+                Link::Outside(it) => {
+                    let value = self.whole.unknown_initializer(self.exceptions, it);
+                    self.add(node, value);
+                }
+            }
+        }
+    }
+
+    fn glue(&mut self, id: FunctionSiteId) {
+        for flow in self.whole.glue_flows(self.exceptions, id) {
+            self.flow(Node::Glue(id), flow, FunctionId::IDENTITY);
+        }
+    }
+
+    fn dispatch(&mut self, id: DispatchId) {
+        let node = Node::Dispatch(id);
+        let dispatch = self.whole.dispatches.get(id).clone();
+        for target in dispatch.targets {
+            self.edge(node, target.node(), FunctionId::IDENTITY);
+        }
+        for error in dispatch.errors {
+            let value = self.whole.link_error(self.exceptions, error);
+            self.add(node, value);
+        }
+        if self.whole.options.link_errors {
+            // The verifier lets a value pass that does not implement the interface (JVMS §6.5.invokeinterface).
+            let receiver = dispatch.interface.then_some(LinkError::IncompatibleClassChange);
+            let absent =
+                matches!(dispatch.open, Some(Open::Outside(_))).then_some(LinkError::NoClassDefFound);
+            for error in receiver.into_iter().chain(absent) {
+                let value = self.whole.link_error(self.exceptions, error);
+                self.add(node, value);
+            }
+        }
+        if let Some(open) = dispatch.open {
+            let value = self.whole.open_call(self.exceptions, open, Some(dispatch.method));
+            self.add(node, value);
+        } else {
+            for target in dispatch.possible {
+                self.edge(node, target.node(), FunctionId::IDENTITY);
+            }
+        }
+    }
+
+    fn finish(self) -> System<Value> {
+        let n = self.values.len();
+        let mut starts = vec![0; n + 1];
+        self.edges.iter().for_each(|it| starts[it.0.0 as usize + 1] += 1);
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut edges = vec![(NodeId(0), FunctionId::IDENTITY); self.edges.len()];
+        for (user, of, function) in self.edges {
+            let at = &mut next[user.0 as usize];
+            edges[*at as usize] = (of, function);
+            *at += 1;
+        }
+        System { values: self.values, starts, edges }
+    }
+}
+
+impl Target {
+    /// The node of what the target lets out.
+    pub fn node(self) -> Node {
+        match self {
+            Target::Method(it) => Node::Method(it),
+            Target::Glue(it) => Node::Glue(it),
+        }
+    }
+}
+
+/// What becomes of something in a context.
+struct Passing {
+    /// What leaves the method; none when a row catches everything.
+    leaving: Option<FunctionId>,
+    /// What arrives at rethrowing handlers.
+    arriving: Vec<(u32, FunctionId)>,
+}
+
+impl Passing {
+    fn new(exceptions: &mut Exceptions, context: &Context) -> Self {
+        let rows = &context.rows;
+        let classes = |n: usize| rows[..n].iter().map(|it| it.class);
+        let catches_all = rows.last().is_some_and(|it| it.class.is_none());
+        let leaving = (!catches_all).then(|| exceptions.passing(classes(rows.len())));
+        let mut arriving = Vec::new();
+        for (i, row) in rows.iter().enumerate() {
+            if let Some(handler) = row.rethrows {
+                arriving.push((handler, exceptions.arriving(classes(i), row.class)));
+            }
+        }
+        Passing { leaving, arriving }
+    }
+}
