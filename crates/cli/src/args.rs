@@ -30,6 +30,14 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show control-flow graphs with the exceptions that arise in each method.
     Cfg(CfgArgs),
+    /// Show where calls may go.
+    Calls(CallsArgs),
+    /// Show what methods may let out.
+    Throws(ThrowsArgs),
+    /// Show why a method lets something out, or why a call goes somewhere.
+    Explain(ExplainArgs),
+    /// Show which classes are not there, who needs them, and what that costs.
+    Missing(MissingArgs),
     /// Show the stackless form of methods.
     Bir(BirArgs),
     /// Show what there is and what analysing it costs.
@@ -90,6 +98,41 @@ pub(crate) struct SelectArgs {
     pub(crate) methods: Vec<String>,
 }
 
+/// What answers about a whole program rest on.
+#[derive(Args, Debug)]
+pub(crate) struct WorldArgs {
+    /// Which classes may exist besides those that are there: any (`open`), only those that are named (`declared`), none
+    /// (`closed`).
+    #[arg(long, value_enum, default_value_t = WorldArg::Open)]
+    pub(crate) world: WorldArg,
+    /// Assume that code nobody has seen keeps the `throws` clause of its method, and lets out only unchecked exceptions
+    /// besides.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) assume: Option<AssumeArg>,
+    /// Count errors of linking for classes that are absent too; without this only those that present classes decide.
+    #[arg(long)]
+    pub(crate) link_errors: bool,
+    /// Count StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which can come anywhere.
+    #[arg(long)]
+    pub(crate) async_errors: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum WorldArg {
+    /// Any number of unknown classes, which do all that Java lets them.
+    Open,
+    /// All names and the hierarchy are known, code may be missing.
+    Declared,
+    /// What is not there does not exist.
+    Closed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum AssumeArg {
+    /// Declared `throws` clauses are kept.
+    Contract,
+}
+
 /// Where the result goes.
 #[derive(Args, Debug)]
 pub(crate) struct OutputArgs {
@@ -104,6 +147,8 @@ pub(crate) struct CfgArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
     /// Form of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml"])]
     pub(crate) output_format: Option<String>,
@@ -120,6 +165,69 @@ pub(crate) enum NodesArg {
     Blocks,
     /// One node an instruction and one for each set of exceptions.
     Instructions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CallsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// Show the calls that may go to the selected methods, wherever in the program they are.
+    #[arg(long, requires = "methods")]
+    pub(crate) callers: bool,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The methods, as `-m` has them elsewhere; `p.C.m@12` is one instruction, by its pc.
+    #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true)]
+    pub(crate) method: String,
+    /// Only exceptions of this class and its subclasses.
+    #[arg(long, value_name = "CLASS", conflicts_with = "target")]
+    pub(crate) exception: Option<String>,
+    /// Only calls that go to these methods, and why.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MissingArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ThrowsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]

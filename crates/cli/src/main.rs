@@ -12,6 +12,7 @@ mod result;
 mod run;
 mod settings;
 mod text;
+mod whole;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,10 @@ fn main() -> ExitCode {
     let global = &cli.global;
     let done = match &cli.command {
         Command::Cfg(it) => command::cfg::run(it, global),
+        Command::Calls(it) => command::calls::run(it, global),
+        Command::Throws(it) => command::throws::run(it, global),
+        Command::Explain(it) => command::explain::run(it, global),
+        Command::Missing(it) => command::missing::run(it, global),
         Command::Bir(it) => command::bir::run(it, global),
         Command::Stats(it) => command::stats::run(it, global),
         Command::Config(it) => command::config::run(it, global),

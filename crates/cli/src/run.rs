@@ -26,6 +26,8 @@ pub(crate) struct Run<'a> {
     pub(crate) global: &'a Global,
     world: LoadedWorld,
     patterns: Vec<MethodPattern>,
+    /// Answers that were made when the whole program was read, by the number of the class.
+    kept: Vec<Option<ClassAnswer>>,
     /// How long opening and listing took.
     opening: Duration,
 }
@@ -49,10 +51,10 @@ pub(crate) struct Summary {
 }
 
 /// A class to look at.
-struct Item<'a> {
-    number: usize,
-    container: &'a LoadedContainer,
-    entry: &'a ClassEntry,
+pub(crate) struct Item<'a> {
+    pub(crate) number: usize,
+    pub(crate) container: &'a LoadedContainer,
+    pub(crate) entry: &'a ClassEntry,
 }
 
 /// What a worker makes of a class.
@@ -82,8 +84,7 @@ impl<'a> Run<'a> {
         input: &InputArgs,
         select: &SelectArgs,
     ) -> anyhow::Result<Self> {
-        let patterns = select.methods.iter().map(|it| MethodPattern::parse(it));
-        let patterns = patterns.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
+        let patterns = patterns(&select.methods)?;
         let begin = Instant::now();
         let world = load(&WorldSpec {
             inputs: input.inputs.clone(),
@@ -91,11 +92,16 @@ impl<'a> Run<'a> {
             jdk: settings.jdk.value.clone(),
             release: settings.release.value,
         })?;
-        let run = Run { settings, global, world, patterns, opening: begin.elapsed() };
+        let run = Run { settings, global, world, patterns, kept: Vec::new(), opening: begin.elapsed() };
         if global.verbose {
             run.print_containers();
         }
         Ok(run)
+    }
+
+    /// The world that was opened.
+    pub(crate) fn world(&self) -> &LoadedWorld {
+        &self.world
     }
 
     /// What the answers rest on.
@@ -171,8 +177,27 @@ impl<'a> Run<'a> {
         Ok(Summary { trailer, stats, outcome })
     }
 
+    /// The selected methods of the program, in order.
+    ///
+    /// # Errors
+    /// A pattern that selects nothing.
+    pub(crate) fn selected(&self) -> anyhow::Result<Vec<MethodId>> {
+        let items = self.items(&mut Trailer::default());
+        let mut matched = vec![false; self.patterns.len()];
+        let mut scratch = Scratch::default();
+        let mut acc = Vec::new();
+        for item in &items {
+            if let Ok(class) = item.container.bytes(item.entry, &mut scratch) {
+                let methods = declared_methods(class.bytes);
+                acc.extend(methods.into_iter().filter(|it| self.selects(it, &mut matched)));
+            }
+        }
+        self.check_patterns(&matched, &items)?;
+        Ok(acc)
+    }
+
     /// The classes of the program in order, without those that the JVM would not find.
-    fn items(&self, trailer: &mut Trailer) -> Vec<Item<'_>> {
+    pub(crate) fn items(&self, trailer: &mut Trailer) -> Vec<Item<'_>> {
         let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
         let mut items: Vec<Item<'_>> = Vec::new();
         let last_app = self.world.containers.iter().rposition(|it| it.role == Role::App);
@@ -215,6 +240,16 @@ impl<'a> Run<'a> {
     fn piece<M: Maker>(&self, maker: &M, worker: &mut Worker, item: &Item<'_>) -> Piece {
         let place = item.container.display(item.entry);
         let mut piece = Piece { matched: vec![false; self.patterns.len()], ..Piece::default() };
+        if let Some(Some(answer)) = self.kept.get(item.number) {
+            let methods = answer.methods.iter().map(|it| it.method);
+            let others = answer.failed.iter().map(|it| it.method);
+            let others = others.chain(answer.without_code.iter().map(|it| it.0));
+            for it in methods.chain(others) {
+                self.selects(&it, &mut piece.matched);
+            }
+            self.finish(maker, item, place, answer, &mut piece);
+            return piece;
+        }
         let begin = Instant::now();
         let clock = || begin.elapsed();
         let class = match item.container.bytes(item.entry, &mut worker.read) {
@@ -242,15 +277,37 @@ impl<'a> Run<'a> {
                 return piece;
             }
         };
-        let notes = [misplaced(item, &answer), answer.note.clone()];
-        piece.notes.extend(notes.into_iter().flatten().map(|it| (place.clone(), it)));
         figures(&mut piece.stats, &answer, class.bytes, M::FIGURES);
-        maker.make(&place, item.number, &answer, &mut piece.bytes);
-        let failed = answer.failed.into_iter();
-        piece.failed_methods = failed
-            .map(|it| FailedMethod { place: place.clone(), method: it.method, fault: it.fault })
-            .collect();
+        self.finish(maker, item, place, &answer, &mut piece);
         piece
+    }
+
+    /// What is made of the answer about a class.
+    fn finish<M: Maker>(
+        &self,
+        maker: &M,
+        item: &Item<'_>,
+        place: String,
+        answer: &ClassAnswer,
+        piece: &mut Piece,
+    ) {
+        let notes = [misplaced(item, answer), answer.note.clone()];
+        piece.notes.extend(notes.into_iter().flatten().map(|it| (place.clone(), it)));
+        maker.make(&place, item.number, answer, &mut piece.bytes);
+        let failed = answer.failed.iter();
+        piece.failed_methods = failed
+            .map(|it| FailedMethod { place: place.clone(), method: it.method, fault: it.fault.clone() })
+            .collect();
+    }
+
+    /// Keeps answers that were made on the way, by the numbers of their classes.
+    pub(crate) fn keep(&mut self, answers: Vec<Option<ClassAnswer>>) {
+        self.kept = answers;
+    }
+
+    /// Whether some pattern selects the method, or there is none.
+    pub(crate) fn selected_by_any(&self, method: &MethodId) -> bool {
+        self.patterns.is_empty() || self.patterns.iter().any(|it| it.selects(method))
     }
 
     fn selects(&self, method: &MethodId, matched: &mut [bool]) -> bool {
@@ -284,6 +341,11 @@ impl<'a> Run<'a> {
             None => bail!("no method matches `{}`, nor is any name near it", pattern.written),
         }
     }
+}
+
+/// Reads patterns.
+pub(crate) fn patterns(texts: &[String]) -> anyhow::Result<Vec<MethodPattern>> {
+    texts.iter().map(|it| MethodPattern::parse(it)).collect::<Result<_, _>>().map_err(anyhow::Error::msg)
 }
 
 /// Whether the JVM looks for the class elsewhere.

@@ -75,8 +75,7 @@ fn a_graph_reads_at_a_glance() {
     assert_eq!(
         stdout,
         "\
-// ajar 0.1.0: no JDK; release 25; world open; VM errors: init
-// what a callee lets out is an open part: exceptions are not yet propagated
+// ajar 0.1.0: no JDK; release 25; world open; VM errors: init, link
 
 shop.Order.average()  Order.java:24-26
   B0 entry, pc 1..13, line 24
@@ -90,8 +89,8 @@ shop.Order.average()  Order.java:24-26
     -> B1
     ! java.lang.NullPointerException at pc 8 -> leaves the method
     ! java.lang.ArithmeticException at pc 13 -> caught by B2
-    ? open: whatever the callee lets out at pc 8 -> leaves the method
-    ? open: whatever the callee lets out at pc 8 -> may be caught by B2
+    ? anything but java.lang.ArithmeticException+ at pc 8: java.util.List is not there -> leaves the method
+    ? anything at pc 8: java.util.List is not there -> may be caught by B2
   B1 pc 14, line 24
        14: return $i0 / $i2
     -> returns

@@ -250,6 +250,7 @@ impl<'a> ArchiveOpener<'a> {
             role,
             classes,
             has_paths: true,
+            platform: role == Role::Jdk,
             prefix: opened.name.clone(),
             store: Store::Zip(opened.zip.clone()),
         });

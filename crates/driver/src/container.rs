@@ -24,6 +24,8 @@ pub struct LoadedContainer {
     pub classes: Vec<ClassEntry>,
     /// Whether the paths say where the JVM finds the classes; false for a class file given by itself.
     pub has_paths: bool,
+    /// Whether it is the class library of a JDK, also when that is the program in question.
+    pub platform: bool,
     /// What stands before the members in a display path.
     pub(crate) prefix: String,
     pub(crate) store: Store,

@@ -30,7 +30,7 @@ pub(crate) fn open(
     let mut classes = walk.classes;
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
     let (name, prefix) = (name.to_owned(), name.to_owned());
-    LoadedContainer { name, role, classes, has_paths: true, prefix, store: Store::Files }
+    LoadedContainer { name, role, classes, has_paths: true, platform: false, prefix, store: Store::Files }
 }
 
 /// The container of a class file given by itself: its path says nothing about its name.
@@ -41,6 +41,7 @@ pub(crate) fn open_file(path: &Path, name: &str, role: Role, size: u64) -> Loade
         role,
         classes: vec![entry],
         has_paths: false,
+        platform: false,
         prefix: String::new(),
         store: Store::Files,
     }

@@ -69,7 +69,15 @@ pub(crate) fn list(map: ImageMap, name: &str, role: Role, problems: &mut Vec<Pro
         classes.extend(resources.iter().map(class_entry));
     }
     let (name, prefix) = (name.to_owned(), name.to_owned());
-    LoadedContainer { name, role, classes, has_paths: true, prefix, store: Store::Image(Arc::new(map)) }
+    LoadedContainer {
+        name,
+        role,
+        classes,
+        has_paths: true,
+        platform: true,
+        prefix,
+        store: Store::Image(Arc::new(map)),
+    }
 }
 
 fn class_entry(resource: &Resource<'_>) -> ClassEntry {

@@ -63,10 +63,13 @@ impl Opener {
 
     /// Opens the class library of a JDK.
     pub(crate) fn open_jdk(&mut self, files: &JdkFiles, role: Role) -> anyhow::Result<()> {
+        let before = self.found.containers.len();
         match files {
             JdkFiles::Image(path) => self.open_one(path, role).map(|_| ()),
             JdkFiles::Archives(paths) => paths.iter().try_for_each(|it| self.open_one(it, role).map(|_| ())),
-        }
+        }?;
+        self.found.containers.iter_mut().skip(before).for_each(|it| it.platform = true);
+        Ok(())
     }
 
     /// What the manifest of a jar names, last first.

@@ -23,7 +23,9 @@ impl<W: Write> Document<W> {
         match format {
             Format::Json => {
                 header_members(&mut text, header);
-                text.extend(b",\n\"methods\":[\n");
+                text.extend(b",\n\"");
+                text.extend(header.list().as_bytes());
+                text.extend(b"\":[\n");
             }
             Format::JsonLines => {
                 header_members(&mut text, header);

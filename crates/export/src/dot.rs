@@ -10,12 +10,12 @@ use std::io::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::blocks::{Block, BlockId, Fate, Raise, blocks, push_instr_text};
-use ide::{EdgeKind, Human, InstrId, NodeKind, print};
+use ide::{EdgeKind, Graph, Human, InstrId, NodeKind, Part, SetRef, print};
 
 use crate::form::Nodes;
 use crate::frame::{Header, Trailer, header_lines, trailer_lines};
 use crate::markup::{dot_id, xml};
-use crate::words::{self, Shown};
+use crate::words::{self, Shown, ShownPart};
 
 /// How a whole graph looks.
 const STYLE: &str = r##"  graph [fontname="Helvetica", fontsize=12, labelloc=t, labeljust=l, nodesep=0.4, ranksep=0.45, pad=0.2];
@@ -50,15 +50,15 @@ fn comment(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends the graph of a method.
-pub(crate) fn method(out: &mut Vec<u8>, nodes: Nodes, class: &ClassAnswer, it: &MethodAnswer) {
+pub(crate) fn method(out: &mut Vec<u8>, nodes: Nodes, class: &ClassAnswer, it: &MethodAnswer, graph: &Graph) {
     out.extend(b"digraph ");
     dot_id(out, it.method);
     out.extend(b" {\n");
     out.extend(STYLE.as_bytes());
     title(out, class, it);
     match nodes {
-        Nodes::Blocks => block_graph(out, it),
-        Nodes::Instructions => instruction_graph(out, it),
+        Nodes::Blocks => block_graph(out, it, graph),
+        Nodes::Instructions => instruction_graph(out, it, graph),
     }
     out.extend(b"}\n");
 }
@@ -86,20 +86,27 @@ fn title(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer) {
     out.extend(b"<br align=\"left\"/>>;\n");
 }
 
-fn block_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
-    let blocks = blocks(&it.code.body, &it.graph);
+fn block_graph(out: &mut Vec<u8>, it: &MethodAnswer, graph: &Graph) {
+    let blocks = blocks(&it.code.body, &graph.cfg);
     for (i, block) in blocks.iter().enumerate() {
-        block_node(out, i, &blocks, block, it);
+        block_node(out, i, &blocks, block, it, graph);
     }
     let mut ways = Ways::default();
     for (i, block) in blocks.iter().enumerate() {
         leads(out, i, block, &mut ways);
-        raises(block, i, blocks.len() <= LEAVING_EDGES, &mut ways);
+        raises(graph, block, i, blocks.len() <= LEAVING_EDGES, &mut ways);
     }
     ways.write(out);
 }
 
-fn block_node(out: &mut Vec<u8>, i: usize, blocks: &[Block], block: &Block, it: &MethodAnswer) {
+fn block_node(
+    out: &mut Vec<u8>,
+    i: usize,
+    blocks: &[Block<SetRef>],
+    block: &Block<SetRef>,
+    it: &MethodAnswer,
+    graph: &Graph,
+) {
     let catches = matches!(it.code.body.instrs[block.first], ide::Instr::Catch(_));
     let (border, fill) = match (i, catches) {
         (0, _) => ("#2a5d8f", "#dbe9f6"),
@@ -136,18 +143,21 @@ fn block_node(out: &mut Vec<u8>, i: usize, blocks: &[Block], block: &Block, it: 
         instrs.iter().for_each(|&id| row(out, it, blocks, id, &mut line_before));
     }
     if blocks.len() > LEAVING_EDGES {
-        feet(out, block);
+        feet(out, graph, block);
     }
     out.extend(b"</table>>];\n");
 }
 
 /// What leaves the method from the block.
-fn feet(out: &mut Vec<u8>, block: &Block) {
+fn feet(out: &mut Vec<u8>, graph: &Graph, block: &Block<SetRef>) {
     for open in [false, true] {
         let mut labels: Vec<String> = Vec::new();
-        for raise in block.raises.iter().filter(|it| it.fate == Fate::Leaves && it.set.open.is_some() == open)
+        for raise in block
+            .raises
+            .iter()
+            .filter(|it| it.fate == Fate::Leaves && graph.set(it.set).open.is_some() == open)
         {
-            let label = label(raise);
+            let label = label(graph, raise);
             if !labels.contains(&label) {
                 labels.push(label);
             }
@@ -170,7 +180,13 @@ fn feet(out: &mut Vec<u8>, block: &Block) {
 }
 
 /// One instruction of a block: pc, text, source line where it differs from the one above.
-fn row(out: &mut Vec<u8>, it: &MethodAnswer, blocks: &[Block], id: InstrId, line_before: &mut Option<u16>) {
+fn row(
+    out: &mut Vec<u8>,
+    it: &MethodAnswer,
+    blocks: &[Block<SetRef>],
+    id: InstrId,
+    line_before: &mut Option<u16>,
+) {
     let small = |out: &mut Vec<u8>, text: &dyn Display| {
         let _ = write!(out, "<font point-size=\"8\" color=\"#8899aa\">{text}</font>");
     };
@@ -201,7 +217,7 @@ fn shortened(text: String) -> String {
     text.chars().take(WIDTH - 1).chain(['\u{2026}']).collect()
 }
 
-fn leads(out: &mut Vec<u8>, i: usize, block: &Block, ways: &mut Ways) {
+fn leads(out: &mut Vec<u8>, i: usize, block: &Block<SetRef>, ways: &mut Ways) {
     // Many cases of a switch may lead to one block: one edge for them.
     let mut cases: BTreeMap<Option<BlockId>, Vec<String>> = BTreeMap::new();
     for lead in &block.leads {
@@ -246,40 +262,46 @@ struct Ways {
     returns: bool,
 }
 
-fn raises(block: &Block, i: usize, leaving: bool, ways: &mut Ways) {
+fn raises(graph: &Graph, block: &Block<SetRef>, i: usize, leaving: bool, ways: &mut Ways) {
     for raise in &block.raises {
         let to = match raise.fate {
             Fate::Caught { by, .. } => Some(by),
             Fate::Leaves if leaving => None,
             Fate::Leaves => continue,
         };
-        let label = label(raise);
-        let labels = ways.exceptions.entry((i, to, raise.set.open.is_some())).or_default();
+        let label = label(graph, raise);
+        let labels = ways.exceptions.entry((i, to, graph.set(raise.set).open.is_some())).or_default();
         if !labels.contains(&label) {
             labels.push(label);
         }
     }
 }
 
-/// `may: Error+ by initializer`.
-fn label(Raise { set, fate, .. }: &Raise) -> String {
+/// `may: Error+, IOException`.
+fn label(graph: &Graph, Raise { set, fate, .. }: &Raise<SetRef>) -> String {
     let mark = if matches!(fate, Fate::Caught { may: true, .. }) { "may: " } else { "" };
-    let name = simple(&Shown(*set).to_string());
-    match set.open {
-        Some(cause) => format!("{mark}{} by {}", any(&name), words::cause(cause)),
-        None => format!("{mark}{name}"),
+    let set = graph.set(*set);
+    let all = simple(&set.parts);
+    let what = match (&*all, set.open.is_some()) {
+        // An open cone of everything needs no name.
+        ("Throwable+", true) if set.except.is_empty() => "anything".to_owned(),
+        ("Throwable+", true) => format!("anything but {}", simple(&set.except)),
+        _ => all,
+    };
+    format!("{mark}{what}")
+}
+
+/// `Error+, IOException` of `java.lang.Error+, java.io.IOException`, shortened.
+fn simple(parts: &[Part]) -> String {
+    let short = |it: &Part| {
+        let name = ShownPart(it).to_string();
+        name.rsplit('.').next().unwrap_or(&name).to_owned()
+    };
+    let mut text = parts.iter().take(NAMED).map(short).collect::<Vec<_>>().join(", ");
+    if parts.len() > NAMED {
+        text.push_str(&format!(", {} more", parts.len() - NAMED));
     }
-}
-
-/// `Error+` of `java.lang.Error+ (call)`.
-fn simple(shown: &str) -> String {
-    let name = shown.split(" (").next().unwrap_or(shown);
-    name.rsplit('.').next().unwrap_or(name).to_owned()
-}
-
-/// An open cone of everything needs no name.
-fn any(name: &str) -> &str {
-    if name == "Throwable+" { "anything" } else { name }
+    text
 }
 
 impl Ways {
@@ -315,8 +337,8 @@ impl Ways {
     }
 }
 
-fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
-    for (i, node) in it.graph.nodes.iter().enumerate() {
+fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer, graph: &Graph) {
+    for (i, node) in graph.cfg.nodes.iter().enumerate() {
         let _ = write!(out, "  n{i} [");
         match node.kind {
             NodeKind::Normal => {
@@ -332,6 +354,7 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
                 out.extend(b"shape=circle, style=filled, fillcolor=\"#445566\", fixedsize=true, width=0.14, label=\"\", xlabel=\"returns\"");
             }
             NodeKind::Exceptional(set) => {
+                let set = graph.set(set);
                 let style = if set.open.is_some() { "rounded,dotted" } else { "rounded,dashed" };
                 let _ = write!(
                     out,
@@ -340,6 +363,7 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
                 dot_id(out, Shown(set));
             }
             NodeKind::ExceptionalReturn(set) => {
+                let set = graph.set(set);
                 let line = if set.open.is_some() { "dotted" } else { "solid" };
                 let _ = write!(
                     out,
@@ -350,7 +374,7 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
         }
         out.extend(b"];\n");
     }
-    for edge in &it.graph.edges {
+    for edge in &graph.cfg.edges {
         let _ = write!(out, "  n{} -> n{} [", edge.from.0, edge.to.0);
         let label = match edge.kind {
             EdgeKind::BranchTrue | EdgeKind::BranchFalse | EdgeKind::Default => {
@@ -361,9 +385,12 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer) {
             EdgeKind::MayHandler(row) => format!("may: row {row}"),
             _ => String::new(),
         };
-        let ends = [edge.from, edge.to].map(|end| it.graph.nodes.get(end.0 as usize));
-        let open =
-            ends.iter().flatten().filter_map(|it| words::node_set(it.kind)).any(|it| it.open.is_some());
+        let ends = [edge.from, edge.to].map(|end| graph.cfg.nodes.get(end.0 as usize));
+        let open = ends
+            .iter()
+            .flatten()
+            .filter_map(|it| words::node_set(it.kind))
+            .any(|it| graph.set(it).open.is_some());
         if matches!(edge.kind, EdgeKind::Exception | EdgeKind::Handler(_) | EdgeKind::MayHandler(_)) {
             let _ = write!(out, "style={}, {EXCEPTION}, ", if open { "dotted" } else { "dashed" });
         }

@@ -1,11 +1,12 @@
 //! One class as a piece of a document.
 
-use ide::answer::ClassAnswer;
+use ide::answer::{ClassAnswer, MethodAnswer};
+use ide::{Call, Graph, MethodId, Throws};
 
 use crate::form::{Format, Nodes};
-use crate::{dot, graphml, json_method};
+use crate::{dot, graphml, json_method, json_whole};
 
-/// Appends the graphs of the class's methods. `number` is the number of the class in the run: GraphML ids are made of
+/// Appends the graphs of the class's methods, one a method that has code. `number` is the number of the class in the run: GraphML ids are made of
 /// it. `nodes` matters to Graphviz only.
 pub fn cfg_fragment(
     out: &mut Vec<u8>,
@@ -14,16 +15,17 @@ pub fn cfg_fragment(
     place: &str,
     number: usize,
     class: &ClassAnswer,
+    graphs: &[Graph],
 ) {
-    for (i, method) in class.methods.iter().enumerate() {
+    for (i, (method, graph)) in class.methods.iter().zip(graphs).enumerate() {
         match format {
             Format::Json | Format::JsonLines => {
                 open(out, format, i);
-                json_method::cfg(out, format == Format::JsonLines, place, class, method);
+                json_method::cfg(out, format == Format::JsonLines, place, class, method, graph);
                 close(out, format);
             }
-            Format::Dot => dot::method(out, nodes, class, method),
-            Format::GraphMl => graphml::method(out, number, i, class, method),
+            Format::Dot => dot::method(out, nodes, class, method, graph),
+            Format::GraphMl => graphml::method(out, number, i, class, method, graph),
         }
     }
 }
@@ -36,6 +38,30 @@ pub fn bir_fragment(out: &mut Vec<u8>, format: Format, place: &str, class: &Clas
     for (i, method) in class.methods.iter().enumerate() {
         open(out, format, i);
         json_method::bir(out, format == Format::JsonLines, place, class, method);
+        close(out, format);
+    }
+}
+
+/// Appends where the calls of a class's methods go: one object a call. Graph formats stay empty.
+pub fn calls_fragment(
+    out: &mut Vec<u8>,
+    format: Format,
+    place: &str,
+    calls: &[(MethodId, Option<&MethodAnswer>, Vec<Call>)],
+) {
+    let all = calls.iter().flat_map(|it| it.2.iter().map(move |call| (it.0, it.1, call)));
+    for (i, (method, answer, call)) in all.enumerate() {
+        open(out, format, i);
+        json_whole::call(out, format == Format::JsonLines, place, method, answer, call);
+        close(out, format);
+    }
+}
+
+/// Appends what a class's methods let out: one object a method. Graph formats stay empty.
+pub fn throws_fragment(out: &mut Vec<u8>, format: Format, place: &str, answers: &[Throws]) {
+    for (i, it) in answers.iter().enumerate() {
+        open(out, format, i);
+        json_whole::throws(out, format == Format::JsonLines, place, it);
         close(out, format);
     }
 }

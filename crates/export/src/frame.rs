@@ -2,8 +2,7 @@
 
 use ide::{Fault, MethodId};
 
-use crate::json::{array, key, number, optional_number, string};
-use crate::json_method::method_name;
+use crate::json::{array, key, method_name, number, optional_number, string};
 
 /// What an answer rests on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,6 +58,16 @@ pub struct FailedMethod {
     pub method: MethodId,
     /// Why.
     pub fault: Fault,
+}
+
+impl Header {
+    /// The name of the list that a JSON document holds.
+    pub(crate) fn list(&self) -> &'static str {
+        match self.command {
+            "calls" => "calls",
+            _ => "methods",
+        }
+    }
 }
 
 /// Appends an open object with the members of the header.

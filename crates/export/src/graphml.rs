@@ -4,15 +4,17 @@
 
 use std::io::Write;
 
+use ide::Graph;
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{EdgeKind, print};
 
 use crate::frame::{Header, Trailer, header_lines, trailer_lines};
+use crate::json_whole::why_word;
 use crate::markup::xml;
-use crate::words;
+use crate::words::{self, Shown};
 
 /// Name, what it is for, and type of each data key.
-const KEYS: [(&str, &str, &str); 16] = [
+const KEYS: [(&str, &str, &str); 15] = [
     ("failures", "graphml", "string"),
     ("method", "graph", "string"),
     ("source", "graph", "string"),
@@ -21,7 +23,6 @@ const KEYS: [(&str, &str, &str); 16] = [
     ("line", "node", "int"),
     ("kind", "node", "string"),
     ("exception", "node", "string"),
-    ("subclasses", "node", "boolean"),
     ("open", "node", "string"),
     ("text", "node", "string"),
     ("copy", "node", "int"),
@@ -68,6 +69,7 @@ pub(crate) fn method(
     number: usize,
     class: &ClassAnswer,
     it: &MethodAnswer,
+    graph: &Graph,
 ) {
     let id = format!("c{class_number}m{number}");
     let _ = writeln!(out, r#"<graph id="{id}" edgedefault="directed">"#);
@@ -75,11 +77,11 @@ pub(crate) fn method(
     if let Some(source) = class.source_file {
         data(out, "source", source);
     }
-    if let Some(entry) = it.graph.entry() {
+    if let Some(entry) = graph.cfg.entry() {
         data(out, "entry", format_args!("{id}n{}", entry.0));
     }
     let body = &it.code.body;
-    for (i, node) in it.graph.nodes.iter().enumerate() {
+    for (i, node) in graph.cfg.nodes.iter().enumerate() {
         let _ = write!(out, r#"<node id="{id}n{i}">"#);
         if let Some(pc) = it.positions.pc(node.instr) {
             data(out, "pc", pc);
@@ -91,22 +93,22 @@ pub(crate) fn method(
         if copy != 0 {
             data(out, "copy", copy);
         }
-        data(out, "kind", words::node_kind(node.kind));
+        data(out, "kind", words::node_kind(&node.kind));
         match words::node_set(node.kind) {
             Some(set) => {
-                data(out, "exception", words::class(set));
-                data(out, "subclasses", !set.exact);
-                if let Some(cause) = set.open {
-                    data(out, "open", words::cause(cause));
+                let set = graph.set(set);
+                data(out, "exception", Shown(set));
+                if let Some(why) = set.open {
+                    data(out, "open", why_word(why));
                 }
             }
             None => data(out, "text", print::instr(body, node.instr)),
         }
         out.extend(b"</node>\n");
     }
-    for edge in &it.graph.edges {
+    for edge in &graph.cfg.edges {
         let _ = write!(out, r#"<edge source="{id}n{}" target="{id}n{}">"#, edge.from.0, edge.to.0);
-        if let Some(label) = words::label(&it.graph, body, *edge) {
+        if let Some(label) = words::label(&graph.cfg, body, *edge) {
             data(out, "label", label);
         }
         data(out, "edge_kind", words::edge_kind(edge.kind));

@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use ide::Text;
+use ide::{MethodId, Text};
 
 /// Appends `"key":`, after a comma unless the object has just begun.
 pub(crate) fn key(out: &mut Vec<u8>, key: &str) {
@@ -84,6 +84,11 @@ pub(crate) fn optional_number(out: &mut Vec<u8>, it: Option<impl Into<i64>>) {
         Some(it) => number(out, it),
         None => out.extend(b"null"),
     }
+}
+
+/// Appends `"p/C.m(I)V"`.
+pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodId) {
+    texts(out, &[it.class, Text(b"."), it.name, it.descriptor]);
 }
 
 /// Appends `true` or `false`.

@@ -1,10 +1,10 @@
 //! One method as a JSON object on one line.
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::{EdgeKind, InstrId, MethodId, ordinal, print};
+use ide::{EdgeKind, Graph, InstrId, ordinal, print};
 
-use crate::json::{array, boolean, key, number, optional_number, string, texts};
-use crate::words;
+use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
+use crate::{json_whole, words};
 
 /// Names of the bits of JVMS §4.6-A, lowest first.
 const ACCESS: [(u16, &str); 12] = [
@@ -21,11 +21,6 @@ const ACCESS: [(u16, &str); 12] = [
     (0x0800, "strict"),
     (0x1000, "synthetic"),
 ];
-
-/// Appends `"p/C.m(I)V"`.
-pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodId) {
-    texts(out, &[it.class, ide::Text(b"."), it.name, it.descriptor]);
-}
 
 /// Opens the object of a method and writes what both commands say of it. `lines`: it stands on a line by itself.
 fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
@@ -72,30 +67,37 @@ fn position(out: &mut Vec<u8>, it: &MethodAnswer, instr: InstrId) {
 }
 
 /// Appends the control-flow graph of a method.
-pub(crate) fn cfg(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
+pub(crate) fn cfg(
+    out: &mut Vec<u8>,
+    lines: bool,
+    place: &str,
+    class: &ClassAnswer,
+    it: &MethodAnswer,
+    graph: &Graph,
+) {
     head(out, lines, place, class, it);
     key(out, "entry");
-    optional_number(out, it.graph.entry().map(|it| it.0));
+    optional_number(out, graph.cfg.entry().map(|it| it.0));
     key(out, "nodes");
-    array(out, it.graph.nodes.iter().enumerate(), |out, (id, node)| {
+    array(out, graph.cfg.nodes.iter().enumerate(), |out, (id, node)| {
         out.push(b'{');
         key(out, "id");
         number(out, id as i64);
         position(out, it, node.instr);
         key(out, "kind");
-        string(out, words::node_kind(node.kind));
-        exceptions(out, words::node_set(node.kind));
+        string(out, words::node_kind(&node.kind));
+        exceptions(out, words::node_set(node.kind).map(|it| graph.set(it)));
         out.push(b'}');
     });
     key(out, "edges");
-    array(out, it.graph.edges.iter(), |out, edge| {
+    array(out, graph.cfg.edges.iter(), |out, edge| {
         out.push(b'{');
         key(out, "from");
         number(out, edge.from.0);
         key(out, "to");
         number(out, edge.to.0);
         key(out, "label");
-        match words::label(&it.graph, &it.code.body, *edge) {
+        match words::label(&graph.cfg, &it.code.body, *edge) {
             Some(it) => method_name(out, it),
             None => out.extend(b"null"),
         }
@@ -114,7 +116,15 @@ pub(crate) fn cfg(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnsw
         }
         out.push(b'}');
     });
-    let closed = &it.graph.entered_only_by_vm_errors;
+    key(out, "calls");
+    array(out, &graph.calls, |out, call| {
+        out.push(b'{');
+        key(out, "node");
+        optional_number(out, call.instr.map(ordinal));
+        json_whole::call_members(out, call);
+        out.push(b'}');
+    });
+    let closed = &graph.cfg.entered_only_by_vm_errors;
     key(out, "entered_only_by_vm_errors");
     array(out, closed.iter(), |out, &it| number(out, ordinal(it)));
     unreachable(out, it);
@@ -122,7 +132,7 @@ pub(crate) fn cfg(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnsw
 }
 
 /// Appends the exceptions that a node stands for.
-fn exceptions(out: &mut Vec<u8>, set: Option<ide::ExceptionSet>) {
+fn exceptions(out: &mut Vec<u8>, set: Option<&ide::RaisedSet>) {
     key(out, "exception");
     let Some(set) = set else {
         out.extend(b"null");
@@ -130,12 +140,14 @@ fn exceptions(out: &mut Vec<u8>, set: Option<ide::ExceptionSet>) {
         out.extend(b"null");
         return;
     };
-    texts(out, &[words::class(set)]);
-    key(out, "subclasses");
-    boolean(out, !set.exact);
+    json_whole::parts(out, &set.parts);
+    if !set.except.is_empty() {
+        key(out, "except");
+        json_whole::parts(out, &set.except);
+    }
     key(out, "open");
     match set.open {
-        Some(it) => string(out, words::cause(it)),
+        Some(it) => json_whole::why(out, it),
         None => out.extend(b"null"),
     }
 }

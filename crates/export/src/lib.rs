@@ -10,11 +10,13 @@ pub mod document;
 pub mod form;
 pub mod fragment;
 pub mod frame;
+pub mod missing;
 pub mod stats;
 
 mod dot;
 mod graphml;
 mod json;
 mod json_method;
+mod json_whole;
 mod markup;
 mod words;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use ide::{Body, Cause, Cfg, Edge, EdgeKind, ExceptionSet, MethodId, NodeKind, Text};
+use ide::{Body, Cfg, Edge, EdgeKind, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
 
 /// The `kind` of a node.
-pub(crate) fn node_kind(kind: NodeKind) -> &'static str {
+pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     match kind {
         NodeKind::Normal => "normal",
         NodeKind::Exceptional(_) => "exceptional",
@@ -15,7 +15,7 @@ pub(crate) fn node_kind(kind: NodeKind) -> &'static str {
 }
 
 /// The exceptions that a node stands for.
-pub(crate) fn node_set(kind: NodeKind) -> Option<ExceptionSet> {
+pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     match kind {
         NodeKind::Exceptional(it) | NodeKind::ExceptionalReturn(it) => Some(it),
         NodeKind::Normal | NodeKind::Return => None,
@@ -37,36 +37,45 @@ pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
     }
 }
 
-/// The cause of an open part.
-pub(crate) fn cause(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Call => "call",
-        Cause::Initializer => "initializer",
-        Cause::Bootstrap => "bootstrap",
+/// A part of a set as people read it: `java.lang.Error` and its subclasses as `java.lang.Error+`.
+pub(crate) struct ShownPart<'a>(pub(crate) &'a Part);
+
+impl fmt::Display for ShownPart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Text(self.0.class.bytes()).to_string().replace('/', ".");
+        write!(f, "{name}{}", if self.0.cone { "+" } else { "" })
     }
 }
 
-/// The class of a set.
-pub(crate) fn class(set: ExceptionSet) -> Text {
-    Text(set.class.bytes())
-}
+/// A set as people read it.
+pub(crate) struct Shown<'a>(pub(crate) &'a RaisedSet);
 
-/// A set as people read it: `java.lang.Error` and its subclasses as `java.lang.Error+`.
-pub(crate) struct Shown(pub(crate) ExceptionSet);
-
-impl fmt::Display for Shown {
+impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = class(self.0).to_string().replace('/', ".");
-        let plus = if self.0.exact { "" } else { "+" };
+        list(f, &self.0.parts)?;
+        if !self.0.except.is_empty() {
+            f.write_str(" but not ")?;
+            list(f, &self.0.except)?;
+        }
         match self.0.open {
-            Some(it) => write!(f, "{name}{plus} ({})", cause(it)),
-            None => write!(f, "{name}{plus}"),
+            Some(_) => f.write_str(" (open)"),
+            None => Ok(()),
         }
     }
 }
 
+fn list(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
+    for (i, it) in parts.iter().enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{}", ShownPart(it))?;
+    }
+    Ok(())
+}
+
 /// The label of an edge as the paper has it: the called method, or nothing for ε.
-pub(crate) fn label(graph: &Cfg, body: &Body, edge: Edge) -> Option<MethodId> {
+pub(crate) fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodId> {
     graph.label(body, edge).map(|it| {
         let it = it.get();
         MethodId {

@@ -5,17 +5,20 @@ use std::process::{Command, Stdio};
 
 use export::document::Document;
 use export::form::{Format, Nodes};
-use export::fragment::{bir_fragment, cfg_fragment};
+use export::fragment::{bir_fragment, calls_fragment, cfg_fragment, throws_fragment};
 use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::{Stats, stats_json};
 use ide::answer::{ClassAnswer, Question, class_answer};
-use ide::{Fault, MethodId, Scratch, Text};
+use ide::whole::{Whole, read_class};
+use ide::{Fault, Graph, MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
 const ORDER: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
 const CFG_SCHEMA: &str = include_str!("../schemas/cfg.schema.json");
 const BIR_SCHEMA: &str = include_str!("../schemas/bir.schema.json");
+const CALLS_SCHEMA: &str = include_str!("../schemas/calls.schema.json");
+const THROWS_SCHEMA: &str = include_str!("../schemas/throws.schema.json");
 const STATS_SCHEMA: &str = include_str!("../schemas/stats.schema.json");
 
 /// A class whose names hold quotes, newlines, control characters, marks of XML and a lone surrogate, with a switch,
@@ -67,6 +70,28 @@ fn odd() -> ClassAnswer {
     answer(&assemble(ODD).unwrap()[0].bytes)
 }
 
+/// The classes of these tests as a program.
+fn program() -> Whole {
+    let odd = assemble(ODD).unwrap();
+    let records = [ORDER, &odd[0].bytes].map(|it| read_class(it, &mut Scratch::default()).unwrap());
+    let records = records.into_iter().map(|it| (it, Role::App)).collect();
+    let options = WholeOptions {
+        world: WorldKind::Open,
+        release: None,
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
+    Whole::new(records, options)
+}
+
+/// The final graphs of the methods of a class of it.
+fn graphs(class: &ClassAnswer) -> Vec<Graph> {
+    let whole = program();
+    let mut work = whole.work();
+    class.methods.iter().map(|it| whole.graph(&mut work, it.method, &it.code, true)).collect()
+}
+
 fn header(command: &'static str) -> Header {
     Header {
         command,
@@ -106,7 +131,10 @@ fn document(format: Format, command: &'static str, nodes: Nodes, classes: &[Clas
         let mut fragment = Vec::new();
         match command {
             "bir" => bir_fragment(&mut fragment, format, "place\u{1f}", class),
-            _ => cfg_fragment(&mut fragment, format, nodes, "place\u{1f}", i, class),
+            _ => {
+                let graphs = graphs(class);
+                cfg_fragment(&mut fragment, format, nodes, "place\u{1f}", i, class, &graphs);
+            }
         }
         document.fragment(&fragment).unwrap();
         document.fragment(b"").unwrap();
@@ -153,6 +181,42 @@ fn json_keeps_its_schema() {
 }
 
 #[test]
+fn calls_and_throws_keep_their_schemas() {
+    let classes = [answer(ORDER), odd()];
+    let whole = program();
+    let mut work = whole.work();
+    for (command, list, schema) in [("calls", "calls", CALLS_SCHEMA), ("throws", "methods", THROWS_SCHEMA)] {
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        for format in [Format::Json, Format::JsonLines] {
+            let mut document = Document::begin(Vec::new(), format, &header(command)).unwrap();
+            for class in &classes {
+                let mut out = Vec::new();
+                if command == "calls" {
+                    let calls: Vec<_> = class
+                        .methods
+                        .iter()
+                        .map(|it| (it.method, Some(it), whole.calls(it.method, &it.code)))
+                        .collect();
+                    calls_fragment(&mut out, format, "place", &calls);
+                } else {
+                    let answers: Vec<_> =
+                        class.methods.iter().filter_map(|it| whole.throws(&mut work, it.method)).collect();
+                    throws_fragment(&mut out, format, "place", &answers);
+                }
+                document.fragment(&out).unwrap();
+            }
+            let text = String::from_utf8(document.end(&trailer(&odd())).unwrap()).unwrap();
+            if format == Format::Json {
+                let value = validate(&schema, &text);
+                assert!(value[list].as_array().unwrap().len() > 5, "{text}");
+            } else {
+                text.lines().for_each(|it| drop(validate(&line_schema(&schema), it)));
+            }
+        }
+    }
+}
+
+#[test]
 fn the_schema_refuses_what_is_wrong() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -174,7 +238,9 @@ fn stats_keep_their_schema() {
 fn hostile_names_survive_json() {
     let text = document(Format::Json, "cfg", Nodes::Blocks, &[odd()]);
     assert!(text.contains(r#""method":"p/a\"b\n<&>\u0001\ud800\uffff.m\ud800\n\u0009\"'-->]]><\u007f\u202e(ILjava/lang/Object;)I""#));
-    assert!(text.contains(r#""exception":"java/lang/ArithmeticException","subclasses":false,"open":null"#));
+    assert!(
+        text.contains(r#""exception":[{"type":"java/lang/ArithmeticException","cone":false}],"open":null"#)
+    );
     assert!(text.contains(r#""kind":"case","case":9"#));
     assert!(text.contains(r#""kind":"may-handler""#));
     assert!(text.contains(r#""copy":2"#));

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
-use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes};
+use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, StageTimes};
+use analysis::whole::record::{ClassRecord, class_record_of};
 use bir::lower::Scratch;
 use bir::positions::Positions;
 use flow::cfg::Cfg;
@@ -23,6 +24,8 @@ pub struct ClassAnswer {
     pub methods: Vec<MethodAnswer>,
     /// The selected methods whose code cannot be read.
     pub failed: Vec<FailedMethod>,
+    /// The selected methods that have no code, in file order: abstract and native ones.
+    pub without_code: Vec<(MethodId, u16)>,
     /// How many selected methods there are, also those without code.
     pub selected: usize,
     /// What the stages took.
@@ -83,6 +86,7 @@ pub fn class_answer(
         note: parts.head.version_note(),
         methods: Vec::new(),
         failed: Vec::new(),
+        without_code: Vec::new(),
         selected: 0,
         times,
     };
@@ -92,17 +96,30 @@ pub fn class_answer(
         return Ok(answer);
     }
     let options = PartOptions { select: question.select, clock: question.clock };
-    for part in parts.methods(&options, scratch, &mut times).map_err(Fault::from)? {
-        answer.selected += 1;
+    let methods = parts.methods(&options, scratch, &mut times).map_err(Fault::from)?;
+    for part in methods {
+        let graph = |code: &MethodCode| {
+            let start = now();
+            let graph = if question.graphs { parts.head.graph(code) } else { Cfg::default() };
+            times.flow += now().saturating_sub(start);
+            graph
+        };
+        answer.add(part, graph);
+    }
+    answer.times = times;
+    Ok(answer)
+}
+
+impl ClassAnswer {
+    fn add(&mut self, part: MethodPart, graph: impl FnOnce(&MethodCode) -> Cfg) {
+        self.selected += 1;
         let method = part.id();
         match part.code {
-            None => {}
-            Some(Err(why)) => answer.failed.push(FailedMethod { method, fault: why.into() }),
+            None => self.without_code.push((method, part.flags.0)),
+            Some(Err(why)) => self.failed.push(FailedMethod { method, fault: why.into() }),
             Some(Ok((code, positions))) => {
-                let start = now();
-                let graph = if question.graphs { parts.head.graph(&code) } else { Cfg::default() };
-                times.flow += now().saturating_sub(start);
-                answer.methods.push(MethodAnswer {
+                let graph = graph(&code);
+                self.methods.push(MethodAnswer {
                     method,
                     access: part.flags.0,
                     code: Arc::new(code),
@@ -112,8 +129,38 @@ pub fn class_answer(
             }
         }
     }
-    answer.times = times;
-    Ok(answer)
+}
+
+/// Takes one class apart, once for both: what the rest of its program must know of it, and the answer about the selected
+/// methods, without graphs.
+///
+/// # Errors
+/// When the structure of the file cannot be read.
+pub fn class_record_and_answer(
+    bytes: &[u8],
+    select: &dyn Fn(&MethodId) -> bool,
+    scratch: &mut Scratch,
+) -> Result<(ClassRecord, ClassAnswer), Fault> {
+    let parts = ClassParts::read(bytes).map_err(Fault::from)?;
+    let options = PartOptions { select: &|_| true, clock: None };
+    let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
+    let record = class_record_of(bytes, &methods).map_err(Fault::from)?;
+    let mut answer = ClassAnswer {
+        class: Text(parts.head.class.bytes()),
+        source_file: parts.source_file,
+        note: parts.head.version_note(),
+        methods: Vec::new(),
+        failed: Vec::new(),
+        without_code: Vec::new(),
+        selected: 0,
+        times: StageTimes::default(),
+    };
+    for part in methods {
+        if select(&part.id()) {
+            answer.add(part, |_| Cfg::default());
+        }
+    }
+    Ok((record, answer))
 }
 
 /// The methods that the class in `bytes` declares, in file order; none if it cannot be read.

@@ -5,20 +5,20 @@
 //! type and fate together.
 
 use std::fmt::Write;
+use std::hash::Hash;
 
 use bir::body::{Body, Instr, InstrId, instr_id, ordinal};
 use flow::blocks::Blocks;
 use flow::cfg::{Cfg, EdgeKind, NodeKind};
-use flow::exceptions::ExceptionSet;
 use rustc_hash::FxHashMap;
 
 /// A block of one graph: its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct BlockId(pub u32);
 
-/// A basic block.
+/// A basic block; `S` is what a set of exceptions is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct Block<S> {
     /// Its first instruction.
     pub first: InstrId,
     /// Its last instruction.
@@ -26,7 +26,7 @@ pub struct Block {
     /// Where control goes from the last instruction, in the order of the graph.
     pub leads: Vec<Lead>,
     /// What its instructions raise, by first instruction.
-    pub raises: Vec<Raise>,
+    pub raises: Vec<Raise<S>>,
 }
 
 /// A normal way out of a block.
@@ -40,9 +40,9 @@ pub struct Lead {
 
 /// Exceptions that leave a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Raise {
+pub struct Raise<S> {
     /// The exceptions.
-    pub set: ExceptionSet,
+    pub set: S,
     /// Where they go.
     pub fate: Fate,
     /// The instructions that raise them, ascending.
@@ -65,19 +65,19 @@ pub enum Fate {
     Leaves,
 }
 
-impl Block {
+impl<S> Block<S> {
     /// The instructions of the block.
-    pub fn instrs(&self) -> impl Iterator<Item = InstrId> + use<> {
+    pub fn instrs(&self) -> impl Iterator<Item = InstrId> + use<S> {
         (ordinal(self.first)..=ordinal(self.last)).map(instr_id)
     }
 }
 
 /// The blocks of a graph, in the order of their first instructions. The entry is the first.
-pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
+pub fn blocks<S: Copy + Eq + Hash>(body: &Body, graph: &Cfg<S>) -> Vec<Block<S>> {
     let runs = Blocks::new(body);
     let block_of = |instr: InstrId| BlockId(runs.of(instr).unwrap_or_default());
     let ranges = (0..runs.len() as u32).map(|it| runs.range(it));
-    let mut blocks: Vec<Block> = ranges
+    let mut blocks: Vec<Block<S>> = ranges
         .map(|it| Block {
             first: instr_id(it.start),
             last: instr_id(it.end.saturating_sub(1)),
@@ -85,7 +85,7 @@ pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
             raises: Vec::new(),
         })
         .collect();
-    let mut known: FxHashMap<(BlockId, ExceptionSet, Fate), usize> = FxHashMap::default();
+    let mut known: FxHashMap<(BlockId, S, Fate), usize> = FxHashMap::default();
     for edge in &graph.edges {
         let (Some(from), Some(to)) =
             (graph.nodes.get(edge.from.0 as usize), graph.nodes.get(edge.to.0 as usize))
@@ -130,14 +130,14 @@ pub fn blocks(body: &Body, graph: &Cfg) -> Vec<Block> {
 }
 
 /// The block that holds the instruction, among the blocks of its graph.
-pub fn block_of(blocks: &[Block], instr: InstrId) -> BlockId {
+pub fn block_of<S>(blocks: &[Block<S>], instr: InstrId) -> BlockId {
     let behind = blocks.partition_point(|it| ordinal(it.first) <= ordinal(instr));
     BlockId((behind as u32).saturating_sub(1))
 }
 
 /// Appends the instruction as it reads within its block: jumps name blocks, and the targets of a switch are left to
 /// the edges.
-pub fn push_instr_text(out: &mut String, body: &Body, blocks: &[Block], id: InstrId) {
+pub fn push_instr_text<S>(out: &mut String, body: &Body, blocks: &[Block<S>], id: InstrId) {
     let start = out.len();
     let instr = &body.instrs[id];
     // Writing to a string cannot fail.

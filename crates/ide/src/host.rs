@@ -281,6 +281,7 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
         source_file,
         methods: Vec::new(),
         failed: Vec::new(),
+        without_code: Vec::new(),
         selected: facts.methods.len(),
         times: StageTimes::default(),
     };
@@ -288,7 +289,10 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
         match method_of(db, class, facts, index) {
             Some(Ok(it)) => answer.methods.push(it),
             Some(Err(it)) => answer.failed.push(it),
-            None => {}
+            None => {
+                let fact = &facts.methods[index];
+                answer.without_code.push((MethodId::of(fact.method), fact.flags.0));
+            }
         }
     }
     answer

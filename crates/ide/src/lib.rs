@@ -11,12 +11,18 @@ pub mod answer;
 pub mod blocks;
 pub mod host;
 pub mod pattern;
+pub mod whole;
 
 mod db;
 
 pub use analysis::fault::Fault;
 pub use analysis::names::{Human, MethodId, Text};
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};
+pub use analysis::whole::answers::{Call, CallWord, OpenPart, Step, Throws, Why};
+pub use analysis::whole::explain::{Bodies, Receiver, Way, WayStep};
+pub use analysis::whole::graph::{Graph, RaisedSet, SetRef};
+pub use analysis::whole::missing::Missing;
+pub use analysis::whole::program::Options as WholeOptions;
 pub use bir::body::{self, Body, Instr, InstrId, ordinal};
 pub use bir::lower::Scratch;
 pub use bir::positions::Positions;
@@ -25,4 +31,5 @@ pub use flow::cfg::{Cfg, Edge, EdgeKind, Node, NodeId, NodeKind};
 pub use flow::discharge::Proof;
 pub use flow::exceptions::{Cause, ExceptionSet};
 pub use flow::facts::MethodFacts;
+pub use flow::universe::Part;
 pub use program::input::{Role, Settings, WorldKind};

@@ -1,7 +1,11 @@
 //! The commands, a module each.
 
 pub(crate) mod bir;
+pub(crate) mod calls;
 pub(crate) mod cfg;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod explain;
+pub(crate) mod missing;
 pub(crate) mod stats;
+pub(crate) mod throws;

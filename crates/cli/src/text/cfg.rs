@@ -5,12 +5,13 @@ use std::fmt::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::blocks::{Block, BlockId, Fate, Raise, blocks, push_instr_text};
-use ide::{Cause, EdgeKind, ExceptionSet, Human, Instr, InstrId, print};
+use ide::{EdgeKind, Graph, Human, Instr, InstrId, Part, RaisedSet, SetRef, print};
 
 use rustc_hash::FxHashMap;
 
 use crate::text::bir::source_range;
 use crate::text::style::{Ink, Style};
+use crate::text::why;
 
 /// A list of places names at most this many.
 const PLACES: usize = 8;
@@ -18,19 +19,21 @@ const PLACES: usize = 8;
 const DYNAMIC: usize = 100;
 /// A list of cases names at most this many.
 const CASES: usize = 6;
+/// A list of exception types names at most this many.
+const TYPES: usize = 8;
 
 /// Appends the methods of a class.
-pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
+pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, graphs: &[Graph], style: Style) {
     let mut text = String::new();
-    for it in &class.methods {
+    for (it, graph) in class.methods.iter().zip(graphs) {
         text.clear();
-        method(&mut text, class, it, style);
+        method(&mut text, class, it, graph, style);
         text.push('\n');
         out.extend(text.as_bytes());
     }
 }
 
-fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style) {
+fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Graph, style: Style) {
     out.push_str(&style.text(Ink::Bold, &Human(it.method).to_string()));
     if let Some(place) = source_range(class, it) {
         out.push_str(&style.text(Ink::Dim, &format!("  {place}")));
@@ -39,9 +42,9 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style
         out.push_str(&style.text(Ink::Yellow, "  (the JVM's verifier would refuse this)"));
     }
     out.push('\n');
-    let blocks = blocks(&it.code.body, &it.graph);
+    let blocks = blocks(&it.code.body, &graph.cfg);
     for (i, one) in blocks.iter().enumerate() {
-        block(out, i, &blocks, one, it, style);
+        block(out, i, &blocks, one, it, graph, style);
     }
     for &(from, to) in &it.positions.unreachable {
         let _ = writeln!(
@@ -50,10 +53,18 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, style: Style
             style.text(Ink::Dim, &format!("pc {from}..{} is never reached", to.saturating_sub(1)))
         );
     }
-    leaving(out, &blocks, style);
+    leaving(out, graph, &blocks, style);
 }
 
-fn block(out: &mut String, i: usize, blocks: &[Block], block: &Block, it: &MethodAnswer, style: Style) {
+fn block(
+    out: &mut String,
+    i: usize,
+    blocks: &[Block<SetRef>],
+    block: &Block<SetRef>,
+    it: &MethodAnswer,
+    graph: &Graph,
+    style: Style,
+) {
     let name = format!("B{i}");
     let mut about = Vec::new();
     if i == 0 {
@@ -91,7 +102,7 @@ fn block(out: &mut String, i: usize, blocks: &[Block], block: &Block, it: &Metho
     if let Some(text) = leads(block) {
         let _ = writeln!(out, "    {}", style.text(Ink::Blue, &text));
     }
-    raises(out, block, it, style);
+    raises(out, block, it, graph, style);
 }
 
 /// What a dynamic call site or constant is made of, in a few words.
@@ -118,7 +129,7 @@ fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
 }
 
 /// `-> B2 if so, B1 if not`.
-fn leads(block: &Block) -> Option<String> {
+fn leads(block: &Block<SetRef>) -> Option<String> {
     let name = |to: Option<BlockId>| to.map_or("returns".to_owned(), |it| format!("B{}", it.0));
     let mut text = Vec::new();
     // The cases of a switch by target, in the order of the first.
@@ -157,26 +168,28 @@ fn shortened(items: &[String], most: usize) -> String {
     }
 }
 
-fn raises(out: &mut String, block: &Block, it: &MethodAnswer, style: Style) {
-    for raise in block.raises.iter().filter(|it| it.set.open.is_none()) {
-        let text = format!("! {} at {} {}", class_text(raise.set), places(it, &raise.instrs), fate(raise));
+fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Graph, style: Style) {
+    for raise in block.raises.iter().filter(|it| graph.set(it.set).open.is_none()) {
+        let what = parts(&graph.set(raise.set).parts);
+        let text = format!("! {what} at {} {}", places(it, &raise.instrs), fate(raise));
         let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
     // The open parts that share a fate on one line, each with its cause.
     let mut open: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for raise in &block.raises {
-        if let Some(cause) = raise.set.open {
-            let what = format!("{} at {}", cause_text(cause, raise.set), places(it, &raise.instrs));
+        if let Some(why) = graph.set(raise.set).open {
+            let what = open_text(graph.set(raise.set));
+            let what = format!("{what} at {}: {}", places(it, &raise.instrs), why::why(why));
             open.entry(fate(raise)).or_default().push(what);
         }
     }
     for (fate, causes) in open {
-        let text = format!("? open: {} {fate}", causes.join("; "));
+        let text = format!("? {} {fate}", causes.join("; "));
         let _ = writeln!(out, "    {}", style.text(Ink::Yellow, &text));
     }
 }
 
-fn fate(raise: &Raise) -> String {
+fn fate(raise: &Raise<SetRef>) -> String {
     match raise.fate {
         Fate::Leaves => "-> leaves the method".to_owned(),
         Fate::Caught { by, may: false, .. } => format!("-> caught by B{}", by.0),
@@ -184,21 +197,23 @@ fn fate(raise: &Raise) -> String {
     }
 }
 
-/// `java.lang.Error+`: with subclasses.
-fn class_text(set: ExceptionSet) -> String {
-    let name = ide::Text(set.class.bytes()).to_string().replace('/', ".");
-    format!("{name}{}", if set.exact { "" } else { "+" })
+/// `java.lang.Error+, java.io.IOException`: a plus is for the subclasses.
+fn parts(parts: &[Part]) -> String {
+    let one = |it: &Part| {
+        let name = why::dotted(ide::Text(it.class.bytes()));
+        format!("{name}{}", if it.cone { "+" } else { "" })
+    };
+    shortened(&parts.iter().map(one).collect::<Vec<_>>(), TYPES)
 }
 
-fn cause_text(cause: Cause, set: ExceptionSet) -> String {
-    let name = class_text(set);
-    let what = if name == "java.lang.Throwable+" { "whatever" } else { &name };
-    let by = match cause {
-        Cause::Call => "the callee lets out",
-        Cause::Initializer => "a class initialiser lets out",
-        Cause::Bootstrap => "a bootstrap method lets out",
-    };
-    if what == "whatever" { format!("whatever {by}") } else { format!("{name} that {by}") }
+/// What may come out besides what is known.
+fn open_text(set: &RaisedSet) -> String {
+    let all = parts(&set.parts);
+    match (all == "java.lang.Throwable+", set.except.is_empty()) {
+        (true, true) => "anything".to_owned(),
+        (true, false) => format!("anything but {}", parts(&set.except)),
+        (false, _) => all,
+    }
 }
 
 /// `pc 3, 7`.
@@ -210,21 +225,28 @@ fn places(it: &MethodAnswer, instrs: &[InstrId]) -> String {
 }
 
 /// One line for the whole method: what may leave it.
-fn leaving(out: &mut String, blocks: &[Block], style: Style) {
+fn leaving(out: &mut String, graph: &Graph, blocks: &[Block<SetRef>], style: Style) {
     let mut known: Vec<String> = Vec::new();
     let mut open = false;
     for raise in blocks.iter().flat_map(|it| &it.raises).filter(|it| it.fate == Fate::Leaves) {
-        open |= raise.set.open.is_some();
-        let name = class_text(raise.set);
-        if raise.set.open.is_none() && !known.contains(&name) {
-            known.push(name);
+        let set = graph.set(raise.set);
+        open |= set.open.is_some();
+        for it in set.parts.iter().filter(|_| set.open.is_none()) {
+            let name = parts(std::slice::from_ref(it));
+            if !known.contains(&name) {
+                known.push(name);
+            }
         }
     }
     if known.is_empty() && !open {
         return;
     }
     known.sort();
-    let mut text = known.join(", ");
+    // A cone of everything says it all.
+    if known.iter().any(|it| it == "java.lang.Throwable+") {
+        known = vec!["java.lang.Throwable+".to_owned()];
+    }
+    let mut text = shortened(&known, TYPES);
     if open {
         text.push_str(if text.is_empty() { "an open part" } else { ", and an open part" });
     }

@@ -1,8 +1,13 @@
 //! Text for people.
 
 pub(crate) mod bir;
+pub(crate) mod calls;
 pub(crate) mod cfg;
+pub(crate) mod explain;
+pub(crate) mod missing;
 pub(crate) mod style;
+pub(crate) mod throws;
+pub(crate) mod why;
 
 use export::frame::Header;
 

@@ -1,0 +1,63 @@
+//! `ajar calls`: where calls may go.
+
+use export::fragment::calls_fragment;
+use ide::Call;
+use ide::answer::ClassAnswer;
+use ide::pattern::MethodPattern;
+use ide::whole::Whole;
+
+use crate::args::{CallsArgs, Global, SelectArgs};
+use crate::report::Outcome;
+use crate::result::{Form, write};
+use crate::run::{Maker, Run, patterns};
+use crate::{settings, whole};
+
+struct Calls<'a> {
+    form: Form,
+    whole: &'a Whole,
+    /// Only calls that may go to one of these; all if there is none.
+    to: Vec<MethodPattern>,
+}
+
+impl Calls<'_> {
+    fn wanted(&self, call: &Call) -> bool {
+        let named = call.targets.iter().chain(&call.possible);
+        self.to.is_empty() || named.into_iter().any(|it| self.to.iter().any(|pattern| pattern.selects(it)))
+    }
+}
+
+impl Maker for Calls<'_> {
+    const GRAPHS: bool = false;
+    const FIGURES: bool = false;
+
+    fn make(&self, place: &str, _number: usize, class: &ClassAnswer, out: &mut Vec<u8>) {
+        let mut calls = Vec::new();
+        for it in &class.methods {
+            calls.push((it.method, Some(it), self.whole.calls(it.method, &it.code)));
+        }
+        for &(it, _) in &class.without_code {
+            calls.push((it, None, self.whole.native_calls(it)));
+        }
+        for it in &mut calls {
+            it.2.retain(|it| self.wanted(it));
+        }
+        match self.form {
+            Form::Text(style) => crate::text::calls::class(out, class, &calls, style),
+            Form::Document(format) => calls_fragment(out, format, place, &calls),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Outcome> {
+    let (input, format) = (&args.input, args.output_format.as_ref());
+    let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
+    let format = settings::format(&settings, &["text", "json", "jsonl"])?;
+    let everything = SelectArgs { methods: Vec::new() };
+    let select = if args.callers { &everything } else { &args.select };
+    let mut run = Run::open(&settings, global, input, select)?;
+    let to = if args.callers { patterns(&args.select.methods)? } else { Vec::new() };
+    let whole = whole::whole(&mut run, &args.world)?;
+    let header = whole::header(&run, "calls", &args.world);
+    write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole: &whole, to })
+}

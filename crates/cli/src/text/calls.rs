@@ -1,0 +1,92 @@
+//! Where calls go, as text.
+
+use std::fmt::Write;
+
+use ide::answer::{ClassAnswer, MethodAnswer};
+use ide::{Call, CallWord, Human, MethodId};
+
+use crate::text::style::{Ink, Style};
+use crate::text::why;
+
+/// A list of targets names at most this many; the machine forms have all.
+const TARGETS: usize = 12;
+
+/// Appends the calls of a class's methods.
+pub(crate) fn class(
+    out: &mut Vec<u8>,
+    class: &ClassAnswer,
+    calls: &[(MethodId, Option<&MethodAnswer>, Vec<Call>)],
+    style: Style,
+) {
+    let mut text = String::new();
+    for (method, answer, calls) in calls.iter().filter(|it| !it.2.is_empty()) {
+        text.push_str(&style.text(Ink::Bold, &Human(*method).to_string()));
+        if let Some(place) = answer.and_then(|it| crate::text::bir::source_range(class, it)) {
+            text.push_str(&style.text(Ink::Dim, &format!("  {place}")));
+        }
+        text.push('\n');
+        for it in calls {
+            call(&mut text, *answer, it, style);
+        }
+        text.push('\n');
+    }
+    out.extend(text.as_bytes());
+}
+
+fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, style: Style) {
+    let pc = answer.zip(it.instr).and_then(|(answer, instr)| answer.positions.pc(instr));
+    let line = answer.zip(it.instr).and_then(|(answer, instr)| answer.positions.line(instr));
+    let mut place = String::new();
+    // Writing to a string cannot fail.
+    let _ = match (pc, line) {
+        (Some(pc), Some(line)) => write!(place, "pc {pc}, line {line}: "),
+        (Some(pc), None) => write!(place, "pc {pc}: "),
+        _ => Ok(()),
+    };
+    let what = match it.declared {
+        Some(declared) => Human(declared).to_string(),
+        None => "class initialisation".to_owned(),
+    };
+    let _ = writeln!(out, "  {}{} {what}", style.text(Ink::Dim, &place), word(it.kind));
+    if !it.glue.is_empty() {
+        let names: Vec<String> = it.glue.iter().map(|it| dotted(*it)).collect();
+        let text = format!("     through function objects of {}", names.join(", "));
+        let _ = writeln!(out, "{}", style.text(Ink::Dim, &text));
+    }
+    targets(out, "->", Ink::Blue, &it.targets, style);
+    targets(out, "?> possibly", Ink::Yellow, &it.possible, style);
+    for error in &it.errors {
+        let _ = writeln!(out, "     {}", style.text(Ink::Red, &format!("! {}", dotted(*error))));
+    }
+    if let Some(open) = it.open {
+        let text = format!("?  anywhere: {}", why::why(open));
+        let _ = writeln!(out, "     {}", style.text(Ink::Yellow, &text));
+    }
+}
+
+fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodId], style: Style) {
+    for it in targets.iter().take(TARGETS) {
+        let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} {}", Human(*it))));
+    }
+    if let Some(more) = targets.len().checked_sub(TARGETS).filter(|&it| it > 0) {
+        let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} and {more} more")));
+    }
+}
+
+fn word(kind: CallWord) -> &'static str {
+    match kind {
+        CallWord::Virtual => "virtual",
+        CallWord::Interface => "interface",
+        CallWord::Special => "special",
+        CallWord::Static => "static",
+        CallWord::Dynamic => "dynamic",
+        CallWord::Clinit => "runs initialisers:",
+        CallWord::Bootstrap => "bootstrap",
+        CallWord::Native => "from native code",
+        CallWord::Thread => "starts a thread:",
+    }
+}
+
+fn dotted(it: ide::Text) -> String {
+    it.to_string().replace('/', ".")
+}

@@ -1,0 +1,48 @@
+//! What methods let out, as text.
+
+use std::fmt::Write;
+
+use ide::{Human, Part, Text, Throws};
+
+use crate::text::style::{Ink, Style};
+use crate::text::why;
+
+/// Appends the answers about a class's methods.
+pub(crate) fn class(out: &mut Vec<u8>, answers: &[Throws], style: Style) {
+    let mut text = String::new();
+    for it in answers {
+        method(&mut text, it, style);
+    }
+    out.extend(text.as_bytes());
+}
+
+fn method(out: &mut String, it: &Throws, style: Style) {
+    let _ = writeln!(out, "{}", style.text(Ink::Bold, &Human(it.method).to_string()));
+    if !it.known.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("! {}", parts(&it.known))));
+    }
+    if let Some(open) = &it.open {
+        let within = parts(&open.within);
+        let what = match (within == "java.lang.Throwable+", open.except.is_empty()) {
+            (true, true) => "anything".to_owned(),
+            (true, false) => format!("anything but {}", parts(&open.except)),
+            (false, _) => within,
+        };
+        let because = why::steps(&open.because).join(" <- ");
+        let _ = writeln!(out, "  {}", style.text(Ink::Yellow, &format!("? {what}: {because}")));
+    }
+    if it.known.is_empty() && it.open.is_none() {
+        let _ = writeln!(out, "  {}", style.text(Ink::Dim, "nothing"));
+    }
+    out.push('\n');
+}
+
+/// `java.io.IOException+` is the class with its subclasses.
+fn parts(parts: &[Part]) -> String {
+    let one = |it: &Part| {
+        let name = why::dotted(Text(it.class.bytes()));
+        format!("{name}{}", if it.cone { "+" } else { "" })
+    };
+    parts.iter().map(one).collect::<Vec<_>>().join(", ")
+}

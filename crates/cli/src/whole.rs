@@ -1,0 +1,138 @@
+//! The whole program behind an answer: all classes are taken apart, those of libraries and of the JDK too.
+
+use std::ops::ControlFlow;
+
+use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use driver::parallel::map_ordered;
+use export::frame::{Header, Trailer};
+use ide::answer::{ClassAnswer, class_record_and_answer};
+use ide::whole::{ClassRecord, Whole, read_class};
+use ide::{MethodId, WholeOptions, WorldKind};
+use rustc_hash::FxHashSet;
+
+use crate::args::{AssumeArg, WorldArg, WorldArgs};
+use crate::progress::Progress;
+use crate::run::Run;
+
+/// A class to take apart.
+struct Item<'a> {
+    container: &'a LoadedContainer,
+    entry: &'a ClassEntry,
+    /// Its number, if the result shows it.
+    shown: Option<usize>,
+}
+
+/// What a worker keeps from class to class.
+#[derive(Default)]
+struct Worker {
+    read: Scratch,
+    lower: ide::Scratch,
+}
+
+/// Takes all classes apart and joins them. What the result shows of them is kept by the run, so that no class is taken
+/// apart twice.
+///
+/// # Errors
+/// When a thread cannot be started.
+pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
+    let (whole, kept) = read(run, args)?;
+    run.keep(kept);
+    Ok(whole)
+}
+
+fn read(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<(Whole, Vec<Option<ClassAnswer>>)> {
+    let items = items(run);
+    let mut records: Vec<(ClassRecord, ide::Role)> = Vec::with_capacity(items.len());
+    let mut kept = Vec::new();
+    let mut progress = Progress::new(items.len(), run.global.quiet, false);
+    let mut index = 0;
+    let select = |it: &MethodId| run.selected_by_any(it);
+    let work = |worker: &mut Worker, item: &Item<'_>| {
+        let class = item.container.bytes(item.entry, &mut worker.read).ok()?;
+        // A class with something to say about its entry is read again when it is shown.
+        if item.shown.is_some() && class.note.is_none() {
+            let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower).ok()?;
+            return Some((record, Some(answer)));
+        }
+        Some((read_class(class.bytes, &mut worker.lower).ok()?, None))
+    };
+    let done: ControlFlow<()> =
+        map_ordered(&items, run.settings.threads.value, Worker::default, work, |made| {
+            progress.step();
+            let item = &items[index];
+            index += 1;
+            // A class that cannot be read is outside. Those of the program are listed when they are shown.
+            if let Ok(Some((record, answer))) = made {
+                records.push((record, role(item.container)));
+                if let (Some(number), Some(answer)) = (item.shown, answer) {
+                    if kept.len() <= number {
+                        kept.resize_with(number + 1, || None);
+                    }
+                    kept[number] = Some(answer);
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+    progress.finish();
+    debug_assert!(done.is_continue());
+    Ok((Whole::new(records, options(run, args)), kept))
+}
+
+/// All classes, in class-path order; of the JDK those that are not shadowed.
+fn items<'a>(run: &'a Run<'_>) -> Vec<Item<'a>> {
+    let shown = run.items(&mut Trailer::default());
+    let mut next = shown.iter().peekable();
+    let mut seen: FxHashSet<&str> = FxHashSet::default();
+    let mut items = Vec::new();
+    for (container, entry) in run.world().classes() {
+        let shown = next.next_if(|it| std::ptr::eq(it.entry, entry)).map(|it| it.number);
+        // Each module has a `module-info` of its own. Which of several definitions counts is seen when they are joined,
+        // as ghosts stand back; the platform has none.
+        let named = container.has_paths && !entry.path().ends_with("module-info.class");
+        if named && !seen.insert(entry.path()) && container.role == Role::Jdk {
+            continue;
+        }
+        items.push(Item { container, entry, shown });
+    }
+    items
+}
+
+fn role(container: &LoadedContainer) -> ide::Role {
+    match container.role {
+        _ if container.platform => ide::Role::Jdk,
+        Role::App => ide::Role::App,
+        Role::Lib => ide::Role::Lib,
+        Role::Jdk => ide::Role::Jdk,
+    }
+}
+
+fn options(run: &Run<'_>, args: &WorldArgs) -> WholeOptions {
+    WholeOptions {
+        world: match args.world {
+            WorldArg::Open => WorldKind::Open,
+            WorldArg::Declared => WorldKind::Declared,
+            WorldArg::Closed => WorldKind::Closed,
+        },
+        release: Some(run.world().release),
+        assume_contract: args.assume == Some(AssumeArg::Contract),
+        link_errors: args.link_errors,
+        async_errors: args.async_errors,
+    }
+}
+
+/// What the answers rest on.
+pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> Header {
+    let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
+    let mut header =
+        run.header(command, if args.assume.is_some() { std::slice::from_ref(&contract) } else { &[] });
+    header.world = match args.world {
+        WorldArg::Open => "open",
+        WorldArg::Declared => "declared",
+        WorldArg::Closed => "closed",
+    };
+    header.vm_error_groups = vec!["init", "link"];
+    if args.async_errors {
+        header.vm_error_groups.push("async");
+    }
+    header
+}

@@ -1,0 +1,229 @@
+//! Theorem 2 of `conflex.txt` as a property: what is found of a part of a program covers what is found of the whole
+//! (`semantics.md` §1 and §7). Classes are taken away at random; nothing that the whole program does may be lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use driver::container::Scratch as Read;
+use driver::jdk::JdkChoice;
+use driver::world::{WorldSpec, load};
+use ide::answer::{MethodAnswer, Question, class_answer};
+use ide::whole::{ClassRecord, Whole, Work, read_class};
+use ide::{Call, MethodId, Part, Role, Scratch, Throws, WholeOptions, WorldKind};
+use test_utils::rng::Rng;
+
+/// A class of a program under test.
+struct Class {
+    name: String,
+    record: ClassRecord,
+    methods: Vec<MethodAnswer>,
+}
+
+fn options(world: WorldKind) -> WholeOptions {
+    WholeOptions { world, release: None, assume_contract: false, link_errors: false, async_errors: false }
+}
+
+/// The classes of a folder or jar.
+fn classes(input: &Path) -> Vec<Class> {
+    let input = camino::Utf8PathBuf::from_path_buf(input.to_path_buf()).unwrap();
+    let spec =
+        WorldSpec { inputs: vec![input], class_path: Vec::new(), jdk: JdkChoice::None, release: Some(25) };
+    let world = load(&spec).unwrap();
+    let (mut read, mut scratch) = (Read::default(), Scratch::default());
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for (container, entry) in world.classes() {
+        let bytes = world.bytes(container, entry, &mut read).unwrap().bytes.to_vec();
+        let question = Question { select: &|_| true, graphs: false, clock: None };
+        let Ok(answer) = class_answer(&bytes, &question, &mut scratch) else { continue };
+        if seen.insert(answer.class.to_string()) {
+            all.push(Class {
+                name: answer.class.to_string(),
+                record: read_class(&bytes, &mut scratch).unwrap(),
+                methods: answer.methods,
+            });
+        }
+    }
+    all
+}
+
+/// The answers about the methods of the classes whose numbers are given, which are the whole program.
+struct Answers {
+    throws: BTreeMap<MethodId, Throws>,
+    calls: BTreeMap<MethodId, Vec<Call>>,
+}
+
+fn ask(classes: &[Class], present: &[usize], world: WorldKind) -> Answers {
+    let records = present.iter().map(|&it| (classes[it].record.clone(), Role::App)).collect();
+    let whole = Whole::new(records, options(world));
+    let mut work: Work = whole.work();
+    let mut acc = Answers { throws: BTreeMap::new(), calls: BTreeMap::new() };
+    for it in present.iter().flat_map(|&it| &classes[it].methods) {
+        acc.throws.insert(it.method, whole.throws(&mut work, it.method).unwrap());
+        acc.calls.insert(it.method, whole.calls(it.method, &it.code));
+    }
+    acc
+}
+
+/// The superclasses of the classes of the full program, by name.
+struct Chains(BTreeMap<String, String>);
+
+impl Chains {
+    fn new(classes: &[Class]) -> Self {
+        let mut chains: BTreeMap<String, String> = BTreeMap::new();
+        for (sub, sup) in [
+            ("java/lang/Error", "java/lang/Throwable"),
+            ("java/lang/Exception", "java/lang/Throwable"),
+            ("java/lang/RuntimeException", "java/lang/Exception"),
+            ("java/lang/LinkageError", "java/lang/Error"),
+            ("java/lang/ExceptionInInitializerError", "java/lang/LinkageError"),
+            ("java/lang/NoClassDefFoundError", "java/lang/LinkageError"),
+            ("java/lang/BootstrapMethodError", "java/lang/LinkageError"),
+        ] {
+            chains.insert(sub.to_owned(), sup.to_owned());
+        }
+        let records = classes.iter().map(|it| (it.record.clone(), Role::App)).collect();
+        let whole = Whole::new(records, options(WorldKind::Open));
+        for outline in whole.program().program.hierarchy.ids().map(|it| {
+            let hierarchy = &whole.program().program.hierarchy;
+            hierarchy.outline(it).clone()
+        }) {
+            if let Some(above) = outline.super_class {
+                chains.insert(outline.class.to_string(), above.to_string());
+            }
+        }
+        Chains(chains)
+    }
+
+    fn is_below(&self, sub: &str, sup: &str) -> bool {
+        let mut at = Some(sub);
+        for _ in 0..1000 {
+            match at {
+                Some(it) if it == sup => return true,
+                Some(it) => at = self.0.get(it).map(String::as_str),
+                // What is thrown is below Throwable, whatever is known of its chain.
+                None => return sup == "java/lang/Throwable",
+            }
+        }
+        false
+    }
+
+    /// Whether the parts have a class, or with `cone` all of its subclasses too.
+    fn has(&self, parts: &[Part], class: &str, cone: bool) -> bool {
+        parts.iter().any(|it| {
+            let name = it.class.to_string();
+            if it.cone { self.is_below(class, &name) } else { !cone && name == class }
+        })
+    }
+
+    /// Whether an answer has what another says is known to come out.
+    fn covers(&self, answer: &Throws, part: &Part) -> bool {
+        let class = part.class.to_string();
+        if self.has(&answer.known, &class, part.cone) {
+            return true;
+        }
+        let open = |class: &str| match &answer.open {
+            None => false,
+            Some(open) => self.has(&open.within, class, false) && !self.has(&open.except, class, false),
+        };
+        if !part.cone {
+            return open(&class);
+        }
+        // Each class below it one by one, and those that nobody knows.
+        let below = self.0.keys().filter(|it| self.is_below(it, &class));
+        open(&class) && below.into_iter().all(|it| open(it) || self.has(&answer.known, it, false))
+    }
+}
+
+/// Says what the answer about a part of a program lost.
+fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str>) -> Vec<String> {
+    let mut lost = Vec::new();
+    for (method, throws) in &part.throws {
+        let whole = &full.throws[method];
+        for it in whole.known.iter().filter(|it| !chains.covers(throws, it)) {
+            lost.push(format!("{method} lets out {}{}", it.class, if it.cone { "+" } else { "" }));
+        }
+        if whole.open.is_some() && throws.open.is_none() {
+            lost.push(format!("{method} has no open part any more"));
+        }
+    }
+    for (method, calls) in &part.calls {
+        let same = |a: &Call, b: &Call| a.instr == b.instr && a.kind == b.kind && a.declared == b.declared;
+        for call in &full.calls[method] {
+            let found: Vec<&Call> = calls.iter().filter(|it| same(it, call)).collect();
+            let open = found.iter().any(|it| it.open.is_some());
+            for target in &call.targets {
+                let named =
+                    found.iter().any(|it| it.targets.contains(target) || it.possible.contains(target));
+                if !named && !open {
+                    lost.push(format!("{method} calls {target}"));
+                }
+                // Who is still there is named, unless an absent class may have taken its place.
+                let there = present.contains(target.class.to_string().as_str());
+                if there && !named && found.iter().all(|it| it.open.is_none()) {
+                    lost.push(format!("{method} calls {target} by name"));
+                }
+            }
+            if call.open.is_some() && !open {
+                lost.push(format!("{method} calls anything at {:?}", call.declared));
+            }
+        }
+    }
+    lost
+}
+
+/// Takes classes away in `rounds` ways; returns in how many of them some answer widened.
+fn check(input: &Path, rounds: u64) -> usize {
+    let classes = classes(input);
+    assert!(classes.len() > 5, "{}", input.display());
+    let chains = Chains::new(&classes);
+    let everything: Vec<usize> = (0..classes.len()).collect();
+    let names =
+        |present: &[usize]| present.iter().map(|&it| classes[it].name.as_str()).collect::<BTreeSet<_>>();
+    let full = ask(&classes, &everything, WorldKind::Open);
+    let closed = ask(&classes, &everything, WorldKind::Closed);
+    let found = lost(&closed, &full, &chains, &names(&everything));
+    assert!(found.is_empty(), "{}: open does not cover closed: {found:#?}", input.display());
+    let mut widened = 0;
+    for seed in 0..rounds {
+        let mut rng = Rng::new(seed + 1);
+        let one_of = 2 + rng.below(9);
+        let present: Vec<usize> = everything.iter().copied().filter(|_| rng.below(one_of) != 0).collect();
+        if present.is_empty() || present.len() == classes.len() {
+            continue;
+        }
+        let part = ask(&classes, &present, WorldKind::Open);
+        // All that is there may be all that there ever is, or the rest of the program and more.
+        for (what, whole) in [("open", &full), ("closed", &closed)] {
+            let found = lost(whole, &part, &chains, &names(&present));
+            assert!(found.is_empty(), "{}, seed {seed}, {what}: {found:#?}", input.display());
+        }
+        widened += usize::from(part.throws.iter().any(|(it, throws)| *throws != full.throws[it]));
+    }
+    widened
+}
+
+fn test_data(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(folder)
+}
+
+#[test]
+fn a_part_of_a_program_loses_nothing_that_the_whole_does() {
+    for folder in ["observed", "programs"] {
+        assert!(check(&test_data(folder), 60) > 20);
+    }
+}
+
+#[test]
+fn a_part_of_a_real_program_loses_nothing_either() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/small");
+    let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {
+        assert!(std::env::var_os("CI").is_none_or(|it| it != "true"), "CI has no corpus/small");
+        eprintln!("skipped: no corpus/small; `cargo xtask corpus small` fetches it");
+        return;
+    };
+    let jars = manifest.lines().filter_map(|it| it.split('\t').nth(5)).filter(|it| it.ends_with(".jar"));
+    for jar in jars {
+        check(&corpus.join(jar), 8);
+    }
+}

@@ -1,0 +1,66 @@
+//! A program that runs against another version of its library (`test-data/torture/link`): what the JVM does at each
+//! mismatch is among the answers, by name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn test_data(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/torture").join(path)
+}
+
+/// What the JVM printed for each of the numbered cases, as recorded; the names of the cases are those of `App.java`.
+fn recorded() -> Vec<(String, String)> {
+    let source = std::fs::read_to_string(test_data("link/app/App.java")).unwrap();
+    let names: Vec<&str> =
+        source.lines().filter_map(|it| it.trim().strip_prefix("t(\"")?.split('"').next()).collect();
+    let text = std::fs::read_to_string(test_data("expected.tsv")).unwrap();
+    let line = text.lines().find_map(|it| it.strip_prefix("link\tApp\t")).expect("the case is recorded");
+    let mut rest = line.split('\t').next_back().unwrap();
+    let mut acc = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        rest = rest.trim_start().strip_prefix(name).unwrap_or_else(|| panic!("{name} does not begin {rest}"));
+        let end = names.get(i + 1).map_or(rest.len(), |next| rest.find(next).unwrap());
+        acc.push(((*name).to_owned(), rest[..end].trim().to_owned()));
+        rest = &rest[end..];
+    }
+    acc
+}
+
+/// The graphs of the program's methods, by name.
+fn graphs(jdk: &Path) -> BTreeMap<String, Value> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    command.args(["cfg", "--quiet", "--link-errors", "--output-format", "jsonl", "--jdk"]).arg(jdk);
+    command.args([test_data("link/app"), test_data("link/v2")]);
+    let out = command.output().expect("the binary can be run");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    let records = text.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
+    records.filter_map(|it| Some((it["method"].as_str()?.to_owned(), it.clone()))).collect()
+}
+
+#[test]
+fn each_mismatch_raises_what_the_jvm_raises() {
+    let Some(jdk) = test_utils::jdk::at_least(17) else { return };
+    let graphs = graphs(&jdk.home);
+    let recorded = recorded();
+    assert_eq!(recorded.len(), 16, "{recorded:?}");
+    let mut errors = 0;
+    for (i, (name, result)) in recorded.iter().enumerate() {
+        let method = format!("App.lambda$main${i}()Ljava/lang/Object;");
+        let graph = graphs.get(&method).unwrap_or_else(|| panic!("no {method}"));
+        if let Some(error) = result.strip_suffix("Error") {
+            let error = format!("java/lang/{error}Error");
+            let mut nodes = graph["nodes"].as_array().unwrap().iter();
+            let raised = nodes.any(|node| {
+                let parts = node["exception"].as_array().into_iter().flatten();
+                node["open"].is_null() && parts.into_iter().any(|it| it["type"] == error.as_str())
+            });
+            assert!(raised, "{name}: nothing raises {error} in {}", graph["nodes"]);
+            errors += 1;
+        }
+    }
+    assert_eq!(errors, 12);
+}

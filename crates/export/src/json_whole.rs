@@ -1,0 +1,183 @@
+//! Answers about whole programs as JSON objects, each on one line.
+
+use ide::answer::MethodAnswer;
+use ide::{Call, CallWord, MethodId, Part, Step, Text, Throws, Why};
+
+use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
+
+/// Appends where one call goes. `lines`: it stands on a line by itself.
+pub(crate) fn call(
+    out: &mut Vec<u8>,
+    lines: bool,
+    place: &str,
+    caller: MethodId,
+    answer: Option<&MethodAnswer>,
+    it: &Call,
+) {
+    out.push(b'{');
+    if lines {
+        key(out, "record");
+        string(out, "call");
+    }
+    key(out, "caller");
+    method_name(out, caller);
+    key(out, "place");
+    string(out, place);
+    let positions = answer.zip(it.instr);
+    key(out, "pc");
+    optional_number(out, positions.and_then(|(answer, instr)| answer.positions.pc(instr)));
+    key(out, "line");
+    optional_number(out, positions.and_then(|(answer, instr)| answer.positions.line(instr)));
+    call_members(out, it);
+    out.push(b'}');
+}
+
+/// Appends how a call goes, and where.
+pub(crate) fn call_members(out: &mut Vec<u8>, it: &Call) {
+    key(out, "kind");
+    string(out, word(it.kind));
+    key(out, "declared");
+    match it.declared {
+        Some(it) => method_name(out, it),
+        None => out.extend(b"null"),
+    }
+    key(out, "targets");
+    array(out, &it.targets, |out, it| method_name(out, *it));
+    key(out, "possible");
+    array(out, &it.possible, |out, it| method_name(out, *it));
+    key(out, "glue");
+    array(out, &it.glue, |out, it| texts(out, &[*it]));
+    key(out, "errors");
+    array(out, &it.errors, |out, it| texts(out, &[*it]));
+    key(out, "open");
+    match it.open {
+        Some(it) => why(out, it),
+        None => out.extend(b"null"),
+    }
+}
+
+/// Appends what one method lets out.
+pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
+    out.push(b'{');
+    if lines {
+        key(out, "record");
+        string(out, "method");
+    }
+    key(out, "method");
+    method_name(out, it.method);
+    key(out, "place");
+    string(out, place);
+    key(out, "throws");
+    parts(out, &it.known);
+    key(out, "open");
+    match &it.open {
+        None => {
+            out.extend(b"null");
+            key(out, "because");
+            out.extend(b"[]");
+        }
+        Some(open) => {
+            out.push(b'{');
+            key(out, "within");
+            parts(out, &open.within);
+            key(out, "except");
+            parts(out, &open.except);
+            out.push(b'}');
+            key(out, "because");
+            array(out, &open.because, |out, it| step(out, *it));
+        }
+    }
+    out.push(b'}');
+}
+
+/// Appends classes and cones.
+pub(crate) fn parts(out: &mut Vec<u8>, parts: &[Part]) {
+    array(out, parts, |out, it| {
+        out.push(b'{');
+        key(out, "type");
+        texts(out, &[Text(it.class.bytes())]);
+        key(out, "cone");
+        boolean(out, it.cone);
+        out.push(b'}');
+    });
+}
+
+fn step(out: &mut Vec<u8>, it: Step) {
+    if let Step::Open(it) = it {
+        return why(out, it);
+    }
+    let (word, name): (_, Option<Named>) = match it {
+        Step::Method(it) => ("method", Some(Named::Method(it))),
+        Step::Dispatch(it) => ("call", Some(Named::Method(it))),
+        Step::Initializer(it) => ("initializer", Some(Named::Class(it))),
+        Step::Glue(it) => ("function", Some(Named::Class(it))),
+        Step::Rethrown(it) => ("rethrown", Some(Named::Method(it))),
+        Step::Raised | Step::Open(_) => ("raised", None),
+    };
+    reason(out, word, name);
+}
+
+/// Appends why something is open.
+pub(crate) fn why(out: &mut Vec<u8>, it: Why) {
+    let name = match it {
+        Why::Outside(it) | Why::Overridable(it) | Why::Initializer(it) => Some(Named::Class(it)),
+        Why::SignaturePolymorphic | Why::Function => None,
+        Why::Bootstrap(it)
+        | Why::Native(it)
+        | Why::MissingCode(it)
+        | Why::Ghost(it)
+        | Why::LetsOut(it)
+        | Why::Caught(it) => Some(Named::Method(it)),
+    };
+    reason(out, why_word(it), name);
+}
+
+/// The word for why something is open.
+pub(crate) fn why_word(it: Why) -> &'static str {
+    match it {
+        Why::Outside(_) => "outside",
+        Why::Overridable(_) => "overridable",
+        Why::Initializer(_) => "initializer",
+        Why::SignaturePolymorphic => "signature-polymorphic",
+        Why::Bootstrap(_) => "unknown-bootstrap",
+        Why::Native(_) => "native",
+        Why::MissingCode(_) => "missing-code",
+        Why::Ghost(_) => "ghost",
+        Why::LetsOut(_) => "callee",
+        Why::Caught(_) => "caught",
+        Why::Function => "function",
+    }
+}
+
+/// What a reason names.
+enum Named {
+    Class(Text),
+    Method(MethodId),
+}
+
+fn reason(out: &mut Vec<u8>, word: &str, name: Option<Named>) {
+    out.push(b'{');
+    key(out, "reason");
+    string(out, word);
+    key(out, "name");
+    match name {
+        Some(Named::Class(it)) => texts(out, &[it]),
+        Some(Named::Method(it)) => method_name(out, it),
+        None => out.extend(b"null"),
+    }
+    out.push(b'}');
+}
+
+fn word(kind: CallWord) -> &'static str {
+    match kind {
+        CallWord::Virtual => "virtual",
+        CallWord::Interface => "interface",
+        CallWord::Special => "special",
+        CallWord::Static => "static",
+        CallWord::Dynamic => "dynamic",
+        CallWord::Clinit => "clinit",
+        CallWord::Bootstrap => "bootstrap",
+        CallWord::Native => "native",
+        CallWord::Thread => "thread",
+    }
+}

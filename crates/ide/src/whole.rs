@@ -1,0 +1,112 @@
+//! Answers about a whole program, as far as it is there: where calls go, what methods let out, and why.
+//!
+//! [`read_class`] takes one class apart, for as many workers as there are; [`Whole::new`] joins what they made.
+
+use analysis::fault::Fault;
+use analysis::names::{MethodId, Text};
+use analysis::parts::MethodCode;
+use analysis::whole::answers::{Call, Throws};
+use analysis::whole::explain::{Bodies, Receiver, Way};
+use analysis::whole::graph::{Graph, Texts};
+use analysis::whole::lattice::Exceptions;
+use analysis::whole::missing::Missing;
+use analysis::whole::program::{Options, Program, WholeProgram};
+use analysis::whole::record::class_record;
+use analysis::whole::solved::solved;
+use bir::lower::Scratch;
+use program::input::Role;
+
+pub use analysis::whole::record::ClassRecord;
+
+/// Takes one class apart. `scratch` is memory that one class leaves for the next.
+///
+/// # Errors
+/// When the structure of the file cannot be read: the class is then outside.
+pub fn read_class(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fault> {
+    class_record(bytes, scratch).map_err(Fault::from)
+}
+
+/// A whole program.
+pub struct Whole {
+    program: WholeProgram,
+}
+
+/// What a worker keeps from question to question: the sets that it meets on its way.
+pub struct Work {
+    exceptions: Exceptions,
+    texts: Texts,
+}
+
+impl Whole {
+    /// Joins the classes, in class-path order. Of two with one name the first counts.
+    pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
+        Whole { program: solved(Program::new(records, &options), options) }
+    }
+
+    /// Where the calls of a method go, by instruction; none of a method that is not in the program.
+    pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
+        self.program.named(method).map_or_else(Vec::new, |it| self.program.calls(it, code))
+    }
+
+    /// What a native method calls back.
+    pub fn native_calls(&self, method: MethodId) -> Vec<Call> {
+        self.program.named(method).map_or_else(Vec::new, |it| self.program.native_calls(it))
+    }
+
+    /// What a method lets out; `None` if it is not in the program.
+    pub fn throws(&self, work: &mut Work, method: MethodId) -> Option<Throws> {
+        let id = self.program.named(method)?;
+        Some(self.program.throws(&mut work.exceptions, id))
+    }
+
+    /// The final graph of a method, with where its calls go if that is wanted; empty for one that is not in the program.
+    pub fn graph(&self, work: &mut Work, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
+        let Some(id) = self.program.named(method) else { return Graph::default() };
+        let mut graph = self.program.graph(&mut work.exceptions, &mut work.texts, id, code);
+        if calls {
+            graph.calls = self.program.calls(id, code);
+        }
+        graph
+    }
+
+    /// Why a method lets out what it does, or what is below the class `only`; `None` if it is not in the program.
+    pub fn ways(
+        &self,
+        work: &mut Work,
+        bodies: &mut dyn Bodies,
+        method: MethodId,
+        only: Option<Text>,
+    ) -> Option<Vec<Way>> {
+        let id = self.program.named(method)?;
+        Some(self.program.ways(&mut work.exceptions, bodies, id, only))
+    }
+
+    /// The receivers for which a call of `caller` goes to a target, each with its chain of supertypes; at most `limit`.
+    pub fn receivers(
+        &self,
+        caller: MethodId,
+        declared: MethodId,
+        target: MethodId,
+        limit: usize,
+    ) -> Vec<Receiver> {
+        match (self.program.named(caller), self.program.named(target)) {
+            (Some(caller), Some(target)) => self.program.receivers(caller, declared, target, limit),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The classes that the program names and that are not there, by text.
+    pub fn missing(&self) -> Vec<Missing> {
+        self.program.missing()
+    }
+
+    /// What a worker needs to ask.
+    pub fn work(&self) -> Work {
+        Work { exceptions: self.program.exceptions.clone(), texts: Texts::default() }
+    }
+
+    /// The program behind the answers.
+    pub fn program(&self) -> &WholeProgram {
+        &self.program
+    }
+}
