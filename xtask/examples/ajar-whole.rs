@@ -1,0 +1,95 @@
+//! Whole programs, for `cargo xtask bench`: each run is a process of its own, as everything is measured cold.
+//!
+//! - `ajar-whole program WORLD BLOB` makes the final graphs of all methods of a blob of `ajar-bench` on one thread, and
+//!   prints the CPU time of the process after each stage in nanoseconds: records, program, solved, graphs; the time of the
+//!   propagation alone; then counts: methods, components, sets, nodes, edges; and the peak of memory in bytes.
+
+use std::hint::black_box;
+
+use analysis::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
+use analysis::whole::graph::Texts;
+use analysis::whole::program::{Options, Program};
+use analysis::whole::record::class_record_of;
+use analysis::whole::solved::{propagation, solved};
+use anyhow::{Context, Result, bail};
+use bir::lower::Scratch;
+use program::input::{Role, WorldKind};
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["program", world, blob] => whole(world, blob),
+        _ => bail!("usage: ajar-whole program open|declared|closed BLOB"),
+    }
+}
+
+fn whole(world: &str, blob: &str) -> Result<()> {
+    let world = match world {
+        "open" => WorldKind::Open,
+        "declared" => WorldKind::Declared,
+        "closed" => WorldKind::Closed,
+        _ => bail!("no such world"),
+    };
+    let bytes = std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?;
+    let classes = split(&bytes)?;
+    let mut times = vec![cpu()?];
+    let mut scratch = Scratch::default();
+    let mut records = Vec::with_capacity(classes.len());
+    let mut codes = Vec::new();
+    let select = PartOptions { select: &|_| true, clock: None };
+    for it in &classes {
+        let parts = ClassParts::read(it)?.methods(&select, &mut scratch, &mut StageTimes::default())?;
+        records.push((class_record_of(it, &parts)?, Role::Jdk));
+        // As `ajar cfg` does: what will be drawn is kept, so that no class is taken apart twice.
+        let code = |it: MethodPart| Some((it.id(), it.code?.ok()?.0));
+        codes.extend(parts.into_iter().filter_map(code));
+    }
+    times.push(cpu()?);
+    let options =
+        Options { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false };
+    let program = Program::new(records, &options);
+    times.push(cpu()?);
+    let whole = solved(program, options);
+    times.push(cpu()?);
+    let (mut nodes, mut edges) = (0, 0);
+    let methods = whole.program.methods().count();
+    let mut exceptions = whole.exceptions.clone();
+    let mut texts = Texts::default();
+    for (method, code) in &codes {
+        if let Some(id) = whole.named(*method) {
+            let graph = whole.graph(&mut exceptions, &mut texts, id, code);
+            nodes += graph.cfg.nodes.len();
+            edges += graph.cfg.edges.len();
+            black_box(&graph);
+        }
+    }
+    times.push(cpu()?);
+    let peak = driver::usage::peak_memory().unwrap_or(0);
+    let solution = propagation(&whole);
+    times.push(cpu()?);
+    let spent: Vec<String> = times.windows(2).map(|it| (it[1] - it[0]).to_string()).collect();
+    let (components, sets) = (solution.n_components(), whole.exceptions.universe.n_sets());
+    println!("{}\t{methods}\t{components}\t{sets}\t{nodes}\t{edges}\t{peak}", spent.join("\t"));
+    std::mem::forget((whole, solution, codes));
+    Ok(())
+}
+
+/// CPU time of the process in nanoseconds.
+fn cpu() -> Result<u64> {
+    driver::usage::process_time()
+        .map(|it| it.as_nanos() as u64)
+        .context("this system does not tell CPU times")
+}
+
+/// The classes of a blob.
+fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
+    let mut classes = Vec::new();
+    while let Some((length, rest)) = blob.split_first_chunk() {
+        let length = u32::from_be_bytes(*length) as usize;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        classes.push(class);
+        blob = rest;
+    }
+    Ok(classes)
+}
