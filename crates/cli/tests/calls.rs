@@ -1,0 +1,105 @@
+//! Small cases of where calls go, positive and negative, after the categories that call-graph benchmarks have: calls that
+//! are and are not virtual, default methods, initialisers, function objects, dynamic call sites, reflection.
+//!
+//! The sources in `test-data/calls` say at the end of a line what the calls of that line must come to, without any JDK:
+//! `-> targets`, `open` (some call may go anywhere), `closed` (none may), `not targets`, `nothing` (no call at all).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/calls")
+}
+
+/// All calls of the classes, by the source file's stem and line.
+fn calls() -> BTreeMap<(String, i64), Vec<Value>> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    command.args(["calls", "--quiet", "--jdk", "none", "--output-format", "jsonl"]).arg(folder());
+    let out = command.output().expect("the binary can be run");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let mut acc: BTreeMap<(String, i64), Vec<Value>> = BTreeMap::new();
+    for line in String::from_utf8(out.stdout).unwrap().lines() {
+        let call: Value = serde_json::from_str(line).unwrap();
+        if let (Some(caller), Some(line)) = (call["caller"].as_str(), call["line"].as_i64()) {
+            let class = &caller[..caller.find('(').unwrap()];
+            let class = &class[..class.rfind('.').unwrap()];
+            let file = class.rsplit('/').next().unwrap().split('$').next().unwrap();
+            // Two top-level classes of one file.
+            let file = if file == "Near" { "Hidden" } else { file };
+            acc.entry((file.to_owned(), line)).or_default().push(call);
+        }
+    }
+    acc
+}
+
+/// `q.C.m()V` as machines write it.
+fn machine(method: &str) -> String {
+    let (name, descriptor) = method.split_at(method.find('(').unwrap());
+    let (class, name) = name.rsplit_once('.').unwrap();
+    format!("{}.{name}{descriptor}", class.replace('.', "/"))
+}
+
+fn methods(text: &str) -> impl Iterator<Item = String> {
+    text.split(' ').filter(|it| !it.is_empty()).map(machine)
+}
+
+fn sources(folder: &Path, acc: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, acc);
+        } else if path.extension().is_some_and(|it| it == "java") {
+            acc.push(path);
+        }
+    }
+}
+
+#[test]
+fn calls_go_where_the_sources_say() {
+    let calls = calls();
+    let mut files = Vec::new();
+    sources(&folder(), &mut files);
+    files.sort();
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for file in files {
+        let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = std::fs::read_to_string(&file).unwrap();
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some((_, wanted)) = line.split_once("// ") else { continue };
+            let here = calls.get(&(stem.clone(), number)).map(Vec::as_slice).unwrap_or_default();
+            let targets: BTreeSet<&str> = here
+                .iter()
+                .flat_map(|it| it["targets"].as_array().unwrap())
+                .filter_map(Value::as_str)
+                .collect();
+            let open = here.iter().any(|it| !it["open"].is_null());
+            let mut fail =
+                |what: String| wrong.push(format!("{stem}.java:{number}: {what}; found {targets:?}"));
+            for part in wanted.split('|').map(str::trim) {
+                checked += 1;
+                if let Some(list) = part.strip_prefix("-> ") {
+                    for it in methods(list).filter(|it| !targets.contains(it.as_str())) {
+                        fail(format!("{it} is no target"));
+                    }
+                } else if let Some(list) = part.strip_prefix("not ") {
+                    for it in methods(list).filter(|it| targets.contains(it.as_str())) {
+                        fail(format!("{it} is a target"));
+                    }
+                } else {
+                    match part {
+                        "open" if !open => fail("nothing is open".to_owned()),
+                        "closed" if open => fail(format!("something is open: {here:?}")),
+                        "nothing" if !here.is_empty() => fail("there are calls".to_owned()),
+                        "open" | "closed" | "nothing" => {}
+                        other => panic!("{stem}.java:{number}: what is `{other}`?"),
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(checked > 60, "{checked}");
+}
