@@ -179,7 +179,7 @@ pub(crate) struct CallsArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
     /// Form of the result [default: text].
-    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -4,13 +4,15 @@ use std::io::{self, Write};
 
 use crate::form::Format;
 use crate::frame::{Header, Trailer, header_members, trailer_members};
-use crate::{dot, graphml};
+use crate::{call_graph, dot, graphml};
 
 /// A document that is being written.
 pub struct Document<W> {
     out: W,
     format: Format,
     empty: bool,
+    /// Whether all fragments are one graph.
+    one_graph: bool,
 }
 
 impl<W: Write> Document<W> {
@@ -33,11 +35,16 @@ impl<W: Write> Document<W> {
                 text.splice(1..1, b"\"record\":\"header\",".iter().copied());
                 text.extend(b"}\n");
             }
-            Format::Dot => dot::header(&mut text, header),
+            Format::Dot => {
+                dot::header(&mut text, header);
+                if header.command == "calls" {
+                    call_graph::begin(&mut text);
+                }
+            }
             Format::GraphMl => graphml::header(&mut text, header),
         }
         out.write_all(&text)?;
-        Ok(Document { out, format, empty: true })
+        Ok(Document { out, format, empty: true, one_graph: header.command == "calls" })
     }
 
     /// Writes a fragment. Empty ones leave no trace.
@@ -72,7 +79,12 @@ impl<W: Write> Document<W> {
                 trailer_members(&mut text, trailer);
                 text.extend(b"}\n");
             }
-            Format::Dot => dot::trailer(&mut text, trailer),
+            Format::Dot => {
+                if self.one_graph {
+                    call_graph::end(&mut text);
+                }
+                dot::trailer(&mut text, trailer);
+            }
             Format::GraphMl => graphml::trailer(&mut text, trailer),
         }
         self.out.write_all(&text)?;

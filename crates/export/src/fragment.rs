@@ -4,7 +4,7 @@ use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Call, Graph, MethodId, Throws};
 
 use crate::form::{Format, Nodes};
-use crate::{dot, graphml, json_method, json_whole};
+use crate::{call_graph, dot, graphml, json_method, json_whole};
 
 /// Appends the graphs of the class's methods, one a method that has code. `number` is the number of the class in the run: GraphML ids are made of
 /// it. `nodes` matters to Graphviz only.
@@ -42,18 +42,25 @@ pub fn bir_fragment(out: &mut Vec<u8>, format: Format, place: &str, class: &Clas
     }
 }
 
-/// Appends where the calls of a class's methods go: one object a call. Graph formats stay empty.
+/// Appends where the calls of a class's methods go: one object a call; in Graphviz edges between methods. GraphML stays
+/// empty.
 pub fn calls_fragment(
     out: &mut Vec<u8>,
     format: Format,
     place: &str,
     calls: &[(MethodId, Option<&MethodAnswer>, Vec<Call>)],
 ) {
-    let all = calls.iter().flat_map(|it| it.2.iter().map(move |call| (it.0, it.1, call)));
-    for (i, (method, answer, call)) in all.enumerate() {
-        open(out, format, i);
-        json_whole::call(out, format == Format::JsonLines, place, method, answer, call);
-        close(out, format);
+    match format {
+        Format::Json | Format::JsonLines => {
+            let all = calls.iter().flat_map(|it| it.2.iter().map(move |call| (it.0, it.1, call)));
+            for (i, (method, answer, call)) in all.enumerate() {
+                open(out, format, i);
+                json_whole::call(out, format == Format::JsonLines, place, method, answer, call);
+                close(out, format);
+            }
+        }
+        Format::Dot => calls.iter().for_each(|it| call_graph::edges(out, it.0, &it.2)),
+        Format::GraphMl => {}
     }
 }
 

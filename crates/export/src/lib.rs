@@ -13,6 +13,7 @@ pub mod frame;
 pub mod missing;
 pub mod stats;
 
+mod call_graph;
 mod dot;
 mod graphml;
 mod json;

@@ -217,6 +217,42 @@ fn calls_and_throws_keep_their_schemas() {
 }
 
 #[test]
+fn a_call_graph_is_one_graph() {
+    const TWO: &str = r#"
+.class public super p/A
+.method public static a()V
+  invokestatic p/A.b()V
+  invokestatic p/A.b()V
+  invokestatic p/Gone.c()V
+  return
+.end
+.method public static b()V
+  return
+.end
+"#;
+    let bytes = assemble(TWO).unwrap().remove(0).bytes;
+    let options = WholeOptions {
+        world: WorldKind::Open,
+        release: None,
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
+    let record = read_class(&bytes, &mut Scratch::default()).unwrap();
+    let whole = Whole::new(vec![(record, Role::App)], options);
+    let class = answer(&bytes);
+    let calls: Vec<_> =
+        class.methods.iter().map(|it| (it.method, None, whole.calls(it.method, &it.code))).collect();
+    let mut document = Document::begin(Vec::new(), Format::Dot, &header("calls")).unwrap();
+    let mut out = Vec::new();
+    calls_fragment(&mut out, Format::Dot, "place", &calls);
+    document.fragment(&out).unwrap();
+    let text = String::from_utf8(document.end(&Trailer::default()).unwrap()).unwrap();
+    let graph = text.split_once("arrowsize=0.6];\n").unwrap().1;
+    assert_eq!(graph, "  \"p.A.a()\" [style=dashed, color=\"#b07020\"];\n  \"p.A.a()\" -> \"p.A.b()\";\n}\n");
+}
+
+#[test]
 fn the_schema_refuses_what_is_wrong() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

@@ -1,0 +1,74 @@
+//! A call graph in Graphviz: methods, and an edge to each that a call of theirs may go to.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use ide::{Call, CallWord, Human, MethodId};
+
+use crate::markup::dot_id;
+
+/// Begins the graph.
+pub(crate) fn begin(out: &mut Vec<u8>) {
+    out.extend(
+        br##"digraph calls {
+  graph [rankdir=LR, fontname="Helvetica", nodesep=0.15, ranksep=0.6];
+  node [fontname="Helvetica", fontsize=10, shape=box, height=0.25, margin="0.08,0.03", color="#778899"];
+  edge [color="#445566", arrowsize=0.6];
+"##,
+    );
+}
+
+/// Ends it.
+pub(crate) fn end(out: &mut Vec<u8>) {
+    out.extend(b"}\n");
+}
+
+/// How an edge looks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Look {
+    Plain,
+    /// Control comes by itself: initialisers, bootstrap methods, threads.
+    Implicit,
+    /// Only if an absent class lies between.
+    Possible,
+}
+
+/// Appends the edges of a method, those to one target once.
+pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, calls: &[Call]) {
+    let mut edges: BTreeMap<MethodId, Look> = BTreeMap::new();
+    let mut add = |target: MethodId, look: Look| {
+        let known = edges.entry(target).or_insert(look);
+        *known = look.min(*known);
+    };
+    for call in calls {
+        let implicit =
+            matches!(call.kind, CallWord::Clinit | CallWord::Bootstrap | CallWord::Native | CallWord::Thread);
+        let look = if implicit { Look::Implicit } else { Look::Plain };
+        call.targets.iter().for_each(|&it| add(it, look));
+        call.possible.iter().for_each(|&it| add(it, Look::Possible));
+    }
+    let open = calls.iter().any(|it| it.open.is_some());
+    if edges.is_empty() && !open {
+        return;
+    }
+    out.extend(b"  ");
+    dot_id(out, Human(caller));
+    if open {
+        // What it calls besides is not known.
+        out.extend(b" [style=dashed, color=\"#b07020\"]");
+    }
+    out.extend(b";\n");
+    for (target, look) in edges {
+        out.extend(b"  ");
+        dot_id(out, Human(caller));
+        out.extend(b" -> ");
+        dot_id(out, Human(target));
+        // Writing to a vector cannot fail.
+        let _ = match look {
+            Look::Plain => write!(out, ";"),
+            Look::Implicit => write!(out, " [style=dotted];"),
+            Look::Possible => write!(out, " [style=dashed, color=\"#b07020\"];"),
+        };
+        out.push(b'\n');
+    }
+}
