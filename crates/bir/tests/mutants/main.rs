@@ -10,8 +10,9 @@ mod worst;
 use std::alloc::System;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use classfile::names::{ClassName, Descriptor, MemberRef, Name};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use test_utils::asm::Assembled;
 use test_utils::generate::{Mode, program};
@@ -29,7 +30,19 @@ static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
+    static ROOM: Once = Once::new();
+    ROOM.call_once(make_room);
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Fills the tables of the process-wide interner, which double when they are full. That costs no name more than a few
+/// words, but the whole of it would fall to the one mutant that comes in between.
+fn make_room() {
+    let class = ClassName::new(b"room/C");
+    for i in 0..200_000 {
+        let name = Name::new(format!("room{i}").as_bytes());
+        MemberRef::new(class, name, Descriptor::new(b"()V"));
+    }
 }
 
 /// What reading `bytes` comes to, and the bytes allocated in the course of it, whether they are freed or not.
