@@ -39,8 +39,9 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     let mut codes = Vec::new();
     let select = PartOptions { select: &|_| true, clock: None };
     for it in &classes {
-        let parts = ClassParts::read(it)?.methods(&select, &mut scratch, &mut StageTimes::default())?;
-        records.push((class_record_of(it, &parts)?, Role::Jdk));
+        let class = ClassParts::read(it)?;
+        let parts = class.methods(&select, &mut scratch, &mut StageTimes::default())?;
+        records.push((class_record_of(it, &class, &parts)?, Role::Jdk));
         // As `ajar cfg` does: what will be drawn is kept, so that no class is taken apart twice.
         let code = |it: MethodPart| Some((it.id(), it.code?.ok()?.0));
         codes.extend(parts.into_iter().filter_map(code));

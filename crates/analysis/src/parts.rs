@@ -15,6 +15,7 @@ use flow::cfg::{Cfg, Options, cfg};
 use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
+use program::outline::{Outline, outline_of};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::names::{MethodId, Text};
@@ -102,6 +103,14 @@ impl<'a> ClassParts<'a> {
         no_duplicates(&file)?;
         let source_file = file.attributes().text(b"SourceFile").map(|it| Text(it.bytes()));
         Ok(ClassParts { head, source_file, file, static_fields })
+    }
+
+    /// What the rest of a program can see of the class without any body.
+    ///
+    /// # Errors
+    /// When the name of a supertype or member cannot be read.
+    pub fn outline(&self) -> Result<Outline> {
+        outline_of(&self.file)
     }
 
     /// The methods in file order, without their code.

@@ -144,7 +144,7 @@ pub fn class_record_and_answer(
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
     let options = PartOptions { select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
-    let record = class_record_of(bytes, &methods).map_err(Fault::from)?;
+    let record = class_record_of(bytes, &parts, &methods).map_err(Fault::from)?;
     let mut answer = ClassAnswer {
         class: Text(parts.head.class.bytes()),
         source_file: parts.source_file,

@@ -82,7 +82,14 @@ pub struct Ghost {
 /// When the structure of the file or the name of a supertype or member cannot be read: the class is then outside.
 /// A nest, throws clause or annotation that cannot be read counts as absent, as the JVM reads them late or never.
 pub fn class_outline(bytes: &[u8]) -> Result<Outline> {
-    let class = ClassFile::parse(bytes)?;
+    outline_of(&ClassFile::parse(bytes)?)
+}
+
+/// The outline of a class file that has been read.
+///
+/// # Errors
+/// See [`class_outline`].
+pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
     let attributes = class.attributes();
     Ok(Outline {
         class: class.this_class()?,

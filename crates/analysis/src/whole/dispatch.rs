@@ -326,8 +326,8 @@ impl Dispatches {
                 }
             }
         }
-        // What the class did not have to select among before: dispatches of supertypes that are new here, and
-        // default methods that are new here for those that it had already.
+        // What the class did not have to select among before: dispatches of supertypes that are new here, and methods of
+        // interfaces that are new here for those that it had already.
         let old = match hierarchy.super_class(class) {
             Some(Link::Present(it)) => super_names(hierarchy, it),
             _ => Vec::new(),
@@ -341,13 +341,13 @@ impl Dispatches {
                 }
             }
         }
-        let defaults = new.iter().filter_map(|&it| hierarchy.class(it)).filter(|&it| it != class);
-        for interface in defaults {
+        let interfaces = new.iter().filter_map(|&it| hierarchy.class(it)).filter(|&it| it != class);
+        for interface in interfaces {
             for method in hierarchy
                 .outline(interface)
                 .methods
                 .iter()
-                .filter(|it| !it.flags.is_static() && !it.flags.is_private() && !it.flags.is_abstract())
+                .filter(|it| !it.flags.is_static() && !it.flags.is_private())
             {
                 for &sup in &old {
                     let ids = self.by_name.get(&(sup, method.name, method.descriptor));

@@ -279,7 +279,9 @@ impl WholeProgram {
             }
             // The loaders of the platform's own classes are the platform's, and those answer without running anything.
             Source::Call(_, method)
-                if is_assertion_status(method) && self.program.hierarchy.role(id.class) == Role::Jdk =>
+                if is_assertion_status(method)
+                    && self.program.hierarchy.role(id.class) == Role::Jdk
+                    && declared(&self.program.hierarchy, id).name.bytes() == b"<clinit>" =>
             {
                 Vec::new()
             }

@@ -9,7 +9,7 @@ use classfile::names::ClassName;
 use flow::summary::Source;
 use program::hierarchy::{self, Hierarchy, Input, Problem, ProblemKind};
 use program::input::{Role, WorldKind};
-use program::outline::{Outline, class_outline};
+use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
 use super::program::{Options, Program};
@@ -33,19 +33,17 @@ pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> 
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default())?;
-    class_record_of(bytes, &methods)
+    class_record_of(bytes, &parts, &methods)
 }
 
 /// The record of a class that has been taken apart: `methods` are all of it.
 ///
 /// # Errors
 /// See [`class_record`].
-pub fn class_record_of(bytes: &[u8], methods: &[MethodPart]) -> Result<ClassRecord> {
-    Ok(ClassRecord {
-        outline: Arc::new(class_outline(bytes)?),
-        summary: Arc::new(class_summary(methods)),
-        module: Module::read(bytes)?,
-    })
+pub fn class_record_of(bytes: &[u8], parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<ClassRecord> {
+    let outline = parts.outline()?;
+    let module = if outline.flags.is_module() { Module::read(bytes)? } else { None };
+    Ok(ClassRecord { outline: Arc::new(outline), summary: Arc::new(class_summary(methods)), module })
 }
 
 impl Program {

@@ -70,12 +70,14 @@ impl Types<'_> {
         if let Some(parent) = built_in_parent(class) {
             return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
         }
-        let Some(id) = self.hierarchy.class(class) else { return Parent::Unknown };
-        match self.hierarchy.super_class(id) {
-            None => Parent::Root,
-            Some(Link::Outside(it)) if it == well_known().object => Parent::Root,
+        let object = well_known().object;
+        let above = self.hierarchy.class(class).and_then(|it| self.hierarchy.super_class(it));
+        match above {
+            // What is thrown is below Throwable, whatever the class file says of its type.
+            None => Parent::Unknown,
+            Some(Link::Outside(it)) if it == object => Parent::Unknown,
+            Some(Link::Present(it)) if self.hierarchy.name(it) == object => Parent::Unknown,
             Some(Link::Outside(it)) => Parent::Class(it),
-            Some(Link::Present(it)) if self.hierarchy.name(it) == well_known().object => Parent::Root,
             Some(Link::Present(it)) => Parent::Class(self.hierarchy.name(it)),
         }
     }
