@@ -19,6 +19,8 @@ done
 "$javac17" --release 8 -Xlint:-options -d natives natives/*.java
 "$javac25" --release 21 -g -d observed observed/*.java
 "$javac25" --release 21 -g -d calls $(find calls -name '*.java' | sort)
+# Sealed.java is about a superclass that is not there.
+rm calls/Gone.class
 for version in edit/*/; do
     "$javac17" --release 17 -g "$version"Order.java
 done

@@ -182,6 +182,8 @@ fn check(input: &Path, rounds: u64) -> usize {
         |present: &[usize]| present.iter().map(|&it| classes[it].name.as_str()).collect::<BTreeSet<_>>();
     let full = ask(&classes, &everything, WorldKind::Open);
     let closed = ask(&classes, &everything, WorldKind::Closed);
+    let n_calls: usize = full.calls.values().map(Vec::len).sum();
+    assert!(full.throws.len() > 20 && n_calls > 20, "{}: nothing was asked", input.display());
     let found = lost(&closed, &full, &chains, &names(&everything));
     assert!(found.is_empty(), "{}: open does not cover closed: {found:#?}", input.display());
     let mut widened = 0;

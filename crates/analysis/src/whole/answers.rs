@@ -192,7 +192,10 @@ impl WholeProgram {
             }
             Source::Initialize(what) => acc.extend(self.initializer_call(at, id.class, what)),
             Source::CallDynamic(site) | Source::ConstDynamic(site) => {
-                let Some(site) = summary.dynamics.get(site as usize) else { return };
+                let Some(site) = summary.dynamics.get(site as usize) else {
+                    let open = self.why(OpenCause::MissingCode(id));
+                    return acc.push(Call { open, ..empty(at, CallWord::Dynamic) });
+                };
                 for effect in &site.effects {
                     self.effect_calls(id, at, effect, acc);
                 }

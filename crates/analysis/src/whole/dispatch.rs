@@ -160,6 +160,13 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
+    /// Where a call that no method of the program makes by itself goes: see [`Dispatches::ask_for`].
+    pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
+        let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
+        let unknown = Site::Open(Open::Outside(method.class()));
+        self.sites.get(&(kind, method)).copied().unwrap_or(unknown)
+    }
+
     /// Where a call goes that was asked for before; one that was not may go anywhere.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
@@ -419,9 +426,24 @@ impl Dispatches {
                     self.all[id.0 as usize].errors.push(error);
                 }
             }
-            // The dispatch is open then, or what is outside cannot be below it.
-            Selected::Unknown { .. } => {}
+            // The receiver is known, what it selects is not: an absent superclass or interface may have the method.
+            Selected::Unknown { outside, beyond } => {
+                let names = self.all[id.0 as usize].method.get();
+                if self.is_live(class, names.name, names.descriptor) {
+                    self.unknown_selection(id, outside, beyond);
+                }
+            }
         }
+    }
+
+    /// Some receiver selects a method of an absent class, or, if that has none, `beyond`.
+    fn unknown_selection(&mut self, id: DispatchId, outside: ClassName, beyond: Option<MethodId>) {
+        if self.world == WorldKind::Closed {
+            return;
+        }
+        let dispatch = &mut self.all[id.0 as usize];
+        dispatch.open = dispatch.open.or(Some(Open::Outside(outside)));
+        dispatch.possible.extend(beyond.map(Target::Method));
     }
 
     fn is_visible(&self, method: MethodId) -> bool {
@@ -452,14 +474,32 @@ impl Dispatches {
                     self.all[id.0 as usize].targets.push(Target::Glue(site));
                     continue;
                 }
-                let inherited =
-                    resolve_method(&self.hierarchy, function.interface, names.name, names.descriptor, true);
-                if let ResolvedMethod::Method(it) = inherited
-                    && !declared(&self.hierarchy, it).flags.is_abstract()
-                    && !declared(&self.hierarchy, it).flags.is_static()
-                {
-                    self.all[id.0 as usize].targets.push(Target::Method(it));
+                self.offer_default(id, function);
+            }
+        }
+    }
+
+    /// Offers what a function object inherits from its interfaces, or from Object.
+    fn offer_default(&mut self, id: DispatchId, function: &Function) {
+        let names = self.all[id.0 as usize].method.get();
+        let interfaces = std::iter::once(&function.interface).chain(&function.markers);
+        for &interface in interfaces {
+            match resolve_method(&self.hierarchy, interface, names.name, names.descriptor, true) {
+                ResolvedMethod::Method(it) => {
+                    let flags = declared(&self.hierarchy, it).flags;
+                    let dispatch = &mut self.all[id.0 as usize];
+                    if !flags.is_abstract() && !flags.is_static() {
+                        dispatch.targets.push(Target::Method(it));
+                    } else if !dispatch.errors.contains(&LinkError::AbstractMethod) {
+                        // The interface has grown a method that the object was not made for.
+                        dispatch.errors.push(LinkError::AbstractMethod);
+                    }
                 }
+                ResolvedMethod::Unknown { outside, beyond } => {
+                    self.unknown_selection(id, outside, beyond);
+                }
+                // Another of its interfaces has the method.
+                ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
             }
         }
     }

@@ -295,7 +295,11 @@ impl WholeProgram {
                 None => Vec::new(),
             },
             Source::CallDynamic(site) | Source::ConstDynamic(site) => {
-                let Some(site) = code.dynamics.get(site as usize) else { return Vec::new() };
+                // Every site of a body is in its summary; one that is not could be anything.
+                let Some(site) = code.dynamics.get(site as usize) else {
+                    let all = Value::open(ex.universe.all());
+                    return vec![Flow::Value(all, Some(OpenCause::MissingCode(id)))];
+                };
                 let effects = site.effects.iter();
                 effects.flat_map(|it| self.dynamic_flows(ex, id, it)).collect()
             }
@@ -362,9 +366,7 @@ impl WholeProgram {
         let hierarchy = &self.program.hierarchy;
         let interface =
             hierarchy.class(method.class()).is_some_and(|it| hierarchy.outline(it).flags.is_interface());
-        let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
-        // The caller matters to `invokespecial` only.
-        self.dispatches.asked(ClassId::new(0), kind, method)
+        self.dispatches.asked_for(method, interface)
     }
 
     /// What invoking a method handle lets out, by its kind (JVMS §5.4.3.5).
