@@ -19,7 +19,7 @@ done
 "$javac17" --release 8 -Xlint:-options -d natives natives/*.java
 "$javac25" --release 21 -g -d observed observed/*.java
 "$javac25" --release 21 -g -d calls $(find calls -name '*.java' | sort)
-# Sealed.java is about a superclass that is not there.
+# Sealed.java and Stray.java are about a superclass that is not there.
 rm calls/Gone.class
 for version in edit/*/; do
     "$javac17" --release 17 -g "$version"Order.java

@@ -103,3 +103,23 @@ fn calls_go_where_the_sources_say() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(checked > 60, "{checked}");
 }
+
+/// What is assumed of code that nobody has seen says nothing about code that is there.
+#[test]
+fn contract_keeps_what_present_code_lets_out_that_may_be_called() {
+    let throws = |assume: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        command.args(["throws", "--quiet", "--jdk", "none", "-m", "Stray.ask", "--output-format", "jsonl"]);
+        let out = command.args(assume).arg(folder()).output().expect("the binary can be run");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let text = String::from_utf8(out.stdout).unwrap();
+        let lines = text.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
+        lines.into_iter().find(|it| it["method"].is_string()).expect("an answer about the method")
+    };
+    let assumed = throws(&["--assume", "contract"]);
+    let known = assumed["throws"].as_array().unwrap();
+    assert!(known.iter().any(|it| it["type"] == "java/lang/Throwable" && it["cone"] == true), "{assumed}");
+    // Without the assumption what is open covers it.
+    let plain = throws(&[]);
+    assert_eq!(plain["open"]["except"].as_array().map(Vec::len), Some(0), "{plain}");
+}

@@ -213,7 +213,9 @@ impl Builder<'_> {
         if let Some(open) = dispatch.open {
             let value = self.whole.open_call(self.exceptions, open, Some(dispatch.method));
             self.add(node, value);
-        } else {
+        }
+        // What is open covers them, unless it is narrowed by what is assumed of code that nobody has seen: theirs is seen.
+        if dispatch.open.is_none() || self.whole.options.assume_contract {
             for target in dispatch.possible {
                 self.edge(node, target.node(), FunctionId::IDENTITY);
             }
