@@ -51,7 +51,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
         Options { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false };
     let program = Program::new(records, &options);
     times.push(cpu()?);
-    let whole = solved(program, options);
+    let whole = solved(program, options, None);
     times.push(cpu()?);
     let (mut nodes, mut edges) = (0, 0);
     let methods = whole.program.methods().count();

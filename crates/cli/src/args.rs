@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show which classes are not there, who needs them, and what that costs.
     Missing(MissingArgs),
+    /// Show where the program starts, and what is reached from there.
+    Entries(EntriesArgs),
     /// Show the stackless form of methods.
     Bir(BirArgs),
     /// Show what there is and what analysing it costs.
@@ -99,7 +101,7 @@ pub(crate) struct SelectArgs {
 }
 
 /// What answers about a whole program rest on.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct WorldArgs {
     /// Which classes may exist besides those that are there: any (`open`), only those that are named (`declared`), none
     /// (`closed`).
@@ -115,10 +117,19 @@ pub(crate) struct WorldArgs {
     /// Count StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which can come anywhere.
     #[arg(long)]
     pub(crate) async_errors: bool,
+    /// Narrow calls to receivers that are made by code which can be reached from the entry points (rapid type analysis);
+    /// methods that are not reached are left out. Assumes that reflection runs nothing else.
+    #[arg(long)]
+    pub(crate) rta: bool,
+    /// Where the program starts: `app` (what a launcher runs: `main`, agents, services), `library` (what code that is not
+    /// there can use), or methods as `-m` has them; may be repeated [default: app, or library if nothing can be launched].
+    #[arg(long, value_name = "PRESET|PATTERN", requires = "rta")]
+    pub(crate) entry: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum WorldArg {
+    #[default]
     /// Any number of unknown classes, which do all that Java lets them.
     Open,
     /// All names and the hierarchy are known, code may be missing.
@@ -208,6 +219,30 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct MissingArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EntriesArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Show whether these methods are reached, each with the way from where control starts; may be repeated.
+    #[arg(short, long = "method", value_name = "PATTERN")]
+    pub(crate) methods: Vec<String>,
+    /// Where the program starts: `app` (what a launcher runs: `main`, agents, services), `library` (what code that is not
+    /// there can use), or methods as `-m` has them; may be repeated [default: app, or library if nothing can be launched].
+    #[arg(long, value_name = "PRESET|PATTERN")]
+    pub(crate) entry: Vec<String>,
+    /// Say why each method is an entry point.
+    #[arg(long, conflicts_with = "methods")]
+    pub(crate) why: bool,
+    /// For `-m`: which classes may exist besides those that are there.
+    #[arg(long, value_enum, default_value_t = WorldArg::Open)]
+    pub(crate) world: WorldArg,
     /// Form of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     pub(crate) output_format: Option<String>,

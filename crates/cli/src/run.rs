@@ -14,11 +14,11 @@ use export::stats::Stats;
 use ide::MethodId;
 use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
 use ide::pattern::{MethodPattern, Nearest};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
 use crate::progress::Progress;
-use crate::report::Outcome;
+use crate::report::{Outcome, count};
 
 /// What all commands do the same way.
 pub(crate) struct Run<'a> {
@@ -28,6 +28,8 @@ pub(crate) struct Run<'a> {
     patterns: Vec<MethodPattern>,
     /// Answers that were made when the whole program was read, by the number of the class.
     kept: Vec<Option<ClassAnswer>>,
+    /// The methods that the result is about, if not all that are selected.
+    reached: Option<FxHashSet<MethodId>>,
     /// How long opening and listing took.
     opening: Duration,
 }
@@ -65,6 +67,8 @@ struct Piece {
     failed_methods: Vec<FailedMethod>,
     notes: Vec<(String, String)>,
     stats: Stats,
+    /// How many selected methods are left out because they are not reached.
+    unreached: usize,
     /// For each pattern, whether it selected something here.
     matched: Vec<bool>,
 }
@@ -92,7 +96,15 @@ impl<'a> Run<'a> {
             jdk: settings.jdk.value.clone(),
             release: settings.release.value,
         })?;
-        let run = Run { settings, global, world, patterns, kept: Vec::new(), opening: begin.elapsed() };
+        let run = Run {
+            settings,
+            global,
+            world,
+            patterns,
+            kept: Vec::new(),
+            reached: None,
+            opening: begin.elapsed(),
+        };
         if global.verbose {
             run.print_containers();
         }
@@ -148,6 +160,7 @@ impl<'a> Run<'a> {
         let mut progress = Progress::new(items.len(), self.global.quiet, result_on_terminal);
         let mut index = 0;
         let work = |worker: &mut Worker, item: &Item<'_>| self.piece(maker, worker, item);
+        let mut unreached = 0;
         let done = map_ordered(&items, self.settings.threads.value, Worker::default, work, |piece| {
             progress.step();
             let item = &items[index];
@@ -162,6 +175,7 @@ impl<'a> Run<'a> {
             trailer.failed_classes.extend(piece.failed_class);
             trailer.failed_methods.extend(piece.failed_methods);
             trailer.notes.extend(piece.notes);
+            unreached += piece.unreached;
             stats.add(&piece.stats);
             matched.iter_mut().zip(&piece.matched).for_each(|(all, &here)| *all |= here);
             match write(&piece.bytes) {
@@ -174,6 +188,10 @@ impl<'a> Run<'a> {
             return Err(error.into());
         }
         self.check_patterns(&matched, &items)?;
+        if unreached > 0 {
+            let what = format!("{} not reached from the entry points; left out", are(unreached));
+            trailer.notes.push(("--rta".to_owned(), what));
+        }
         Ok(Summary { trailer, stats, outcome })
     }
 
@@ -293,6 +311,14 @@ impl<'a> Run<'a> {
     ) {
         let notes = [misplaced(item, answer), answer.note.clone()];
         piece.notes.extend(notes.into_iter().flatten().map(|it| (place.clone(), it)));
+        let reached = self.reached.as_ref().map(|it| only(answer, it));
+        let answer = match &reached {
+            Some((answer, left_out)) => {
+                piece.unreached = *left_out;
+                answer
+            }
+            None => answer,
+        };
         maker.make(&place, item.number, answer, &mut piece.bytes);
         let failed = answer.failed.iter();
         piece.failed_methods = failed
@@ -303,6 +329,11 @@ impl<'a> Run<'a> {
     /// Keeps answers that were made on the way, by the numbers of their classes.
     pub(crate) fn keep(&mut self, answers: Vec<Option<ClassAnswer>>) {
         self.kept = answers;
+    }
+
+    /// From now on the result is about these methods only.
+    pub(crate) fn keep_reached(&mut self, methods: Vec<MethodId>) {
+        self.reached = Some(methods.into_iter().collect());
     }
 
     /// Whether some pattern selects the method, or there is none.
@@ -341,6 +372,26 @@ impl<'a> Run<'a> {
             None => bail!("no method matches `{}`, nor is any name near it", pattern.written),
         }
     }
+}
+
+fn are(n: usize) -> String {
+    format!("{} {}", count(n, "method", "methods"), if n == 1 { "is" } else { "are" })
+}
+
+/// The answer without the methods that are not among these, and how many those are.
+fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodId>) -> (ClassAnswer, usize) {
+    let mut answer = answer.clone();
+    let mut left_out = 0;
+    let mut keep = |it: &MethodId| {
+        let keep = methods.contains(it);
+        left_out += usize::from(!keep);
+        keep
+    };
+    answer.methods.retain(|it| keep(&it.method));
+    answer.failed.retain(|it| keep(&it.method));
+    // Abstract methods are reached by nobody.
+    answer.without_code.retain(|it| methods.contains(&it.0));
+    (answer, left_out)
 }
 
 /// Reads patterns.

@@ -2,17 +2,20 @@
 
 use std::ops::ControlFlow;
 
+use anyhow::bail;
 use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use driver::declared::DeclaredBy;
 use driver::parallel::map_ordered;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
+use ide::entries::{Declared, Entry, EntryRequest};
 use ide::whole::{ClassRecord, Whole, read_class};
 use ide::{MethodId, WholeOptions, WorldKind};
 use rustc_hash::FxHashSet;
 
 use crate::args::{AssumeArg, WorldArg, WorldArgs};
 use crate::progress::Progress;
-use crate::run::Run;
+use crate::run::{Run, patterns};
 
 /// A class to take apart.
 struct Item<'a> {
@@ -35,13 +38,55 @@ struct Worker {
 /// # Errors
 /// When a thread cannot be started.
 pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
-    let (whole, kept) = read(run, args)?;
+    let (records, kept) = read(run, &items(run))?;
     run.keep(kept);
+    let options = options(run, args);
+    if !args.rta {
+        return Ok(Whole::new(records, options));
+    }
+    let whole = Whole::narrowed(records, options, &request(run, &args.entry)?);
+    if !whole.has_entries() {
+        bail!("there is no entry point; `ajar entries` lists them, --entry names others");
+    }
+    run.keep_reached(whole.reached());
     Ok(whole)
 }
 
-fn read(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<(Whole, Vec<Option<ClassAnswer>>)> {
-    let items = items(run);
+/// As [`whole`] with entry points, for who asks only what is reached from there.
+pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
+    let (records, _) = read(run, &items(run))?;
+    Ok(Whole::reached_only(records, options(run, args), &request(run, &args.entry)?))
+}
+
+/// The entry points. Asks nothing of the platform.
+pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
+    let mut items = items(run);
+    items.retain(|it| it.container.role != Role::Jdk);
+    let (records, _) = read(run, &items)?;
+    Ok(ide::entries::entries(records, options(run, args), &request(run, &args.entry)?))
+}
+
+/// What `--entry` asks for.
+fn request(run: &Run<'_>, written: &[String]) -> anyhow::Result<EntryRequest> {
+    let has = |preset: &str| written.iter().any(|it| it == preset);
+    let others: Vec<String> =
+        written.iter().filter(|it| !["app", "library"].contains(&it.as_str())).cloned().collect();
+    let declared = run.world().declared.iter().map(|it| match &it.by {
+        DeclaredBy::Agent(attribute) => Declared::Agent((*attribute).to_owned(), it.class.clone()),
+        DeclaredBy::Service(service) => Declared::Service(service.clone(), it.class.clone()),
+    });
+    Ok(EntryRequest {
+        automatic: written.is_empty(),
+        app: has("app"),
+        library: has("library"),
+        patterns: patterns(&others)?,
+        declared: declared.collect(),
+    })
+}
+
+type Records = Vec<(ClassRecord, ide::Role)>;
+
+fn read(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<(Records, Vec<Option<ClassAnswer>>)> {
     let mut records: Vec<(ClassRecord, ide::Role)> = Vec::with_capacity(items.len());
     let mut kept = Vec::new();
     let mut progress = Progress::new(items.len(), run.global.quiet, false);
@@ -57,7 +102,7 @@ fn read(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<(Whole, Vec<Option<Cl
         Some((read_class(class.bytes, &mut worker.lower).ok()?, None))
     };
     let done: ControlFlow<()> =
-        map_ordered(&items, run.settings.threads.value, Worker::default, work, |made| {
+        map_ordered(items, run.settings.threads.value, Worker::default, work, |made| {
             progress.step();
             let item = &items[index];
             index += 1;
@@ -75,7 +120,7 @@ fn read(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<(Whole, Vec<Option<Cl
         })?;
     progress.finish();
     debug_assert!(done.is_continue());
-    Ok((Whole::new(records, options(run, args)), kept))
+    Ok((records, kept))
 }
 
 /// All classes, in class-path order; of the JDK those that are not shadowed.
@@ -120,11 +165,21 @@ fn options(run: &Run<'_>, args: &WorldArgs) -> WholeOptions {
     }
 }
 
+/// What narrowing calls to what is reached rests on.
+pub(crate) const RTA: &str = "reflection, serialization, handles that code looks up and natives of unknown effect run nothing that is not reached otherwise from the entry points";
+
 /// What the answers rest on.
 pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> Header {
-    let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
-    let mut header =
-        run.header(command, if args.assume.is_some() { std::slice::from_ref(&contract) } else { &[] });
+    let mut assumptions = Vec::new();
+    if args.assume.is_some() {
+        assumptions.push(
+            "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides",
+        );
+    }
+    if args.rta {
+        assumptions.push(RTA);
+    }
+    let mut header = run.header(command, &assumptions);
     header.world = match args.world {
         WorldArg::Open => "open",
         WorldArg::Declared => "declared",

@@ -9,8 +9,10 @@ use vfs::classpath_index::{self, CLASSPATH_INDEX_NAME};
 use vfs::manifest::{MANIFEST_NAME, Manifest};
 use vfs::multi_release;
 use vfs::naming::member_path;
+use vfs::services::service_of;
 
 use crate::container::{ClassEntry, LoadedContainer, Place, Role, Scratch, Store, entry_bytes};
+use crate::declared::{self, Declared};
 use crate::problem::Problem;
 use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
 
@@ -46,6 +48,8 @@ pub(crate) struct Found {
     /// Jars inside plain jars. The JVM does not look into them, but launchers of such jars do; they come last, so
     /// that no class on the class path is hidden by one of theirs.
     pub(crate) late: Vec<LoadedContainer>,
+    /// What is written beside the classes about where the program starts.
+    pub(crate) declared: Vec<Declared>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,6 +122,7 @@ impl<'a> ArchiveOpener<'a> {
         };
         self.report(&opened);
         opened.manifest = self.manifest(&opened);
+        self.add_declared(&opened);
         self.add_classes(&mut opened);
         let was_late = self.is_late;
         self.is_late |= layout == Layout::Jar;
@@ -165,6 +170,27 @@ impl<'a> ArchiveOpener<'a> {
             self.problems.push(Problem::note(member_path(&opened.name, &member.name), what));
         }
         manifest
+    }
+
+    fn add_declared(&mut self, opened: &Opened) {
+        if opened.role == Role::Jdk {
+            return;
+        }
+        declared::agents(&opened.manifest, opened.role, &mut self.found.declared);
+        // Of several members of one name the last counts.
+        let mut last: FxHashMap<&str, &Member> = FxHashMap::default();
+        for member in &opened.members {
+            if let Some(service) = service_of(&member.name) {
+                last.insert(service, member);
+            }
+        }
+        let mut last: Vec<_> = last.into_iter().filter(|it| declared::is_small(it.1.entry.size())).collect();
+        last.sort_unstable_by_key(|it| it.0);
+        for (service, member) in last {
+            if let Some(bytes) = self.small_member(opened, member) {
+                declared::services(service, &bytes, &mut self.found.declared);
+            }
+        }
     }
 
     /// The bytes of a member that is no class; `None`, reported, when it cannot be read.

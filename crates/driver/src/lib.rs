@@ -10,6 +10,7 @@ mod zip;
 pub mod container;
 
 mod archive;
+pub mod declared;
 mod folder;
 mod image;
 

@@ -14,7 +14,7 @@ use crate::container::Role;
 use crate::jdk::{self, JdkFiles};
 use crate::problem::Problem;
 use crate::zip::Blob;
-use crate::{folder, image};
+use crate::{declared, folder, image};
 
 /// Opens inputs in class-path order.
 pub(crate) struct Opener {
@@ -152,6 +152,7 @@ impl Opener {
             if classes.is_dir() {
                 let name = path_text(&classes);
                 self.found.containers.push(folder::open(&classes, &name, role, &[], &mut self.problems));
+                declared::folder(&classes, role, &mut self.found.declared);
             }
             let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
             for jar in jdk::files_with_extension(&lib, "jar") {
@@ -166,6 +167,7 @@ impl Opener {
         let skip: &[&str] = if unpacked { &UNPACKED } else { &[] };
         let role = if unpacked && role == Role::App { Role::Lib } else { role };
         let container = folder::open(path, name, role, skip, &mut self.problems);
+        declared::folder(path, role, &mut self.found.declared);
         if container.classes.is_empty() && !unpacked && !jdk::files_with_extension(path, "jar").is_empty() {
             let what = format!(
                 "a folder without class files; its archives are not opened, {name}/* stands for them"

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::archive::{ArchiveOpener, Found};
 use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
+use crate::declared::Declared;
 use crate::image;
 use crate::image_map::ImageMap;
 use crate::jdk::{self, JdkChoice, JdkInfo};
@@ -36,6 +37,8 @@ pub struct LoadedWorld {
     pub jdk: Option<JdkInfo>,
     /// The Java release for which multi-release jars chose.
     pub release: u16,
+    /// What is written beside the classes about where the program starts.
+    pub declared: Vec<Declared>,
     /// What was odd or could not be read, in the order in which it was met.
     pub problems: Vec<Problem>,
 }
@@ -69,7 +72,8 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
         opener.open_jdk(files, Role::Jdk)?;
     }
     problems.append(&mut opener.problems);
-    Ok(LoadedWorld { containers: opener.found.containers, jdk: jdk.map(|(info, _)| info), release, problems })
+    let Found { containers, declared, .. } = opener.found;
+    Ok(LoadedWorld { containers, jdk: jdk.map(|(info, _)| info), release, declared, problems })
 }
 
 /// Opens and lists an archive that is in memory, as an app; an error when it cannot be read at all.

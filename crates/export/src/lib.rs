@@ -7,6 +7,7 @@
 //! `schemas/` holds the JSON Schemas of what is written; the tests validate against them.
 
 pub mod document;
+pub mod entries;
 pub mod form;
 pub mod fragment;
 pub mod frame;

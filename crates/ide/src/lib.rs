@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod blocks;
+pub mod entries;
 pub mod host;
 pub mod pattern;
 pub mod whole;

@@ -40,7 +40,11 @@ pub struct Work {
 impl Whole {
     /// Joins the classes, in class-path order. Of two with one name the first counts.
     pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
-        Whole { program: solved(Program::new(records, &options), options) }
+        Whole::of(solved(Program::new(records, &options), options, None))
+    }
+
+    pub(crate) fn of(program: WholeProgram) -> Self {
+        Whole { program }
     }
 
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.

@@ -5,6 +5,7 @@
 pub mod file;
 pub mod identity;
 pub mod naming;
+pub mod services;
 
 pub mod change;
 pub mod content;

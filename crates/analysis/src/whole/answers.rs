@@ -139,13 +139,7 @@ pub enum Step {
 impl WholeProgram {
     /// The name of a method.
     pub fn name(&self, id: MethodId) -> MethodName {
-        let hierarchy = &self.program.hierarchy;
-        let method = declared(hierarchy, id);
-        MethodName {
-            class: Text(hierarchy.name(id.class).bytes()),
-            name: Text(method.name.bytes()),
-            descriptor: Text(method.descriptor.bytes()),
-        }
+        self.program.name(id)
     }
 
     /// The method of this name that a present class declares.

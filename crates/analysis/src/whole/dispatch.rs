@@ -68,6 +68,26 @@ pub struct Dispatch {
     resolved: Option<MethodId>,
 }
 
+/// The receivers that select a target.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Receiver {
+    /// Objects of this class, and of its subclasses down to where they declare the method again.
+    Class(ClassId),
+    /// The function object of this site.
+    Function(FunctionSiteId),
+}
+
+/// Why a target is one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Offer {
+    /// The receivers.
+    pub receiver: Receiver,
+    /// The dispatch that they may come to.
+    pub dispatch: DispatchId,
+    /// What they select.
+    pub target: Target,
+}
+
 /// Where one call site goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Site {
@@ -96,6 +116,8 @@ pub struct Dispatches {
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
     /// Calls that their callers may not make.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
+    /// Why targets are targets, if somebody wants to know.
+    offers: Option<Vec<Offer>>,
 }
 
 impl Dispatch {
@@ -118,6 +140,25 @@ impl Dispatches {
             sites: FxHashMap::default(),
             special: FxHashMap::default(),
             refused: FxHashSet::default(),
+            offers: None,
+        }
+    }
+
+    /// Keeps the reasons for targets when these are found, until they are [taken](Dispatches::take_offers).
+    pub(super) fn keep_offers(&mut self) {
+        self.offers = Some(Vec::new());
+    }
+
+    /// The reasons for all targets, in the order in which they were found.
+    pub(super) fn take_offers(&mut self) -> Vec<Offer> {
+        self.offers.take().unwrap_or_default()
+    }
+
+    /// Drops the targets that no receiver selects which is ever made.
+    pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
+        for (id, it) in (0..).map(DispatchId).zip(&mut self.all) {
+            it.targets.retain(|&target| is_selected(id, target));
+            it.possible.retain(|&target| is_selected(id, target));
         }
     }
 
@@ -416,7 +457,7 @@ impl Dispatches {
             Selected::Method(it) => {
                 let method = declared(&self.hierarchy, it);
                 if !method.flags.is_abstract() && self.is_live(class, method.name, method.descriptor) {
-                    self.all[id.0 as usize].targets.push(Target::Method(it));
+                    self.add_target(id, Receiver::Class(class), Target::Method(it));
                 }
             }
             Selected::Error(error) => {
@@ -430,20 +471,38 @@ impl Dispatches {
             Selected::Unknown { outside, beyond } => {
                 let names = self.all[id.0 as usize].method.get();
                 if self.is_live(class, names.name, names.descriptor) {
-                    self.unknown_selection(id, outside, beyond);
+                    self.unknown_selection(id, Receiver::Class(class), outside, beyond);
                 }
             }
         }
     }
 
+    fn add_target(&mut self, id: DispatchId, receiver: Receiver, target: Target) {
+        self.all[id.0 as usize].targets.push(target);
+        self.offers.iter_mut().for_each(|it| it.push(Offer { receiver, dispatch: id, target }));
+    }
+
+    fn add_possible(&mut self, id: DispatchId, receiver: Receiver, target: Target) {
+        self.all[id.0 as usize].possible.push(target);
+        self.offers.iter_mut().for_each(|it| it.push(Offer { receiver, dispatch: id, target }));
+    }
+
     /// Some receiver selects a method of an absent class, or, if that has none, `beyond`.
-    fn unknown_selection(&mut self, id: DispatchId, outside: ClassName, beyond: Option<MethodId>) {
+    fn unknown_selection(
+        &mut self,
+        id: DispatchId,
+        receiver: Receiver,
+        outside: ClassName,
+        beyond: Option<MethodId>,
+    ) {
         if self.world == WorldKind::Closed {
             return;
         }
         let dispatch = &mut self.all[id.0 as usize];
         dispatch.open = dispatch.open.or(Some(Open::Outside(outside)));
-        dispatch.possible.extend(beyond.map(Target::Method));
+        if let Some(it) = beyond {
+            self.add_possible(id, receiver, Target::Method(it));
+        }
     }
 
     fn is_visible(&self, method: MethodId) -> bool {
@@ -471,32 +530,35 @@ impl Dispatches {
             for id in self.by_class.get(&name).cloned().unwrap_or_default() {
                 let names = self.all[id.0 as usize].method.get();
                 if names.name == function.name && function.descriptors.contains(&names.descriptor) {
-                    self.all[id.0 as usize].targets.push(Target::Glue(site));
+                    self.add_target(id, Receiver::Function(site), Target::Glue(site));
                     continue;
                 }
-                self.offer_default(id, function);
+                self.offer_default(id, site, function);
             }
         }
     }
 
     /// Offers what a function object inherits from its interfaces, or from Object.
-    fn offer_default(&mut self, id: DispatchId, function: &Function) {
+    fn offer_default(&mut self, id: DispatchId, site: FunctionSiteId, function: &Function) {
+        let receiver = Receiver::Function(site);
         let names = self.all[id.0 as usize].method.get();
         let interfaces = std::iter::once(&function.interface).chain(&function.markers);
         for &interface in interfaces {
             match resolve_method(&self.hierarchy, interface, names.name, names.descriptor, true) {
                 ResolvedMethod::Method(it) => {
                     let flags = declared(&self.hierarchy, it).flags;
-                    let dispatch = &mut self.all[id.0 as usize];
                     if !flags.is_abstract() && !flags.is_static() {
-                        dispatch.targets.push(Target::Method(it));
-                    } else if !dispatch.errors.contains(&LinkError::AbstractMethod) {
+                        self.add_target(id, receiver, Target::Method(it));
+                        continue;
+                    }
+                    let dispatch = &mut self.all[id.0 as usize];
+                    if !dispatch.errors.contains(&LinkError::AbstractMethod) {
                         // The interface has grown a method that the object was not made for.
                         dispatch.errors.push(LinkError::AbstractMethod);
                     }
                 }
                 ResolvedMethod::Unknown { outside, beyond } => {
-                    self.unknown_selection(id, outside, beyond);
+                    self.unknown_selection(id, receiver, outside, beyond);
                 }
                 // Another of its interfaces has the method.
                 ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
@@ -532,14 +594,16 @@ impl Dispatches {
         if by_method.is_empty() && functions.is_empty() {
             return;
         }
-        for dispatch in &mut self.all {
+        for id in (0..self.all.len() as u32).map(DispatchId) {
+            let dispatch = self.get(id);
             let names = dispatch.method.get();
             // A class that nobody can extend from outside has no subclass that is outside.
             if !matches!(dispatch.open, Some(Open::Outside(_) | Open::Overridable(_))) {
                 continue;
             }
-            let found = by_method.get(&(names.name, names.descriptor));
-            dispatch.possible.extend(found.into_iter().flatten().map(|it| it.1));
+            for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {
+                self.add_possible(id, Receiver::Class(class), target);
+            }
         }
         for (i, function) in functions.iter().enumerate() {
             let supers = function_supers(&self.hierarchy, function);
@@ -550,13 +614,15 @@ impl Dispatches {
             if !leaves {
                 continue;
             }
-            for dispatch in &mut self.all {
+            let site = FunctionSiteId(i as u32);
+            for id in (0..self.all.len() as u32).map(DispatchId) {
+                let dispatch = self.get(id);
                 let names = dispatch.method.get();
                 if dispatch.open.is_some()
                     && names.name == function.name
                     && function.descriptors.contains(&names.descriptor)
                 {
-                    dispatch.possible.push(Target::Glue(FunctionSiteId(i as u32)));
+                    self.add_possible(id, Receiver::Function(site), Target::Glue(site));
                 }
             }
         }

@@ -178,7 +178,8 @@ impl WholeProgram {
                 }
             }
             pending.extend(hierarchy.children(class));
-            let has_objects = !outline.flags.is_abstract() && !outline.flags.is_interface();
+            let is_made = self.reachable.as_ref().is_none_or(|it| it.is_made(class));
+            let has_objects = is_made && !outline.flags.is_abstract() && !outline.flags.is_interface();
             if let Some(chain) = self.chain(class, named, listed).filter(|_| has_objects) {
                 acc.push(Receiver { class: Text(hierarchy.name(class).bytes()), chain });
             }

@@ -17,6 +17,8 @@ pub mod members;
 pub mod missing;
 pub mod nodes;
 pub mod program;
+pub mod reach;
+pub mod reachable;
 pub mod record;
 pub mod solved;
 mod system;

@@ -13,8 +13,10 @@ use rustc_hash::FxHashSet;
 
 use super::dispatch::Dispatches;
 use super::lattice::{Exceptions, Value};
-use super::members::method_id;
+use super::members::{declared, method_id};
 use super::nodes::{Node, Nodes};
+use super::reachable::Reachable;
+use crate::names::{MethodId as MethodName, Text};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
 /// The classes of a program.
@@ -66,6 +68,8 @@ pub struct WholeProgram {
     pub dispatches: Dispatches,
     /// The function objects.
     pub functions: Vec<FunctionSite>,
+    /// What can be reached, when that narrows the calls.
+    pub reachable: Option<Reachable>,
     pub(super) nodes: Nodes,
     pub(super) system: System<Value>,
     pub(super) solution: Option<Solution<Value>>,
@@ -84,6 +88,16 @@ impl Program {
             MethodSummary::Known(code) if self.ghost(it).is_none() => Some((it, &**code)),
             _ => None,
         })
+    }
+
+    /// The name of a method.
+    pub fn name(&self, id: MethodId) -> MethodName {
+        let method = declared(&self.hierarchy, id);
+        MethodName {
+            class: Text(self.hierarchy.name(id.class).bytes()),
+            name: Text(method.name.bytes()),
+            descriptor: Text(method.descriptor.bytes()),
+        }
     }
 
     /// All methods of the present classes, in the order of the hierarchy and of their files.

@@ -17,27 +17,16 @@ use super::lattice::{Exceptions, Value};
 use super::members::declared;
 use super::nodes::Nodes;
 use super::program::{FunctionSite, Options, Program, WholeProgram, thread_run};
+use super::reach::{reachable, virtual_calls};
+use super::reachable::EntryPoint;
 use super::{constructing, system, throwables};
 
-/// Solves a program.
-pub fn solved(program: Program, options: Options) -> WholeProgram {
-    let mut summaries = program.summaries.iter().map(|it| &**it);
-    let universe = throwables::universe(&program.hierarchy, options.world, &mut summaries);
+/// Solves a program. With `entries` its calls go only to receivers that code makes which is reached from there.
+pub fn solved(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
+    let mut whole = looked_up(program, options, entries);
+    let mut summaries = whole.program.summaries.iter().map(|it| &**it);
+    let universe = throwables::universe(&whole.program.hierarchy, options.world, &mut summaries);
     let mut exceptions = Exceptions::new(universe);
-    let dispatches = Dispatches::new(Arc::clone(&program.hierarchy), options.world);
-    let mut whole = WholeProgram {
-        program,
-        options,
-        exceptions: Exceptions::new(Universe::new(&[])),
-        dispatches,
-        functions: Vec::new(),
-        nodes: Nodes::default(),
-        system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
-        solution: None,
-    };
-    whole.ask_all();
-    let functions: Vec<Function> = whole.functions.iter().map(|it| it.function.clone()).collect();
-    whole.dispatches.find_targets(&functions);
     let constructions = constructing::constructions(&whole.program, &whole.dispatches);
     let hierarchy = Arc::clone(&whole.program.hierarchy);
     whole.nodes = Nodes::new(
@@ -50,6 +39,36 @@ pub fn solved(program: Program, options: Options) -> WholeProgram {
     whole.system = system::system(&whole, &mut exceptions);
     whole.solution = Some(solve(&whole.system, &mut exceptions));
     whole.exceptions = exceptions;
+    whole
+}
+
+/// A program with where its calls go, not solved: everything seems to let nothing out.
+pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
+    let dispatches = Dispatches::new(Arc::clone(&program.hierarchy), options.world);
+    let mut whole = WholeProgram {
+        program,
+        options,
+        exceptions: Exceptions::new(Universe::new(&[])),
+        dispatches,
+        functions: Vec::new(),
+        reachable: None,
+        nodes: Nodes::default(),
+        system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
+        solution: None,
+    };
+    whole.ask_all();
+    if entries.is_some() {
+        virtual_calls().into_iter().for_each(|it| _ = whole.ask_virtual(it));
+        whole.dispatches.keep_offers();
+    }
+    let functions: Vec<Function> = whole.functions.iter().map(|it| it.function.clone()).collect();
+    whole.dispatches.find_targets(&functions);
+    if let Some(entries) = entries {
+        let offers = whole.dispatches.take_offers();
+        let reachable = reachable(&whole, entries, &offers);
+        whole.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
+        whole.reachable = Some(reachable);
+    }
     whole
 }
 

@@ -91,6 +91,11 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
     let mut said = false;
     for method in methods {
         let begin = bytes.len();
+        if !whole.is_reached(method) {
+            text::explain::unreached(&mut bytes, method, style);
+            said = true;
+            continue;
+        }
         if pc.is_some() || !targets.is_empty() {
             if let Some(answer) = reader.answer(method) {
                 calls(&mut bytes, &whole, &answer, pc, &targets, style);

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use export::missing::missing_json;
 
-use crate::args::{Global, MissingArgs, SelectArgs, WorldArg, WorldArgs};
+use crate::args::{Global, MissingArgs, SelectArgs, WorldArgs};
 use crate::output::Output;
 use crate::report::Outcome;
 use crate::run::Run;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Outcome
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json"])?;
     let mut run = Run::open(&settings, global, input, &SelectArgs { methods: Vec::new() })?;
-    let world = WorldArgs { world: WorldArg::Open, assume: None, link_errors: false, async_errors: false };
+    let world = WorldArgs::default();
     let missing = whole::whole(&mut run, &world)?.missing();
     let header = whole::header(&run, "missing", &world);
     let mut out = Output::open(args.output.output.as_ref())?;

@@ -14,6 +14,12 @@ use crate::text::why::{dotted, why};
 /// This many receivers are shown of a target.
 const RECEIVERS: usize = 3;
 
+/// Appends that nothing comes to the method.
+pub(crate) fn unreached(out: &mut Vec<u8>, method: MethodId, style: Style) {
+    let name = style.text(Ink::Bold, &Human(method).to_string());
+    out.extend(format!("{name}\n  not reached from the entry points\n\n").as_bytes());
+}
+
 /// Appends the ways on which things come out of a method.
 pub(crate) fn ways(
     out: &mut Vec<u8>,

@@ -3,6 +3,7 @@
 pub(crate) mod bir;
 pub(crate) mod calls;
 pub(crate) mod cfg;
+pub(crate) mod entries;
 pub(crate) mod explain;
 pub(crate) mod missing;
 pub(crate) mod style;

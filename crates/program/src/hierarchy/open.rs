@@ -1,5 +1,6 @@
 //! Which classes an unknown class may extend (`semantics.md` §1), and what may therefore be below each class.
 
+use classfile::flags::Flags;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -82,6 +83,27 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
+    /// Whether code of a class that is not present may name the class, in worlds where there is such code.
+    pub fn nameable_outside(&self, class: ClassId) -> bool {
+        match self.at(class).package {
+            Package::Free => true,
+            Package::Image => self.outline(class).flags.is_public(),
+            Package::Closed => false,
+        }
+    }
+
+    /// Whether such code may use a member of these flags that the class declares, if it can name the class or a subclass.
+    pub fn usable_outside(&self, class: ClassId, flags: Flags) -> bool {
+        if flags.is_public() || flags.is_protected() {
+            return true;
+        }
+        if flags.is_private() {
+            return !is_nest_complete(self.outline(class), &self.classes, &self.by_name);
+        }
+        // Whoever is not present may lie in the same package.
+        self.at(class).package == Package::Free
+    }
+
     /// Whether an absent class may be below it at all, or only if it has instances.
     pub(super) fn outside_below(&self, class: ClassId, with_instances: bool) -> bool {
         let it = self.at(class);
@@ -154,7 +176,7 @@ fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool 
     has_private && !is_nest_complete(outline, classes, by_name)
 }
 
-fn is_private_constructor(flags: classfile::flags::Flags, name: Name) -> bool {
+fn is_private_constructor(flags: Flags, name: Name) -> bool {
     flags.is_private() && name.bytes() == b"<init>"
 }
 

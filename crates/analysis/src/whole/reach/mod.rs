@@ -1,0 +1,37 @@
+//! Rapid type analysis: which methods can be reached from given entry points, where calls go only to receivers of
+//! classes that reached code makes (Bacon and Sweeney, OOPSLA 1996; `semantics.md` §4.7).
+//!
+//! A least fixpoint over methods, classes with objects, function objects and calls. In worlds with absent classes what
+//! those can do is a source besides the entry points. It rests on an assumption that answers list: reflection, method
+//! handles that code looks up, and native methods of unknown effect run nothing that is not reached otherwise.
+
+pub mod entries;
+mod outside;
+mod search;
+mod upcalls;
+
+use super::dispatch::Offer;
+use super::program::WholeProgram;
+use super::reachable::{EntryPoint, From, Reachable};
+use search::Search;
+pub(super) use upcalls::virtual_calls;
+
+/// Searches from the entry points. `offers` are the reasons for the targets of the program's calls.
+pub(super) fn reachable(whole: &WholeProgram, entries: Vec<EntryPoint>, offers: &[Offer]) -> Reachable {
+    let mut search = Search::new(whole, offers);
+    // Ways from entry points are the ones that people want to see, so those come first.
+    for (number, entry) in (0..).zip(&entries) {
+        search.enter(entry, From::Entry(number));
+    }
+    run(&mut search);
+    upcalls::start(&mut search);
+    outside::start(&mut search);
+    run(&mut search);
+    search.finish(entries)
+}
+
+fn run(search: &mut Search<'_>) {
+    while let Some(event) = search.next() {
+        outside::happens(search, event);
+    }
+}

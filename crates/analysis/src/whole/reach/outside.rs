@@ -1,0 +1,101 @@
+//! What classes that are not present can do: call what they may name, make objects, extend classes, and call back
+//! whatever object they are handed (`semantics.md` §4.7).
+
+use flow::throwables::well_known;
+use program::hierarchy::ClassId;
+use rustc_hash::FxHashSet;
+
+use super::search::{Event, Search};
+use crate::whole::dispatch::FunctionSiteId;
+use crate::whole::members::{declared, method_id};
+use crate::whole::reachable::From;
+
+/// Adds what they can name.
+pub(super) fn start(search: &mut Search<'_>) {
+    if !search.has_outside() {
+        return;
+    }
+    let hierarchy = search.hierarchy();
+    let mut named: FxHashSet<ClassId> = FxHashSet::default();
+    for class in hierarchy.ids().filter(|&it| hierarchy.nameable_outside(it)) {
+        search.initialize(class, From::Outside);
+        // What it inherits can be named by it, too.
+        named.extend(hierarchy.supers(class));
+        // An unknown subclass has the methods of this one.
+        if hierarchy.extensible(class) {
+            class_made(search, class, From::Outside);
+        }
+    }
+    for class in hierarchy.ids().filter(|it| named.contains(it)) {
+        for (index, method) in hierarchy.outline(class).methods.iter().enumerate() {
+            let is_constructor = method.name.bytes() == b"<init>";
+            if !hierarchy.usable_outside(class, method.flags) {
+                continue;
+            }
+            if is_constructor && hierarchy.nameable_outside(class) {
+                search.made(class, From::Outside);
+            }
+            if method.flags.is_static() || is_constructor {
+                search.method(method_id(class, index), From::Outside);
+            }
+        }
+    }
+}
+
+/// What they do with something that was reached.
+pub(super) fn happens(search: &mut Search<'_>, event: Event) {
+    match event {
+        Event::Method(_) => {}
+        Event::Made(class, from) => class_made(search, class, from),
+        Event::Function(site) => function_made(search, site),
+    }
+}
+
+/// An object of the class exists, which they may be handed. In a closed world too the absent supertypes of a class
+/// stand for code that calls back.
+fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
+    let hierarchy = search.hierarchy();
+    let leaves = hierarchy.outside_above(class).is_some();
+    if !search.has_outside() && !leaves {
+        return;
+    }
+    let from = if search.has_outside() { From::Outside } else { from };
+    for &above in hierarchy.supers(class) {
+        for (index, method) in hierarchy.outline(above).methods.iter().enumerate() {
+            let flags = method.flags;
+            let is_instance = !flags.is_static() && method.name.bytes() != b"<init>";
+            if is_instance && !flags.is_abstract() && hierarchy.usable_outside(above, flags) {
+                search.method(method_id(above, index), from);
+            }
+        }
+    }
+}
+
+/// The same for a function object.
+fn function_made(search: &mut Search<'_>, site: FunctionSiteId) {
+    let hierarchy = search.hierarchy();
+    let whole = search.whole;
+    let it = &whole.functions[site.0 as usize];
+    let interfaces = || std::iter::once(&it.function.interface).chain(&it.function.markers);
+    let leaves = interfaces().any(|&it| {
+        it != well_known().object
+            && hierarchy.class(it).is_none_or(|id| hierarchy.outside_above(id).is_some())
+    });
+    if !search.has_outside() && !leaves {
+        return;
+    }
+    let from = if search.has_outside() { From::Outside } else { From::Method(it.owner) };
+    search.glue(site, from);
+    let present: Vec<ClassId> = interfaces().filter_map(|&it| hierarchy.class(it)).collect();
+    for class in present {
+        for &above in hierarchy.supers(class) {
+            for index in 0..hierarchy.outline(above).methods.len() {
+                let id = method_id(above, index);
+                let flags = declared(hierarchy, id).flags;
+                if !flags.is_static() && !flags.is_abstract() && hierarchy.usable_outside(above, flags) {
+                    search.method(id, from);
+                }
+            }
+        }
+    }
+}

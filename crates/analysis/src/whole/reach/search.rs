@@ -1,0 +1,448 @@
+//! The search: what each reached thing reaches.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
+use bir::body::CallKind;
+use classfile::bootstrap::{HandleKind, MethodHandle};
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::functional::Effect;
+use flow::natives;
+use flow::summary::{Initialized, Source};
+use program::hierarchy::{Below, ClassId, Hierarchy, Link};
+use program::input::{Role, WorldKind};
+use program::members::MethodId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::summary::{CodeSummary, MethodSummary};
+use crate::whole::dispatch::{DispatchId, FunctionSiteId, Offer, Receiver, Site, Target, handle_call};
+use crate::whole::members::{
+    class_initializer, declared, find_method, initialized_interfaces, initialized_superclass, method_id,
+};
+use crate::whole::program::{WholeProgram, thread_run};
+use crate::whole::reachable::{EntryPoint, From, Reachable};
+
+/// Something that was reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Event {
+    /// Control comes to a method.
+    Method(MethodId),
+    /// There are objects of a class.
+    Made(ClassId, From),
+    /// There is the function object of a site.
+    Function(FunctionSiteId),
+}
+
+/// A search under way.
+pub(super) struct Search<'a> {
+    pub(super) whole: &'a WholeProgram,
+    /// Why each target is one, by receiver.
+    by_class: FxHashMap<ClassId, Vec<&'a Offer>>,
+    by_function: FxHashMap<FunctionSiteId, Vec<&'a Offer>>,
+    methods: FxHashMap<MethodId, From>,
+    made: FxHashSet<ClassId>,
+    functions: FxHashSet<FunctionSiteId>,
+    initialized: FxHashSet<ClassId>,
+    /// Calls in reached code, and who was first to make them.
+    called: FxHashMap<DispatchId, From>,
+    /// What receivers select that are made, by dispatch.
+    targets: FxHashMap<DispatchId, Vec<Target>>,
+    selected: FxHashSet<(DispatchId, Target)>,
+    queue: VecDeque<Event>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(whole: &'a WholeProgram, offers: &'a [Offer]) -> Self {
+        let mut acc = Search {
+            whole,
+            by_class: FxHashMap::default(),
+            by_function: FxHashMap::default(),
+            methods: FxHashMap::default(),
+            made: FxHashSet::default(),
+            functions: FxHashSet::default(),
+            initialized: FxHashSet::default(),
+            called: FxHashMap::default(),
+            targets: FxHashMap::default(),
+            selected: FxHashSet::default(),
+            queue: VecDeque::new(),
+        };
+        for offer in offers {
+            match offer.receiver {
+                Receiver::Class(it) => acc.by_class.entry(it).or_default().push(offer),
+                Receiver::Function(it) => acc.by_function.entry(it).or_default().push(offer),
+            }
+        }
+        acc
+    }
+
+    pub(super) fn hierarchy(&self) -> &'a Hierarchy {
+        &self.whole.program.hierarchy
+    }
+
+    /// Whether there may be classes that are not present.
+    pub(super) fn has_outside(&self) -> bool {
+        self.whole.options.world != WorldKind::Closed
+    }
+
+    /// Starts at an entry point. Whoever calls an instance method has made its object.
+    pub(super) fn enter(&mut self, entry: &EntryPoint, from: From) {
+        let method = entry.method;
+        self.method(method, from);
+        self.initialize(method.class, from);
+        let flags = declared(self.hierarchy(), method).flags;
+        if !flags.is_static() {
+            self.made(method.class, from);
+        }
+    }
+
+    /// Looks at what was reached next, and what it reaches.
+    pub(super) fn next(&mut self) -> Option<Event> {
+        let event = self.queue.pop_front()?;
+        match event {
+            Event::Method(it) => self.look_at(it),
+            Event::Made(it, from) => self.look_at_class(it, from),
+            Event::Function(it) => {
+                for offer in self.by_function.get(&it).cloned().unwrap_or_default() {
+                    self.select(offer);
+                }
+            }
+        }
+        Some(event)
+    }
+
+    pub(super) fn finish(self, entries: Vec<EntryPoint>) -> Reachable {
+        Reachable { entries, methods: self.methods, made: self.made, selected: self.selected }
+    }
+
+    /// Control may come to the method.
+    pub(super) fn method(&mut self, method: MethodId, from: From) {
+        if let Entry::Vacant(it) = self.methods.entry(method) {
+            it.insert(from);
+            self.queue.push_back(Event::Method(method));
+        }
+    }
+
+    /// There may be objects of exactly this class.
+    pub(super) fn made(&mut self, class: ClassId, from: From) {
+        if self.made.insert(class) {
+            self.queue.push_back(Event::Made(class, from));
+        }
+    }
+
+    fn function(&mut self, site: FunctionSiteId) {
+        if self.functions.insert(site) {
+            self.queue.push_back(Event::Function(site));
+        }
+    }
+
+    /// The class is initialised (JVMS §5.5).
+    pub(super) fn initialize(&mut self, class: ClassId, from: From) {
+        let hierarchy = self.hierarchy();
+        let mut at = Some(class);
+        while let Some(class) = at {
+            at = None;
+            if !self.initialized.insert(class) {
+                break;
+            }
+            self.own_initializer(class, from);
+            if hierarchy.is_interface(class) {
+                break;
+            }
+            for link in initialized_interfaces(hierarchy, class) {
+                if let Link::Present(it) = link {
+                    self.own_initializer(it, from);
+                }
+            }
+            if let Some(Link::Present(it)) = initialized_superclass(hierarchy, class) {
+                at = Some(it);
+            }
+        }
+    }
+
+    fn own_initializer(&mut self, class: ClassId, from: From) {
+        if let Some(it) = class_initializer(self.hierarchy(), class) {
+            self.method(it, from);
+        }
+    }
+
+    fn initializations(&mut self, what: Initialized, from: From) {
+        for link in self.whole.initialized(what) {
+            if let Link::Present(it) = link {
+                self.initialize(it, from);
+            }
+        }
+    }
+
+    /// A call in reached code.
+    pub(super) fn site(&mut self, site: Site, from: From) {
+        match site {
+            Site::Method(it) => self.method(it, from),
+            Site::Dispatch(it) => self.call(it, from),
+            // Of handles that code looks up the assumption speaks.
+            Site::Open(_) | Site::Error(_) | Site::Vm => {}
+        }
+    }
+
+    fn call(&mut self, dispatch: DispatchId, from: From) {
+        if self.called.contains_key(&dispatch) {
+            return;
+        }
+        self.called.insert(dispatch, from);
+        for target in self.targets.get(&dispatch).cloned().unwrap_or_default() {
+            self.target(target, from);
+        }
+    }
+
+    /// A receiver is made that selects the target.
+    fn select(&mut self, offer: &Offer) {
+        if !self.selected.insert((offer.dispatch, offer.target)) {
+            return;
+        }
+        self.targets.entry(offer.dispatch).or_default().push(offer.target);
+        if let Some(&from) = self.called.get(&offer.dispatch) {
+            self.target(offer.target, from);
+        }
+    }
+
+    fn target(&mut self, target: Target, from: From) {
+        match target {
+            Target::Method(it) => self.method(it, from),
+            Target::Glue(it) => self.glue(it, from),
+        }
+    }
+
+    /// The method of a function object runs.
+    pub(super) fn glue(&mut self, site: FunctionSiteId, from: From) {
+        let whole = self.whole;
+        let site = &whole.functions[site.0 as usize];
+        self.handle(site.owner.class, site.function.handle, from);
+    }
+
+    /// A method handle is invoked (JVMS §5.4.3.5).
+    fn handle(&mut self, caller: ClassId, handle: MethodHandle, from: From) {
+        let method = handle.member;
+        match handle.kind {
+            HandleKind::GetStatic | HandleKind::PutStatic => {
+                self.initializations(Initialized::OwnerOfField(method), from);
+            }
+            HandleKind::InvokeStatic => {
+                self.initializations(Initialized::OwnerOfMethod(method, handle.interface), from);
+            }
+            HandleKind::NewInvokeSpecial => {
+                self.initializations(Initialized::Class(method.class()), from);
+                self.made_by_name(method.class(), from);
+            }
+            _ => {}
+        }
+        if let Some(kind) = handle_call(handle) {
+            let site = self.whole.dispatches.asked(caller, kind, method);
+            self.site(site, from);
+        }
+    }
+
+    fn made_by_name(&mut self, class: ClassName, from: From) {
+        if let Some(it) = self.hierarchy().class(class) {
+            self.made(it, from);
+        }
+    }
+
+    fn look_at(&mut self, method: MethodId) {
+        let whole = self.whole;
+        if whole.program.ghost(method).is_some() {
+            return;
+        }
+        match whole.program.summary(method) {
+            MethodSummary::Known(code) => self.code(method, code),
+            MethodSummary::None => self.native(method),
+            // As with a native method of unknown effect.
+            MethodSummary::Missing => {}
+        }
+    }
+
+    fn code(&mut self, method: MethodId, code: &'a CodeSummary) {
+        let from = From::Method(method);
+        let asked = |kind, name| self.whole.dispatches.asked(method.class, kind, name);
+        for item in &code.summary.items {
+            match item.source {
+                Source::Call(kind, name) | Source::CallOnThis(kind, name) => {
+                    self.site(asked(kind, name), from)
+                }
+                Source::Construct(name) => self.site(asked(CallKind::Special, name), from),
+                Source::Object(class) => self.made_by_name(class, from),
+                Source::Initialize(it) => self.initializations(it, from),
+                Source::Exact(class) => self.raised(class, from),
+                Source::CallDynamic(site) | Source::ConstDynamic(site) => {
+                    let effects = code.dynamics.get(site as usize).into_iter().flat_map(|it| &it.effects);
+                    effects.for_each(|it| self.effect(method, it));
+                }
+                Source::Cone(_) | Source::Caught(_) => {}
+            }
+        }
+        for site in self.whole.functions_of(method) {
+            self.function(site);
+        }
+    }
+
+    /// What the VM raises it makes: by a constructor without a message, or with one.
+    fn raised(&mut self, class: ClassName, from: From) {
+        let hierarchy = self.hierarchy();
+        let Some(id) = hierarchy.class(class).filter(|&it| hierarchy.role(it) == Role::Jdk) else { return };
+        self.initialize(id, from);
+        self.made(id, from);
+        for descriptor in [&b"()V"[..], b"(Ljava/lang/String;)V"] {
+            let constructor = find_method(hierarchy, id, Name::new(b"<init>"), Descriptor::new(descriptor));
+            constructor.into_iter().for_each(|it| self.method(it, from));
+        }
+    }
+
+    fn effect(&mut self, method: MethodId, effect: &Effect) {
+        let from = From::Method(method);
+        match *effect {
+            Effect::Virtual(name) => self.site(self.whole.asked_virtual(name), from),
+            Effect::Link(handle) | Effect::Unknown(handle) => self.handle(method.class, handle, from),
+            Effect::Initialize(class) | Effect::InitializeQuietly(class) => {
+                self.initializations(Initialized::Class(class), from);
+            }
+            Effect::MayFail => {}
+        }
+    }
+
+    fn native(&mut self, method: MethodId) {
+        let from = From::Method(method);
+        let hierarchy = self.hierarchy();
+        let it = declared(hierarchy, method);
+        if !it.flags.is_native() {
+            return;
+        }
+        match self.whole.native(method).map(|it| &it.effect) {
+            Some(natives::Effect::Calls(methods)) => {
+                methods.iter().for_each(|&it| self.site(self.whole.asked_virtual(it), from));
+            }
+            Some(natives::Effect::Thread) => self.site(self.whole.asked_virtual(thread_run()), from),
+            // Of what may run anything the assumption speaks.
+            None
+            | Some(
+                natives::Effect::None | natives::Effect::Load | natives::Effect::Open | natives::Effect::Init,
+            ) => {}
+        }
+        // What it returns it may have made, of any class of the platform that fits.
+        let Some(class) = result_class(it.descriptor) else { return };
+        let Some(id) = hierarchy.class(class).filter(|_| class.bytes() != b"java/lang/Object") else {
+            return;
+        };
+        if hierarchy.role(method.class) == Role::Jdk {
+            for it in hierarchy.subtypes(id) {
+                if hierarchy.role(it) == Role::Jdk {
+                    self.made(it, from);
+                }
+            }
+        }
+    }
+
+    fn look_at_class(&mut self, class: ClassId, from: From) {
+        let hierarchy = self.hierarchy();
+        let mut above = Some(class);
+        // Down from each superclass to the class itself, whose methods come first. Superclasses form no circle.
+        let mut below: Vec<ClassId> = Vec::new();
+        while let Some(at) = above {
+            for offer in self.by_class.get(&at).cloned().unwrap_or_default() {
+                let names = self.whole.dispatches.get(offer.dispatch).method.get();
+                if !below.iter().any(|&it| overrides(hierarchy, it, names.name, names.descriptor)) {
+                    self.select(offer);
+                }
+            }
+            below.push(at);
+            above = match hierarchy.super_class(at) {
+                Some(Link::Present(it)) => Some(it),
+                _ => None,
+            };
+        }
+        self.finalizer(class, from);
+        self.serialization(class, from);
+    }
+
+    /// The VM calls `finalize` of what is no longer used (JLS §12.6), whatever the platform's code says of it.
+    fn finalizer(&mut self, class: ClassId, from: From) {
+        let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
+        let hierarchy = self.hierarchy();
+        let mut at = Some(class);
+        while let Some(class) = at {
+            if let Some(it) = find_method(hierarchy, class, name, descriptor) {
+                if hierarchy.super_class(class).is_some() {
+                    self.method(it, from);
+                }
+                return;
+            }
+            at = match hierarchy.super_class(class) {
+                Some(Link::Present(it)) => Some(it),
+                _ => None,
+            };
+        }
+    }
+
+    /// Streams call methods of serializable objects that no interface names (Java Object Serialization Specification
+    /// §2.3, §3.4).
+    fn serialization(&mut self, class: ClassId, from: From) {
+        const CALLED: [(&[u8], &[u8]); 5] = [
+            (b"readObject", b"(Ljava/io/ObjectInputStream;)V"),
+            (b"readObjectNoData", b"()V"),
+            (b"readResolve", b"()Ljava/lang/Object;"),
+            (b"writeObject", b"(Ljava/io/ObjectOutputStream;)V"),
+            (b"writeReplace", b"()Ljava/lang/Object;"),
+        ];
+        let hierarchy = self.hierarchy();
+        let serializable = ClassName::new(b"java/io/Serializable");
+        if hierarchy.is_subtype(hierarchy.name(class), serializable) == Below::No {
+            return;
+        }
+        for &above in hierarchy.supers(class) {
+            for (name, descriptor) in CALLED {
+                let it = find_method(hierarchy, above, Name::new(name), Descriptor::new(descriptor));
+                it.into_iter().for_each(|it| self.method(it, from));
+            }
+        }
+    }
+
+    /// All methods of a class, reached by the VM.
+    pub(super) fn all_methods(&mut self, class: ClassId) {
+        for index in 0..self.hierarchy().outline(class).methods.len() {
+            self.method(method_id(class, index), From::Vm);
+        }
+    }
+}
+
+/// Whether a class declares the method again, so that what it inherits does not count.
+fn overrides(hierarchy: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
+    find_method(hierarchy, class, name, descriptor).is_some_and(|it| {
+        let flags = declared(hierarchy, it).flags;
+        !flags.is_static() && !flags.is_private()
+    })
+}
+
+/// The class that a method returns, or whose arrays it returns.
+fn result_class(descriptor: Descriptor) -> Option<ClassName> {
+    let text = descriptor.bytes();
+    let result = &text[text.iter().position(|&it| it == b')')? + 1..];
+    let element = result.iter().position(|&it| it != b'[')?;
+    match &result[element..] {
+        [b'L', name @ .., b';'] => Some(ClassName::new(name)),
+        _ => None,
+    }
+}
+
+impl WholeProgram {
+    /// The function objects that the sites of a method make.
+    fn functions_of(&self, method: MethodId) -> Vec<FunctionSiteId> {
+        let key = |it: &crate::whole::program::FunctionSite| (it.owner.class.index(), it.owner.index);
+        let want = (method.class.index(), method.index);
+        let start = self.functions.partition_point(|it| key(it) < want);
+        let n = self.functions[start..].iter().take_while(|it| key(it) == want).count();
+        (start..start + n).map(|it| FunctionSiteId(it as u32)).collect()
+    }
+}
+
+/// A method of the platform by its names.
+pub(super) fn platform_method(class: &str, name: &str, descriptor: &str) -> MethodRef {
+    let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
+    MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes()))
+}

@@ -1,0 +1,103 @@
+//! What the VM itself calls and makes, whatever the program says: starting up and shutting down, threads, loading and
+//! linking, finalisation (HotSpot's `JavaCalls`).
+//!
+//! Which methods these are differs from release to release, so all methods of the classes count that hold them.
+
+use classfile::names::{ClassName, MethodRef};
+
+use super::search::{Search, platform_method};
+use crate::whole::reachable::From;
+
+/// Classes any method of which the VM may call.
+const CALLED: [&str; 22] = [
+    "java/lang/AssertionStatusDirectives",
+    "java/lang/ClassLoader",
+    "java/lang/Module",
+    "java/lang/Shutdown",
+    "java/lang/StackStreamFactory$AbstractStackWalker",
+    "java/lang/System",
+    "java/lang/Thread",
+    "java/lang/ThreadGroup",
+    "java/lang/VirtualThread",
+    "java/lang/invoke/MethodHandleNatives",
+    "java/lang/ref/Finalizer",
+    "java/lang/ref/Finalizer$FinalizerThread",
+    "java/lang/ref/Reference",
+    "java/lang/ref/Reference$ReferenceHandler",
+    "jdk/internal/loader/ClassLoaders",
+    "jdk/internal/misc/Signal",
+    "jdk/internal/module/ModuleBootstrap",
+    "jdk/internal/vm/Continuation",
+    "jdk/internal/vm/VMSupport",
+    "sun/instrument/InstrumentationImpl",
+    "sun/launcher/LauncherHelper",
+    "sun/misc/Launcher",
+];
+
+/// Classes of which the VM makes objects.
+const MADE: [&str; 24] = [
+    "java/lang/Class",
+    "java/lang/Module",
+    "java/lang/Object",
+    "java/lang/StackTraceElement",
+    "java/lang/String",
+    "java/lang/Thread",
+    "java/lang/ThreadGroup",
+    "java/lang/Boolean",
+    "java/lang/Byte",
+    "java/lang/Character",
+    "java/lang/Double",
+    "java/lang/Float",
+    "java/lang/Integer",
+    "java/lang/Long",
+    "java/lang/Short",
+    "java/lang/invoke/MemberName",
+    "java/lang/invoke/MethodType",
+    "java/lang/reflect/Constructor",
+    "java/lang/reflect/Field",
+    "java/lang/reflect/Method",
+    "java/lang/reflect/Parameter",
+    "java/lang/reflect/RecordComponent",
+    "java/lang/StackFrameInfo",
+    "java/security/ProtectionDomain",
+];
+
+/// Calls that the VM makes on whatever object there is.
+pub(crate) fn virtual_calls() -> [MethodRef; 4] {
+    [
+        // Resolving a class asks the loader of the class at hand.
+        platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;"),
+        platform_method(
+            "java/lang/Thread$UncaughtExceptionHandler",
+            "uncaughtException",
+            "(Ljava/lang/Thread;Ljava/lang/Throwable;)V",
+        ),
+        // The methods of proxy classes, which are made at run time.
+        platform_method(
+            "java/lang/reflect/InvocationHandler",
+            "invoke",
+            "(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;",
+        ),
+        platform_method(
+            "java/lang/instrument/ClassFileTransformer",
+            "transform",
+            "(Ljava/lang/ClassLoader;Ljava/lang/String;Ljava/lang/Class;Ljava/security/ProtectionDomain;[B)[B",
+        ),
+    ]
+}
+
+/// Adds all that to a search.
+pub(super) fn start(search: &mut Search<'_>) {
+    let class = |name: &str| ClassName::new(name.as_bytes());
+    for id in CALLED.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {
+        search.initialize(id, From::Vm);
+        search.all_methods(id);
+    }
+    for id in MADE.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {
+        search.initialize(id, From::Vm);
+        search.made(id, From::Vm);
+    }
+    for method in virtual_calls() {
+        search.site(search.whole.asked_virtual(method), From::Vm);
+    }
+}

@@ -1,0 +1,63 @@
+//! Where a program starts and what is reached, as text.
+
+use std::fmt::Write;
+
+use ide::entries::{Entry, EntryReason, Start, WayTo};
+use ide::{Human, MethodId};
+
+use crate::text::style::{Ink, Style};
+use crate::text::why::dotted;
+
+/// Appends entry points, one a line; with `why` each with its reason below.
+pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style) {
+    let mut text = String::new();
+    for it in entries {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(it.method).to_string()));
+        if why {
+            let _ = writeln!(text, "  {}", reason(it.why));
+        }
+    }
+    if entries.is_empty() {
+        text.push_str("nothing that a launcher runs, nor anything that code outside can use\n");
+    }
+    out.extend(text.as_bytes());
+}
+
+/// Appends for each method the way to it.
+pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodId, WayTo)], style: Style) {
+    let mut text = String::new();
+    for (method, way) in ways {
+        let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(*method).to_string()));
+        let Some((start, way)) = way else {
+            let _ = writeln!(text, "  {}\n", style.text(Ink::Dim, "not reached from the entry points"));
+            continue;
+        };
+        for it in way.iter().rev().skip(1) {
+            let _ = writeln!(text, "  <- {}", Human(*it));
+        }
+        let start = match start {
+            Start::Entry(why) => format!("entry point: {}", reason(*why)),
+            Start::Vm => "the VM runs it by itself".to_owned(),
+            Start::Outside => "code that is not there may run it".to_owned(),
+        };
+        let _ = writeln!(text, "  <- {start}\n");
+    }
+    out.extend(text.as_bytes());
+}
+
+fn reason(why: EntryReason) -> String {
+    match why {
+        EntryReason::Main(class) => format!("the launcher runs it when it is given {}", dotted(class)),
+        EntryReason::MainObject(class) => {
+            format!("the launcher makes the object whose main it runs when it is given {}", dotted(class))
+        }
+        EntryReason::Agent(attribute) => format!("the manifest names its class as {attribute}"),
+        EntryReason::Service(service) => format!("it makes a provider of the service {}", dotted(service)),
+        EntryReason::Callable => "code that is not there may call it".to_owned(),
+        EntryReason::Constructible => "code that is not there may make objects by it".to_owned(),
+        EntryReason::Overridable => "code that is not there may call it, or extend its class".to_owned(),
+        EntryReason::Initializer => "code that is not there may initialise its class".to_owned(),
+        EntryReason::Selected => "named on the command line".to_owned(),
+    }
+}

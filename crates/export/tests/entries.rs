@@ -1,0 +1,57 @@
+//! Entry points as JSON keep their schema.
+
+use export::entries::{entries_json, ways_json};
+use export::frame::Header;
+use ide::entries::{Entry, EntryReason, Start};
+use ide::{MethodId, Text};
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("../schemas/entries.schema.json");
+
+fn header() -> Header {
+    Header {
+        command: "entries",
+        version: "0.1.0",
+        jdk: None,
+        release: 25,
+        world: "open",
+        vm_error_groups: vec!["init", "link"],
+        assumptions: vec![],
+        containers: vec![("a.jar".to_owned(), "app")],
+    }
+}
+
+fn valid(bytes: &[u8]) -> Value {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let value: Value = serde_json::from_slice(bytes).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{value}");
+    value
+}
+
+#[test]
+fn both_documents_keep_the_schema() {
+    let method = MethodId { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
+    let reasons = [
+        EntryReason::Main(Text(b"p/A")),
+        EntryReason::MainObject(Text(b"p/A")),
+        EntryReason::Agent(Text(b"Premain-Class")),
+        EntryReason::Service(Text(b"p.Service")),
+        EntryReason::Callable,
+        EntryReason::Constructible,
+        EntryReason::Overridable,
+        EntryReason::Initializer,
+        EntryReason::Selected,
+    ];
+    let entries: Vec<Entry> = reasons.iter().map(|&why| Entry { method, why }).collect();
+    let value = valid(&entries_json(&header(), &entries));
+    assert_eq!(value["entries"][0]["why"]["name"], "p/A");
+    assert_eq!(value["entries"].as_array().unwrap().len(), reasons.len());
+    let starts = [Start::Entry(EntryReason::Callable), Start::Vm, Start::Outside];
+    let mut ways: Vec<_> = starts.iter().map(|&it| (method, Some((it, vec![method])))).collect();
+    ways.push((method, None));
+    let value = valid(&ways_json(&header(), &ways));
+    assert_eq!(value["methods"][1]["start"]["reason"], "vm");
+    assert_eq!(value["methods"][3]["start"], Value::Null);
+}

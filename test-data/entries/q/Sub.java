@@ -1,0 +1,4 @@
+package q;
+
+/** Another package: it inherits neither. */
+public class Sub extends p.Base { }
