@@ -106,18 +106,20 @@ pub enum Initialized {
 /// Makes the summary of a body from the body and its facts.
 pub fn summary(body: &Body, facts: &MethodFacts) -> Summary {
     let mut acc = Summarizer::new(facts);
-    let accesses = accesses(body);
+    let mut walk = Sources::new(body, facts);
     let mut coverage = Coverage::new(body);
     let mut sources = Vec::new();
     for (id, instr) in body.instrs.iter() {
         sources.clear();
-        let inits = accesses_at(&accesses, id);
-        sources_at(body, facts, id, inits, |it| sources.push(it));
+        walk.at(id, |it| sources.push(it));
         acc.fields_of(body, instr);
         if sources.is_empty() {
             continue;
         }
-        let context = acc.context(body, coverage.at(ordinal(id)));
+        let context = match coverage.at(ordinal(id)) {
+            [] => 0,
+            rows => acc.context(body, rows),
+        };
         sources.iter().for_each(|&it| acc.add(it, context));
         if contains(&facts.locks.leaving, id) && !acc.catches_all(context) {
             // The monitors are looked at when no handler is left.
@@ -239,66 +241,103 @@ impl Summarizer {
     }
 }
 
-/// Calls `f` with what may come out of one instruction, in the JVM's order. `initialized` is what [`accesses`] says of
-/// it. [`Source::Caught`] numbers the handlers as [`rethrowing`] does.
-pub fn sources_at(
-    body: &Body,
-    facts: &MethodFacts,
-    id: InstrId,
-    initialized: &[(InstrId, Initialized)],
-    mut f: impl FnMut(Source),
-) {
-    // What an initialisation comes to is a matter of the whole program, also where the method's class says that none runs.
-    let is_init = matches!(body.instrs[id], Instr::MayInit(_));
-    raised(body, facts, id, false, |set| {
-        if set.open.is_none() && !is_init {
-            f(if set.exact { Source::Exact(set.class) } else { Source::Cone(set.class) });
+/// A walk over the instructions of a body, in order, that tells what may come out of each.
+pub struct Sources<'a> {
+    body: &'a Body,
+    facts: &'a MethodFacts,
+    /// What each `mayinit` initialises, ascending.
+    accesses: Vec<(InstrId, Initialized)>,
+    next_access: usize,
+    next_proof: usize,
+    /// The handlers whose value is thrown again; [`Source::Caught`] numbers them.
+    handlers: Vec<InstrId>,
+    /// Whether local 0 is `this` everywhere.
+    keeps_this: bool,
+}
+
+impl<'a> Sources<'a> {
+    /// Before the first instruction. `facts` are those of the same body.
+    pub fn new(body: &'a Body, facts: &'a MethodFacts) -> Self {
+        let this = Some(Var::local(0, Kind::Ref));
+        let keeps_this = !body.flags.is_static() && body.instrs.values().all(|it| it.assigned() != this);
+        Sources {
+            body,
+            facts,
+            accesses: accesses(body),
+            next_access: 0,
+            next_proof: 0,
+            handlers: rethrowing(facts),
+            keeps_this,
         }
-    });
-    match body.instrs[id] {
-        Instr::MayInit(_) => initialized.iter().for_each(|it| f(Source::Initialize(it.1))),
-        Instr::New(_, constructor, _) => {
-            f(Source::Object(constructor.class()));
-            f(Source::Construct(constructor));
-        }
-        Instr::Alloc(_, class) => f(Source::Object(class)),
-        Instr::Call(_, kind, method, operands) => {
-            let receiver = body.operands(operands).first().filter(|_| kind.has_receiver());
-            f(match receiver {
-                Some(&it) if is_this(body, it) => Source::CallOnThis(kind, method),
-                _ => Source::Call(kind, method),
-            });
-        }
-        Instr::CallDynamic(_, site, _) => f(Source::CallDynamic(site)),
-        Instr::ConstDynamic(_, site) => f(Source::ConstDynamic(site)),
-        Instr::Throw(_) => {
-            let handlers = rethrowing(facts);
-            for (_, term) in facts.thrown(id) {
-                match *term {
-                    Term::Exact(class) => f(Source::Exact(class)),
-                    Term::Cone(class) => f(Source::Cone(class)),
-                    Term::Caught(handler) => {
-                        if let Some(number) = handler_number(&handlers, handler) {
-                            f(Source::Caught(number));
+    }
+
+    /// Calls `f` with what may come out of the instruction, in the JVM's order. Never ask for an earlier one afterwards.
+    #[inline]
+    pub fn at(&mut self, id: InstrId, mut f: impl FnMut(Source)) {
+        let body = self.body;
+        match body.instrs[id] {
+            Instr::Assert(check) => {
+                if !self.is_proved(id) {
+                    f(Source::Exact(well_known().raised_by(check)));
+                }
+            }
+            // What an initialisation comes to is a matter of the whole program, also where the method's class says that
+            // none runs.
+            Instr::MayInit(_) => self.initialized(id).iter().for_each(|it| f(Source::Initialize(it.1))),
+            Instr::New(_, constructor, _) => {
+                f(Source::Object(constructor.class()));
+                f(Source::Construct(constructor));
+            }
+            Instr::Alloc(_, class) => f(Source::Object(class)),
+            Instr::Call(_, kind, method, operands) => {
+                let receiver = body.operands(operands).first().filter(|_| kind.has_receiver());
+                let this = Expr::Var(Var::local(0, Kind::Ref));
+                let on_this = self.keeps_this && receiver.is_some_and(|&it| body.exprs[it] == this);
+                f(if on_this { Source::CallOnThis(kind, method) } else { Source::Call(kind, method) });
+            }
+            Instr::CallDynamic(_, site, _) => f(Source::CallDynamic(site)),
+            Instr::ConstDynamic(_, site) => f(Source::ConstDynamic(site)),
+            Instr::Throw(_) => {
+                for (_, term) in self.facts.thrown(id) {
+                    match *term {
+                        Term::Exact(class) => f(Source::Exact(class)),
+                        Term::Cone(class) => f(Source::Cone(class)),
+                        Term::Caught(handler) => {
+                            if let Some(number) = handler_number(&self.handlers, handler) {
+                                f(Source::Caught(number));
+                            }
                         }
                     }
                 }
             }
+            _ => raised(body, self.facts, id, false, |set| {
+                if set.open.is_none() {
+                    f(if set.exact { Source::Exact(set.class) } else { Source::Cone(set.class) });
+                }
+            }),
         }
-        _ => {}
+    }
+
+    fn is_proved(&mut self, id: InstrId) -> bool {
+        let proofs = &self.facts.proofs;
+        while proofs.get(self.next_proof).is_some_and(|it| ordinal(it.0) < ordinal(id)) {
+            self.next_proof += 1;
+        }
+        proofs.get(self.next_proof).is_some_and(|it| it.0 == id)
+    }
+
+    fn initialized(&mut self, id: InstrId) -> &[(InstrId, Initialized)] {
+        while self.accesses.get(self.next_access).is_some_and(|it| ordinal(it.0) < ordinal(id)) {
+            self.next_access += 1;
+        }
+        let rest = self.accesses.get(self.next_access..).unwrap_or_default();
+        let len = rest.iter().take_while(|it| it.0 == id).count();
+        &rest[..len]
     }
 }
 
-/// Whether the expression is the object that the method was called on: local 0 of a method that never stores there.
-fn is_this(body: &Body, e: bir::body::ExprId) -> bool {
-    let this = Var::local(0, Kind::Ref);
-    !body.flags.is_static()
-        && body.exprs[e] == Expr::Var(this)
-        && body.instrs.values().all(|it| it.assigned() != Some(this))
-}
-
 /// The handlers whose value is thrown again, ascending.
-pub fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
+fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
     let caught = facts.throws.iter().filter_map(|it| match it.1 {
         Term::Caught(handler) => Some(handler),
         _ => None,
@@ -313,23 +352,32 @@ fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
     handlers.binary_search_by_key(&ordinal(handler), |&it| ordinal(it)).ok().map(|it| it as u32)
 }
 
-/// What [`accesses`] found for one instruction.
-pub fn accesses_at(all: &[(InstrId, Initialized)], id: InstrId) -> &[(InstrId, Initialized)] {
-    let start = all.partition_point(|it| ordinal(it.0) < ordinal(id));
-    let len = all[start..].partition_point(|it| it.0 == id);
-    &all[start..start + len]
-}
-
 /// For each `mayinit` what it initialises, ascending.
 ///
-/// An access follows its own `mayinit` in the text, before the next one of the same class.
-pub fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
+/// Each access has a `mayinit` of its own, the nearest before it in the text of its class whose access is still to come:
+/// a static read or call stands before the next jump or `mayinit`, as those save what is on the stack, so only the making
+/// of an object may have others between, and those are nested.
+fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     let mut acc = Accesses::default();
     let mut pending = Vec::new();
     for (id, instr) in body.instrs.iter() {
         match *instr {
-            Instr::MayInit(class) => acc.begin(class, id),
-            _ if acc.latest.is_empty() => continue,
+            Instr::MayInit(class) => {
+                acc.begin(class, id);
+                continue;
+            }
+            _ if acc.pending.is_empty() => continue,
+            _ => {}
+        }
+        // Operands come before the instruction itself: in `new C(C.f)` the read is the nearer one.
+        body.instr_exprs(instr, |e| pending.push(e));
+        while let Some(e) = pending.pop() {
+            if let Expr::Static(field) = body.exprs[e] {
+                acc.found(field.class(), Initialized::OwnerOfField(field));
+            }
+            body.exprs[e].operands(|it| pending.push(it));
+        }
+        match *instr {
             Instr::New(_, constructor, _) => {
                 let class = constructor.class();
                 acc.found(class, Initialized::Class(class));
@@ -342,13 +390,6 @@ pub fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
             Instr::SetStatic(field, _) => acc.found(field.class(), Initialized::OwnerOfField(field)),
             _ => {}
         }
-        body.instr_exprs(instr, |e| pending.push(e));
-        while let Some(e) = pending.pop() {
-            if let Expr::Static(field) = body.exprs[e] {
-                acc.found(field.class(), Initialized::OwnerOfField(field));
-            }
-            body.exprs[e].operands(|it| pending.push(it));
-        }
     }
     acc.finish()
 }
@@ -357,21 +398,20 @@ pub fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// Index in `all` of the latest of each class.
-    latest: FxHashMap<ClassName, usize>,
+    /// Those whose access is still to come, as indices in `all`: few at a time.
+    pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }
 
 impl Accesses {
     fn begin(&mut self, class: ClassName, id: InstrId) {
-        self.latest.insert(class, self.all.len());
+        self.pending.push(self.all.len());
         self.all.push((id, class));
     }
 
     fn found(&mut self, class: ClassName, what: Initialized) {
-        if let Some(&at) = self.latest.get(&class)
-            && !self.found.contains(&(at, what))
-        {
+        if let Some(i) = self.pending.iter().rposition(|&it| self.all[it].1 == class) {
+            let at = self.pending.remove(i);
             self.found.push((at, what));
         }
     }

@@ -65,6 +65,9 @@ pub struct Universe {
     sets: Sets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
+    /// What was asked before: a class alone, and its cone.
+    exact: FxHashMap<ClassName, SetId>,
+    cones: FxHashMap<ClassName, SetId>,
 }
 
 #[derive(Clone)]
@@ -116,6 +119,8 @@ impl Universe {
             sets: Sets::new(words),
             all: SetId::EMPTY,
             masks: FxHashMap::default(),
+            exact: FxHashMap::default(),
+            cones: FxHashMap::default(),
         };
         universe.close_ranges();
         let mut bits = vec![0; words];
@@ -157,20 +162,30 @@ impl Universe {
 
     /// Objects of exactly this class; everything when it is no type of the universe.
     pub fn exact(&mut self, class: ClassName) -> SetId {
+        if let Some(&it) = self.exact.get(&class) {
+            return it;
+        }
         let Some(TypeId(it)) = self.type_of(class) else { return self.all };
         let mut bits = vec![0; self.words];
         set(&mut bits, self.types[it as usize].atom);
-        self.sets.intern(&bits)
+        let found = self.sets.intern(&bits);
+        self.exact.insert(class, found);
+        found
     }
 
     /// Objects of this class and of its subclasses; everything when it is no type of the universe.
     ///
     /// A subclass whose chain leaves the known world below an *unknown subclass of T* is counted there.
     pub fn cone(&mut self, class: ClassName) -> SetId {
+        if let Some(&it) = self.cones.get(&class) {
+            return it;
+        }
         let Some(TypeId(it)) = self.type_of(class) else { return self.all };
         let mut bits = vec![0; self.words];
         self.fill(&mut bits, it, self.types[it as usize].end);
-        self.sets.intern(&bits)
+        let found = self.sets.intern(&bits);
+        self.cones.insert(class, found);
+        found
     }
 
     /// What a row for this class catches; `None` catches everything.

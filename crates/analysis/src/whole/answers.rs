@@ -5,7 +5,7 @@ use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::functional::Effect;
 use flow::natives;
-use flow::summary::{Initialized, Source, accesses, accesses_at, sources_at};
+use flow::summary::{Initialized, Source, Sources};
 use flow::universe::{Part, SetId};
 use program::hierarchy::{ClassId, Link};
 use program::members::MethodId;
@@ -153,12 +153,11 @@ impl WholeProgram {
     pub fn calls(&self, id: MethodId, code: &MethodCode) -> Vec<Call> {
         let MethodSummary::Known(summary) = self.program.summary(id) else { return Vec::new() };
         let mut acc = Vec::new();
-        let inits = accesses(&code.body);
+        let mut walk = Sources::new(&code.body, &code.facts);
         let mut sources = Vec::new();
         for (instr, _) in code.body.instrs.iter() {
             sources.clear();
-            let mine = accesses_at(&inits, instr);
-            sources_at(&code.body, &code.facts, instr, mine, |it| sources.push(it));
+            walk.at(instr, |it| sources.push(it));
             for &source in &sources {
                 self.calls_of(id, summary, instr, source, &mut acc);
             }
@@ -272,7 +271,7 @@ impl WholeProgram {
 
     fn initializer_call(&self, at: Option<InstrId>, caller: ClassId, what: Initialized) -> Option<Call> {
         let mut call = empty(at, CallWord::Clinit);
-        for link in self.initialized(what) {
+        for &link in &*self.initialized(what) {
             match link {
                 Link::Present(class) if self.runs_already(caller, class) => {}
                 Link::Present(class) => self.initializers(class, &mut call),
@@ -493,7 +492,8 @@ impl WholeProgram {
                             _ => None,
                         };
                         for item in &code.summary.items {
-                            let flows = self.flows_of(ex, id, exact, code, item.source);
+                            let mut flows = Vec::new();
+                            self.flows_of(ex, (id, exact), code, item.source, &mut flows);
                             if let Some(it) = self.open_flow(ex, &flows, want) {
                                 return Some(it);
                             }

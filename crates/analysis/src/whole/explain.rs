@@ -2,7 +2,7 @@
 
 use bir::body::{CallKind, InstrId};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::summary::{accesses, accesses_at, sources_at};
+use flow::summary::Sources;
 use flow::universe::{Part, SetId};
 use program::hierarchy::{ClassId, Link};
 use program::members::MethodId;
@@ -124,12 +124,11 @@ impl WholeProgram {
         let MethodSummary::Known(summary) = self.program.summary(id) else { return None };
         let name = self.name(id);
         let code = bodies.code(name)?;
-        let inits = accesses(&code.body);
+        let mut walk = Sources::new(&code.body, &code.facts);
         let mut sources = Vec::new();
         for (instr, _) in code.body.instrs.iter() {
             sources.clear();
-            let mine = accesses_at(&inits, instr);
-            sources_at(&code.body, &code.facts, instr, mine, |it| sources.push(it));
+            walk.at(instr, |it| sources.push(it));
             for &source in &sources {
                 let fits = |flow: Flow, ex: &Exceptions| match (flow, next) {
                     (Flow::Node(of) | Flow::Through(of, _), Some(next)) => of == next,
@@ -138,7 +137,8 @@ impl WholeProgram {
                     }
                     _ => false,
                 };
-                let flows = self.flows_of(ex, id, exact, summary, source);
+                let mut flows = Vec::new();
+                self.flows_of(ex, (id, exact), summary, source, &mut flows);
                 if flows.into_iter().any(|it| fits(it, ex)) {
                     return Some((name, instr));
                 }

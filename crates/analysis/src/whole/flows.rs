@@ -1,5 +1,7 @@
 //! What comes out of each thing that a method does, before the rows around it (`semantics.md` §3).
 
+use std::borrow::Cow;
+
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::names::{ClassName, FieldRef, MethodRef};
@@ -222,123 +224,123 @@ impl WholeProgram {
         }
     }
 
-    /// What comes out of one source in a method, before the rows around it; `exact`: the method is a constructor and
+    /// Adds what comes out of one source in a method, before the rows around it; `exact`: the method is a constructor and
     /// makes an object of exactly this class.
     pub(super) fn flows_of(
         &self,
         ex: &mut Exceptions,
-        id: MethodId,
-        exact: Option<ClassId>,
+        (id, exact): (MethodId, Option<ClassId>),
         code: &CodeSummary,
         source: Source,
-    ) -> Vec<Flow> {
+        out: &mut Vec<Flow>,
+    ) {
         let (Some(class), Source::CallOnThis(kind, method)) = (exact, source) else {
-            return self.flows(ex, id, code, source);
+            return self.flows(ex, id, code, source, out);
         };
         match self.dispatches.asked(id.class, kind, method) {
             Site::Method(it) => {
                 let node = self.nodes.constructing(it, class).unwrap_or(Node::Method(it));
-                vec![Flow::Node(node)]
+                out.push(Flow::Node(node));
             }
             Site::Dispatch(it) => {
                 let Some(resolved) = self.dispatches.get(it).resolved() else {
-                    return self.flows(ex, id, code, source);
+                    return self.flows(ex, id, code, source, out);
                 };
                 match select(&self.program.hierarchy, class, resolved) {
-                    Selected::Method(it) => vec![Flow::Node(Node::Method(it))],
-                    Selected::Error(it) => vec![Flow::Value(self.link_error(ex, it), None)],
-                    Selected::Unknown { .. } => self.flows(ex, id, code, source),
+                    Selected::Method(it) => out.push(Flow::Node(Node::Method(it))),
+                    Selected::Error(it) => out.push(Flow::Value(self.link_error(ex, it), None)),
+                    Selected::Unknown { .. } => self.flows(ex, id, code, source, out),
                 }
             }
-            _ => self.flows(ex, id, code, source),
+            _ => self.flows(ex, id, code, source, out),
         }
     }
 
-    /// What comes out of one source in a method, before the rows around it.
+    /// Adds what comes out of one source in a method, before the rows around it.
     pub(super) fn flows(
         &self,
         ex: &mut Exceptions,
         id: MethodId,
         code: &CodeSummary,
         source: Source,
-    ) -> Vec<Flow> {
-        let known = |set: SetId| vec![Flow::Value(Value::known(set), None)];
+        out: &mut Vec<Flow>,
+    ) {
         match source {
-            Source::Exact(class) => known(ex.universe.exact(class)),
-            Source::Cone(class) => known(ex.universe.cone(class)),
-            Source::Caught(handler) => vec![Flow::Node(Node::Handler(id, handler))],
+            Source::Exact(class) => out.push(Flow::Value(Value::known(ex.universe.exact(class)), None)),
+            Source::Cone(class) => out.push(Flow::Value(Value::known(ex.universe.cone(class)), None)),
+            Source::Caught(handler) => out.push(Flow::Node(Node::Handler(id, handler))),
             Source::Construct(method) => {
                 let site = self.dispatches.asked(id.class, CallKind::Special, method);
                 let class = self.program.hierarchy.class(method.class());
                 if let (Site::Method(it), Some(class)) = (site, class)
                     && let Some(node) = self.nodes.constructing(it, class)
                 {
-                    return vec![Flow::Node(node)];
+                    return out.push(Flow::Node(node));
                 }
-                self.site_flow(ex, site, Some(method)).into_iter().collect()
+                out.extend(self.site_flow(ex, site, Some(method)));
             }
             // The loaders of the platform's own classes are the platform's, and those answer without running anything.
             Source::Call(_, method)
                 if is_assertion_status(method)
                     && self.program.hierarchy.role(id.class) == Role::Jdk
-                    && declared(&self.program.hierarchy, id).name.bytes() == b"<clinit>" =>
-            {
-                Vec::new()
-            }
+                    && declared(&self.program.hierarchy, id).name.bytes() == b"<clinit>" => {}
             Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
                 let site = self.dispatches.asked(id.class, kind, method);
-                self.site_flow(ex, site, Some(method)).into_iter().collect()
+                out.extend(self.site_flow(ex, site, Some(method)));
             }
-            Source::Initialize(it) => self.initializations(ex, id.class, it),
-            Source::Object(class) => match self.object_error(class) {
-                Some(error) => vec![Flow::Value(self.link_error(ex, error), None)],
-                None => Vec::new(),
-            },
+            Source::Initialize(it) => self.initializations(ex, id.class, it, out),
+            Source::Object(class) => {
+                if let Some(error) = self.object_error(class) {
+                    out.push(Flow::Value(self.link_error(ex, error), None));
+                }
+            }
             Source::CallDynamic(site) | Source::ConstDynamic(site) => {
                 // Every site of a body is in its summary; one that is not could be anything.
                 let Some(site) = code.dynamics.get(site as usize) else {
                     let all = Value::open(ex.universe.all());
-                    return vec![Flow::Value(all, Some(OpenCause::MissingCode(id)))];
+                    return out.push(Flow::Value(all, Some(OpenCause::MissingCode(id))));
                 };
-                let effects = site.effects.iter();
-                effects.flat_map(|it| self.dynamic_flows(ex, id, it)).collect()
+                site.effects.iter().for_each(|it| self.dynamic_flows(ex, id, it, out));
             }
         }
     }
 
-    fn dynamic_flows(&self, ex: &mut Exceptions, id: MethodId, effect: &DynamicEffect) -> Vec<Flow> {
+    fn dynamic_flows(&self, ex: &mut Exceptions, id: MethodId, effect: &DynamicEffect, out: &mut Vec<Flow>) {
         let names = well_known();
         let wrapping = ex.wrapping(names.bootstrap, None);
+        let start = out.len();
         match *effect {
             DynamicEffect::Virtual(method) => {
                 let site = self.asked_virtual(method);
-                self.site_flow(ex, site, Some(method)).into_iter().collect()
+                out.extend(self.site_flow(ex, site, Some(method)));
             }
             DynamicEffect::Link(handle) => {
-                let flows = self.handle_flows(ex, id.class, handle);
-                flows.into_iter().map(|it| self.behind(ex, it, wrapping)).collect()
+                self.handle_flows(ex, id.class, handle, out);
+                self.all_behind(ex, &mut out[start..], wrapping);
             }
             DynamicEffect::Initialize(class) => {
-                let flows = self.initializations(ex, id.class, Initialized::Class(class));
-                flows.into_iter().map(|it| self.behind(ex, it, wrapping)).collect()
+                self.initializations(ex, id.class, Initialized::Class(class), out);
+                self.all_behind(ex, &mut out[start..], wrapping);
             }
             DynamicEffect::InitializeQuietly(class) => {
                 let nothing = ex.filter(Filter { keep: SetId::EMPTY, adds: Vec::new() });
-                let flows = self.initializations(ex, id.class, Initialized::Class(class));
-                flows.into_iter().map(|it| self.behind(ex, it, nothing)).collect()
+                self.initializations(ex, id.class, Initialized::Class(class), out);
+                self.all_behind(ex, &mut out[start..], nothing);
             }
             DynamicEffect::MayFail => {
-                vec![Flow::Value(Value::known(ex.universe.exact(names.bootstrap)), None)]
+                out.push(Flow::Value(Value::known(ex.universe.exact(names.bootstrap)), None));
             }
             DynamicEffect::Unknown(handle) => {
-                let flows = self.handle_flows(ex, id.class, handle);
-                let mut flows: Vec<Flow> =
-                    flows.into_iter().map(|it| self.behind(ex, it, wrapping)).collect();
+                self.handle_flows(ex, id.class, handle, out);
+                self.all_behind(ex, &mut out[start..], wrapping);
                 let all = Value::open(ex.universe.all());
-                flows.push(Flow::Value(all, Some(OpenCause::Bootstrap(handle.member))));
-                flows
+                out.push(Flow::Value(all, Some(OpenCause::Bootstrap(handle.member))));
             }
         }
+    }
+
+    fn all_behind(&self, ex: &mut Exceptions, flows: &mut [Flow], function: FunctionId) {
+        flows.iter_mut().for_each(|it| *it = self.behind(ex, *it, function));
     }
 
     /// The flow through a function besides.
@@ -369,36 +371,28 @@ impl WholeProgram {
         self.dispatches.asked_for(method, interface)
     }
 
-    /// What invoking a method handle lets out, by its kind (JVMS §5.4.3.5).
-    pub(super) fn handle_flows(
-        &self,
-        ex: &mut Exceptions,
-        caller: ClassId,
-        handle: MethodHandle,
-    ) -> Vec<Flow> {
+    /// Adds what invoking a method handle lets out, by its kind (JVMS §5.4.3.5).
+    fn handle_flows(&self, ex: &mut Exceptions, caller: ClassId, handle: MethodHandle, out: &mut Vec<Flow>) {
         let method = handle.member;
-        let names = well_known();
-        let mut flows = Vec::new();
         match handle.kind {
             HandleKind::GetStatic | HandleKind::PutStatic => {
-                return self.initializations(ex, caller, Initialized::OwnerOfField(method));
+                return self.initializations(ex, caller, Initialized::OwnerOfField(method), out);
             }
             HandleKind::InvokeStatic => {
-                flows =
-                    self.initializations(ex, caller, Initialized::OwnerOfMethod(method, handle.interface));
+                let what = Initialized::OwnerOfMethod(method, handle.interface);
+                self.initializations(ex, caller, what, out);
             }
             HandleKind::NewInvokeSpecial => {
-                flows = self.initializations(ex, caller, Initialized::Class(method.class()));
+                self.initializations(ex, caller, Initialized::Class(method.class()), out);
             }
             _ => {
-                let null = ex.universe.exact(names.null_pointer);
-                flows.push(Flow::Value(Value::known(null), None));
+                let null = ex.universe.exact(well_known().null_pointer);
+                out.push(Flow::Value(Value::known(null), None));
             }
         }
-        let Some(kind) = handle_call(handle) else { return flows };
+        let Some(kind) = handle_call(handle) else { return };
         let site = self.dispatches.asked(caller, kind, method);
-        flows.extend(self.site_flow(ex, site, Some(method)));
-        flows
+        out.extend(self.site_flow(ex, site, Some(method)));
     }
 
     /// What the method of a function object lets out.
@@ -408,20 +402,14 @@ impl WholeProgram {
         for class in glue_classes(site.function.glue_raises()) {
             flows.push(Flow::Value(Value::known(ex.universe.exact(class)), None));
         }
-        flows.extend(self.handle_flows(ex, site.owner.class, site.function.handle));
+        self.handle_flows(ex, site.owner.class, site.function.handle, &mut flows);
         flows
     }
 
-    /// The classes that are initialised, and what comes out.
-    pub(super) fn initializations(
-        &self,
-        ex: &mut Exceptions,
-        caller: ClassId,
-        what: Initialized,
-    ) -> Vec<Flow> {
-        let mut flows = Vec::new();
-        for link in self.initialized(what) {
-            flows.push(match link {
+    /// Adds what comes out of initialising classes.
+    fn initializations(&self, ex: &mut Exceptions, caller: ClassId, what: Initialized, out: &mut Vec<Flow>) {
+        for &link in &*self.initialized(what) {
+            out.push(match link {
                 Link::Present(class) if self.runs_already(caller, class) => {
                     let gone = ex.universe.exact(well_known().no_class_def);
                     let may_fail = self.may_fail(class);
@@ -438,7 +426,6 @@ impl WholeProgram {
                 }
             });
         }
-        flows
     }
 
     /// Whether a method of `caller` runs only after the initialisation of the class began (`semantics.md` §3.7).
@@ -456,14 +443,22 @@ impl WholeProgram {
     }
 
     /// The classes that an access initialises: those that declare the member, as far as that is known.
-    pub(super) fn initialized(&self, what: Initialized) -> Vec<Link> {
-        let hierarchy = self.program.hierarchy.clone();
+    pub(super) fn initialized(&self, what: Initialized) -> Cow<'_, [Link]> {
+        match self.initialized.get(&what) {
+            Some(it) => Cow::Borrowed(it),
+            None => Cow::Owned(self.find_initialized(what)),
+        }
+    }
+
+    /// The same for who asks first.
+    pub(super) fn find_initialized(&self, what: Initialized) -> Vec<Link> {
+        let hierarchy = &*self.program.hierarchy;
         let link = |class: ClassName| hierarchy.class(class).map_or(Link::Outside(class), Link::Present);
         match what {
             Initialized::Class(class) => vec![link(class)],
             Initialized::OwnerOfField(field) => {
                 let it = field.get();
-                match resolve_field(&hierarchy, it.class, it.name, it.descriptor) {
+                match resolve_field(hierarchy, it.class, it.name, it.descriptor) {
                     ResolvedField::Field(it) => vec![Link::Present(it.class)],
                     ResolvedField::Error(_) => Vec::new(),
                     ResolvedField::Unknown { outside, .. } => vec![Link::Outside(outside)],
@@ -471,7 +466,7 @@ impl WholeProgram {
             }
             Initialized::OwnerOfMethod(method, interface) => {
                 let it = method.get();
-                match resolve_method(&hierarchy, it.class, it.name, it.descriptor, interface) {
+                match resolve_method(hierarchy, it.class, it.name, it.descriptor, interface) {
                     ResolvedMethod::Method(it) => vec![Link::Present(it.class)],
                     ResolvedMethod::Unknown { outside, .. } => vec![Link::Outside(outside)],
                     _ => Vec::new(),
@@ -502,12 +497,19 @@ impl WholeProgram {
     pub(super) fn field_error(&self, caller: ClassId, field: FieldRef, access: Access) -> Option<LinkError> {
         let it = field.get();
         let hierarchy = &self.program.hierarchy;
+        let wants = matches!(access, Access::GetStatic | Access::PutStatic);
+        // Most fields are the class's own, where nothing but the kind of access can be wrong.
+        if it.class == hierarchy.name(caller)
+            && let Some(index) = hierarchy.field(caller, it.name, it.descriptor)
+        {
+            let field = hierarchy.outline(caller).fields.get(index as usize)?;
+            return (field.flags.is_static() != wants).then_some(LinkError::IncompatibleClassChange);
+        }
         match resolve_field(hierarchy, it.class, it.name, it.descriptor) {
             ResolvedField::Error(error) => Some(error),
             ResolvedField::Unknown { .. } => self.options.link_errors.then_some(LinkError::NoClassDefFound),
             ResolvedField::Field(id) => {
                 let is_static = id.of(hierarchy).is_some_and(|it| it.flags.is_static());
-                let wants = matches!(access, Access::GetStatic | Access::PutStatic);
                 if is_static != wants {
                     return Some(LinkError::IncompatibleClassChange);
                 }

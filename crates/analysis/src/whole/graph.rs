@@ -7,9 +7,9 @@ use bir::body::{Body, Expr, Instr, InstrId};
 use classfile::names::FieldRef;
 use flow::cfg::{Cfg, Drawing, draw_with};
 use flow::facts::contains;
-use flow::summary::{Access, Source, accesses, accesses_at, sources_at};
+use flow::summary::{Access, Sources};
 use flow::throwables::well_known;
-use flow::universe::{Part, SetId};
+use flow::universe::{Masks, Part, SetId};
 use program::members::LinkError;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
@@ -86,23 +86,36 @@ struct Draw<'a> {
     texts: &'a mut Texts,
     sets: Vec<RaisedSet>,
     known: FxHashMap<(SetId, Option<Why>), SetRef>,
+    /// The set that was drawn last: the next one is often the same.
+    last: Option<(SetId, Option<Why>, SetRef)>,
+    /// The masks of the rows, as far as they were asked for.
+    masks: Vec<Option<Masks>>,
 }
 
 impl WholeProgram {
     /// The final graph of a method of the program, whose body and facts are given.
     pub fn graph(&self, ex: &mut Exceptions, texts: &mut Texts, id: MethodId, code: &MethodCode) -> Graph {
         let MethodSummary::Known(summary) = self.program.summary(id) else { return Graph::default() };
-        let inits = accesses(&code.body);
+        let mut walk = Sources::new(&code.body, &code.facts);
         let failing = self.failing_fields(id, summary);
-        let mut acc = Draw { whole: self, ex, texts, sets: Vec::new(), known: FxHashMap::default() };
-        let mut sources = Vec::new();
+        let mut acc = Draw {
+            whole: self,
+            ex,
+            texts,
+            sets: Vec::new(),
+            known: FxHashMap::default(),
+            last: None,
+            masks: vec![None; code.body.rows.len()],
+        };
+        let (mut sources, mut flows) = (Vec::new(), Vec::new());
         let cfg = draw_with(&code.body, |drawing, instr, rows| {
             sources.clear();
-            let mine = accesses_at(&inits, instr);
-            sources_at(&code.body, &code.facts, instr, mine, |it| sources.push(it));
+            walk.at(instr, |it| sources.push(it));
             let mut leaves = false;
             for &source in &sources {
-                for (value, why) in acc.values(id, summary, source) {
+                self.flows(acc.ex, id, summary, source, &mut flows);
+                for flow in flows.drain(..) {
+                    let (value, why) = acc.value(flow);
                     leaves |= acc.draw(drawing, &code.body, instr, rows, value, why);
                 }
             }
@@ -117,6 +130,23 @@ impl WholeProgram {
             }
         });
         Graph { cfg, sets: acc.sets, calls: Vec::new() }
+    }
+
+    /// The reason nearest to a node for what is open about it.
+    fn nearest(&self, of: Node) -> Why {
+        match of {
+            Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(self.name(it)),
+            Node::Dispatch(it) => {
+                let dispatch = self.dispatches.get(it);
+                let own = dispatch.open.and_then(|it| self.why(OpenCause::Call(it)));
+                own.unwrap_or_else(|| Why::LetsOut(crate::names::MethodId::of(dispatch.method)))
+            }
+            Node::Initializer(it) => {
+                Why::Initializer(crate::names::Text(self.program.hierarchy.name(it).bytes()))
+            }
+            Node::Handler(it, _) => Why::Caught(self.name(it)),
+            Node::Glue(_) => Why::Function,
+        }
     }
 
     /// The fields of a method that cannot be accessed, with what that raises.
@@ -157,43 +187,28 @@ fn failing_at(body: &Body, instr: InstrId, failing: &[(FieldRef, Access, LinkErr
 }
 
 impl Draw<'_> {
-    /// What comes out of a source, with why for its open half.
-    fn values(&mut self, id: MethodId, code: &CodeSummary, source: Source) -> Vec<(Value, Option<Why>)> {
+    /// What comes out of something, with why for its open half.
+    fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
         let whole = self.whole;
-        let mut acc: Vec<(Value, Option<Why>)> = Vec::new();
-        for flow in whole.flows(self.ex, id, code, source) {
-            let (value, why) = match flow {
-                Flow::Value(value, cause) => (value, cause.and_then(|it| whole.why(it))),
-                Flow::Wrapped(value, cause) => (value, whole.why(cause)),
-                Flow::Node(of) => (whole.value(of), self.why(of)),
-                Flow::Through(of, function) => (self.ex.through(function, whole.value(of)), self.why(of)),
-            };
-            if !value.is_nothing() {
-                acc.push((value, why));
-            }
-        }
-        acc
-    }
-
-    /// The reason nearest to a node for what is open about it.
-    fn why(&self, of: Node) -> Option<Why> {
-        let whole = self.whole;
-        match of {
-            Node::Method(it) | Node::Constructing(it, _) => Some(Why::LetsOut(whole.name(it))),
-            Node::Dispatch(it) => {
-                let dispatch = whole.dispatches.get(it);
-                let own = dispatch.open.and_then(|it| whole.why(OpenCause::Call(it)));
-                own.or_else(|| Some(Why::LetsOut(crate::names::MethodId::of(dispatch.method))))
-            }
-            Node::Initializer(it) => {
-                Some(Why::Initializer(crate::names::Text(whole.program.hierarchy.name(it).bytes())))
-            }
-            Node::Handler(it, _) => Some(Why::Caught(whole.name(it))),
-            Node::Glue(_) => Some(Why::Function),
+        let of_node = |value: Value, of: Node| {
+            // Names are looked up only where something is open.
+            (value, (value.open != SetId::EMPTY).then(|| whole.nearest(of)))
+        };
+        match flow {
+            Flow::Value(value, cause) => (value, cause.and_then(|it| whole.why(it))),
+            Flow::Wrapped(value, cause) => (value, whole.why(cause)),
+            Flow::Node(of) => of_node(whole.value(of), of),
+            Flow::Through(of, function) => of_node(self.ex.through(function, whole.value(of)), of),
         }
     }
 
     fn set(&mut self, set: SetId, open: Option<Why>) -> SetRef {
+        if let Some((last, why, it)) = self.last
+            && last == set
+            && why == open
+        {
+            return it;
+        }
         let next = SetRef(self.sets.len() as u32);
         let it = *self.known.entry((set, open)).or_insert(next);
         if it == next {
@@ -204,7 +219,17 @@ impl Draw<'_> {
             };
             self.sets.push(RaisedSet { parts, open, except });
         }
+        self.last = Some((set, open, it));
         it
+    }
+
+    fn masks(&mut self, body: &Body, row: u32) -> Masks {
+        if let Some(it) = self.masks[row as usize] {
+            return it;
+        }
+        let masks = self.ex.universe.masks(body.rows[row as usize].catch_type);
+        self.masks[row as usize] = Some(masks);
+        masks
     }
 
     /// Draws what comes out of an instruction, known and open apart. Returns whether some of it leaves.
@@ -225,7 +250,7 @@ impl Draw<'_> {
                 if left == SetId::EMPTY {
                     break;
                 }
-                let masks = self.ex.universe.masks(body.rows[row as usize].catch_type);
+                let masks = self.masks(body, row);
                 if !self.ex.universe.overlaps(left, masks.may) {
                     continue;
                 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::functional::Function;
 use flow::solver::{Solution, System};
-use program::hierarchy::{ClassId, Hierarchy};
+use flow::summary::Initialized;
+use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::input::WorldKind;
 use program::members::MethodId;
 use program::outline::Ghost;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dispatch::Dispatches;
 use super::lattice::{Exceptions, Value};
@@ -68,6 +69,8 @@ pub struct WholeProgram {
     pub dispatches: Dispatches,
     /// The function objects.
     pub functions: Vec<FunctionSite>,
+    /// What accesses initialise that were looked up.
+    pub(super) initialized: FxHashMap<Initialized, Box<[Link]>>,
     /// What can be reached, when that narrows the calls.
     pub reachable: Option<Reachable>,
     pub(super) nodes: Nodes,

@@ -11,6 +11,7 @@ use flow::summary::Source;
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::members::MethodId;
+use rustc_hash::FxHashMap;
 
 use super::dispatch::{self, Dispatches};
 use super::lattice::{Exceptions, Value};
@@ -51,6 +52,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         exceptions: Exceptions::new(Universe::new(&[])),
         dispatches,
         functions: Vec::new(),
+        initialized: FxHashMap::default(),
         reachable: None,
         nodes: Nodes::default(),
         system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
@@ -94,6 +96,10 @@ impl WholeProgram {
                     }
                     Source::Construct(method) => {
                         self.dispatches.site(id.class, CallKind::Special, method);
+                    }
+                    Source::Initialize(what) if !self.initialized.contains_key(&what) => {
+                        let found = self.find_initialized(what).into();
+                        self.initialized.insert(what, found);
                     }
                     _ => {}
                 }

@@ -26,6 +26,8 @@ struct Builder<'a> {
     exceptions: &'a mut Exceptions,
     field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
     values: Vec<Value>,
+    /// Memory that one item leaves for the next.
+    flows: Vec<Flow>,
     edges: Vec<(NodeId, NodeId, FunctionId)>,
 }
 
@@ -33,8 +35,14 @@ struct Builder<'a> {
 pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> System<Value> {
     let n = whole.nodes.len();
     let values = vec![Value::NOTHING; n];
-    let mut acc =
-        Builder { whole, exceptions, field_errors: FxHashMap::default(), values, edges: Vec::new() };
+    let mut acc = Builder {
+        whole,
+        exceptions,
+        field_errors: FxHashMap::default(),
+        values,
+        flows: Vec::new(),
+        edges: Vec::new(),
+    };
     let program = acc.whole.program.clone();
     for class in program.hierarchy.ids() {
         acc.initializer(class);
@@ -113,13 +121,15 @@ impl Builder<'_> {
         let summary = &code.summary;
         let contexts: Vec<Passing> =
             summary.contexts.iter().map(|it| Passing::new(self.exceptions, it)).collect();
+        let mut flows = std::mem::take(&mut self.flows);
         for item in &summary.items {
-            let flows = self.whole.flows_of(self.exceptions, id, exact, code, item.source);
             let Some(context) = contexts.get(item.context as usize) else { continue };
-            for flow in flows {
+            self.whole.flows_of(self.exceptions, (id, exact), code, item.source, &mut flows);
+            for flow in flows.drain(..) {
                 self.route(node, id, flow, context);
             }
         }
+        self.flows = flows;
         for &(field, access) in &summary.fields {
             let whole = self.whole;
             let error = *self

@@ -11,6 +11,7 @@ mod below;
 mod links;
 mod open;
 
+use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -163,8 +164,8 @@ pub struct Hierarchy {
     links: Box<[Link]>,
     supers: Box<[ClassId]>,
     children: Box<[ClassId]>,
-    methods: FxHashMap<(ClassId, Name, Descriptor), u32>,
-    fields: FxHashMap<(ClassId, Name, Descriptor), u32>,
+    methods: Members,
+    fields: Members,
     problems: Box<[Problem]>,
     object: ClassName,
     world: WorldKind,
@@ -335,12 +336,12 @@ impl Hierarchy {
 
     /// Where in [`Outline::methods`] the class declares this method. Of two alike, which the JVM refuses, the first.
     pub fn method(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
-        self.methods.get(&(class, name, descriptor)).copied()
+        self.methods.get(class, name, descriptor)
     }
 
     /// Where in [`Outline::fields`] the class declares this field.
     pub fn field(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
-        self.fields.get(&(class, name, descriptor)).copied()
+        self.fields.get(class, name, descriptor)
     }
 
     pub(crate) fn package(&self, class: ClassId) -> Package {
@@ -385,20 +386,51 @@ pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
     if outline.version.1 >= 55 { &outline.nest_members } else { &[] }
 }
 
-type Index = FxHashMap<(ClassId, Name, Descriptor), u32>;
+/// The declared methods, or fields, by class, name and descriptor.
+#[derive(PartialEq, Eq, Debug)]
+struct Members {
+    index: FxHashMap<(ClassId, Name, Descriptor), u32>,
+    /// For each class a bit for each name that it declares: most lookups on the way up a chain find nothing, and need
+    /// not look at the index for that.
+    names: Box<[u64]>,
+}
 
-/// The declared methods and fields by class, name and descriptor.
-fn members(inputs: &[Input<'_>]) -> (Index, Index) {
-    let (mut methods, mut fields) = (Index::default(), Index::default());
-    methods.reserve(inputs.iter().map(|it| it.outline.methods.len()).sum());
-    fields.reserve(inputs.iter().map(|it| it.outline.fields.len()).sum());
-    for (id, it) in (0..).map(ClassId).zip(inputs) {
-        for (idx, it) in (0..).zip(&it.outline.methods) {
-            methods.entry((id, it.name, it.descriptor)).or_insert(idx);
+impl Members {
+    fn get(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
+        if self.names.get(class.index()).copied().unwrap_or(0) & bit(name) == 0 {
+            return None;
         }
-        for (idx, it) in (0..).zip(&it.outline.fields) {
-            fields.entry((id, it.name, it.descriptor)).or_insert(idx);
-        }
+        self.index.get(&(class, name, descriptor)).copied()
     }
-    (methods, fields)
+
+    /// Of two alike the first counts.
+    fn new(n: usize, classes: usize, all: impl Iterator<Item = (ClassId, Name, Descriptor, u32)>) -> Self {
+        let mut acc = Members { index: FxHashMap::default(), names: vec![0; classes].into() };
+        acc.index.reserve(n);
+        for (class, name, descriptor, number) in all {
+            acc.index.entry((class, name, descriptor)).or_insert(number);
+            acc.names[class.index()] |= bit(name);
+        }
+        acc
+    }
+}
+
+fn bit(name: Name) -> u64 {
+    1 << (rustc_hash::FxBuildHasher.hash_one(name) >> 58)
+}
+
+/// The declared methods and fields.
+fn members(inputs: &[Input<'_>]) -> (Members, Members) {
+    let (n_methods, n_fields) = (
+        inputs.iter().map(|it| it.outline.methods.len()).sum(),
+        inputs.iter().map(|it| it.outline.fields.len()).sum(),
+    );
+    let classes = || (0..).map(ClassId).zip(inputs);
+    let methods = classes().flat_map(|(id, it)| {
+        (0..).zip(&it.outline.methods).map(move |(number, it)| (id, it.name, it.descriptor, number))
+    });
+    let fields = classes().flat_map(|(id, it)| {
+        (0..).zip(&it.outline.fields).map(move |(number, it)| (id, it.name, it.descriptor, number))
+    });
+    (Members::new(n_methods, inputs.len(), methods), Members::new(n_fields, inputs.len(), fields))
 }

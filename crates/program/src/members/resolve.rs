@@ -1,5 +1,7 @@
 //! Resolution of fields and methods (JVMS §5.4.3.2 to §5.4.3.4): the search, without access control.
 
+use std::sync::LazyLock;
+
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashSet;
 
@@ -109,7 +111,10 @@ pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: 
 /// The signature-polymorphic method of this name that the class declares, if it declares one method of the name
 /// (JVMS §2.9.3).
 fn polymorphic(h: &Hierarchy, class: ClassId, name: Name) -> Option<MethodId> {
-    if !matches!(h.name(class).bytes(), b"java/lang/invoke/MethodHandle" | b"java/lang/invoke/VarHandle") {
+    static OWNERS: LazyLock<[ClassName; 2]> = LazyLock::new(|| {
+        [ClassName::new(b"java/lang/invoke/MethodHandle"), ClassName::new(b"java/lang/invoke/VarHandle")]
+    });
+    if !OWNERS.contains(&h.name(class)) {
         return None;
     }
     let mut named = (0..).zip(&h.outline(class).methods).filter(|(_, it)| it.name == name);

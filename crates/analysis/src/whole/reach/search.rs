@@ -166,8 +166,8 @@ impl<'a> Search<'a> {
     }
 
     fn initializations(&mut self, what: Initialized, from: From) {
-        for link in self.whole.initialized(what) {
-            if let Link::Present(it) = link {
+        for link in &*self.whole.initialized(what) {
+            if let Link::Present(it) = *link {
                 self.initialize(it, from);
             }
         }
