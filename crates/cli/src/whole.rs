@@ -37,19 +37,24 @@ struct Worker {
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
+pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'static Whole> {
     let (records, kept) = read(run, &items(run))?;
     run.keep(kept);
     let options = options(run, args);
     if !args.rta {
-        return Ok(Whole::new(records, options));
+        return Ok(kept_whole(Whole::new(records, options)));
     }
     let whole = Whole::narrowed(records, options, &request(run, &args.entry)?);
     if !whole.has_entries() {
         bail!("there is no entry point; `ajar entries` lists them, --entry names others");
     }
     run.keep_reached(whole.reached());
-    Ok(whole)
+    Ok(kept_whole(whole))
+}
+
+/// It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
+fn kept_whole(whole: Whole) -> &'static Whole {
+    Box::leak(Box::new(whole))
 }
 
 /// As [`whole`] with entry points, for who asks only what is reached from there.

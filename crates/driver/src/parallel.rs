@@ -10,8 +10,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Deeply nested inputs recurse deeply; a stack overflow cannot be caught.
 const STACK_SIZE: usize = 64 << 20;
 
-/// How many items a worker may be ahead, per thread.
-const WINDOW_PER_THREAD: usize = 16;
+/// A worker takes this many items at a time, if there are many: handing over costs as much as a small class.
+const BATCH: usize = 16;
+
+/// How many batches the workers may be ahead, per thread.
+const WINDOW_PER_THREAD: usize = 4;
 
 /// The work on an item panicked: a bug of ours, which costs that item only.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,14 +23,17 @@ pub struct Panicked {
     pub message: String,
 }
 
+/// The results of a batch.
+type Batch<T> = Vec<Result<T, Panicked>>;
+
 /// What the workers and the sink share.
 struct Window<T> {
-    /// The next item to be taken.
+    /// The next batch to be taken.
     next: usize,
-    /// The first item whose result the sink has not got.
+    /// The first batch whose results the sink has not got.
     first: usize,
     /// Results from `first` on; `None` while in work.
-    results: VecDeque<Option<Result<T, Panicked>>>,
+    results: VecDeque<Option<Batch<T>>>,
     stop: bool,
 }
 
@@ -60,18 +66,21 @@ where
         ready: Condvar::new(),
     };
     let limit = threads * WINDOW_PER_THREAD;
+    let batches: Vec<&[I]> = items.chunks((items.len() / (threads * 16)).clamp(1, BATCH)).collect();
     std::thread::scope(|scope| {
         // Whatever ends this block, an error or a panic of the sink too, the workers must stop waiting.
         let _stopper = Stopper(&shared);
         for number in 0..threads {
-            let run = || worker(&shared, items, limit, &state, &work);
+            let run = || worker(&shared, &batches, limit, &state, &work);
             let name = format!("worker-{number}");
             std::thread::Builder::new().name(name).stack_size(STACK_SIZE).spawn_scoped(scope, run)?;
         }
-        for _ in items {
-            let broke = sink(shared.first_result());
-            if broke.is_break() {
-                return Ok(broke);
+        for _ in &batches {
+            for result in shared.first_results() {
+                let broke = sink(result);
+                if broke.is_break() {
+                    return Ok(broke);
+                }
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -80,20 +89,23 @@ where
 
 fn worker<I, S, T>(
     shared: &Shared<T>,
-    items: &[I],
+    batches: &[&[I]],
     limit: usize,
     make_state: &(impl Fn() -> S + Sync),
     work: &(impl Fn(&mut S, &I) -> T + Sync),
 ) {
     let mut state = None;
-    while let Some((index, item)) = shared.take(limit).and_then(|index| Some((index, items.get(index)?))) {
-        // Nothing of a state that was there during a panic is used again.
-        let result = catch_unwind(AssertUnwindSafe(|| work(state.get_or_insert_with(make_state), item)));
-        if result.is_err() {
-            state = None;
-        }
-        let result = result.map_err(|payload| Panicked { message: message(&*payload) });
-        shared.put(index, result);
+    while let Some((index, items)) = shared.take(limit).and_then(|index| Some((index, batches.get(index)?))) {
+        let mut one = |item| {
+            // Nothing of a state that was there during a panic is used again.
+            let result = catch_unwind(AssertUnwindSafe(|| work(state.get_or_insert_with(make_state), item)));
+            if result.is_err() {
+                state = None;
+            }
+            result.map_err(|payload| Panicked { message: message(&*payload) })
+        };
+        let results = items.iter().map(&mut one).collect();
+        shared.put(index, results);
     }
 }
 
@@ -103,7 +115,7 @@ impl<T> Shared<T> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next item for a worker; waits for room. `None` when it is time to stop.
+    /// The next batch for a worker; waits for room. `None` when it is time to stop.
     fn take(&self, limit: usize) -> Option<usize> {
         let mut window = self.lock();
         while !window.stop && window.next - window.first >= limit {
@@ -118,26 +130,26 @@ impl<T> Shared<T> {
         Some(index)
     }
 
-    fn put(&self, index: usize, result: Result<T, Panicked>) {
+    fn put(&self, index: usize, results: Batch<T>) {
         let mut window = self.lock();
         let place = index - window.first;
         if let Some(slot) = window.results.get_mut(place) {
-            *slot = Some(result);
+            *slot = Some(results);
         }
         if place == 0 {
             self.ready.notify_one();
         }
     }
 
-    /// The result of the first item that the sink has not got; waits for it.
-    fn first_result(&self) -> Result<T, Panicked> {
+    /// The results of the first batch that the sink has not got; waits for them.
+    fn first_results(&self) -> Batch<T> {
         let mut window = self.lock();
         loop {
-            if let Some(result) = window.results.front_mut().and_then(Option::take) {
+            if let Some(results) = window.results.front_mut().and_then(Option::take) {
                 window.results.pop_front();
                 window.first += 1;
                 self.room.notify_one();
-                return result;
+                return results;
             }
             window = self.ready.wait(window).unwrap_or_else(PoisonError::into_inner);
         }
@@ -220,8 +232,8 @@ mod tests {
             ControlFlow::<()>::Continue(())
         };
         let _ = map_ordered(&[(); 5000], 2, || (), work, sink).unwrap();
-        // One more: the sink counts a result after it has left the window.
-        assert!(worst.into_inner() <= 2 * WINDOW_PER_THREAD + 1);
+        // One batch more: the sink counts results after they have left the window.
+        assert!(worst.into_inner() <= (2 * WINDOW_PER_THREAD + 1) * BATCH);
     }
 
     #[test]

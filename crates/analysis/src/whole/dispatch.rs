@@ -114,6 +114,8 @@ pub struct Dispatches {
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: FxHashMap<(CallKind, MethodRef), Site>,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
+    /// Calls that any class may make.
+    accessible: FxHashSet<(CallKind, MethodRef)>,
     /// Calls that their callers may not make.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
     /// Why targets are targets, if somebody wants to know.
@@ -139,6 +141,7 @@ impl Dispatches {
             by_class: FxHashMap::default(),
             sites: FxHashMap::default(),
             special: FxHashMap::default(),
+            accessible: FxHashSet::default(),
             refused: FxHashSet::default(),
             offers: None,
         }
@@ -165,7 +168,8 @@ impl Dispatches {
     /// Where a call in a method of `caller` goes. Asks for a dispatch if there is none of these names yet.
     pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         if let Some(it) = self.known_site(caller, kind, method) {
-            return self.checked(it, caller, kind, method);
+            let everybody = self.accessible.contains(&(kind, method));
+            return if everybody { it } else { self.checked(it, caller, kind, method) };
         }
         let site = match kind {
             CallKind::Special | CallKind::SpecialInterface => self.special_site(caller, kind, method),
@@ -179,7 +183,27 @@ impl Dispatches {
         } else {
             self.sites.insert((kind, method), site);
         }
+        // What `super.m()` finds depends on its caller.
+        let is_special = matches!(kind, CallKind::Special | CallKind::SpecialInterface);
+        if (!is_special || method.name().bytes() == b"<init>") && self.is_for_everybody(site, method) {
+            self.accessible.insert((kind, method));
+            return site;
+        }
         self.checked(site, caller, kind, method)
+    }
+
+    /// Whether any class may make the call: all is public, in a package that is not closed.
+    fn is_for_everybody(&self, site: Site, method: MethodRef) -> bool {
+        let resolved = match site {
+            Site::Method(it) => Some(it),
+            Site::Dispatch(it) => self.get(it).resolved,
+            Site::Error(_) | Site::Open(_) | Site::Vm => return true,
+        };
+        let Some(resolved) = resolved else { return true };
+        declared(&self.hierarchy, resolved).flags.is_public()
+            && self.hierarchy.class(method.class()).is_some_and(|it| {
+                self.hierarchy.outline(it).flags.is_public() && self.hierarchy.nameable_outside(it)
+            })
     }
 
     /// The site, if the caller may name the class and access the method (JVMS §5.4.4).

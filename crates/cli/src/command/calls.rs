@@ -59,5 +59,5 @@ pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Outcome> 
     let to = if args.callers { patterns(&args.select.methods)? } else { Vec::new() };
     let whole = whole::whole(&mut run, &args.world)?;
     let header = whole::header(&run, "calls", &args.world);
-    write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole: &whole, to })
+    write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole, to })
 }

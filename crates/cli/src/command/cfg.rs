@@ -56,7 +56,7 @@ pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Outcome> {
     write(&run, header, format, args.output.output.as_ref(), |form| Graphs {
         form,
         nodes,
-        whole: &whole,
+        whole,
         work: Mutex::default(),
     })
 }

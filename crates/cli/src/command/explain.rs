@@ -98,7 +98,7 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         }
         if pc.is_some() || !targets.is_empty() {
             if let Some(answer) = reader.answer(method) {
-                calls(&mut bytes, &whole, &answer, pc, &targets, style);
+                calls(&mut bytes, whole, &answer, pc, &targets, style);
             }
         } else {
             let class = only.as_ref().map(|it| leaked(it));

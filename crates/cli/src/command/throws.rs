@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Outcome>
     let header = whole::header(&run, "throws", &args.world);
     write(&run, header, format, args.output.output.as_ref(), |form| Answers {
         form,
-        whole: &whole,
+        whole,
         work: Mutex::default(),
     })
 }
