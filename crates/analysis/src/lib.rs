@@ -8,5 +8,6 @@ pub mod facts;
 pub mod fault;
 pub mod names;
 pub mod parts;
+pub mod propagated;
 pub mod summary;
 pub mod whole;

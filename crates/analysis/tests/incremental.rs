@@ -1,61 +1,17 @@
 //! What runs again after an edit, and what stays: the barriers of `engine.md`, on classes as javac writes them.
 
-use std::sync::{Arc, Mutex};
+mod common;
 
 use analysis::facts::{ClassFacts, class_facts, facts, positions};
+use common::LoggingDatabase;
 use program::db::Db;
-use program::input::{ClassFile, Container, Role};
+use program::input::ClassFile;
 use program::outline::{dispatch_outline, outline};
-use salsa::Setter;
-use vfs::identity::EntryIdentity;
 
 const BEFORE: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
 const BODY: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
 const LINES: &[u8] = include_bytes!("../../../test-data/edit/lines/Order.class");
 const PRIVATE: &[u8] = include_bytes!("../../../test-data/edit/private/Order.class");
-
-/// A database that writes down which queries run.
-#[salsa::db]
-#[derive(Clone)]
-struct LoggingDatabase {
-    storage: salsa::Storage<Self>,
-    log: Arc<Mutex<Vec<String>>>,
-}
-
-#[salsa::db]
-impl salsa::Database for LoggingDatabase {}
-
-#[salsa::db]
-impl Db for LoggingDatabase {}
-
-impl LoggingDatabase {
-    fn new() -> Self {
-        let log = Arc::<Mutex<Vec<String>>>::default();
-        let events = Arc::clone(&log);
-        let on_event = move |event: salsa::Event| {
-            if let salsa::EventKind::WillExecute { database_key } = event.kind {
-                let text = format!("{database_key:?}");
-                events.lock().unwrap().push(text.split('(').next().unwrap_or_default().to_owned());
-            }
-        };
-        LoggingDatabase { storage: salsa::Storage::new(Some(Box::new(on_event))), log }
-    }
-
-    fn class(&self, bytes: &[u8]) -> ClassFile {
-        let container = Container::new(self, Role::App, Arc::default());
-        ClassFile::new(self, container, 0, EntryIdentity::of_bytes(bytes), bytes.into())
-    }
-
-    fn edit(&mut self, class: ClassFile, bytes: &[u8]) {
-        class.set_hash(self).to(EntryIdentity::of_bytes(bytes));
-        class.set_bytes(self).to(bytes.into());
-    }
-
-    /// The names of the queries that ran since the last call, without their module paths.
-    fn ran(&self) -> Vec<String> {
-        std::mem::take(&mut *self.log.lock().unwrap())
-    }
-}
 
 /// Asks on behalf of something that reads only this one query of the class: it runs again exactly when the query's
 /// answer changed.

@@ -11,6 +11,8 @@ use analysis::facts::{ClassFacts, Code, facts, positions};
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
 use analysis::parts::StageTimes;
+use analysis::propagated::throws;
+use analysis::whole::answers::Throws;
 use program::input::{ClassFile, Container, Role, Settings, World};
 use program::outline::{Outline, outline};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,6 +71,7 @@ pub struct AnalysisHost {
 #[derive(Clone)]
 pub struct Analysis {
     db: RootDatabase,
+    world: Option<World>,
     files: Arc<FxHashMap<FileId, ClassFile>>,
 }
 
@@ -80,7 +83,7 @@ impl AnalysisHost {
 
     /// A snapshot of now.
     pub fn analysis(&self) -> Analysis {
-        Analysis { db: self.db.clone(), files: Arc::clone(&self.files) }
+        Analysis { db: self.db.clone(), world: self.world, files: Arc::clone(&self.files) }
     }
 
     /// Makes the change and cancels the snapshots, if there is anything to change. Waits until they are dropped.
@@ -260,6 +263,12 @@ impl Analysis {
             let index = facts.index_of(method)?;
             method_of(db, class, facts, index)?.ok()
         })
+    }
+
+    /// What the methods of the class in the file let out, in the whole program; `None` if the file is not known.
+    pub fn throws(&self, file: FileId) -> Cancellable<Option<Vec<Throws>>> {
+        let Some(world) = self.world else { return Ok(None) };
+        self.ask(file, |db, class| Some(throws(db, world, class).to_vec()))
     }
 
     fn ask<T>(

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ide::answer::{Question, class_answer};
 use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing};
-use ide::{MethodId, Role, Scratch, Settings, Text, WorldKind};
+use ide::whole::{Whole, read_class};
+use ide::{MethodId, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
 use vfs::change::Vfs;
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
@@ -116,4 +117,24 @@ fn a_snapshot_is_cancelled_by_a_change() {
     host.apply_change(Change { classes: vec![content(file, BODY)], ..Change::default() });
     assert_eq!(reader.join().unwrap(), ide::host::Cancelled);
     assert!(host.analysis().class(file).unwrap().is_some());
+}
+
+#[test]
+fn what_methods_let_out_is_the_same_both_ways() {
+    let file = Vfs::default().file("Order.class");
+    let inside = host(file).analysis().throws(file).unwrap().unwrap();
+    let record = read_class(BEFORE, &mut Scratch::default()).unwrap();
+    let options = WholeOptions {
+        world: WorldKind::Open,
+        release: Some(17),
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
+    let whole = Whole::new(vec![(record, Role::App)], options);
+    let mut work = whole.work();
+    for it in &inside {
+        assert_eq!(whole.throws(&mut work, it.method).as_ref(), Some(it));
+    }
+    assert_eq!(inside.len(), 6);
 }

@@ -25,6 +25,13 @@ pub struct ClassRecord {
     module: Option<Module>,
 }
 
+impl ClassRecord {
+    /// The record of a class whose parts are known; `module` for a `module-info`.
+    pub fn new(outline: Arc<Outline>, summary: Arc<ClassSummary>, module: Option<Module>) -> Self {
+        ClassRecord { outline, summary, module }
+    }
+}
+
 /// Takes one class apart. `scratch` is memory that one class leaves for the next.
 ///
 /// # Errors

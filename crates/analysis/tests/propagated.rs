@@ -1,0 +1,130 @@
+//! What an edit of one class does to what methods let out elsewhere.
+
+mod common;
+
+use std::sync::Arc;
+
+use analysis::propagated::throws;
+use analysis::whole::answers::Throws;
+use common::LoggingDatabase;
+use program::db::Db;
+use program::input::{ClassFile, Container, Role, Settings, World, WorldKind};
+use test_utils::asm::assemble;
+
+const CALLER: &str = r"
+.class public final p/Caller
+.super java/lang/Object
+.method public static a()V
+  invokestatic p/Callee.b()V
+  return
+.end
+";
+const OTHER: &str = r"
+.class public final p/Other
+.super java/lang/Object
+.method public static c()I
+  iconst_1
+  iconst_0
+  idiv
+  ireturn
+.end
+";
+const CALLEE: &str = r"
+.class public final p/Callee
+.super java/lang/Object
+.method public static b()V
+  iconst_1
+  pop
+  return
+.end
+";
+/// A loop, which nobody else can see.
+const CALLEE_QUIET: &str = r"
+.class public final p/Callee
+.super java/lang/Object
+.method public static b()V
+  iconst_2
+  istore_0
+L: iinc 0 -1
+  iload_0
+  ifgt L
+  return
+.end
+";
+const CALLEE_THROWS: &str = r"
+.class public final p/Callee
+.super java/lang/Object
+.method public static b()V
+  aconst_null
+  athrow
+.end
+";
+
+fn bytes(code: &str) -> Vec<u8> {
+    assemble(code).unwrap().remove(0).bytes
+}
+
+/// Runs again exactly when the answer about the class changed.
+#[salsa::tracked]
+fn reads_throws(db: &dyn Db, world: World, class: ClassFile) -> usize {
+    throws(db, world, class).len()
+}
+
+struct Three {
+    db: LoggingDatabase,
+    world: World,
+    caller: ClassFile,
+    other: ClassFile,
+    callee: ClassFile,
+}
+
+impl Three {
+    fn new() -> Self {
+        let db = LoggingDatabase::new();
+        let [caller, other, callee] = [CALLER, OTHER, CALLEE].map(|it| db.class(&bytes(it)));
+        let container = Container::new(&db, Role::App, Arc::from([caller, other, callee]));
+        let settings = Settings { world: WorldKind::Closed, release: 25 };
+        let world = World::new(&db, Arc::from([container]), settings);
+        let it = Three { db, world, caller, other, callee };
+        it.ask();
+        it
+    }
+
+    /// Asks about all three; gives the queries that ran.
+    fn ask(&self) -> Vec<String> {
+        for class in [self.caller, self.other, self.callee] {
+            reads_throws(&self.db, self.world, class);
+        }
+        self.db.ran()
+    }
+
+    fn known(&self, class: ClassFile) -> Vec<String> {
+        let all: &Arc<[Throws]> = throws(&self.db, self.world, class);
+        all.iter().flat_map(|it| &it.known).map(|it| it.class.to_string()).collect()
+    }
+}
+
+#[test]
+fn equal_summary_keeps_callers() {
+    let mut it = Three::new();
+    it.db.edit(it.callee, &bytes(CALLEE_QUIET));
+    assert_eq!(it.ask(), ["outline", "facts", "summary"]);
+}
+
+#[test]
+fn a_new_throw_reaches_callers_and_nobody_else() {
+    let mut it = Three::new();
+    assert_eq!(it.known(it.caller), [""; 0]);
+    let other = it.known(it.other);
+    it.db.edit(it.callee, &bytes(CALLEE_THROWS));
+    let ran = it.ask();
+    assert_eq!(ran.iter().filter(|it| *it == "propagated").count(), 1, "{ran:?}");
+    assert_eq!(ran.iter().filter(|it| *it == "reads_throws").count(), 2, "{ran:?}");
+    assert_eq!(it.known(it.caller), ["java/lang/NullPointerException"]);
+    assert_eq!(it.known(it.other), other);
+    assert_eq!(other, ["java/lang/ArithmeticException"]);
+    // And back.
+    it.db.edit(it.callee, &bytes(CALLEE));
+    it.ask();
+    assert_eq!(it.known(it.caller), [""; 0]);
+}
