@@ -111,7 +111,7 @@ fn own_memory() -> Result<u64> {
 fn graphs(classes: &[&[u8]]) -> Result<usize> {
     let mut scratch = bir::lower::Scratch::default();
     let mut times = StageTimes::default();
-    let options = PartOptions { select: &|_| true, clock: None };
+    let options = PartOptions { positions: true, select: &|_| true, clock: None };
     let mut nodes = 0;
     for bytes in classes {
         let class = ClassParts::read(bytes)?;

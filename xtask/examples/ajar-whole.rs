@@ -37,7 +37,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     let mut scratch = Scratch::default();
     let mut records = Vec::with_capacity(classes.len());
     let mut codes = Vec::new();
-    let select = PartOptions { select: &|_| true, clock: None };
+    let select = PartOptions { positions: true, select: &|_| true, clock: None };
     for it in &classes {
         let class = ClassParts::read(it)?;
         let parts = class.methods(&select, &mut scratch, &mut StageTimes::default())?;

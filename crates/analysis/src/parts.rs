@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bir::body::Body;
-use bir::lower::{Scratch, lower};
+use bir::lower::{Lowered, Scratch, lower, lower_body};
 use bir::positions::Positions;
 use classfile::bootstrap::Bootstraps;
 use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
@@ -57,6 +57,8 @@ pub struct MethodCode {
 pub struct PartOptions<'a> {
     /// The methods wanted.
     pub select: &'a dyn Fn(&MethodId) -> bool,
+    /// Whether it is wanted where the instructions stand; without, those tables are empty.
+    pub positions: bool,
     /// A clock, for who wants to know what took how long, and how many instructions there are.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
@@ -156,7 +158,12 @@ impl<'a> ClassParts<'a> {
             times.instructions += code.instructions().count() as u64;
         }
         let start = now();
-        let lowered = lower(&self.file, boots, method, &code, for_lowering);
+        let lowered = if options.positions {
+            lower(&self.file, boots, method, &code, for_lowering)
+        } else {
+            let body = lower_body(&self.file, boots, method, &code, for_lowering);
+            body.map(|body| Lowered { body, positions: Positions::default() })
+        };
         let lowered_at = now();
         times.lower += lowered_at.saturating_sub(start);
         let lowered = lowered?;

@@ -184,6 +184,11 @@ impl MemberRef {
         MemberRef(MEMBERS.intern(hash_of(&member), |it| it.member == member, || KnownMember::new(member)))
     }
 
+    /// A small number, for tables that are indexed by members. It differs from run to run.
+    pub fn index(self) -> usize {
+        self.0.get() as usize
+    }
+
     /// Class, name and descriptor at once.
     pub fn get(self) -> Member {
         MEMBERS.get(self.0).member

@@ -95,7 +95,7 @@ pub fn class_answer(
     if !wanted {
         return Ok(answer);
     }
-    let options = PartOptions { select: question.select, clock: question.clock };
+    let options = PartOptions { positions: true, select: question.select, clock: question.clock };
     let methods = parts.methods(&options, scratch, &mut times).map_err(Fault::from)?;
     for part in methods {
         let graph = |code: &MethodCode| {
@@ -142,7 +142,7 @@ pub fn class_record_and_answer(
     scratch: &mut Scratch,
 ) -> Result<(ClassRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
-    let options = PartOptions { select: &|_| true, clock: None };
+    let options = PartOptions { positions: true, select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
     let record = class_record_of(bytes, &parts, &methods).map_err(Fault::from)?;
     let mut answer = ClassAnswer {

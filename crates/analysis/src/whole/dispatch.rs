@@ -5,7 +5,7 @@
 //! or newly has to select among, to the dispatches of its supertypes. So the work grows with the number of methods
 //! times the supertypes of their classes, and each class can be done alone.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::members::{declared, find_method, is_closed_to_overriding, method_id};
 use bir::body::CallKind;
@@ -112,10 +112,8 @@ pub struct Dispatches {
     /// By class named, name and descriptor.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
-    sites: FxHashMap<(CallKind, MethodRef), Site>,
+    sites: Sites,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
-    /// Calls that any class may make.
-    accessible: FxHashSet<(CallKind, MethodRef)>,
     /// Calls that their callers may not make.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
     /// Why targets are targets, if somebody wants to know.
@@ -139,9 +137,8 @@ impl Dispatches {
             ids: FxHashMap::default(),
             by_name: FxHashMap::default(),
             by_class: FxHashMap::default(),
-            sites: FxHashMap::default(),
+            sites: Sites::default(),
             special: FxHashMap::default(),
-            accessible: FxHashSet::default(),
             refused: FxHashSet::default(),
             offers: None,
         }
@@ -167,29 +164,36 @@ impl Dispatches {
 
     /// Where a call in a method of `caller` goes. Asks for a dispatch if there is none of these names yet.
     pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
-        if let Some(it) = self.known_site(caller, kind, method) {
-            let everybody = self.accessible.contains(&(kind, method));
-            return if everybody { it } else { self.checked(it, caller, kind, method) };
-        }
-        let site = match kind {
-            CallKind::Special | CallKind::SpecialInterface => self.special_site(caller, kind, method),
-            CallKind::Static | CallKind::StaticInterface => {
-                self.static_site(method, kind == CallKind::StaticInterface)
-            }
-            CallKind::Virtual | CallKind::Interface => self.virtual_site(method, kind == CallKind::Interface),
-        };
-        if let CallKind::Special | CallKind::SpecialInterface = kind {
-            self.special.insert((caller, kind, method), site);
-        } else {
-            self.sites.insert((kind, method), site);
-        }
         // What `super.m()` finds depends on its caller.
-        let is_special = matches!(kind, CallKind::Special | CallKind::SpecialInterface);
-        if (!is_special || method.name().bytes() == b"<init>") && self.is_for_everybody(site, method) {
-            self.accessible.insert((kind, method));
-            return site;
+        if depends_on_caller(kind, method) {
+            let site = match self.special.get(&(caller, kind, method)) {
+                Some(&it) => it,
+                None => {
+                    let site = self.special_site(caller, kind, method);
+                    self.special.insert((caller, kind, method), site);
+                    site
+                }
+            };
+            return self.checked(site, caller, kind, method);
         }
-        self.checked(site, caller, kind, method)
+        let (site, for_everybody) = match self.sites.get(kind, method) {
+            Some(it) => it,
+            None => {
+                let site = match kind {
+                    CallKind::Special | CallKind::SpecialInterface => self.special_site(caller, kind, method),
+                    CallKind::Static | CallKind::StaticInterface => {
+                        self.static_site(method, kind == CallKind::StaticInterface)
+                    }
+                    CallKind::Virtual | CallKind::Interface => {
+                        self.virtual_site(method, kind == CallKind::Interface)
+                    }
+                };
+                let for_everybody = self.is_for_everybody(site, method);
+                self.sites.insert(kind, method, site, for_everybody);
+                (site, for_everybody)
+            }
+        };
+        if for_everybody { site } else { self.checked(site, caller, kind, method) }
     }
 
     /// Whether any class may make the call: all is public, in a package that is not closed.
@@ -229,7 +233,7 @@ impl Dispatches {
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         let unknown = Site::Open(Open::Outside(method.class()));
-        self.sites.get(&(kind, method)).copied().unwrap_or(unknown)
+        self.sites.get(kind, method).map_or(unknown, |it| it.0)
     }
 
     /// Where a call goes that was asked for before; one that was not may go anywhere.
@@ -243,12 +247,10 @@ impl Dispatches {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
         }
-        match kind {
-            CallKind::Special | CallKind::SpecialInterface => {
-                self.special.get(&(caller, kind, method)).copied()
-            }
-            _ => self.sites.get(&(kind, method)).copied(),
+        if depends_on_caller(kind, method) {
+            return self.special.get(&(caller, kind, method)).copied();
         }
+        self.sites.get(kind, method).map(|it| it.0)
     }
 
     fn static_site(&self, method: MethodRef, interface: bool) -> Site {
@@ -313,11 +315,11 @@ impl Dispatches {
     /// The dispatch of a call that the VM makes: `run` of a thread that starts.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
-        if let Some(&it) = self.sites.get(&(kind, method)) {
+        if let Some((it, _)) = self.sites.get(kind, method) {
             return it;
         }
         let site = self.virtual_site(method, interface);
-        self.sites.insert((kind, method), site);
+        self.sites.insert(kind, method, site, false);
         site
     }
 
@@ -660,6 +662,44 @@ impl Dispatches {
     /// One of them.
     pub fn get(&self, id: DispatchId) -> &Dispatch {
         &self.all[id.0 as usize]
+    }
+}
+
+/// Whether the same names mean different things in different classes: `super.m()`, but not constructors.
+fn depends_on_caller(kind: CallKind, method: MethodRef) -> bool {
+    matches!(kind, CallKind::Special | CallKind::SpecialInterface) && method.name() != constructor()
+}
+
+fn constructor() -> Name {
+    static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b"<init>"));
+    *NAME
+}
+
+/// What calls mean by their kind and names, and whether any class may make them. Most methods are called in one way, so
+/// there is a table for the first and a map for the others.
+#[derive(Default)]
+struct Sites {
+    first: Vec<Option<(CallKind, Site, bool)>>,
+    others: FxHashMap<(CallKind, MethodRef), (Site, bool)>,
+}
+
+impl Sites {
+    fn get(&self, kind: CallKind, method: MethodRef) -> Option<(Site, bool)> {
+        match *self.first.get(method.index())? {
+            Some((first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
+            Some(_) => self.others.get(&(kind, method)).copied(),
+            None => None,
+        }
+    }
+
+    fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_everybody: bool) {
+        if self.first.len() <= method.index() {
+            self.first.resize(method.index() + 1, None);
+        }
+        match &mut self.first[method.index()] {
+            it @ None => *it = Some((kind, site, for_everybody)),
+            Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ impl ClassRecord {
 /// When the structure of the file cannot be read: the class is then outside.
 pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
     let parts = ClassParts::read(bytes)?;
-    let options = PartOptions { select: &|_| true, clock: None };
+    let options = PartOptions { positions: false, select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default())?;
     class_record_of(bytes, &parts, &methods)
 }

@@ -45,6 +45,20 @@ pub struct Scratch {
     lines: Vec<(u16, u16)>,
 }
 
+/// As [`lower`], for who does not want to know where instructions stand.
+///
+/// # Errors
+/// See [`lower`].
+pub fn lower_body<'a>(
+    class: &ClassFile<'a>,
+    boots: &Bootstraps<'_, 'a>,
+    method: &MemberInfo<'_, 'a>,
+    code: &Code<'_, 'a>,
+    scratch: &mut Scratch,
+) -> Result<Body> {
+    Ok(lowered(class, boots, method, code, scratch, false)?.body)
+}
+
 /// Lowers the body `code` of `method`.
 ///
 /// # Errors
@@ -56,6 +70,17 @@ pub fn lower<'a>(
     method: &MemberInfo<'_, 'a>,
     code: &Code<'_, 'a>,
     scratch: &mut Scratch,
+) -> Result<Lowered> {
+    lowered(class, boots, method, code, scratch, true)
+}
+
+fn lowered<'a>(
+    class: &ClassFile<'a>,
+    boots: &Bootstraps<'_, 'a>,
+    method: &MemberInfo<'_, 'a>,
+    code: &Code<'_, 'a>,
+    scratch: &mut Scratch,
+    positions: bool,
 ) -> Result<Lowered> {
     let name = method.member_ref()?;
     let Some(shape) = name.call_shape() else {
@@ -95,7 +120,7 @@ pub fn lower<'a>(
         lines,
     };
     lowerer.blocks()?;
-    lowerer.finish(name, method.flags)
+    lowerer.finish(name, method.flags, positions)
 }
 
 /// Result of lowering a part: the fault's offset is set by the caller, who knows the instruction. Boxed, so
@@ -268,9 +293,8 @@ impl Lowerer<'_, '_, '_> {
         out
     }
 
-    fn finish(mut self, method: MethodRef, flags: Flags) -> Result<Lowered> {
-        let unreachable = self.walk.unreachable();
-        let positions = Positions {
+    fn positions(&mut self, unreachable: &[(u32, u32)]) -> Positions {
+        Positions {
             pcs: self.pcs.as_slice().into(),
             copies: std::mem::take(&mut self.copies).into(),
             lines: lines(self.code, self.lines),
@@ -278,7 +302,12 @@ impl Lowerer<'_, '_, '_> {
                 .iter()
                 .map(|&(from, to)| (self.walk.pc(from).0 as u16, self.walk.pc(to).0))
                 .collect(),
-        };
+        }
+    }
+
+    fn finish(mut self, method: MethodRef, flags: Flags, positions: bool) -> Result<Lowered> {
+        let unreachable = self.walk.unreachable();
+        let positions = if positions { self.positions(&unreachable) } else { Positions::default() };
         let unverified = !self.walk.inlined;
         let header = Header {
             method,
