@@ -190,7 +190,7 @@ pub(crate) struct CallsArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
     /// Form of the result [default: text].
-    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::form::Format;
 use crate::frame::{Header, Trailer, header_members, trailer_members};
-use crate::{call_graph, dot, graphml};
+use crate::{call_graph, call_graphml, dot, graphml};
 
 /// A document that is being written.
 pub struct Document<W> {
@@ -13,6 +13,8 @@ pub struct Document<W> {
     empty: bool,
     /// Whether all fragments are one graph.
     one_graph: bool,
+    /// The nodes that the one graph has, in GraphML.
+    nodes: call_graphml::Nodes,
 }
 
 impl<W: Write> Document<W> {
@@ -22,6 +24,7 @@ impl<W: Write> Document<W> {
     /// Those of `out`.
     pub fn begin(mut out: W, format: Format, header: &Header) -> io::Result<Self> {
         let mut text = Vec::new();
+        let one_graph = header.command == "calls";
         match format {
             Format::Json => {
                 header_members(&mut text, header);
@@ -37,14 +40,15 @@ impl<W: Write> Document<W> {
             }
             Format::Dot => {
                 dot::header(&mut text, header);
-                if header.command == "calls" {
+                if one_graph {
                     call_graph::begin(&mut text);
                 }
             }
+            Format::GraphMl if one_graph => call_graphml::begin(&mut text, header),
             Format::GraphMl => graphml::header(&mut text, header),
         }
         out.write_all(&text)?;
-        Ok(Document { out, format, empty: true, one_graph: header.command == "calls" })
+        Ok(Document { out, format, empty: true, one_graph, nodes: call_graphml::Nodes::default() })
     }
 
     /// Writes a fragment. Empty ones leave no trace.
@@ -59,6 +63,9 @@ impl<W: Write> Document<W> {
             self.out.write_all(b",\n")?;
         }
         self.empty = false;
+        if self.format == Format::GraphMl && self.one_graph {
+            return self.out.write_all(&self.nodes.once(fragment));
+        }
         self.out.write_all(fragment)
     }
 
@@ -85,7 +92,12 @@ impl<W: Write> Document<W> {
                 }
                 dot::trailer(&mut text, trailer);
             }
-            Format::GraphMl => graphml::trailer(&mut text, trailer),
+            Format::GraphMl => {
+                if self.one_graph {
+                    call_graphml::end(&mut text);
+                }
+                graphml::trailer(&mut text, trailer);
+            }
         }
         self.out.write_all(&text)?;
         self.out.flush()?;

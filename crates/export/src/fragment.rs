@@ -4,7 +4,7 @@ use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Call, Graph, MethodId, Throws};
 
 use crate::form::{Format, Nodes};
-use crate::{call_graph, dot, graphml, json_method, json_whole};
+use crate::{call_graph, call_graphml, dot, graphml, json_method, json_whole};
 
 /// Appends the graphs of the class's methods, one a method that has code. `number` is the number of the class in the run: GraphML ids are made of
 /// it. `nodes` matters to Graphviz only.
@@ -42,8 +42,7 @@ pub fn bir_fragment(out: &mut Vec<u8>, format: Format, place: &str, class: &Clas
     }
 }
 
-/// Appends where the calls of a class's methods go: one object a call; in Graphviz edges between methods. GraphML stays
-/// empty.
+/// Appends where the calls of a class's methods go: one object a call; in graph formats edges between methods.
 pub fn calls_fragment(
     out: &mut Vec<u8>,
     format: Format,
@@ -60,7 +59,7 @@ pub fn calls_fragment(
             }
         }
         Format::Dot => calls.iter().for_each(|it| call_graph::edges(out, it.0, &it.2)),
-        Format::GraphMl => {}
+        Format::GraphMl => calls.iter().for_each(|it| call_graphml::edges(out, it.0, it.1, &it.2)),
     }
 }
 

@@ -13,27 +13,42 @@ use crate::json_whole::why_word;
 use crate::markup::xml;
 use crate::words::{self, Shown};
 
-/// Name, what it is for, and type of each data key.
-const KEYS: [(&str, &str, &str); 15] = [
-    ("failures", "graphml", "string"),
-    ("method", "graph", "string"),
-    ("source", "graph", "string"),
-    ("entry", "graph", "string"),
-    ("pc", "node", "int"),
-    ("line", "node", "int"),
-    ("kind", "node", "string"),
-    ("exception", "node", "string"),
-    ("open", "node", "string"),
-    ("text", "node", "string"),
-    ("copy", "node", "int"),
-    ("label", "edge", "string"),
-    ("edge_kind", "edge", "string"),
-    ("case", "edge", "int"),
-    ("row", "edge", "int"),
+/// A key of data.
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) id: &'static str,
+    /// What it is for.
+    pub(crate) domain: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) ty: &'static str,
+}
+
+/// What each datum is called, what it is for, and its type.
+const KEYS: [Key; 15] = [
+    Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
+    Key { id: "method", domain: "graph", name: "method", ty: "string" },
+    Key { id: "source", domain: "graph", name: "source", ty: "string" },
+    Key { id: "entry", domain: "graph", name: "entry", ty: "string" },
+    Key { id: "pc", domain: "node", name: "pc", ty: "int" },
+    Key { id: "line", domain: "node", name: "line", ty: "int" },
+    Key { id: "kind", domain: "node", name: "kind", ty: "string" },
+    Key { id: "exception", domain: "node", name: "exception", ty: "string" },
+    Key { id: "open", domain: "node", name: "open", ty: "string" },
+    Key { id: "text", domain: "node", name: "text", ty: "string" },
+    Key { id: "copy", domain: "node", name: "copy", ty: "int" },
+    Key { id: "label", domain: "edge", name: "label", ty: "string" },
+    Key { id: "edge_kind", domain: "edge", name: "kind", ty: "string" },
+    Key { id: "case", domain: "edge", name: "case", ty: "int" },
+    Key { id: "row", domain: "edge", name: "row", ty: "int" },
 ];
 
-/// Begins the document.
+/// Begins a document of graphs of methods.
 pub(crate) fn header(out: &mut Vec<u8>, header: &Header) {
+    document(out, header, &KEYS);
+}
+
+/// Begins a document with data of these keys.
+pub(crate) fn document(out: &mut Vec<u8>, header: &Header, keys: &[Key]) {
     out.extend(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     out.extend(b"<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" ");
     out.extend(b"xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" ");
@@ -41,8 +56,7 @@ pub(crate) fn header(out: &mut Vec<u8>, header: &Header) {
     out.extend(b"http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n<desc>");
     xml(out, header_lines(header).join("; "));
     out.extend(b"</desc>\n");
-    for (id, domain, ty) in KEYS {
-        let name = if id == "edge_kind" { "kind" } else { id };
+    for Key { id, domain, name, ty } in keys {
         // Writing to a vector cannot fail.
         let _ = writeln!(out, r#"<key id="{id}" for="{domain}" attr.name="{name}" attr.type="{ty}"/>"#);
     }
@@ -122,7 +136,8 @@ pub(crate) fn method(
     out.extend(b"</graph>\n");
 }
 
-fn data(out: &mut Vec<u8>, key: &str, value: impl std::fmt::Display) {
+/// Appends a datum.
+pub(crate) fn data(out: &mut Vec<u8>, key: &str, value: impl std::fmt::Display) {
     out.extend(b"<data key=\"");
     out.extend(key.as_bytes());
     out.extend(b"\">");

@@ -1,9 +1,10 @@
 //! Answers about whole programs as JSON objects, each on one line.
 
 use ide::answer::MethodAnswer;
-use ide::{Call, CallWord, MethodId, Part, Step, Text, Throws, Why};
+use ide::{Call, MethodId, Part, Step, Text, Throws, Why};
 
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
+use crate::words::call_word;
 
 /// Appends where one call goes. `lines`: it stands on a line by itself.
 pub(crate) fn call(
@@ -35,7 +36,7 @@ pub(crate) fn call(
 /// Appends how a call goes, and where.
 pub(crate) fn call_members(out: &mut Vec<u8>, it: &Call) {
     key(out, "kind");
-    string(out, word(it.kind));
+    string(out, call_word(it.kind));
     key(out, "declared");
     match it.declared {
         Some(it) => method_name(out, it),
@@ -119,7 +120,19 @@ fn step(out: &mut Vec<u8>, it: Step) {
 
 /// Appends why something is open.
 pub(crate) fn why(out: &mut Vec<u8>, it: Why) {
-    let name = match it {
+    reason(out, why_word(it), named(it));
+}
+
+/// The class or method that is the reason.
+pub(crate) fn why_name(it: Why) -> Option<String> {
+    named(it).map(|it| match it {
+        Named::Class(it) => it.to_string(),
+        Named::Method(it) => it.to_string(),
+    })
+}
+
+fn named(it: Why) -> Option<Named> {
+    match it {
         Why::Outside(it) | Why::Overridable(it) | Why::Initializer(it) => Some(Named::Class(it)),
         Why::SignaturePolymorphic | Why::Function => None,
         Why::Bootstrap(it)
@@ -128,8 +141,7 @@ pub(crate) fn why(out: &mut Vec<u8>, it: Why) {
         | Why::Ghost(it)
         | Why::LetsOut(it)
         | Why::Caught(it) => Some(Named::Method(it)),
-    };
-    reason(out, why_word(it), name);
+    }
 }
 
 /// The word for why something is open.
@@ -166,18 +178,4 @@ fn reason(out: &mut Vec<u8>, word: &str, name: Option<Named>) {
         None => out.extend(b"null"),
     }
     out.push(b'}');
-}
-
-fn word(kind: CallWord) -> &'static str {
-    match kind {
-        CallWord::Virtual => "virtual",
-        CallWord::Interface => "interface",
-        CallWord::Special => "special",
-        CallWord::Static => "static",
-        CallWord::Dynamic => "dynamic",
-        CallWord::Clinit => "clinit",
-        CallWord::Bootstrap => "bootstrap",
-        CallWord::Native => "native",
-        CallWord::Thread => "thread",
-    }
 }

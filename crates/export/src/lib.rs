@@ -15,6 +15,7 @@ pub mod missing;
 pub mod stats;
 
 mod call_graph;
+mod call_graphml;
 mod dot;
 mod graphml;
 mod json;

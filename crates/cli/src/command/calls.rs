@@ -52,7 +52,7 @@ impl Maker for Calls<'_> {
 pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Outcome> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
-    let format = settings::format(&settings, &["text", "json", "jsonl", "dot"])?;
+    let format = settings::format(&settings, &["text", "json", "jsonl", "dot", "graphml"])?;
     let everything = SelectArgs { methods: Vec::new() };
     let select = if args.callers { &everything } else { &args.select };
     let mut run = Run::open(&settings, global, input, select)?;
