@@ -200,7 +200,8 @@ pub(crate) struct CallsArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// The methods, as `-m` has them elsewhere; `p.C.m@12` is one instruction, by its pc.
+    /// The methods, as `-m` has them elsewhere; `p.C.m@12` is one instruction, by its pc: where its calls go, and what
+    /// it raises, before the handlers around it.
     #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true)]
     pub(crate) method: String,
     /// Only exceptions of this class and its subclasses.
@@ -211,6 +212,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
+    pub(crate) output_format: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

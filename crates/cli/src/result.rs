@@ -59,6 +59,17 @@ impl Writing {
     }
 }
 
+/// The format for machines of this name; none for text.
+pub(crate) fn format(name: &str) -> Option<Format> {
+    match name {
+        "json" => Some(Format::Json),
+        "jsonl" => Some(Format::JsonLines),
+        "dot" => Some(Format::Dot),
+        "graphml" => Some(Format::GraphMl),
+        _ => None,
+    }
+}
+
 /// Passes over all classes and writes what `maker` makes of them.
 pub(crate) fn write<M: Maker>(
     run: &Run<'_>,
@@ -69,12 +80,9 @@ pub(crate) fn write<M: Maker>(
 ) -> anyhow::Result<Outcome> {
     let out = Output::open(path)?;
     let to_terminal = out.is_terminal();
-    let form = match format {
-        "json" => Form::Document(Format::Json),
-        "jsonl" => Form::Document(Format::JsonLines),
-        "dot" => Form::Document(Format::Dot),
-        "graphml" => Form::Document(Format::GraphMl),
-        _ => Form::Text(Style { color: settings::colored(run.settings, to_terminal) }),
+    let form = match self::format(format) {
+        Some(it) => Form::Document(it),
+        None => Form::Text(Style { color: settings::colored(run.settings, to_terminal) }),
     };
     let mut writing = Writing::Pending(out);
     let summary = run.classes(&maker(form), to_terminal, |bytes| writing.piece(form, &header, bytes))?;

@@ -111,6 +111,15 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
+    /// What could not be opened or listed, for results that do not pass over classes.
+    pub(crate) fn trailer(&self) -> Trailer {
+        let mut trailer = Trailer::default();
+        for it in &self.world.problems {
+            self.problem(&mut trailer, it);
+        }
+        trailer
+    }
+
     /// The world that was opened.
     pub(crate) fn world(&self) -> &LoadedWorld {
         &self.world
@@ -148,10 +157,7 @@ impl<'a> Run<'a> {
         result_on_terminal: bool,
         mut write: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> anyhow::Result<Summary> {
-        let mut trailer = Trailer::default();
-        for it in &self.world.problems {
-            self.problem(&mut trailer, it);
-        }
+        let mut trailer = self.trailer();
         let items = self.items(&mut trailer);
         let mut stats = Stats::default();
         stats.cpu.read = self.opening;

@@ -253,3 +253,44 @@ fn a_class_file_from_the_future_is_read_with_a_note() {
     let notes = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(notes.contains("class file version 99 is newer than 69"), "{notes}");
 }
+
+#[test]
+fn an_explanation_is_one_fact_after_the_other() {
+    let project = Project::new();
+    let explain = |more: &[&str]| project.fine(&[&["explain", "app", "-m"], more].concat()).0;
+    let text = explain(&["shop.Order.average@13"]);
+    assert!(
+        text.ends_with(
+            "\
+shop.Order.average()
+  ! java.lang.ArithmeticException
+      shop.Order.average() at pc 13, line 24
+      <- where it is raised
+
+"
+        ),
+        "{text}"
+    );
+    // What was asked for of an instruction is all that is said.
+    let json = explain(&[
+        "shop.Order.average@8",
+        "--exception",
+        "java.lang.NullPointerException",
+        "--output-format",
+        "jsonl",
+    ]);
+    let lines: Vec<&str> = json.lines().collect();
+    assert!(lines[1].contains(r#""record":"exception","method":"shop/Order.average()I","place":"app/shop/Order.class","pc":8,"line":24"#));
+    assert!(lines[2].contains(r#""fact":"open","name":"java/util/List","by":"outside""#), "{json}");
+    assert_eq!(lines.len(), 4, "{json}");
+    assert!(
+        project
+            .wrong(&["explain", "app", "-m", "shop.Order.average@13", "--exception", "java.io.IOException"])
+            .contains("nothing like that")
+    );
+    assert!(
+        project
+            .wrong(&["explain", "app", "-m", "shop.Order.average", "--output-format", "dot"])
+            .contains("jsonl")
+    );
+}

@@ -13,7 +13,6 @@ use ide::{Call, MethodId, Text};
 use crate::frame::Header;
 use crate::graphml::{Key, data, document};
 use crate::json_whole::{why_name, why_word};
-use crate::words::call_word;
 
 /// What each datum is called, what it is for, and its type.
 const KEYS: [Key; 9] = [
@@ -92,7 +91,7 @@ fn edge(
     out.extend(b"\" target=\"");
     target(out);
     out.extend(b"\">");
-    data(out, "kind", call_word(call.kind));
+    data(out, "kind", call.kind.name());
     let place = answer.zip(call.instr);
     if let Some(pc) = place.and_then(|(answer, instr)| answer.positions.pc(instr)) {
         data(out, "pc", pc);

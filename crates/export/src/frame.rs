@@ -65,6 +65,7 @@ impl Header {
     pub(crate) fn list(&self) -> &'static str {
         match self.command {
             "calls" => "calls",
+            "explain" => "explanations",
             _ => "methods",
         }
     }

@@ -1,10 +1,9 @@
 //! Answers about whole programs as JSON objects, each on one line.
 
 use ide::answer::MethodAnswer;
-use ide::{Call, MethodId, Part, Step, Text, Throws, Why};
+use ide::{Call, MethodId, Origin, Part, Step, Text, Throws, Why};
 
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
-use crate::words::call_word;
 
 /// Appends where one call goes. `lines`: it stands on a line by itself.
 pub(crate) fn call(
@@ -36,7 +35,7 @@ pub(crate) fn call(
 /// Appends how a call goes, and where.
 pub(crate) fn call_members(out: &mut Vec<u8>, it: &Call) {
     key(out, "kind");
-    string(out, call_word(it.kind));
+    string(out, it.kind.name());
     key(out, "declared");
     match it.declared {
         Some(it) => method_name(out, it),
@@ -78,12 +77,7 @@ pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
             out.extend(b"[]");
         }
         Some(open) => {
-            out.push(b'{');
-            key(out, "within");
-            parts(out, &open.within);
-            key(out, "except");
-            parts(out, &open.except);
-            out.push(b'}');
+            open_set(out, &open.within, &open.except);
             key(out, "because");
             array(out, &open.because, |out, it| step(out, *it));
         }
@@ -91,31 +85,60 @@ pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
     out.push(b'}');
 }
 
+/// Appends what an open set is within, and what cannot be among it.
+pub(crate) fn open_set(out: &mut Vec<u8>, within: &[Part], except: &[Part]) {
+    out.push(b'{');
+    key(out, "within");
+    parts(out, within);
+    key(out, "except");
+    parts(out, except);
+    out.push(b'}');
+}
+
 /// Appends classes and cones.
 pub(crate) fn parts(out: &mut Vec<u8>, parts: &[Part]) {
-    array(out, parts, |out, it| {
-        out.push(b'{');
-        key(out, "type");
-        texts(out, &[Text(it.class.bytes())]);
-        key(out, "cone");
-        boolean(out, it.cone);
-        out.push(b'}');
-    });
+    array(out, parts, part);
+}
+
+/// Appends a class or cone.
+pub(crate) fn part(out: &mut Vec<u8>, it: &Part) {
+    out.push(b'{');
+    key(out, "type");
+    texts(out, &[Text(it.class.bytes())]);
+    key(out, "cone");
+    boolean(out, it.cone);
+    out.push(b'}');
 }
 
 fn step(out: &mut Vec<u8>, it: Step) {
     if let Step::Open(it) = it {
         return why(out, it);
     }
-    let (word, name): (_, Option<Named>) = match it {
-        Step::Method(it) => ("method", Some(Named::Method(it))),
-        Step::Dispatch(it) => ("call", Some(Named::Method(it))),
-        Step::Initializer(it) => ("initializer", Some(Named::Class(it))),
-        Step::Glue(it) => ("function", Some(Named::Class(it))),
-        Step::Rethrown(it) => ("rethrown", Some(Named::Method(it))),
-        Step::Raised | Step::Open(_) => ("raised", None),
-    };
-    reason(out, word, name);
+    reason(out, step_word(it), step_name(it));
+}
+
+/// The word for a step.
+pub(crate) fn step_word(it: Step) -> &'static str {
+    match it {
+        Step::Method(_) => "method",
+        Step::Dispatch(_) => "call",
+        Step::Initializer(_) => "initializer",
+        Step::Glue(_) => "function",
+        Step::Rethrown(_) => "rethrown",
+        Step::Raised(_) => "raised",
+        Step::Open(_) => "open",
+    }
+}
+
+/// What a step names.
+pub(crate) fn step_name(it: Step) -> Option<Named> {
+    match it {
+        Step::Method(it) | Step::Dispatch(it) | Step::Rethrown(it) => Some(Named::Method(it)),
+        Step::Initializer(it) | Step::Glue(it) => Some(Named::Class(it)),
+        Step::Raised(Origin::NativeRow(it)) => Some(Named::Method(it)),
+        Step::Raised(_) => None,
+        Step::Open(it) => named(it),
+    }
 }
 
 /// Appends why something is open.
@@ -162,7 +185,7 @@ pub(crate) fn why_word(it: Why) -> &'static str {
 }
 
 /// What a reason names.
-enum Named {
+pub(crate) enum Named {
     Class(Text),
     Method(MethodId),
 }
@@ -172,10 +195,15 @@ fn reason(out: &mut Vec<u8>, word: &str, name: Option<Named>) {
     key(out, "reason");
     string(out, word);
     key(out, "name");
+    optional_name(out, name);
+    out.push(b'}');
+}
+
+/// Appends the name of a class or a method, or `null`.
+pub(crate) fn optional_name(out: &mut Vec<u8>, name: Option<Named>) {
     match name {
         Some(Named::Class(it)) => texts(out, &[it]),
         Some(Named::Method(it)) => method_name(out, it),
         None => out.extend(b"null"),
     }
-    out.push(b'}');
 }

@@ -8,6 +8,7 @@
 
 pub mod document;
 pub mod entries;
+pub mod explain;
 pub mod form;
 pub mod fragment;
 pub mod frame;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ide::{Body, CallWord, Cfg, Edge, EdgeKind, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
+use ide::{Body, Cfg, Edge, EdgeKind, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
 
 /// The `kind` of a node.
 pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
@@ -34,21 +34,6 @@ pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
         EdgeKind::Exception => "exception",
         EdgeKind::Handler(_) => "handler",
         EdgeKind::MayHandler(_) => "may-handler",
-    }
-}
-
-/// The `kind` of a call.
-pub(crate) fn call_word(kind: CallWord) -> &'static str {
-    match kind {
-        CallWord::Virtual => "virtual",
-        CallWord::Interface => "interface",
-        CallWord::Special => "special",
-        CallWord::Static => "static",
-        CallWord::Dynamic => "dynamic",
-        CallWord::Clinit => "clinit",
-        CallWord::Bootstrap => "bootstrap",
-        CallWord::Native => "native",
-        CallWord::Thread => "thread",
     }
 }
 

@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod blocks;
 pub mod entries;
+pub mod explain;
 pub mod host;
 pub mod pattern;
 pub mod whole;
@@ -19,7 +20,7 @@ mod db;
 pub use analysis::fault::Fault;
 pub use analysis::names::{Human, MethodId, Text};
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};
-pub use analysis::whole::answers::{Call, CallWord, OpenPart, Step, Throws, Why};
+pub use analysis::whole::answers::{Call, CallWord, OpenPart, Origin, Step, Throws, Why};
 pub use analysis::whole::explain::{Bodies, Receiver, Way, WayStep};
 pub use analysis::whole::graph::{Graph, RaisedSet, SetRef};
 pub use analysis::whole::missing::Missing;

@@ -13,6 +13,7 @@ use analysis::whole::missing::Missing;
 use analysis::whole::program::{Options, Program, WholeProgram};
 use analysis::whole::record::class_record;
 use analysis::whole::solved::solved;
+use bir::body::InstrId;
 use bir::lower::Scratch;
 use program::input::Role;
 
@@ -83,6 +84,19 @@ impl Whole {
     ) -> Option<Vec<Way>> {
         let id = self.program.named(method)?;
         Some(self.program.ways(&mut work.exceptions, bodies, id, only))
+    }
+
+    /// Why some instructions of a method raise what they do, before the handlers around them.
+    pub fn ways_at(
+        &self,
+        work: &mut Work,
+        bodies: &mut dyn Bodies,
+        method: MethodId,
+        instrs: &[InstrId],
+        only: Option<Text>,
+    ) -> Option<Vec<Way>> {
+        let id = self.program.named(method)?;
+        Some(self.program.ways_at(&mut work.exceptions, bodies, id, instrs, only))
     }
 
     /// The receivers for which a call of `caller` goes to a target, each with its chain of supertypes; at most `limit`.

@@ -12,12 +12,11 @@ use program::members::MethodId;
 use rustc_hash::FxHashSet;
 
 use super::dispatch::{Open, Site, Target, handle_call};
-use super::flows::{Flow, OpenCause};
-use super::lattice::{Exceptions, Value};
+use super::flows::OpenCause;
+use super::lattice::Exceptions;
 use super::members::{
     class_initializer, declared, find_method, initialized_interfaces, initialized_superclass,
 };
-use super::nodes::Node;
 use super::program::{WholeProgram, thread_run};
 use crate::names::{MethodId as MethodName, Text};
 use crate::parts::MethodCode;
@@ -44,6 +43,23 @@ pub enum CallWord {
     Native,
     /// The root of a thread that a native method starts; control does not wait for it.
     Thread,
+}
+
+impl CallWord {
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallWord::Virtual => "virtual",
+            CallWord::Interface => "interface",
+            CallWord::Special => "special",
+            CallWord::Static => "static",
+            CallWord::Dynamic => "dynamic",
+            CallWord::Clinit => "clinit",
+            CallWord::Bootstrap => "bootstrap",
+            CallWord::Native => "native",
+            CallWord::Thread => "thread",
+        }
+    }
 }
 
 /// A place where control may go to other methods.
@@ -131,9 +147,24 @@ pub enum Step {
     /// It is caught and thrown again in this method.
     Rethrown(MethodName),
     /// It arises here.
-    Raised,
+    Raised(Origin),
     /// It is open here.
     Open(Why),
+}
+
+/// What raises something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// An instruction of the method before.
+    Instruction,
+    /// Linking, where classes do not fit each other.
+    Linking,
+    /// The casts and the unboxing of a function object.
+    Conversion,
+    /// A native method, as its row in our table says.
+    NativeRow(MethodName),
+    /// The VM by itself, at any instruction.
+    Vm,
 }
 
 impl WholeProgram {
@@ -365,7 +396,7 @@ impl WholeProgram {
         }
     }
 
-    fn why_call(&self, open: Open) -> Option<Why> {
+    pub(super) fn why_call(&self, open: Open) -> Option<Why> {
         let closed = self.options.world == program::input::WorldKind::Closed;
         match open {
             Open::Outside(_) if closed => None,
@@ -396,128 +427,6 @@ impl WholeProgram {
             OpenPart { within, except, because: self.because(ex, id, value.open, true) }
         });
         Throws { method: self.name(id), known: ex.universe.parts(value.known), open }
-    }
-
-    /// The shortest way from a method to where something of the set arises that it lets out.
-    pub fn because(&self, ex: &mut Exceptions, id: MethodId, set: SetId, open: bool) -> Vec<Step> {
-        let (path, want) = self.path(ex, id, set, open);
-        self.steps(ex, &path, want, open)
-    }
-
-    /// The nodes of that way, and what of the set is wanted of the last.
-    pub(super) fn path(
-        &self,
-        ex: &mut Exceptions,
-        id: MethodId,
-        set: SetId,
-        open: bool,
-    ) -> (Vec<Node>, SetId) {
-        let start = (self.nodes.id(Node::Method(id)), set);
-        let mut seen = FxHashSet::default();
-        seen.insert(start);
-        // Each entry: the node, what is wanted of it, and the entry from which it was reached.
-        let mut queue = vec![(start.0, start.1, usize::MAX)];
-        let mut at = 0;
-        while let Some(&(node, want, _)) = queue.get(at) {
-            let own = self.system.values[node.0 as usize];
-            let own = if open { own.open } else { own.known };
-            if ex.universe.overlaps(own, want) {
-                let mut nodes = Vec::new();
-                while let Some(&(node, _, from)) = queue.get(at) {
-                    nodes.push(self.nodes.node(node));
-                    at = from;
-                }
-                nodes.reverse();
-                return (nodes, want);
-            }
-            let range = self.system.starts[node.0 as usize]..self.system.starts[node.0 as usize + 1];
-            for edge in range {
-                let (of, function) = self.system.edges[edge as usize];
-                let value = self.solution.as_ref().map_or(Value::NOTHING, |it| it.value(of));
-                let value = if open { value.open } else { value.known };
-                let wanted = ex.needed(function, want);
-                let wanted = ex.universe.meet(wanted, value);
-                if wanted != SetId::EMPTY && seen.insert((of, wanted)) {
-                    queue.push((of, wanted, at));
-                }
-            }
-            at += 1;
-        }
-        (Vec::new(), set)
-    }
-
-    pub(super) fn steps(&self, ex: &mut Exceptions, path: &[Node], want: SetId, open: bool) -> Vec<Step> {
-        let mut steps: Vec<Step> = path.iter().map(|&it| self.step(it)).collect();
-        let end = match (open, path.last()) {
-            (true, Some(&last)) => self.open_cause(ex, last, want).map_or(Step::Raised, Step::Open),
-            (false, Some(_)) => Step::Raised,
-            (_, None) => return steps,
-        };
-        steps.push(end);
-        steps
-    }
-
-    fn step(&self, node: Node) -> Step {
-        match node {
-            Node::Method(it) => Step::Method(self.name(it)),
-            Node::Dispatch(it) => Step::Dispatch(MethodName::of(self.dispatches.get(it).method)),
-            Node::Initializer(it) => Step::Initializer(Text(self.program.hierarchy.name(it).bytes())),
-            Node::Glue(it) => Step::Glue(Text(self.functions[it.0 as usize].function.interface.bytes())),
-            Node::Handler(it, _) => Step::Rethrown(self.name(it)),
-            Node::Constructing(it, _) => Step::Method(self.name(it)),
-        }
-    }
-
-    /// Why a node is open of itself, as far as the set goes.
-    fn open_cause(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
-        match node {
-            Node::Dispatch(it) => self.dispatches.get(it).open.and_then(|it| self.why_call(it)),
-            Node::Initializer(it) => {
-                let outside = self.program.hierarchy.outside_above(it)?;
-                Some(Why::Initializer(Text(outside.bytes())))
-            }
-            Node::Glue(it) => {
-                let flows = self.glue_flows(ex, it);
-                self.open_flow(ex, &flows, want)
-            }
-            Node::Handler(id, _) | Node::Method(id) | Node::Constructing(id, _) => {
-                if let Some((_, cause)) = self.unseen(ex, id) {
-                    return self.why(cause);
-                }
-                let program = self.program.clone();
-                match program.summary(id) {
-                    MethodSummary::Known(code) => {
-                        let exact = match node {
-                            Node::Constructing(_, class) => Some(class),
-                            _ => None,
-                        };
-                        for item in &code.summary.items {
-                            let mut flows = Vec::new();
-                            self.flows_of(ex, (id, exact), code, item.source, &mut flows);
-                            if let Some(it) = self.open_flow(ex, &flows, want) {
-                                return Some(it);
-                            }
-                        }
-                        None
-                    }
-                    _ => {
-                        let flows = self.native_flows(ex, id);
-                        self.open_flow(ex, &flows, want)
-                    }
-                }
-            }
-        }
-    }
-
-    fn open_flow(&self, ex: &Exceptions, flows: &[Flow], want: SetId) -> Option<Why> {
-        flows.iter().find_map(|it| match *it {
-            Flow::Value(value, Some(cause)) | Flow::Wrapped(value, cause)
-                if ex.universe.overlaps(value.open, want) =>
-            {
-                self.why(cause)
-            }
-            _ => None,
-        })
     }
 }
 

@@ -2,15 +2,16 @@
 
 use bir::body::{CallKind, InstrId};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::summary::Sources;
+use flow::summary::{Source, Sources};
 use flow::universe::{Part, SetId};
 use program::hierarchy::{ClassId, Link};
 use program::members::MethodId;
 
-use super::answers::Step;
+use super::answers::{Origin, Step, open_parts};
+use super::chain::origin_of;
 use super::dispatch::{Site, Target};
 use super::flows::Flow;
-use super::lattice::Exceptions;
+use super::lattice::{Exceptions, Value};
 use super::members::{declared, find_method};
 use super::nodes::Node;
 use super::program::WholeProgram;
@@ -23,6 +24,10 @@ use crate::summary::MethodSummary;
 pub struct Way {
     /// What comes out; none for the open part.
     pub what: Option<Part>,
+    /// The classes and cones that the open part is within; `Throwable` when it may be anything but some.
+    pub within: Vec<Part>,
+    /// The classes and cones that cannot be among it.
+    pub except: Vec<Part>,
     /// The steps, from the method to where it arises.
     pub steps: Vec<WayStep>,
 }
@@ -62,21 +67,122 @@ impl WholeProgram {
         id: MethodId,
         only: Option<Text>,
     ) -> Vec<Way> {
-        let value = self.lets_out(id);
-        let wanted = match only {
-            Some(class) => ex.universe.cone(ClassName::new(class.0)),
+        self.ways_of(ex, bodies, &[], Node::Method(id), only)
+    }
+
+    /// Why some instructions of a method, in order, raise what they do, before the rows around them.
+    pub fn ways_at(
+        &self,
+        ex: &mut Exceptions,
+        bodies: &mut dyn Bodies,
+        id: MethodId,
+        instrs: &[InstrId],
+        only: Option<Text>,
+    ) -> Vec<Way> {
+        let mut acc: Vec<Way> = Vec::new();
+        let MethodSummary::Known(summary) = self.program.summary(id) else { return acc };
+        let name = self.name(id);
+        let Some(code) = bodies.code(name) else { return acc };
+        let mut walk = Sources::new(&code.body, &code.facts);
+        let (mut sources, mut flows) = (Vec::new(), Vec::new());
+        for &instr in instrs {
+            sources.clear();
+            walk.at(instr, |it| sources.push(it));
+            let first = [WayStep { step: Step::Method(name), instr: Some((name, instr)) }];
+            for &source in &sources {
+                self.flows_of(ex, (id, None), summary, source, &mut flows);
+                for flow in flows.drain(..) {
+                    acc.extend(self.ways_of_flow(ex, bodies, &first, (flow, source), only));
+                }
+            }
+        }
+        if self.options.async_errors {
+            let value = self.async_errors(ex);
+            acc.extend(self.ways_through(ex, value, only, |_, _, _, _| {
+                vec![WayStep { step: Step::Raised(Origin::Vm), instr: None }]
+            }));
+        }
+        let mut seen = Vec::new();
+        acc.retain(|it| {
+            let key = (it.what, it.within.clone(), it.except.clone());
+            let is_new = !seen.contains(&key);
+            seen.push(key);
+            is_new
+        });
+        acc
+    }
+
+    fn ways_of_flow(
+        &self,
+        ex: &mut Exceptions,
+        bodies: &mut dyn Bodies,
+        first: &[WayStep],
+        (flow, source): (Flow, Source),
+        only: Option<Text>,
+    ) -> Vec<Way> {
+        let (value, cause) = match flow {
+            Flow::Node(node) => return self.ways_of(ex, bodies, first, node, only),
+            Flow::Through(node, function) => {
+                let value_of = self.value(node);
+                let value = ex.through(function, value_of);
+                return self.ways_through(ex, value, only, |whole, ex, set, open| {
+                    let want = ex.needed(function, set);
+                    let want = ex.universe.meet(want, if open { value_of.open } else { value_of.known });
+                    whole.way(ex, bodies, first, node, want, open)
+                });
+            }
+            Flow::Value(value, cause) => (value, cause),
+            Flow::Wrapped(value, cause) => (value, Some(cause)),
+        };
+        self.ways_through(ex, value, only, |whole, _, _, open| {
+            let why = cause.filter(|_| open).and_then(|it| whole.why(it));
+            let end = why.map_or(Step::Raised(origin_of(source)), Step::Open);
+            first.iter().cloned().chain([WayStep { step: end, instr: None }]).collect()
+        })
+    }
+
+    /// The ways on which things come out of a node, each behind some first steps.
+    fn ways_of(
+        &self,
+        ex: &mut Exceptions,
+        bodies: &mut dyn Bodies,
+        first: &[WayStep],
+        node: Node,
+        only: Option<Text>,
+    ) -> Vec<Way> {
+        self.ways_through(ex, self.value(node), only, |whole, ex, set, open| {
+            whole.way(ex, bodies, first, node, set, open)
+        })
+    }
+
+    /// One way for each known part of a value and one for its open part.
+    fn ways_through(
+        &self,
+        ex: &mut Exceptions,
+        value: Value,
+        only: Option<Text>,
+        mut way: impl FnMut(&Self, &mut Exceptions, SetId, bool) -> Vec<WayStep>,
+    ) -> Vec<Way> {
+        let class = only.map(|it| ClassName::new(it.0));
+        // A class that nobody knows may be below any cone.
+        let is_unknown = class.is_some_and(|it| ex.universe.type_of(it).is_none());
+        let wanted = match class.filter(|_| !is_unknown) {
+            Some(class) => ex.universe.cone(class),
             None => ex.universe.all(),
         };
         let known = ex.universe.meet(value.known, wanted);
         let mut acc = Vec::new();
-        for part in ex.universe.parts(known) {
+        for part in ex.universe.parts(known).into_iter().filter(|it| it.cone || !is_unknown) {
             let set = if part.cone { ex.universe.cone(part.class) } else { ex.universe.exact(part.class) };
             let set = ex.universe.meet(set, known);
-            acc.push(Way { what: Some(part), steps: self.way(ex, bodies, id, set, false) });
+            let steps = way(self, ex, set, false);
+            acc.push(Way { what: Some(part), within: Vec::new(), except: Vec::new(), steps });
         }
         let open = ex.universe.meet(value.open, wanted);
         if open != SetId::EMPTY {
-            acc.push(Way { what: None, steps: self.way(ex, bodies, id, open, true) });
+            let (within, except) = open_parts(ex, open);
+            let steps = way(self, ex, open, true);
+            acc.push(Way { what: None, within, except, steps });
         }
         acc
     }
@@ -85,13 +191,14 @@ impl WholeProgram {
         &self,
         ex: &mut Exceptions,
         bodies: &mut dyn Bodies,
-        id: MethodId,
+        first: &[WayStep],
+        from: Node,
         set: SetId,
         open: bool,
     ) -> Vec<WayStep> {
-        let (path, want) = self.path(ex, id, set, open);
+        let (path, want) = self.path(ex, from, set, open);
         let steps = self.steps(ex, &path, want, open);
-        let mut acc = Vec::with_capacity(steps.len());
+        let mut acc = first.to_vec();
         for (i, step) in steps.into_iter().enumerate() {
             let instr = match path.get(i) {
                 Some(

@@ -4,18 +4,27 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use ide::answer::{MethodAnswer, Question, class_answer};
+use driver::container::{ClassEntry, LoadedContainer};
+use export::document::Document;
+use export::explain::explanation_fragment;
+use ide::answer::{MethodAnswer, class_answer};
+use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
 use ide::whole::Whole;
-use ide::{Bodies, MethodCode, MethodId, Text};
+use ide::{MethodId, Text};
 use rustc_hash::FxHashMap;
 
 use crate::args::{ExplainArgs, Global, SelectArgs};
 use crate::output::Output;
-use crate::report::Outcome;
+use crate::report::{self, Outcome};
 use crate::run::{Run, patterns};
 use crate::text::style::Style;
-use crate::{settings, text, whole};
+use crate::{result, settings, text, whole};
+
+/// This many receivers are shown of a target.
+const SHOWN_RECEIVERS: usize = 3;
+/// And this many are written for machines.
+const ALL_RECEIVERS: usize = 100;
 
 /// Reads the code of methods from the program, each class once.
 pub(crate) struct Reader<'a> {
@@ -39,8 +48,25 @@ impl<'a> Reader<'a> {
         Reader { run, places, scratch, lower, answers: FxHashMap::default() }
     }
 
-    /// The answer about a method, if its class can be read.
-    pub(crate) fn answer(&mut self, method: MethodId) -> Option<Arc<MethodAnswer>> {
+    /// Where the class of a method is.
+    fn find(&self, method: MethodId) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
+        let path = format!("{}.class", method.class);
+        let &(container, entry) = self.places.get(path.as_str())?;
+        let container = self.run.world().containers.get(container)?;
+        Some((container, container.classes.get(entry)?))
+    }
+
+    fn read(&mut self, method: MethodId) -> Option<MethodAnswer> {
+        let (container, entry) = self.find(method)?;
+        let class = container.bytes(entry, &mut self.scratch).ok()?;
+        let select = |it: &MethodId| *it == method;
+        let question = ide::answer::Question { select: &select, graphs: false, clock: None };
+        class_answer(class.bytes, &question, &mut self.lower).ok()?.methods.pop()
+    }
+}
+
+impl Sources for Reader<'_> {
+    fn answer(&mut self, method: MethodId) -> Option<Arc<MethodAnswer>> {
         if let Some(it) = self.answers.get(&method) {
             return it.clone();
         }
@@ -49,20 +75,9 @@ impl<'a> Reader<'a> {
         answer
     }
 
-    fn read(&mut self, method: MethodId) -> Option<MethodAnswer> {
-        let path = format!("{}.class", method.class);
-        let &(container, entry) = self.places.get(path.as_str())?;
-        let container = self.run.world().containers.get(container)?;
-        let class = container.bytes(container.classes.get(entry)?, &mut self.scratch).ok()?;
-        let select = |it: &MethodId| *it == method;
-        let question = Question { select: &select, graphs: false, clock: None };
-        class_answer(class.bytes, &question, &mut self.lower).ok()?.methods.pop()
-    }
-}
-
-impl Bodies for Reader<'_> {
-    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
-        self.answer(method).map(|it| Arc::clone(&it.code))
+    fn place(&self, method: MethodId) -> Option<String> {
+        let (container, entry) = self.find(method)?;
+        Some(container.display(entry))
     }
 }
 
@@ -74,66 +89,94 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         }
         None => (args.method.as_str(), None),
     };
-    let input = &args.input;
-    let settings = settings::resolve(global, &input.class_path, &input.platform, None)?;
+    let (input, format) = (&args.input, args.output_format.as_ref());
+    let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
+    let format = result::format(settings::format(&settings, &["text", "json", "jsonl"])?);
     let select = SelectArgs { methods: vec![pattern.to_owned()] };
     let mut run = Run::open(&settings, global, input, &select)?;
     let methods = run.selected()?;
     let targets = patterns(args.target.as_slice())?;
     let whole = whole::whole(&mut run, &args.world)?;
-    let only = args.exception.as_ref().map(|it| it.replace('.', "/"));
     let header = whole::header(&run, "explain", &args.world);
-    let mut out = Output::open(args.output.output.as_ref())?;
-    let style = Style { color: settings::colored(&settings, out.is_terminal()) };
-    let mut bytes = text::header(&header, style);
-    let mut reader = Reader::new(&run);
-    let mut work = whole.work();
-    let mut said = false;
-    for method in methods {
-        let begin = bytes.len();
-        if !whole.is_reached(method) {
-            text::explain::unreached(&mut bytes, method, style);
-            said = true;
-            continue;
-        }
-        if pc.is_some() || !targets.is_empty() {
-            if let Some(answer) = reader.answer(method) {
-                calls(&mut bytes, whole, &answer, pc, &targets, style);
-            }
-        } else {
-            let class = only.as_ref().map(|it| leaked(it));
-            let ways = whole.ways(&mut work, &mut reader, method, class).unwrap_or_default();
-            text::explain::ways(&mut bytes, method, &ways, &mut |it| reader.answer(it), style);
-        }
-        said |= bytes.len() > begin;
-    }
-    if !said {
+    let question = Question {
+        pc,
+        exception: args.exception.as_ref().map(|it| leaked(&it.replace('.', "/"))),
+        targets: &targets,
+        receivers: if format.is_some() { ALL_RECEIVERS } else { SHOWN_RECEIVERS },
+    };
+    let explanations = explanations(&run, whole, &methods, &question);
+    if explanations.is_empty() {
         bail!("nothing like that happens there in this world");
     }
-    out.write_all(&bytes)?;
-    out.finish()?;
+    let out = Output::open(args.output.output.as_ref())?;
+    let trailer = run.trailer();
+    match format {
+        Some(format) => {
+            let mut document = Document::begin(out, format, &header)?;
+            for it in &explanations {
+                let mut bytes = Vec::new();
+                explanation_fragment(&mut bytes, format, it);
+                document.fragment(&bytes)?;
+            }
+            document.end(&trailer)?.finish()?;
+        }
+        None => {
+            let mut out = out;
+            let style = Style { color: settings::colored(&settings, out.is_terminal()) };
+            let mut bytes = text::header(&header, style);
+            text::explain::explanations(&mut bytes, &explanations, style);
+            out.write_all(&bytes)?;
+            out.finish()?;
+        }
+    }
+    report::print(&trailer, global);
     Ok(Outcome::Fine)
+}
+
+/// What is asked of each method.
+struct Question<'a> {
+    pc: Option<u16>,
+    exception: Option<Text>,
+    targets: &'a [MethodPattern],
+    receivers: usize,
+}
+
+/// Of a method what it lets out, of an instruction its calls too, unless flags ask for one of both.
+fn explanations(
+    run: &Run<'_>,
+    whole: &Whole,
+    methods: &[MethodId],
+    question: &Question<'_>,
+) -> Vec<Explanation> {
+    let mut reader = Reader::new(run);
+    let mut work = whole.work();
+    let mut acc = Vec::new();
+    let wants = |it: &MethodId| question.targets.iter().any(|pattern| pattern.selects(it));
+    let has_targets = !question.targets.is_empty();
+    for &method in methods {
+        if !whole.is_reached(method) {
+            acc.push(Explanation::Unreached(method));
+            continue;
+        }
+        let scope = Scope {
+            method,
+            pc: question.pc,
+            exception: question.exception,
+            target: if has_targets { Some(&wants) } else { None },
+            receivers: question.receivers,
+        };
+        if has_targets || question.pc.is_some() && question.exception.is_none() {
+            acc.extend(whole.explained_calls(&mut reader, &scope).into_iter().map(Explanation::Call));
+        }
+        if !has_targets {
+            let exceptions = whole.explained_exceptions(&mut work, &mut reader, &scope);
+            acc.extend(exceptions.into_iter().map(Explanation::Exception));
+        }
+    }
+    acc
 }
 
 /// The text for as long as the process lives, as names do.
 fn leaked(name: &str) -> Text {
     Text(Box::leak(name.to_owned().into_boxed_str()).as_bytes())
-}
-
-fn calls(
-    out: &mut Vec<u8>,
-    whole: &Whole,
-    answer: &MethodAnswer,
-    pc: Option<u16>,
-    targets: &[MethodPattern],
-    style: Style,
-) {
-    let at = |it: &ide::Call| it.instr.and_then(|it| answer.positions.pc(it));
-    let goes = |it: &ide::Call| {
-        let named = it.targets.iter().chain(&it.possible);
-        targets.is_empty() || named.into_iter().any(|it| targets.iter().any(|pattern| pattern.selects(it)))
-    };
-    let calls = whole.calls(answer.method, &answer.code).into_iter();
-    let calls: Vec<_> = calls.filter(|it| pc.is_none_or(|pc| at(it) == Some(pc)) && goes(it)).collect();
-    text::explain::calls(out, whole, answer, &calls, targets, style);
 }

@@ -43,20 +43,16 @@ fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, style: Style
         (Some(pc), None) => write!(place, "pc {pc}: "),
         _ => Ok(()),
     };
-    let what = match it.declared {
-        Some(declared) => Human(declared).to_string(),
-        None => "class initialisation".to_owned(),
-    };
-    let _ = writeln!(out, "  {}{} {what}", style.text(Ink::Dim, &place), word(it.kind));
+    let _ = writeln!(out, "  {}{}", style.text(Ink::Dim, &place), what(it));
     if !it.glue.is_empty() {
-        let names: Vec<String> = it.glue.iter().map(|it| dotted(*it)).collect();
+        let names: Vec<String> = it.glue.iter().map(|it| why::dotted(*it)).collect();
         let text = format!("     through function objects of {}", names.join(", "));
         let _ = writeln!(out, "{}", style.text(Ink::Dim, &text));
     }
     targets(out, "->", Ink::Blue, &it.targets, style);
     targets(out, "?> possibly", Ink::Yellow, &it.possible, style);
     for error in &it.errors {
-        let _ = writeln!(out, "     {}", style.text(Ink::Red, &format!("! {}", dotted(*error))));
+        let _ = writeln!(out, "     {}", style.text(Ink::Red, &format!("! {}", why::dotted(*error))));
     }
     if let Some(open) = it.open {
         let text = format!("?  anywhere: {}", why::why(open));
@@ -73,20 +69,16 @@ fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodId], style:
     }
 }
 
-fn word(kind: CallWord) -> &'static str {
-    match kind {
-        CallWord::Virtual => "virtual",
-        CallWord::Interface => "interface",
-        CallWord::Special => "special",
-        CallWord::Static => "static",
-        CallWord::Dynamic => "dynamic",
-        CallWord::Clinit => "runs initialisers:",
-        CallWord::Bootstrap => "bootstrap",
+/// How control passes, and to which method by the words of the instruction.
+pub(crate) fn what(it: &Call) -> String {
+    let word = match it.kind {
+        CallWord::Clinit => "runs initialisers",
         CallWord::Native => "from native code",
         CallWord::Thread => "starts a thread:",
+        it => it.name(),
+    };
+    match it.declared {
+        Some(declared) => format!("{word} {}", Human(declared)),
+        None => word.to_owned(),
     }
-}
-
-fn dotted(it: ide::Text) -> String {
-    it.to_string().replace('/', ".")
 }

@@ -1,6 +1,6 @@
 //! Why something is open, in words.
 
-use ide::{Human, Step, Text, Why};
+use ide::{Human, Origin, Step, Text, Why};
 
 /// The reason as a clause.
 pub(crate) fn why(it: Why) -> String {
@@ -19,6 +19,17 @@ pub(crate) fn why(it: Why) -> String {
     }
 }
 
+/// What raises something, as a clause.
+pub(crate) fn raised(it: Origin) -> String {
+    match it {
+        Origin::Instruction => "raised there".to_owned(),
+        Origin::Linking => "linking raises it, as the classes do not fit".to_owned(),
+        Origin::Conversion => "the cast of an argument or result raises it".to_owned(),
+        Origin::NativeRow(method) => format!("the native {} raises it, by our table", Human(method)),
+        Origin::Vm => "the VM may raise it anywhere".to_owned(),
+    }
+}
+
 /// The way to a reason, a clause each step.
 pub(crate) fn steps(steps: &[Step]) -> Vec<String> {
     let mut acc = Vec::new();
@@ -31,7 +42,7 @@ pub(crate) fn steps(steps: &[Step]) -> Vec<String> {
             Step::Initializer(class) => format!("the initialisation of {}", dotted(class)),
             Step::Glue(interface) => format!("a function object of {}", dotted(interface)),
             Step::Rethrown(method) => format!("caught and thrown again in {}", Human(method)),
-            Step::Raised => "raised there".to_owned(),
+            Step::Raised(origin) => raised(origin),
             Step::Open(reason) => why(reason),
         });
     }

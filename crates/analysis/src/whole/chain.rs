@@ -1,0 +1,182 @@
+//! The shortest way from a node of the system to where something arises that it lets out.
+
+use flow::summary::Source;
+use flow::universe::SetId;
+use program::members::MethodId;
+use rustc_hash::FxHashSet;
+
+use super::answers::{Origin, Step, Why};
+use super::flows::Flow;
+use super::lattice::{Exceptions, Value};
+use super::nodes::Node;
+use super::program::WholeProgram;
+use crate::names::{MethodId as MethodName, Text};
+use crate::summary::MethodSummary;
+
+impl WholeProgram {
+    /// The shortest way from a method to where something of the set arises that it lets out.
+    pub fn because(&self, ex: &mut Exceptions, id: MethodId, set: SetId, open: bool) -> Vec<Step> {
+        let (path, want) = self.path(ex, Node::Method(id), set, open);
+        self.steps(ex, &path, want, open)
+    }
+
+    /// The nodes of the shortest way from a node to where something of the set arises, and what of the set is wanted of
+    /// the last.
+    pub(super) fn path(&self, ex: &mut Exceptions, from: Node, set: SetId, open: bool) -> (Vec<Node>, SetId) {
+        let start = (self.nodes.id(from), set);
+        let mut seen = FxHashSet::default();
+        seen.insert(start);
+        // Each entry: the node, what is wanted of it, and the entry from which it was reached.
+        let mut queue = vec![(start.0, start.1, usize::MAX)];
+        let mut at = 0;
+        while let Some(&(node, want, _)) = queue.get(at) {
+            let own = self.system.values[node.0 as usize];
+            let own = if open { own.open } else { own.known };
+            if ex.universe.overlaps(own, want) {
+                let mut nodes = Vec::new();
+                while let Some(&(node, _, from)) = queue.get(at) {
+                    nodes.push(self.nodes.node(node));
+                    at = from;
+                }
+                nodes.reverse();
+                return (nodes, want);
+            }
+            let range = self.system.starts[node.0 as usize]..self.system.starts[node.0 as usize + 1];
+            for edge in range {
+                let (of, function) = self.system.edges[edge as usize];
+                let value = self.solution.as_ref().map_or(Value::NOTHING, |it| it.value(of));
+                let value = if open { value.open } else { value.known };
+                let wanted = ex.needed(function, want);
+                let wanted = ex.universe.meet(wanted, value);
+                if wanted != SetId::EMPTY && seen.insert((of, wanted)) {
+                    queue.push((of, wanted, at));
+                }
+            }
+            at += 1;
+        }
+        (Vec::new(), set)
+    }
+
+    pub(super) fn steps(&self, ex: &mut Exceptions, path: &[Node], want: SetId, open: bool) -> Vec<Step> {
+        let mut steps: Vec<Step> = path.iter().map(|&it| self.step(it)).collect();
+        let end = match (open, path.last()) {
+            (true, Some(&last)) => {
+                let cause = self.open_cause(ex, last, want);
+                cause.map_or(Step::Raised(Origin::Instruction), Step::Open)
+            }
+            (false, Some(&last)) => Step::Raised(self.origin(ex, last, want)),
+            (_, None) => return steps,
+        };
+        steps.push(end);
+        steps
+    }
+
+    fn step(&self, node: Node) -> Step {
+        match node {
+            Node::Method(it) => Step::Method(self.name(it)),
+            Node::Dispatch(it) => Step::Dispatch(MethodName::of(self.dispatches.get(it).method)),
+            Node::Initializer(it) => Step::Initializer(Text(self.program.hierarchy.name(it).bytes())),
+            Node::Glue(it) => Step::Glue(Text(self.functions[it.0 as usize].function.interface.bytes())),
+            Node::Handler(it, _) => Step::Rethrown(self.name(it)),
+            Node::Constructing(it, _) => Step::Method(self.name(it)),
+        }
+    }
+
+    /// Why a node is open of itself, as far as the set goes.
+    fn open_cause(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
+        match node {
+            Node::Dispatch(it) => self.dispatches.get(it).open.and_then(|it| self.why_call(it)),
+            Node::Initializer(it) => {
+                let outside = self.program.hierarchy.outside_above(it)?;
+                Some(Why::Initializer(Text(outside.bytes())))
+            }
+            Node::Glue(it) => {
+                let flows = self.glue_flows(ex, it);
+                self.open_flow(ex, &flows, want)
+            }
+            Node::Handler(id, _) | Node::Method(id) | Node::Constructing(id, _) => {
+                if let Some((_, cause)) = self.unseen(ex, id) {
+                    return self.why(cause);
+                }
+                let program = self.program.clone();
+                match program.summary(id) {
+                    MethodSummary::Known(code) => {
+                        let exact = match node {
+                            Node::Constructing(_, class) => Some(class),
+                            _ => None,
+                        };
+                        for item in &code.summary.items {
+                            let mut flows = Vec::new();
+                            self.flows_of(ex, (id, exact), code, item.source, &mut flows);
+                            if let Some(it) = self.open_flow(ex, &flows, want) {
+                                return Some(it);
+                            }
+                        }
+                        None
+                    }
+                    _ => {
+                        let flows = self.native_flows(ex, id);
+                        self.open_flow(ex, &flows, want)
+                    }
+                }
+            }
+        }
+    }
+
+    fn open_flow(&self, ex: &Exceptions, flows: &[Flow], want: SetId) -> Option<Why> {
+        flows.iter().find_map(|it| match *it {
+            Flow::Value(value, Some(cause)) | Flow::Wrapped(value, cause)
+                if ex.universe.overlaps(value.open, want) =>
+            {
+                self.why(cause)
+            }
+            _ => None,
+        })
+    }
+
+    /// What raises something of a known set that comes out of a node by itself.
+    pub(super) fn origin(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
+        let (id, exact) = match node {
+            Node::Dispatch(_) | Node::Initializer(_) => return Origin::Linking,
+            Node::Glue(_) => return Origin::Conversion,
+            Node::Method(it) | Node::Handler(it, _) => (it, None),
+            Node::Constructing(it, class) => (it, Some(class)),
+        };
+        let MethodSummary::Known(code) = self.program.summary(id) else {
+            return Origin::NativeRow(self.name(id));
+        };
+        for item in &code.summary.items {
+            let mut flows = Vec::new();
+            self.flows_of(ex, (id, exact), code, item.source, &mut flows);
+            for flow in flows {
+                if let Flow::Value(value, _) | Flow::Wrapped(value, _) = flow
+                    && ex.universe.overlaps(value.known, want)
+                {
+                    return origin_of(item.source);
+                }
+            }
+        }
+        let field_errors = code.summary.fields.iter().filter_map(|it| self.field_error(id.class, it.0, it.1));
+        for error in field_errors {
+            let value = self.link_error(ex, error);
+            if ex.universe.overlaps(value.known, want) {
+                return Origin::Linking;
+            }
+        }
+        Origin::Vm
+    }
+}
+
+/// What raises that which a source raises by itself.
+pub(super) fn origin_of(source: Source) -> Origin {
+    match source {
+        Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,
+        Source::Call(..)
+        | Source::CallOnThis(..)
+        | Source::Construct(_)
+        | Source::Initialize(_)
+        | Source::CallDynamic(_)
+        | Source::ConstDynamic(_)
+        | Source::Object(_) => Origin::Linking,
+    }
+}

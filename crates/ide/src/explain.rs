@@ -1,0 +1,206 @@
+//! The chain of facts behind an answer, each with its place.
+
+use std::sync::Arc;
+
+use analysis::names::{MethodId, Text};
+use analysis::parts::MethodCode;
+use analysis::whole::answers::{Call, Origin, Step};
+use analysis::whole::explain::{Bodies, Receiver, Way};
+use bir::body::InstrId;
+use bir::print;
+use flow::universe::Part;
+
+use crate::answer::MethodAnswer;
+use crate::whole::{Whole, Work};
+
+/// Where something stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spot {
+    /// The method.
+    pub method: MethodId,
+    /// Its class file, if that was found.
+    pub place: Option<String>,
+    /// Offset of the bytecode instruction; none for a method as a whole.
+    pub pc: Option<u16>,
+    /// Its source line, if there is debug data.
+    pub line: Option<u16>,
+    /// The instruction, in stackless form.
+    pub text: Option<String>,
+}
+
+/// A fact of a chain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fact {
+    /// What it is.
+    pub step: Step,
+    /// Where, if it is about the code of a method.
+    pub spot: Option<Spot>,
+}
+
+/// Why something comes out of a method, or of an instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExplainedException {
+    /// Where it comes out.
+    pub spot: Spot,
+    /// What; none for the open part.
+    pub what: Option<Part>,
+    /// The classes and cones that the open part is within.
+    pub within: Vec<Part>,
+    /// The classes and cones that cannot be among it.
+    pub except: Vec<Part>,
+    /// The way from there to where it arises.
+    pub chain: Vec<Fact>,
+}
+
+/// Why a call goes where it goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExplainedCall {
+    /// Where the call is.
+    pub spot: Spot,
+    /// The call.
+    pub call: Call,
+    /// The targets that were asked for.
+    pub targets: Vec<ExplainedTarget>,
+}
+
+/// Why a call goes to a method.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExplainedTarget {
+    /// The method.
+    pub method: MethodId,
+    /// Whether it goes there only if an absent class lies between.
+    pub possible: bool,
+    /// Receivers that select it, with their chains of supertypes. None of a call that is not virtual.
+    pub receivers: Vec<Receiver>,
+}
+
+/// An explanation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Explanation {
+    /// Why something comes out.
+    Exception(ExplainedException),
+    /// Why a call goes where it goes.
+    Call(ExplainedCall),
+    /// The method is not reached from the entry points.
+    Unreached(MethodId),
+}
+
+/// What is asked of a method.
+pub struct Scope<'a> {
+    /// The method.
+    pub method: MethodId,
+    /// Only the instructions at this pc.
+    pub pc: Option<u16>,
+    /// Only exceptions of this class and its subclasses.
+    pub exception: Option<Text>,
+    /// Only calls that go to one of these.
+    pub target: Option<&'a dyn Fn(&MethodId) -> bool>,
+    /// At most this many receivers of a target.
+    pub receivers: usize,
+}
+
+/// Gives the answers about single methods.
+pub trait Sources {
+    /// The answer about a method, if its class can be read.
+    fn answer(&mut self, method: MethodId) -> Option<Arc<MethodAnswer>>;
+
+    /// Where its class file is.
+    fn place(&self, method: MethodId) -> Option<String>;
+}
+
+struct Code<'a>(&'a mut dyn Sources);
+
+impl Bodies for Code<'_> {
+    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+        self.0.answer(method).map(|it| Arc::clone(&it.code))
+    }
+}
+
+impl Whole {
+    /// Why a method lets out what it does; with a pc, why the instructions there raise what they do, before the handlers
+    /// around them. Nothing of a method that is not in the program.
+    pub fn explained_exceptions(
+        &self,
+        work: &mut Work,
+        sources: &mut dyn Sources,
+        scope: &Scope<'_>,
+    ) -> Vec<ExplainedException> {
+        let method = scope.method;
+        let answer = sources.answer(method);
+        let (ways, at) = match scope.pc {
+            None => (self.ways(work, &mut Code(sources), method, scope.exception), None),
+            Some(pc) => {
+                let instrs = answer.map_or_else(Vec::new, |it| instrs_at(&it, pc));
+                let ways = self.ways_at(work, &mut Code(sources), method, &instrs, scope.exception);
+                (ways, instrs.last().copied())
+            }
+        };
+        let spot = spot(sources, method, at);
+        let ways = ways.unwrap_or_default().into_iter();
+        ways.map(|it| explained(sources, spot.clone(), it)).collect()
+    }
+
+    /// Why the calls of a method go where they go.
+    pub fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
+        let method = scope.method;
+        let answer = sources.answer(method);
+        let calls = match &answer {
+            Some(answer) => self.calls(method, &answer.code),
+            None => self.native_calls(method),
+        };
+        let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
+        let mut acc = Vec::new();
+        for call in calls {
+            let spot = spot(sources, method, call.instr);
+            let named = call.targets.iter().chain(&call.possible);
+            let goes = scope.target.is_none() || named.clone().any(wanted);
+            if !goes || scope.pc.is_some() && spot.pc != scope.pc {
+                continue;
+            }
+            let targets = named.filter(|it| wanted(it)).map(|&target| ExplainedTarget {
+                method: target,
+                possible: !call.targets.contains(&target),
+                receivers: match call.declared {
+                    Some(declared) => self.receivers(method, declared, target, scope.receivers),
+                    None => Vec::new(),
+                },
+            });
+            acc.push(ExplainedCall { spot, targets: targets.collect(), call });
+        }
+        acc
+    }
+}
+
+fn instrs_at(answer: &MethodAnswer, pc: u16) -> Vec<InstrId> {
+    let all = answer.code.body.instrs.iter().map(|it| it.0);
+    all.filter(|&it| answer.positions.pc(it) == Some(pc)).collect()
+}
+
+fn explained(sources: &mut dyn Sources, at: Spot, way: Way) -> ExplainedException {
+    let mut chain = Vec::with_capacity(way.steps.len());
+    for it in way.steps {
+        let method = match it.step {
+            Step::Method(method) | Step::Rethrown(method) => Some(method),
+            Step::Raised(Origin::NativeRow(method)) => Some(method),
+            _ => None,
+        };
+        let spot = match (it.instr, method) {
+            (Some((method, instr)), _) => Some(spot(sources, method, Some(instr))),
+            (None, Some(method)) => Some(spot(sources, method, None)),
+            (None, None) => None,
+        };
+        chain.push(Fact { step: it.step, spot });
+    }
+    ExplainedException { spot: at, what: way.what, within: way.within, except: way.except, chain }
+}
+
+fn spot(sources: &mut dyn Sources, method: MethodId, instr: Option<InstrId>) -> Spot {
+    let place = sources.place(method);
+    let (mut pc, mut line, mut text) = (None, None, None);
+    if let Some((instr, answer)) = instr.zip(sources.answer(method)) {
+        pc = answer.positions.pc(instr);
+        line = answer.positions.line(instr);
+        text = Some(print::instr(&answer.code.body, instr));
+    }
+    Spot { method, place, pc, line, text }
+}
