@@ -24,6 +24,7 @@ use crate::report::{Outcome, count};
 pub(crate) struct Run<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) global: &'a Global,
+    spec: WorldSpec,
     world: LoadedWorld,
     patterns: Vec<MethodPattern>,
     /// Answers that were made when the whole program was read, by the number of the class.
@@ -90,15 +91,17 @@ impl<'a> Run<'a> {
     ) -> anyhow::Result<Self> {
         let patterns = patterns(&select.methods)?;
         let begin = Instant::now();
-        let world = load(&WorldSpec {
+        let spec = WorldSpec {
             inputs: input.inputs.clone(),
             class_path: settings.class_path.value.clone(),
             jdk: settings.jdk.value.clone(),
             release: settings.release.value,
-        })?;
+        };
+        let world = load(&spec)?;
         let run = Run {
             settings,
             global,
+            spec,
             world,
             patterns,
             kept: Vec::new(),
@@ -118,6 +121,11 @@ impl<'a> Run<'a> {
             self.problem(&mut trailer, it);
         }
         trailer
+    }
+
+    /// What was asked to be opened.
+    pub(crate) fn spec(&self) -> &WorldSpec {
+        &self.spec
     }
 
     /// The world that was opened.

@@ -15,6 +15,7 @@ mod folder;
 mod image;
 
 pub mod jdk;
+pub mod nearby;
 
 mod open;
 pub mod world;

@@ -1,16 +1,17 @@
 //! Which classes are not there, as one JSON document.
 
+use ide::hints::Hint;
 use ide::{MethodId, Missing};
 
-use crate::frame::{Header, header_members};
-use crate::json::{array, key, method_name, texts};
+use crate::frame::{Header, Trailer, header_members, trailer_members};
+use crate::json::{array, key, method_name, optional_number, string, texts};
 
 /// The document.
-pub fn missing_json(header: &Header, missing: &[Missing]) -> Vec<u8> {
+pub fn missing_json(header: &Header, missing: &[(Missing, Vec<Hint>)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
     key(&mut out, "missing");
-    array(&mut out, missing, |out, it| {
+    array(&mut out, missing, |out, (it, hints)| {
         out.push(b'{');
         key(out, "class");
         texts(out, &[it.class]);
@@ -19,8 +20,12 @@ pub fn missing_json(header: &Header, missing: &[Missing]) -> Vec<u8> {
         methods(out, "called", &it.called);
         methods(out, "used_by", &it.used_by);
         methods(out, "widened", &it.widened);
+        key(out, "hints");
+        array(out, hints, hint);
         out.push(b'}');
     });
+    out.push(b',');
+    trailer_members(&mut out, trailer);
     out.extend(b"}\n");
     out
 }
@@ -28,4 +33,31 @@ pub fn missing_json(header: &Header, missing: &[Missing]) -> Vec<u8> {
 fn methods(out: &mut Vec<u8>, name: &str, methods: &[MethodId]) {
     key(out, name);
     array(out, methods, |out, it| method_name(out, *it));
+}
+
+fn hint(out: &mut Vec<u8>, it: &Hint) {
+    let (kind, name) = match it {
+        Hint::Unreadable(it) => ("unreadable", Some(it.as_str())),
+        Hint::Archive(it) => ("archive", Some(it.as_str())),
+        Hint::Container(it) => ("container", Some(it.as_str())),
+        Hint::NoJdk(it) => ("no-jdk", *it),
+        Hint::OtherJdk(it) => ("other-jdk", *it),
+        Hint::Module(it) => ("module", Some(*it)),
+        Hint::Removed(_, it) => ("removed", *it),
+    };
+    let release = match it {
+        Hint::Removed(it, _) => Some(*it),
+        _ => None,
+    };
+    out.push(b'{');
+    key(out, "hint");
+    string(out, kind);
+    key(out, "name");
+    match name {
+        Some(it) => string(out, it),
+        None => out.extend(b"null"),
+    }
+    key(out, "release");
+    optional_number(out, release);
+    out.push(b'}');
 }

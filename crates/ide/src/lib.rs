@@ -11,6 +11,7 @@ pub mod answer;
 pub mod blocks;
 pub mod entries;
 pub mod explain;
+pub mod hints;
 pub mod host;
 pub mod pattern;
 pub mod whole;

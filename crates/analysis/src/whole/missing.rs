@@ -1,15 +1,17 @@
 //! What is not there: the classes that are named and absent, who needs them, and what that costs.
 
 use bir::body::CallKind;
-use classfile::names::ClassName;
+use classfile::bootstrap::MethodHandle;
+use classfile::names::{ClassName, MethodRef};
+use flow::functional::Effect;
 use flow::summary::{Initialized, Source};
 use flow::throwables::built_in_parent;
-use program::hierarchy::Link;
+use program::hierarchy::{ClassId, Link};
 use program::input::Role;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::dispatch::Open;
+use super::dispatch::{Open, Site, handle_call};
 use super::members::{declared, method_id};
 use super::program::WholeProgram;
 use crate::names::{MethodId as MethodName, Text};
@@ -26,7 +28,7 @@ pub struct Missing {
     pub used_by: Vec<MethodName>,
     /// The methods of it that are called, by text.
     pub called: Vec<MethodName>,
-    /// Methods of the program whose calls may go anywhere because of it, by text.
+    /// Methods of the program whose calls or initialisations may run anything because of it, by text.
     pub widened: Vec<MethodName>,
 }
 
@@ -94,7 +96,8 @@ impl WholeProgram {
         let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
         rows.filter_map(|it| it.class).for_each(|it| used(it, None));
         code.summary.fields.iter().for_each(|it| used(it.0.class(), None));
-        let mut calls: Vec<(CallKind, classfile::names::MethodRef)> = Vec::new();
+        let mut calls: Vec<(CallKind, MethodRef)> = Vec::new();
+        let mut opens: Vec<Open> = Vec::new();
         for item in &code.summary.items {
             match item.source {
                 // The VM raises these itself.
@@ -108,9 +111,14 @@ impl WholeProgram {
                     used(method.class(), Some(MethodName::of(method)));
                     calls.push((CallKind::Special, method));
                 }
-                Source::Initialize(Initialized::Class(it) | Initialized::ClassOrAbove(it)) => used(it, None),
-                Source::Initialize(Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _)) => {
-                    used(it.class(), None);
+                Source::Initialize(what) => {
+                    match what {
+                        Initialized::Class(it) | Initialized::ClassOrAbove(it) => used(it, None),
+                        Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _) => {
+                            used(it.class(), None);
+                        }
+                    }
+                    opens.extend(self.unknown_initializers(id.class, what).into_iter().map(Open::Outside));
                 }
                 Source::Caught(_) | Source::CallDynamic(_) | Source::ConstDynamic(_) => {}
             }
@@ -123,15 +131,54 @@ impl WholeProgram {
             }
         }
         for (kind, method) in calls {
-            let open = match self.dispatches.asked(id.class, kind, method) {
-                super::dispatch::Site::Open(open) => Some(open),
-                super::dispatch::Site::Dispatch(it) => self.dispatches.get(it).open,
-                _ => None,
-            };
-            if let Some(Open::Outside(it)) = open {
+            opens.extend(self.open_of(self.dispatches.asked(id.class, kind, method)));
+        }
+        for site in &code.dynamics {
+            for effect in &site.effects {
+                match *effect {
+                    Effect::Virtual(method) => opens.extend(self.open_of(self.asked_virtual(method))),
+                    Effect::Initialize(class) | Effect::InitializeQuietly(class) => {
+                        let what = Initialized::Class(class);
+                        opens
+                            .extend(self.unknown_initializers(id.class, what).into_iter().map(Open::Outside));
+                    }
+                    Effect::Link(handle) | Effect::Unknown(handle) => {
+                        opens.extend(self.open_of_handle(id.class, handle));
+                    }
+                    Effect::MayFail => {}
+                }
+            }
+            opens.extend(site.function.iter().filter_map(|it| self.open_of_handle(id.class, it.handle)));
+        }
+        for open in opens {
+            if let Open::Outside(it) = open {
                 acc.entry(it).or_default().widened.push(name);
             }
         }
+    }
+
+    /// Why a call may go to methods that nobody has seen.
+    fn open_of(&self, site: Site) -> Option<Open> {
+        match site {
+            Site::Open(open) => Some(open),
+            Site::Dispatch(it) => self.dispatches.get(it).open,
+            Site::Method(_) | Site::Error(_) | Site::Vm => None,
+        }
+    }
+
+    fn open_of_handle(&self, caller: ClassId, handle: MethodHandle) -> Option<Open> {
+        let kind = handle_call(handle)?;
+        self.open_of(self.dispatches.asked(caller, kind, handle.member))
+    }
+
+    /// The absent classes whose initialisers an access runs.
+    fn unknown_initializers(&self, caller: ClassId, what: Initialized) -> Vec<ClassName> {
+        let absent = |&link: &Link| match link {
+            Link::Outside(class) => Some(class),
+            Link::Present(class) if self.runs_already(caller, class) => None,
+            Link::Present(class) => self.program.hierarchy.outside_above(class),
+        };
+        self.initialized(what).iter().filter_map(absent).collect()
     }
 }
 

@@ -1,15 +1,23 @@
-//! `ajar missing`: which classes are not there.
+//! `ajar missing`: which classes are not there, and hints where they live.
 
 use std::io::Write;
 
+use driver::container::Role;
+use driver::nearby::nearby;
 use export::missing::missing_json;
+use ide::Missing;
+use ide::hints::{Around, AroundJdk, Hint, hints};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, MissingArgs, SelectArgs, WorldArgs};
 use crate::output::Output;
-use crate::report::Outcome;
+use crate::report::{self, Outcome};
 use crate::run::Run;
 use crate::text::style::Style;
 use crate::{settings, text, whole};
+
+/// At most this many containers are named for one class.
+const CONTAINERS: usize = 3;
 
 /// Runs the command.
 pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Outcome> {
@@ -19,17 +27,67 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Outcome
     let mut run = Run::open(&settings, global, input, &SelectArgs { methods: Vec::new() })?;
     let world = WorldArgs::default();
     let missing = whole::whole(&mut run, &world)?.missing();
+    let missing = with_hints(&run, missing);
     let header = whole::header(&run, "missing", &world);
+    let trailer = run.trailer();
     let mut out = Output::open(args.output.output.as_ref())?;
     let bytes = if format == "json" {
-        missing_json(&header, &missing)
+        missing_json(&header, &missing, &trailer)
     } else {
         let style = Style { color: settings::colored(&settings, out.is_terminal()) };
         let mut bytes = text::header(&header, style);
-        text::missing::list(&mut bytes, &missing, header.jdk.is_some(), style);
+        text::missing::list(&mut bytes, &missing, style);
         bytes
     };
     out.write_all(&bytes)?;
     out.finish()?;
+    report::print(&trailer, global);
     Ok(Outcome::Fine)
+}
+
+fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)> {
+    let path = |it: &Missing| format!("{}.class", it.class);
+    let wanted: FxHashSet<String> = missing.iter().map(path).collect();
+    let mut archives = nearby(run.spec(), run.world(), &wanted);
+    let packages: FxHashSet<&str> = wanted.iter().map(|it| package(it)).collect();
+    let mut unreadable: FxHashMap<&str, String> = FxHashMap::default();
+    let mut containers: FxHashMap<&str, Vec<String>> = FxHashMap::default();
+    let mut jdk_packages: FxHashSet<&str> = FxHashSet::default();
+    for (container, entry) in run.world().classes().filter(|it| it.0.has_paths) {
+        let package = package(entry.path());
+        if !packages.contains(package) {
+            continue;
+        }
+        // A class that is there and missing all the same cannot be read, or is another one.
+        if wanted.contains(entry.path()) {
+            unreadable.entry(entry.path()).or_insert_with(|| container.display(entry));
+        } else if container.platform || container.role == Role::Jdk {
+            jdk_packages.insert(package);
+        } else if !package.is_empty() {
+            let names = containers.entry(package).or_default();
+            if names.len() < CONTAINERS && !names.contains(&container.name) {
+                names.push(container.name.clone());
+            }
+        }
+    }
+    let has_jdk = run.world().jdk.is_some();
+    let hints_for = |it: Missing| {
+        let path = path(&it);
+        let package = package(&path);
+        let jdk = AroundJdk { release: run.world().release, has_package: jdk_packages.contains(package) };
+        let around = Around {
+            unreadable: unreadable.get(path.as_str()).cloned(),
+            archives: archives.remove(&path).unwrap_or_default(),
+            containers: containers.get(package).cloned().unwrap_or_default(),
+            jdk: has_jdk.then_some(jdk),
+        };
+        let hints = hints(it.class, around);
+        (it, hints)
+    };
+    missing.into_iter().map(hints_for).collect()
+}
+
+/// `p/q` of `p/q/C.class`.
+fn package(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |it| it.0)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use ide::hints::Hint;
 use ide::{Human, Missing};
 
 use crate::report::count;
@@ -12,27 +13,23 @@ use crate::text::why::dotted;
 const NAMED: usize = 4;
 
 /// Appends the list, those first that cost most.
-pub(crate) fn list(out: &mut Vec<u8>, missing: &[Missing], jdk: bool, style: Style) {
+pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], style: Style) {
     let mut text = String::new();
     if missing.is_empty() {
         text.push_str("every class that the program names is there\n");
     }
-    let mut order: Vec<&Missing> = missing.iter().collect();
-    order.sort_by_key(|it| {
+    let mut order: Vec<&(Missing, Vec<Hint>)> = missing.iter().collect();
+    order.sort_by_key(|(it, _)| {
         (std::cmp::Reverse(it.widened.len()), std::cmp::Reverse(it.used_by.len()), it.class)
     });
-    for it in order {
-        one(&mut text, it, jdk, style);
+    for (it, hints) in order {
+        one(&mut text, it, hints, style);
     }
     out.extend(text.as_bytes());
 }
 
-fn one(out: &mut String, it: &Missing, jdk: bool, style: Style) {
-    let name = dotted(it.class);
-    out.push_str(&style.text(Ink::Bold, &name));
-    if let Some(hint) = hint(&name, jdk) {
-        out.push_str(&style.text(Ink::Dim, &format!("  ({hint})")));
-    }
+fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
+    out.push_str(&style.text(Ink::Bold, &dotted(it.class)));
     out.push('\n');
     let mut line = |ink: Ink, text: String| {
         // Writing to a string cannot fail.
@@ -45,25 +42,41 @@ fn one(out: &mut String, it: &Missing, jdk: bool, style: Style) {
     if !it.widened.is_empty() {
         let names: Vec<String> = it.widened.iter().map(|it| Human(*it).to_string()).collect();
         let what = count(it.widened.len(), "method has calls", "methods have calls");
-        line(Ink::Yellow, format!("{what} that may go anywhere: {}", some(&names)));
+        line(Ink::Yellow, format!("{what} that may run anything: {}", some(&names)));
     }
     let names: Vec<String> = it.called.iter().map(|it| Human(*it).to_string()).collect();
     if !names.is_empty() {
         line(Ink::Dim, format!("called: {}", some(&names)));
     }
     let names: Vec<String> = it.used_by.iter().map(|it| Human(*it).to_string()).collect();
-    if !names.is_empty() && it.widened.is_empty() {
-        line(Ink::Dim, format!("named by {}", some(&names)));
+    if !names.is_empty() {
+        let what = count(names.len(), "method", "methods");
+        line(Ink::Dim, format!("needed by {what}: {}", some(&names)));
+    }
+    for it in hints {
+        line(Ink::Blue, format!("hint: {}", hint(it)));
     }
 }
 
 /// Where the class may be.
-fn hint(name: &str, jdk: bool) -> Option<&'static str> {
-    let platform = ["java.", "jdk.", "sun.", "com.sun."].iter().any(|it| name.starts_with(it));
-    match (platform, jdk) {
-        (true, false) => Some("of the JDK: --jdk HOME adds it"),
-        (true, true) => Some("this JDK has no such class"),
-        (false, _) => None,
+fn hint(it: &Hint) -> String {
+    match it {
+        Hint::Unreadable(place) => format!("{place} should have it, and cannot be read as that class"),
+        Hint::Archive(archive) => format!("{archive} has it, and is not on the class path"),
+        Hint::Container(name) => {
+            format!("{name} has other classes of its package: perhaps another version has this one")
+        }
+        Hint::NoJdk(Some(module)) => format!("of the JDK (module {module}): --jdk HOME adds it"),
+        Hint::NoJdk(None) => "perhaps of the JDK: --jdk HOME adds it".to_owned(),
+        Hint::OtherJdk(Some(module)) => {
+            format!("this JDK has its package (module {module}): perhaps another release has the class")
+        }
+        Hint::OtherJdk(None) => "named like a class inside of a JDK: this one does not have it".to_owned(),
+        Hint::Module(module) => format!("of module {module}, which this JDK does not have"),
+        Hint::Removed(release, Some(artifact)) => {
+            format!("JDKs had it before {release}; on Maven Central {artifact} has it")
+        }
+        Hint::Removed(release, None) => format!("JDKs had it before {release}"),
     }
 }
 

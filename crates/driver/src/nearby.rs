@@ -1,0 +1,92 @@
+//! Archives that lie beside the inputs and are no part of the program: which wanted classes they have. For hints only, so
+//! what cannot be listed is passed over, and there are limits.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use camino::Utf8PathBuf;
+use rustc_hash::FxHashSet;
+
+use crate::jdk::files_with_extension;
+use crate::open::path_text;
+use crate::world::{LoadedWorld, WorldSpec, list_archive};
+
+/// At most this many folders are looked into, each with its `lib` and `libs`.
+const FOLDERS: usize = 16;
+/// At most this many archives are listed.
+const ARCHIVES: usize = 128;
+/// Larger archives are passed over.
+const SIZE: u64 = 256 << 20;
+/// At most this many archives are named for one class.
+const NAMED: usize = 3;
+
+/// For each wanted class (by its path, such as `p/C.class`) that some archive beside the inputs has: the archives, in
+/// order, inner ones as `outer.jar!/inner.jar`.
+pub fn nearby(
+    spec: &WorldSpec,
+    world: &LoadedWorld,
+    wanted: &FxHashSet<String>,
+) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    if wanted.is_empty() {
+        return found;
+    }
+    let mut seen = opened(world);
+    let mut left = ARCHIVES;
+    for folder in folders(spec) {
+        for archive in ["jar", "war", "ear", "zip"].iter().flat_map(|it| files_with_extension(&folder, it)) {
+            let is_new = std::fs::canonicalize(&archive).is_ok_and(|it| seen.insert(it));
+            let is_small = std::fs::metadata(&archive).is_ok_and(|it| it.len() <= SIZE);
+            if !is_new || !is_small {
+                continue;
+            }
+            if left == 0 {
+                return found;
+            }
+            left -= 1;
+            list(&archive, world.release, wanted, &mut found);
+        }
+    }
+    found
+}
+
+fn list(archive: &Path, release: u16, wanted: &FxHashSet<String>, found: &mut BTreeMap<String, Vec<String>>) {
+    let Ok(bytes) = std::fs::read(archive) else { return };
+    let Ok((containers, _)) = list_archive(&path_text(archive), bytes, release) else { return };
+    for container in &containers {
+        for path in container.classes.iter().map(|it| it.path()).filter(|it| wanted.contains(*it)) {
+            let names = found.entry(path.to_owned()).or_default();
+            if names.len() < NAMED && !names.contains(&container.name) {
+                names.push(container.name.clone());
+            }
+        }
+    }
+}
+
+/// The files of the world's containers.
+fn opened(world: &LoadedWorld) -> FxHashSet<PathBuf> {
+    let files = world.containers.iter().map(|it| it.name.split("!/").next().unwrap_or(&it.name));
+    files.filter_map(|it| std::fs::canonicalize(it).ok()).collect()
+}
+
+/// The folders of the inputs and of the class path, each once, with the folders in which libraries often are.
+fn folders(spec: &WorldSpec) -> Vec<PathBuf> {
+    let mut acc: Vec<PathBuf> = Vec::new();
+    let mut seen: FxHashSet<PathBuf> = FxHashSet::default();
+    let mut n = 0;
+    for path in spec.inputs.iter().chain(&spec.class_path) {
+        let own = path.is_dir().then(|| path.clone());
+        let parent = path.parent().filter(|it| !it.as_str().is_empty());
+        let beside = parent.map_or_else(|| Utf8PathBuf::from("."), ToOwned::to_owned);
+        for folder in own.into_iter().chain([beside]) {
+            let folder = folder.into_std_path_buf();
+            if n == FOLDERS || !std::fs::canonicalize(&folder).is_ok_and(|it| seen.insert(it)) {
+                continue;
+            }
+            n += 1;
+            acc.extend(["lib", "libs"].map(|it| folder.join(it)));
+            acc.push(folder);
+        }
+    }
+    acc
+}

@@ -1,0 +1,130 @@
+//! Where a class that is not there may live. Hints are guesses from names and from what lies beside the inputs: no answer
+//! rests on one.
+
+use std::sync::LazyLock;
+
+use analysis::names::Text;
+
+/// A hint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hint {
+    /// The class file is there, and cannot be read: its place.
+    Unreadable(String),
+    /// An archive that is no part of the program and has the class.
+    Archive(String),
+    /// A container of the program that has other classes of its package: another version of it may have the class.
+    Container(String),
+    /// No JDK was given, and JDKs have the class by its name; with the module, if that is known.
+    NoJdk(Option<&'static str>),
+    /// The JDK has this module or package, but not the class: another release may have it.
+    OtherJdk(Option<&'static str>),
+    /// The JDK has no such module, as an image may that was made for one program.
+    Module(&'static str),
+    /// JDKs from this release on have it no more; with the artifact that has it, if one does.
+    Removed(u16, Option<&'static str>),
+}
+
+/// What is known of the surroundings of a class.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Around {
+    /// Where its class file is, if it cannot be read.
+    pub unreadable: Option<String>,
+    /// Archives beside the program that have it.
+    pub archives: Vec<String>,
+    /// Containers of the program, without the JDK, that have classes of its package.
+    pub containers: Vec<String>,
+    /// The JDK of the program.
+    pub jdk: Option<AroundJdk>,
+}
+
+/// What the JDK of the program has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AroundJdk {
+    /// Its release.
+    pub release: u16,
+    /// Whether it has classes of the package.
+    pub has_package: bool,
+}
+
+/// What JDKs have no more: class or beginning, first release without, artifact.
+static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
+    let rows = rows(include_str!("jdk_removed.tsv"));
+    rows.filter_map(|it| {
+        let (name, rest) = it.split_once('\t')?;
+        let (release, artifact) = rest.split_once('\t')?;
+        Some((name, release.parse().ok()?, Some(artifact).filter(|it| *it != "-")))
+    })
+    .collect()
+});
+
+/// Packages and their modules, sorted.
+static PACKAGES: LazyLock<Vec<(&str, &str)>> =
+    LazyLock::new(|| rows(include_str!("jdk_packages.tsv")).filter_map(|it| it.split_once('\t')).collect());
+
+fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
+    table.lines().filter(|it| !it.starts_with('#'))
+}
+
+/// The hints for a class, the surest first.
+pub fn hints(class: Text, around: Around) -> Vec<Hint> {
+    let name = class.to_string().replace('/', ".");
+    let mut hints: Vec<Hint> = around.unreadable.into_iter().map(Hint::Unreadable).collect();
+    hints.extend(around.archives.into_iter().map(Hint::Archive));
+    hints.extend(platform(&name, around.jdk));
+    if hints.iter().all(|it| !matches!(it, Hint::Unreadable(_))) {
+        hints.extend(around.containers.into_iter().map(Hint::Container));
+    }
+    hints
+}
+
+/// The hint for a class that JDKs have or had, by its name.
+fn platform(name: &str, jdk: Option<AroundJdk>) -> Option<Hint> {
+    let begins =
+        |it: &&(&str, u16, _)| if it.0.ends_with('.') { name.starts_with(it.0) } else { name == it.0 };
+    if let Some(&(_, release, artifact)) = REMOVED.iter().find(begins)
+        && jdk.is_none_or(|it| it.release >= release)
+    {
+        return Some(Hint::Removed(release, artifact));
+    }
+    let package = name.rsplit_once('.').map_or("", |it| it.0);
+    let module = PACKAGES.binary_search_by_key(&package, |it| it.0).ok().map(|at| PACKAGES[at].1);
+    let internal = ["java.", "jdk.", "sun.", "com.sun."].iter().any(|it| name.starts_with(it));
+    match (module, jdk) {
+        (None, _) if !internal => None,
+        (module, None) => Some(Hint::NoJdk(module)),
+        (Some(module), Some(jdk)) if !jdk.has_package => Some(Hint::Module(module)),
+        (module, Some(_)) => Some(Hint::OtherJdk(module)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(class: &'static str, jdk: Option<(u16, bool)>) -> Option<Hint> {
+        platform(class, jdk.map(|(release, has_package)| AroundJdk { release, has_package }))
+    }
+
+    #[test]
+    fn tables_are_complete_and_sorted() {
+        assert_eq!(REMOVED.len(), rows(include_str!("jdk_removed.tsv")).count());
+        assert_eq!(PACKAGES.len(), rows(include_str!("jdk_packages.tsv")).count());
+        assert!(REMOVED.is_sorted() && PACKAGES.is_sorted());
+    }
+
+    #[test]
+    fn what_jdks_have_or_had_is_told_by_the_name() {
+        let jaxb = Some(Hint::Removed(11, Some("javax.xml.bind:jaxb-api")));
+        assert_eq!(hint("javax.xml.bind.JAXBContext", Some((17, false))), jaxb);
+        assert_eq!(hint("javax.xml.bind.JAXBContext", None), jaxb);
+        assert_eq!(hint("javax.xml.bind.JAXBContext", Some((8, true))), None);
+        assert!(hint("javax.annotation.PostConstruct", Some((25, false))).is_some());
+        assert_eq!(hint("javax.annotation.Nullable", Some((25, false))), None);
+        assert_eq!(hint("java.sql.Connection", Some((17, false))), Some(Hint::Module("java.sql")));
+        assert_eq!(hint("java.lang.ScopedValue", Some((17, true))), Some(Hint::OtherJdk(Some("java.base"))));
+        assert_eq!(hint("java.lang.Object", None), Some(Hint::NoJdk(Some("java.base"))));
+        assert_eq!(hint("sun.misc.Unsafe", None), Some(Hint::NoJdk(Some("jdk.unsupported"))));
+        assert_eq!(hint("sun.security.x509.X500Name", Some((25, true))), Some(Hint::OtherJdk(None)));
+        assert_eq!(hint("org.acme.Order", None), None);
+    }
+}
