@@ -36,6 +36,11 @@ enum Subject {
     Facts,
     /// A figure of the final graphs of the whole JDK, open world, one thread.
     Whole(Whole),
+    /// Milliseconds of CPU from class bytes to all final graphs of Jasmin alone, beyond the start of a process, at the
+    /// pace of the machine on which the target was set.
+    Alone,
+    /// Seconds of CPU for what the methods of Jasmin let out, on JDK 17, at that pace.
+    OnJdk,
     /// Megabytes of memory that a command over the whole JDK has at most, mapped files not counted.
     Memory(&'static str),
     /// How many times faster a command over the whole JDK is on two threads than on one, by the clock.
@@ -91,6 +96,16 @@ const BENCHES: &[Bench] = &[
         name: "JDK 17 as a whole program: memory, MB",
         subject: Subject::Whole(Whole::Memory),
         target: Target::AtMost(2000.0),
+    },
+    Bench {
+        name: "Jasmin alone: all final graphs, ms",
+        subject: Subject::Alone,
+        target: Target::AtMost(15.0),
+    },
+    Bench {
+        name: "Jasmin on JDK 17: what its methods let out, s",
+        subject: Subject::OnJdk,
+        target: Target::AtMost(2.5),
     },
     // Graphs of single methods stream; `cfg` keeps summaries of the whole program, and is bounded above.
     Bench {
@@ -202,6 +217,33 @@ impl Workbench {
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
+            Subject::Alone => {
+                let (blob, empty) = (self.out.join("jasmin.blob"), self.out.join("empty.blob"));
+                output(Command::new(&self.ours).arg("blob").arg(self.jasmin()?).arg(&blob))?;
+                std::fs::write(&empty, "")?;
+                let graphs = |blob: &Path| {
+                    let mut command = Command::new(&self.whole);
+                    command.args(["program", "open"]).arg(blob).stdout(Stdio::null());
+                    cpu_of(&mut command, 40)
+                };
+                let (all, start) = (graphs(&blob)? * 1e3, graphs(&empty)? * 1e3);
+                let pace = self.pace()?;
+                Ok(((all - start) * pace, format!("{all:.1} ms here, of which {start:.1} ms to start")))
+            }
+            Subject::OnJdk => {
+                let mut command = Command::new(&self.ajar);
+                command.args(["throws", "--quiet", "--threads", "1", "--jdk"]).arg(&self.jdk.home);
+                command.arg(self.jasmin()?).stdout(Stdio::null());
+                let mut best = f64::INFINITY;
+                for _ in 0..TIMES {
+                    best = best.min(cpu_of(&mut command, 1)?);
+                }
+                let pace = self.pace()?;
+                Ok((
+                    best * pace,
+                    format!("{best:.2} s here, where ASM takes {:.1} times as long", 1.0 / pace),
+                ))
+            }
             Subject::Memory(command) => {
                 let (seconds, peak) = self.jdk_wide(command, 2)?;
                 let mb = peak as f64 / 1e6;
@@ -274,6 +316,12 @@ impl Workbench {
         Ok(jar)
     }
 
+    /// An application of some 150 classes.
+    fn jasmin(&self) -> Result<PathBuf> {
+        corpus::run(&self.root, "small", true)?;
+        find_jar(&self.root.join("corpus/small/jasmin-sable/usr/share/java"), "jasmin-sable")
+    }
+
     /// A figure of the JDK as a whole program. Each run is a process of its own: everything is cold.
     fn whole(&self, which: Whole) -> Result<(f64, String)> {
         let blob = self.blob(None)?;
@@ -330,6 +378,28 @@ impl Workbench {
         }
         Ok((start.elapsed().as_secs_f64(), peak))
     }
+}
+
+/// Seconds of CPU of a command, as the mean of so many runs.
+fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
+    let before = children_time()?;
+    for _ in 0..runs {
+        let done = command.status().context("cannot run a program of ours")?;
+        if !done.success() {
+            bail!("{command:?} ended with {done}");
+        }
+    }
+    Ok((children_time()? - before) / f64::from(runs))
+}
+
+/// Seconds of CPU that the processes took which this one waited for, to the hundredth: fields 16 and 17 of `/proc/*/stat`.
+fn children_time() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not tell CPU times")?;
+    let (_, rest) = stat.rsplit_once(')').context("no program name in /proc/self/stat")?;
+    let mut fields = rest.split_ascii_whitespace().skip(13);
+    let mut ticks =
+        || fields.next().and_then(|it| it.parse::<f64>().ok()).context("no time in /proc/self/stat");
+    Ok((ticks()? + ticks()?) / 100.0)
 }
 
 /// The least of several runs.
