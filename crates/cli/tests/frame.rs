@@ -1,0 +1,314 @@
+//! The frame test (`semantics.md` §7): a class that is taken away changes nothing for methods that it does not concern.
+//! For them `calls`, `throws` and `cfg` say the same bytes with and without it.
+//!
+//! Whom it concerns is told from the full program by names alone: a method, or one that it may come to by calls, that
+//! names the class, a class that shares a subclass or a nest with it, or an interface of which it makes function objects.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use driver::container::Scratch as Read;
+use driver::jdk::JdkChoice;
+use driver::world::{WorldSpec, load};
+use ide::whole::{Whole, read_class};
+use ide::{Role, Scratch, WholeOptions, WorldKind};
+use serde_json::Value;
+
+type Names = BTreeSet<String>;
+
+/// What the headers of a class say.
+struct Head {
+    above: Vec<String>,
+    nest: String,
+}
+
+/// The full program, in a folder from which classes may be taken.
+struct Program {
+    folder: tempfile::TempDir,
+    heads: BTreeMap<String, Head>,
+    /// Names that the body of a method has in it.
+    named: BTreeMap<String, Names>,
+    /// Names at the call sites of each class that make function objects.
+    makes: BTreeMap<String, Names>,
+    /// All methods.
+    members: Names,
+}
+
+/// What classes override of `Object`.
+const OF_OBJECT: [&str; 5] = [
+    "clone()Ljava/lang/Object;",
+    "equals(Ljava/lang/Object;)Z",
+    "finalize()V",
+    "hashCode()I",
+    "toString()Ljava/lang/String;",
+];
+
+/// The lines of the answers about each method, and where its calls may go.
+#[derive(Default)]
+struct Answers {
+    lines: BTreeMap<String, Vec<String>>,
+    targets: BTreeMap<String, Names>,
+    /// Name and descriptor of what each method calls by selection.
+    selects: BTreeMap<String, Names>,
+}
+
+impl Program {
+    fn new(input: &Path) -> Program {
+        let input = camino::Utf8PathBuf::from_path_buf(input.to_path_buf()).unwrap();
+        let spec = WorldSpec {
+            inputs: vec![input],
+            class_path: Vec::new(),
+            jdk: JdkChoice::None,
+            release: Some(25),
+        };
+        let world = load(&spec).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (mut read, mut scratch, mut records) = (Read::default(), Scratch::default(), Vec::new());
+        for (container, entry) in world.classes() {
+            let bytes = world.bytes(container, entry, &mut read).unwrap().bytes.to_vec();
+            let Ok(record) = read_class(&bytes, &mut scratch) else { continue };
+            records.push((record, Role::App));
+            let path = folder.path().join(entry.path());
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        let mut it = Program {
+            folder,
+            heads: heads(records),
+            named: BTreeMap::new(),
+            makes: BTreeMap::new(),
+            members: Names::new(),
+        };
+        for record in it.ask("bir") {
+            let (method, body) = (record["method"].as_str().unwrap(), record["text"].as_str().unwrap());
+            it.named.insert(method.to_owned(), names(body));
+            for line in
+                body.lines().filter(|it| it.contains("metafactory(") || it.contains("altMetafactory("))
+            {
+                // The interface; others are marked by constants.
+                let site =
+                    if line.contains("altMetafactory(") { line } else { line.split(" by ").next().unwrap() };
+                let made = site.split(')').skip(1).flat_map(names);
+                it.makes.entry(class_of(method).to_owned()).or_default().extend(made);
+            }
+        }
+        it.members = it.ask("throws").iter().map(|it| it["method"].as_str().unwrap().to_owned()).collect();
+        it
+    }
+
+    /// The lines of a command.
+    fn lines(&self, command: &str) -> Vec<String> {
+        let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        it.args([command, "--quiet", "--jdk", "none", "--output-format", "jsonl"]).arg(self.folder.path());
+        let out = it.output().expect("the binary can be run");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    fn ask(&self, command: &str) -> Vec<Value> {
+        let records = self.lines(command).into_iter().map(|it| serde_json::from_str(&it).unwrap());
+        records.filter(|it: &Value| it["method"].is_string()).collect()
+    }
+
+    fn answers(&self) -> Answers {
+        let mut acc = Answers::default();
+        for command in ["calls", "throws", "cfg"] {
+            for line in self.lines(command) {
+                let record: Value = serde_json::from_str(&line).unwrap();
+                let Some(method) = record["caller"].as_str().or(record["method"].as_str()) else { continue };
+                acc.lines.entry(method.to_owned()).or_default().push(line);
+                let targets = ["targets", "possible"].iter().filter_map(|it| record[it].as_array()).flatten();
+                let targets = targets.map(|it| it.as_str().unwrap().to_owned());
+                acc.targets.entry(method.to_owned()).or_default().extend(targets);
+                let selects = matches!(record["kind"].as_str(), Some("virtual" | "interface" | "dynamic"));
+                if let Some(declared) = record["declared"].as_str().filter(|_| selects) {
+                    acc.selects.entry(method.to_owned()).or_default().insert(member(declared).to_owned());
+                }
+            }
+        }
+        acc
+    }
+
+    /// The class and all above it, as far as they are known.
+    fn up(&self, class: &str) -> Names {
+        let (mut seen, mut pending) = (Names::from([class.to_owned()]), vec![class.to_owned()]);
+        while let Some(at) = pending.pop() {
+            for above in self.heads.get(&at).map_or(&[][..], |it| &it.above) {
+                if seen.insert(above.clone()) {
+                    pending.push(above.clone());
+                }
+            }
+        }
+        seen
+    }
+
+    /// The names whose meaning may depend on whether a class is there.
+    fn concerned(&self, class: &str) -> Names {
+        let mut acc: Names = self.makes.get(class).cloned().unwrap_or_default();
+        let nest = &self.heads[class].nest;
+        for (other, head) in &self.heads {
+            let up = self.up(other);
+            if up.contains(class) {
+                acc.extend(up);
+            }
+            if head.nest == *nest {
+                acc.insert(other.clone());
+            }
+        }
+        acc.remove("java/lang/Object");
+        acc
+    }
+
+    /// Name and descriptor of the methods that receivers have which come with a class: where it, or one below it, is
+    /// below classes that are not there, it may be below any.
+    fn arriving(&self, class: &str) -> Names {
+        let mut acc = Names::new();
+        for up in self.heads.keys().map(|it| self.up(it)).filter(|it| it.contains(class)) {
+            let leaves = up.iter().any(|it| !self.heads.contains_key(it) && it != "java/lang/Object");
+            let of = self.members.iter().filter(|it| up.contains(class_of(it)));
+            // All are below `Object`.
+            acc.extend(
+                of.map(|it| member(it)).filter(|it| leaves || OF_OBJECT.contains(it)).map(str::to_owned),
+            );
+        }
+        acc
+    }
+
+    /// Whether a class may be thrown, or names classes that nobody else does and that may be: then sets of exceptions that
+    /// reach below what is known may have new members.
+    fn throwable(&self, class: &str) -> bool {
+        let outside = |it: &str| !self.heads.contains_key(it) && it != "java/lang/Object";
+        let up = self.up(class);
+        if up.iter().any(|it| outside(it)) {
+            return true;
+        }
+        let of = |own: bool| self.named.iter().filter(move |it| (class_of(it.0) == class) == own);
+        let elsewhere: BTreeSet<&String> = of(false).flat_map(|it| it.1).collect();
+        // Packages are lower case, and what precedes a name in a descriptor is not.
+        let package =
+            |it: &str| it.contains('/') && !it.split('/').next().unwrap().contains(char::is_uppercase);
+        of(true).flat_map(|it| it.1).any(|it| package(it) && outside(it) && !elsewhere.contains(it))
+    }
+
+    /// The methods that a class does not concern, by the answers without it.
+    fn exempt<'a>(&self, class: &str, answers: &'a Answers) -> Vec<&'a str> {
+        let concerned = self.concerned(class);
+        let arriving = self.arriving(class);
+        let throwable = self.throwable(class);
+        let touched = |method: &str| {
+            self.named.get(method).is_some_and(|it| !it.is_disjoint(&concerned))
+                || concerned.contains(class_of(method))
+                || answers.selects.get(method).is_some_and(|it| !it.is_disjoint(&arriving))
+        };
+        let mut acc = Vec::new();
+        for method in answers.lines.keys() {
+            let (mut seen, mut pending) = (BTreeSet::from([method.as_str()]), vec![method.as_str()]);
+            let mut free = true;
+            while let Some(at) = pending.pop() {
+                free &= !touched(at);
+                for target in answers.targets.get(at).into_iter().flatten() {
+                    if seen.insert(target) {
+                        pending.push(target);
+                    }
+                }
+            }
+            let below = answers.lines[method].iter().any(|it| it.contains("\"cone\":true"));
+            if free && !(throwable && below) {
+                acc.push(method.as_str());
+            }
+        }
+        acc
+    }
+}
+
+fn heads(records: Vec<(ide::whole::ClassRecord, Role)>) -> BTreeMap<String, Head> {
+    let options = WholeOptions {
+        world: WorldKind::Open,
+        release: None,
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
+    let whole = Whole::new(records, options);
+    let hierarchy = &whole.program().program.hierarchy;
+    let outlines = hierarchy.ids().map(|it| hierarchy.outline(it));
+    outlines
+        .map(|it| {
+            let above = it.super_class.iter().chain(&it.interfaces).map(ToString::to_string).collect();
+            let nest = it.nest_host.unwrap_or(it.class).to_string();
+            (it.class.to_string(), Head { above, nest })
+        })
+        .collect()
+}
+
+/// The class in `p/C.m(I)V`.
+fn class_of(method: &str) -> &str {
+    let name = &method[..method.find('(').unwrap()];
+    &name[..name.rfind('.').unwrap()]
+}
+
+/// `m(I)V` of `p/C.m(I)V`.
+fn member(method: &str) -> &str {
+    &method[class_of(method).len() + 1..]
+}
+
+/// All that could be the name of a class in the text of a body, those in descriptors included.
+fn names(text: &str) -> Names {
+    let mut acc = Names::new();
+    for word in text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '$' | '/'))) {
+        acc.insert(word.to_owned());
+        acc.extend(word.match_indices('L').map(|it| word[it.0 + 1..].to_owned()));
+    }
+    acc
+}
+
+/// Takes one class after the other away. Returns how many answers were the same for a reason, and how many changed.
+fn check(input: &Path, every: usize) -> (usize, usize) {
+    let program = Program::new(input);
+    let full = program.answers();
+    let (mut same, mut changed) = (0, 0);
+    for class in program.heads.keys().step_by(every) {
+        let file = program.folder.path().join(format!("{class}.class"));
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let part = program.answers();
+        std::fs::write(&file, bytes).unwrap();
+        for method in program.exempt(class, &part) {
+            let differ = part.lines[method].iter().zip(&full.lines[method]).find(|it| it.0 != it.1);
+            assert!(differ.is_none(), "{method} without {class} and with it: {differ:#?}");
+            assert_eq!(part.lines[method].len(), full.lines[method].len(), "{method} without {class}");
+            same += 1;
+        }
+        changed += part.lines.iter().filter(|it| full.lines[it.0] != *it.1).count();
+    }
+    println!("{}: {same} exempt, {changed} changed", input.display());
+    (same, changed)
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn methods_that_a_class_does_not_concern_answer_the_same_without_it() {
+    for folder in ["observed", "programs", "calls"] {
+        let (same, changed) = check(&repository().join("test-data").join(folder), 1);
+        assert!(same > 1000 && changed > 100, "{folder}: {same} exempt, {changed} changed");
+    }
+}
+
+#[test]
+fn nor_do_methods_of_a_real_program() {
+    let corpus = repository().join("corpus/small");
+    let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {
+        assert!(std::env::var_os("CI").is_none_or(|it| it != "true"), "CI has no corpus/small");
+        eprintln!("skipped: no corpus/small; `cargo xtask corpus small` fetches it");
+        return;
+    };
+    let jars = manifest.lines().filter_map(|it| it.split('\t').nth(5)).filter(|it| it.contains("/java/"));
+    for jar in jars {
+        let (same, changed) = check(&corpus.join(jar), 15);
+        assert!(same > 100 && changed > 0, "{jar}: {same} exempt, {changed} changed");
+    }
+}
