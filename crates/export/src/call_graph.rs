@@ -41,9 +41,15 @@ pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, calls: &[Call]) {
         *known = look.min(*known);
     };
     for call in calls {
-        let implicit =
-            matches!(call.kind, CallWord::Clinit | CallWord::Bootstrap | CallWord::Native | CallWord::Thread);
-        let look = if implicit { Look::Implicit } else { Look::Plain };
+        let by_instruction = matches!(
+            call.kind,
+            CallWord::Virtual
+                | CallWord::Interface
+                | CallWord::Special
+                | CallWord::Static
+                | CallWord::Dynamic
+        );
+        let look = if by_instruction { Look::Plain } else { Look::Implicit };
         call.targets.iter().for_each(|&it| add(it, look));
         call.possible.iter().for_each(|&it| add(it, Look::Possible));
     }

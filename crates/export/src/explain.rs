@@ -161,6 +161,12 @@ fn call_rule(it: CallWord) -> &'static str {
         CallWord::Dynamic => "JVMS 6.5.invokedynamic",
         CallWord::Clinit => "JVMS 5.5",
         CallWord::Bootstrap => "JVMS 5.4.3.6",
-        CallWord::Native | CallWord::Thread => "table of native methods",
+        CallWord::Native => "table of native methods",
+        CallWord::Thread | CallWord::Callback | CallWord::Privileged | CallWord::Load => {
+            "tables of native methods and of what the JDK calls back"
+        }
+        CallWord::Reflect => "java.lang.reflect",
+        CallWord::Serialization => "Java Object Serialization Specification",
+        CallWord::Finalizer => "JLS 12.6",
     }
 }

@@ -157,7 +157,7 @@ pub(crate) fn why_name(it: Why) -> Option<String> {
 fn named(it: Why) -> Option<Named> {
     match it {
         Why::Outside(it) | Why::Overridable(it) | Why::Initializer(it) => Some(Named::Class(it)),
-        Why::SignaturePolymorphic | Why::Function => None,
+        Why::SignaturePolymorphic | Why::Function | Why::Reflection => None,
         Why::Bootstrap(it)
         | Why::Native(it)
         | Why::MissingCode(it)
@@ -181,6 +181,7 @@ pub(crate) fn why_word(it: Why) -> &'static str {
         Why::LetsOut(_) => "callee",
         Why::Caught(_) => "caught",
         Why::Function => "function",
+        Why::Reflection => "reflection",
     }
 }
 

@@ -7,6 +7,7 @@
 
 pub mod block_view;
 pub mod blocks;
+pub mod callbacks;
 pub mod cfg;
 mod coverage;
 pub mod discharge;

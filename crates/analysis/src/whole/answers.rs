@@ -41,8 +41,20 @@ pub enum CallWord {
     Bootstrap,
     /// A native method that calls back.
     Native,
-    /// The root of a thread that a native method starts; control does not wait for it.
+    /// What another thread runs, now or later: control does not wait for it, and no exception of it comes back.
     Thread,
+    /// A method of the JDK that calls back before it returns.
+    Callback,
+    /// An action that is run with privileges: its checked exceptions come back wrapped.
+    Privileged,
+    /// Code that is found by name: what it lets out comes back wrapped, but for `Class.newInstance`.
+    Reflect,
+    /// A class loader that is asked for a class.
+    Load,
+    /// What writing and reading objects runs of their classes.
+    Serialization,
+    /// The finalizer of an object that is made, which a thread of the VM runs.
+    Finalizer,
 }
 
 impl CallWord {
@@ -58,6 +70,12 @@ impl CallWord {
             CallWord::Bootstrap => "bootstrap",
             CallWord::Native => "native",
             CallWord::Thread => "thread",
+            CallWord::Callback => "callback",
+            CallWord::Privileged => "privileged",
+            CallWord::Reflect => "reflect",
+            CallWord::Load => "load",
+            CallWord::Serialization => "serialization",
+            CallWord::Finalizer => "finalizer",
         }
     }
 }
@@ -109,6 +127,8 @@ pub enum Why {
     Caught(MethodName),
     /// Some function object among the receivers lets out what is open.
     Function,
+    /// What it runs is found by name at run time.
+    Reflection,
 }
 
 /// What a method lets out.
@@ -213,7 +233,9 @@ impl WholeProgram {
             Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
                 let site = self.dispatches.asked(id.class, kind, method);
                 acc.push(self.call(at, word(kind), Some(method), site));
+                self.callback_calls(at, method, site, acc);
             }
+            Source::Object(class) => acc.extend(self.finalizer_call(at, class)),
             Source::Initialize(what) => acc.extend(self.initializer_call(at, id.class, what)),
             Source::CallDynamic(site) | Source::ConstDynamic(site) => {
                 let Some(site) = summary.dynamics.get(site as usize) else {
@@ -224,7 +246,7 @@ impl WholeProgram {
                     self.effect_calls(id, at, effect, acc);
                 }
             }
-            Source::Exact(_) | Source::Cone(_) | Source::Caught(_) | Source::Object(_) => {}
+            Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => {}
         }
     }
 
@@ -345,7 +367,13 @@ impl WholeProgram {
         }
     }
 
-    fn call(&self, instr: Option<InstrId>, kind: CallWord, declared: Option<MethodRef>, site: Site) -> Call {
+    pub(super) fn call(
+        &self,
+        instr: Option<InstrId>,
+        kind: CallWord,
+        declared: Option<MethodRef>,
+        site: Site,
+    ) -> Call {
         let mut call = Call { declared: declared.map(MethodName::of), ..empty(instr, kind) };
         match site {
             Site::Method(it) => call.targets.push(self.name(it)),
@@ -447,7 +475,7 @@ fn word(kind: CallKind) -> CallWord {
     }
 }
 
-fn empty(instr: Option<InstrId>, kind: CallWord) -> Call {
+pub(super) fn empty(instr: Option<InstrId>, kind: CallWord) -> Call {
     Call {
         instr,
         kind,
@@ -460,7 +488,7 @@ fn empty(instr: Option<InstrId>, kind: CallWord) -> Call {
     }
 }
 
-fn sort(call: &mut Call) {
+pub(super) fn sort(call: &mut Call) {
     for list in [&mut call.targets, &mut call.possible] {
         list.sort_unstable();
         list.dedup();

@@ -7,6 +7,7 @@
 //! one-shot runs call it alike.
 
 pub mod answers;
+mod callbacks;
 mod chain;
 mod constructing;
 pub mod dispatch;

@@ -116,6 +116,7 @@ impl WholeProgram {
             }
         }
         self.ask_virtual(thread_run());
+        self.ask_callbacks();
         for id in program.methods().filter(|&it| declared(&program.hierarchy, it).flags.is_native()) {
             if let Some(Native { effect: natives::Effect::Calls(methods), .. }) = self.native(id) {
                 for &it in methods {

@@ -74,7 +74,13 @@ pub(crate) fn what(it: &Call) -> String {
     let word = match it.kind {
         CallWord::Clinit => "runs initialisers",
         CallWord::Native => "from native code",
-        CallWord::Thread => "starts a thread:",
+        CallWord::Thread => "another thread runs",
+        CallWord::Callback => "calls back",
+        CallWord::Privileged => "with privileges runs",
+        CallWord::Reflect => "by reflection runs what is given to",
+        CallWord::Load => "asks class loaders:",
+        CallWord::Serialization => "by serialization runs",
+        CallWord::Finalizer => "later runs the finalizer",
         it => it.name(),
     };
     match it.declared {

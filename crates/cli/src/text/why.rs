@@ -15,6 +15,7 @@ pub(crate) fn why(it: Why) -> String {
         Why::Ghost(method) => format!("{} is not written yet", Human(method)),
         Why::LetsOut(method) => format!("what {} lets out is not all known", Human(method)),
         Why::Caught(_) => "what was caught here was not all known".to_owned(),
+        Why::Reflection => "what it runs is found at run time".to_owned(),
         Why::Function => "what a function object lets out is not all known".to_owned(),
     }
 }

@@ -1,0 +1,210 @@
+//! What a call brings about besides going to a method: threads that start, actions that are run with privileges, code
+//! that is found by name, objects that are written and read, finalizers.
+//!
+//! These are names only: where a call goes at all, and what comes out of it, does not rest on them. With a JDK most follow
+//! from its bodies; without one from a table of what its methods call back.
+
+use bir::body::InstrId;
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::callbacks::{Callback, CallbackKind, callbacks, callbacks_of};
+use program::hierarchy::{ClassId, Link};
+use program::input::Role;
+use program::members::MethodId;
+
+use super::answers::{Call, CallWord, Why, empty, sort};
+use super::dispatch::Site;
+use super::members::{declared, find_method};
+use super::program::WholeProgram;
+
+fn word(kind: CallbackKind) -> CallWord {
+    match kind {
+        CallbackKind::Callback => CallWord::Callback,
+        CallbackKind::Privileged => CallWord::Privileged,
+        CallbackKind::Thread => CallWord::Thread,
+        CallbackKind::Reflect => CallWord::Reflect,
+        CallbackKind::Load => CallWord::Load,
+        CallbackKind::Serialize | CallbackKind::Deserialize => CallWord::Serialization,
+    }
+}
+
+/// The words for one direction of serialization (Java Object Serialization Specification, §2.3 to §3.7).
+struct Direction {
+    /// Private methods that a class may have for it.
+    own: &'static [(&'static str, &'static str)],
+    /// A method of any access, inherited or not, that replaces the object.
+    replaces: (&'static str, &'static str),
+}
+
+const WRITING: Direction = Direction {
+    own: &[("writeObject", "(Ljava/io/ObjectOutputStream;)V")],
+    replaces: ("writeReplace", "()Ljava/lang/Object;"),
+};
+const READING: Direction = Direction {
+    own: &[("readObject", "(Ljava/io/ObjectInputStream;)V"), ("readObjectNoData", "()V")],
+    replaces: ("readResolve", "()Ljava/lang/Object;"),
+};
+
+impl WholeProgram {
+    /// Asks for the dispatches of what the table names, so that they are known.
+    pub(super) fn ask_callbacks(&mut self) {
+        for it in callbacks() {
+            if let Some(method) = it.calls.filter(|_| self.is_used(it)) {
+                self.ask_virtual(method);
+            }
+        }
+    }
+
+    /// Bodies of a JDK tell what the table tells, but for code that is found at run time.
+    fn is_used(&self, row: &Callback) -> bool {
+        let found_at_run_time =
+            matches!(row.kind, CallbackKind::Reflect | CallbackKind::Serialize | CallbackKind::Deserialize);
+        found_at_run_time || self.program.hierarchy.class(row.class).is_none()
+    }
+
+    /// What a call of a method that goes to `site` brings about besides.
+    pub(super) fn callback_calls(
+        &self,
+        at: Option<InstrId>,
+        method: MethodRef,
+        site: Site,
+        acc: &mut Vec<Call>,
+    ) {
+        let names = method.get();
+        for row in callbacks_of(names.name, names.descriptor) {
+            if !self.is_used(row) || !self.may_be_method_of(row.class, names.class, site) {
+                continue;
+            }
+            let kind = word(row.kind);
+            let mut call = match row.calls {
+                Some(calls) => self.call(at, kind, Some(calls), self.asked_virtual(calls)),
+                None => Call {
+                    declared: Some(crate::names::MethodId::of(method)),
+                    open: Some(Why::Reflection),
+                    ..empty(at, kind)
+                },
+            };
+            match row.kind {
+                CallbackKind::Serialize => self.serialized(&WRITING, &mut call),
+                CallbackKind::Deserialize => self.serialized(&READING, &mut call),
+                _ => {}
+            }
+            acc.push(call);
+        }
+    }
+
+    /// Whether a call that names `named` and goes to `site` comes to a method that a class of the platform declares.
+    fn may_be_method_of(&self, class: ClassName, named: ClassName, site: Site) -> bool {
+        let resolved = match site {
+            Site::Method(it) => Some(it),
+            Site::Dispatch(it) => self.dispatches.get(it).resolved(),
+            Site::Open(_) => None,
+            Site::Error(_) | Site::Vm => return false,
+        };
+        match resolved {
+            Some(it) => self.program.hierarchy.name(it.class) == class,
+            None => named == class || self.is_below(named, class) == Some(true),
+        }
+    }
+
+    /// Whether a class is below another by what is known; `None` if only an absent class may lie between.
+    fn is_below(&self, sub: ClassName, sup: ClassName) -> Option<bool> {
+        let hierarchy = &self.program.hierarchy;
+        let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
+        for &it in hierarchy.supers(id) {
+            let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+            if hierarchy.name(it) == sup || links.into_iter().any(|it| it == Link::Outside(sup)) {
+                return Some(true);
+            }
+        }
+        // Object is above everything and below nothing.
+        let outside = hierarchy.supers(id).iter().any(|&it| {
+            let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+            links
+                .into_iter()
+                .any(|it| matches!(it, Link::Outside(name) if name.bytes() != b"java/lang/Object"))
+        });
+        if outside { None } else { Some(false) }
+    }
+
+    /// Whether objects of a class are serializable; `Some(false)` if only an absent class may say so, `None` if they are
+    /// not.
+    fn is_serializable(&self, class: ClassId) -> Option<bool> {
+        let name = self.program.hierarchy.name(class);
+        // Without a JDK nothing else tells that the one is below the other.
+        let below = [externalizable(), ClassName::new(b"java/io/Serializable")];
+        let below = below.map(|it| self.is_below(name, it));
+        if below.contains(&Some(true)) {
+            return Some(true);
+        }
+        below.contains(&None).then_some(false)
+    }
+
+    /// Adds what writing or reading an object runs by its class, of the classes of the program and its libraries.
+    fn serialized(&self, direction: &Direction, call: &mut Call) {
+        let hierarchy = &self.program.hierarchy;
+        for class in hierarchy.ids().filter(|&it| hierarchy.role(it) != Role::Jdk) {
+            if hierarchy.is_interface(class) {
+                continue;
+            }
+            let Some(surely) = self.is_serializable(class) else { continue };
+            let methods = self.serialization_methods(direction, class, surely);
+            let names = methods.into_iter().map(|it| self.name(it));
+            if surely { call.targets.extend(names) } else { call.possible.extend(names) }
+        }
+        sort(call);
+    }
+
+    fn serialization_methods(&self, direction: &Direction, class: ClassId, surely: bool) -> Vec<MethodId> {
+        let hierarchy = &self.program.hierarchy;
+        let find = |class: ClassId, (name, descriptor): (&str, &str)| {
+            let (name, descriptor) = (Name::new(name.as_bytes()), Descriptor::new(descriptor.as_bytes()));
+            find_method(hierarchy, class, name, descriptor)
+                .filter(|&it| !declared(hierarchy, it).flags.is_static())
+        };
+        let mut acc = Vec::new();
+        let own = direction.own.iter().filter_map(|&it| find(class, it));
+        acc.extend(own.filter(|&it| declared(hierarchy, it).flags.is_private()));
+        acc.extend(find(class, direction.replaces));
+        if !surely || direction.own.len() == 1 {
+            return acc;
+        }
+        // Reading makes the part above of an object by the constructor of the first class that is not serializable, and
+        // an externalizable object by its own.
+        if self.is_below(hierarchy.name(class), externalizable()) == Some(true) {
+            acc.extend(find(class, ("<init>", "()V")));
+            return acc;
+        }
+        let mut at = class;
+        while let Some(Link::Present(above)) = hierarchy.super_class(at) {
+            if self.is_serializable(above) != Some(true) {
+                acc.extend(find(above, ("<init>", "()V")));
+                break;
+            }
+            at = above;
+        }
+        acc
+    }
+
+    /// The finalizer of an object of this class, which a thread of the VM runs when it likes (JLS §12.6).
+    pub(super) fn finalizer_call(&self, at: Option<InstrId>, class: ClassName) -> Option<Call> {
+        let hierarchy = &self.program.hierarchy;
+        let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
+        let mut at_class = hierarchy.class(class)?;
+        loop {
+            if hierarchy.name(at_class).bytes() == b"java/lang/Object" {
+                return None;
+            }
+            if let Some(it) = find_method(hierarchy, at_class, name, descriptor)
+                .filter(|&it| !declared(hierarchy, it).flags.is_static())
+            {
+                return Some(Call { targets: vec![self.name(it)], ..empty(at, CallWord::Finalizer) });
+            }
+            let Some(Link::Present(above)) = hierarchy.super_class(at_class) else { return None };
+            at_class = above;
+        }
+    }
+}
+
+fn externalizable() -> ClassName {
+    ClassName::new(b"java/io/Externalizable")
+}
