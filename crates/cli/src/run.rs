@@ -44,6 +44,11 @@ pub(crate) trait Maker: Sync {
 
     /// Appends the piece of the result for a class, which is the `number`th of the run.
     fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>);
+
+    /// What is to be said of the class besides.
+    fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What a run comes to besides the result.
@@ -333,6 +338,7 @@ impl<'a> Run<'a> {
             }
             None => answer,
         };
+        piece.notes.extend(maker.notes(answer).into_iter().map(|it| (place.clone(), it)));
         maker.make(&place, item.number, answer, &mut piece.bytes);
         let failed = answer.failed.iter();
         piece.failed_methods = failed

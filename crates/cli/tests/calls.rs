@@ -134,3 +134,42 @@ fn contract_keeps_what_present_code_lets_out_that_may_be_called() {
     let plain = throws(&[]);
     assert_eq!(plain["open"]["except"].as_array().map(Vec::len), Some(0), "{plain}");
 }
+
+/// A ghost's stub is not its code, and code that cannot be read may do anything.
+#[test]
+fn code_that_nobody_has_seen_may_call_anything() {
+    let ghosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/ghost");
+    let folder = tempfile::tempdir().unwrap();
+    let broken = ".class public super Broken\n.method public static m()V\n  pop\n  return\n.end\n";
+    let broken = test_utils::asm::assemble(broken).unwrap().remove(0).bytes;
+    std::fs::write(folder.path().join("Broken.class"), broken).unwrap();
+    let run = |command: &str, input: &Path| {
+        let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        it.args([command, "--quiet", "--jdk", "none", "--output-format", "json"]).arg(input);
+        let out = it.output().expect("the binary can be run");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        serde_json::from_slice::<Value>(&out.stdout).unwrap()
+    };
+    let unseen = |input: &Path| -> Vec<(String, String)> {
+        let value = run("calls", input);
+        let calls = value["calls"].as_array().unwrap().iter().filter(|it| it["kind"] == "unseen");
+        let text = |it: &Value| it.as_str().unwrap().to_owned();
+        calls.map(|it| (text(&it["caller"]), text(&it["open"]["reason"]))).collect()
+    };
+    let ghost = |it: &str| (format!("ghost/{it}"), "ghost".to_owned());
+    assert_eq!(
+        unseen(&ghosts),
+        [
+            ghost("Parity.even(I)Z"),
+            ghost("Parity.nested(I)Z"),
+            ghost("Parity.bare(I)Z"),
+            ghost("Shape.<init>()V")
+        ]
+    );
+    assert_eq!(unseen(folder.path()), [("Broken.m()V".to_owned(), "missing-code".to_owned())]);
+    // Nor is the stub a graph.
+    let value = run("cfg", &ghosts);
+    let drawn: Vec<&str> =
+        value["methods"].as_array().unwrap().iter().filter_map(|it| it["method"].as_str()).collect();
+    assert_eq!(drawn, ["ghost/Parity.<init>()V", "ghost/Parity.odd(I)Z", "ghost/Shape$Circle.<init>()V"]);
+}

@@ -168,5 +168,6 @@ fn call_rule(it: CallWord) -> &'static str {
         CallWord::Reflect => "java.lang.reflect",
         CallWord::Serialization => "Java Object Serialization Specification",
         CallWord::Finalizer => "JLS 12.6",
+        CallWord::Unseen => "none: its code is not there",
     }
 }

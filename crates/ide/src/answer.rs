@@ -80,16 +80,7 @@ pub fn class_answer(
     let now = || question.clock.map_or(Duration::ZERO, |it| it());
     let start = now();
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
-    let mut answer = ClassAnswer {
-        class: Text(parts.head.class.bytes()),
-        source_file: parts.source_file,
-        note: parts.head.version_note(),
-        methods: Vec::new(),
-        failed: Vec::new(),
-        without_code: Vec::new(),
-        selected: 0,
-        times,
-    };
+    let mut answer = ClassAnswer::new(&parts);
     let wanted = parts.method_ids().filter_map(Result::ok).any(|it| (question.select)(&it));
     times.decode = now().saturating_sub(start);
     if !wanted {
@@ -111,6 +102,20 @@ pub fn class_answer(
 }
 
 impl ClassAnswer {
+    /// Without any method yet.
+    fn new(parts: &ClassParts<'_>) -> Self {
+        ClassAnswer {
+            class: Text(parts.head.class.bytes()),
+            source_file: parts.source_file,
+            note: parts.head.version_note(),
+            methods: Vec::new(),
+            failed: Vec::new(),
+            without_code: Vec::new(),
+            selected: 0,
+            times: StageTimes::default(),
+        }
+    }
+
     fn add(&mut self, part: MethodPart, graph: impl FnOnce(&MethodCode) -> Cfg) {
         self.selected += 1;
         let method = part.id();
@@ -145,16 +150,7 @@ pub fn class_record_and_answer(
     let options = PartOptions { positions: true, select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
     let record = class_record_of(bytes, &parts, &methods).map_err(Fault::from)?;
-    let mut answer = ClassAnswer {
-        class: Text(parts.head.class.bytes()),
-        source_file: parts.source_file,
-        note: parts.head.version_note(),
-        methods: Vec::new(),
-        failed: Vec::new(),
-        without_code: Vec::new(),
-        selected: 0,
-        times: StageTimes::default(),
-    };
+    let mut answer = ClassAnswer::new(&parts);
     for part in methods {
         if select(&part.id()) {
             answer.add(part, |_| Cfg::default());

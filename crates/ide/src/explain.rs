@@ -146,7 +146,7 @@ impl Whole {
         let answer = sources.answer(method);
         let calls = match &answer {
             Some(answer) => self.calls(method, &answer.code),
-            None => self.native_calls(method),
+            None => self.unseen_calls(method),
         };
         let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
         let mut acc = Vec::new();

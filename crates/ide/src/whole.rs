@@ -53,9 +53,14 @@ impl Whole {
         self.program.named(method).map_or_else(Vec::new, |it| self.program.calls(it, code))
     }
 
-    /// What a native method calls back.
-    pub fn native_calls(&self, method: MethodId) -> Vec<Call> {
-        self.program.named(method).map_or_else(Vec::new, |it| self.program.native_calls(it))
+    /// What a method calls whose code is not in its class file, or cannot be read.
+    pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
+        self.program.named(method).map_or_else(Vec::new, |it| self.program.unseen_calls(it))
+    }
+
+    /// Whether a method is a ghost: its code is not written yet, and what its class file has is not it.
+    pub fn is_ghost(&self, method: MethodId) -> bool {
+        self.program.named(method).is_some_and(|it| self.program.program.ghost(it).is_some())
     }
 
     /// What a method lets out; `None` if it is not in the program.

@@ -55,6 +55,8 @@ pub enum CallWord {
     Serialization,
     /// The finalizer of an object that is made, which a thread of the VM runs.
     Finalizer,
+    /// Whatever code that nobody has seen does.
+    Unseen,
 }
 
 impl CallWord {
@@ -76,6 +78,7 @@ impl CallWord {
             CallWord::Load => "load",
             CallWord::Serialization => "serialization",
             CallWord::Finalizer => "finalizer",
+            CallWord::Unseen => "unseen",
         }
     }
 }
@@ -202,6 +205,10 @@ impl WholeProgram {
 
     /// Where the calls of a method go, by instruction.
     pub fn calls(&self, id: MethodId, code: &MethodCode) -> Vec<Call> {
+        // What stands for the code of a ghost is not its code.
+        if self.program.ghost(id).is_some() {
+            return self.unseen_calls(id);
+        }
         let MethodSummary::Known(summary) = self.program.summary(id) else { return Vec::new() };
         let mut acc = Vec::new();
         let mut walk = Sources::new(&code.body, &code.facts);
@@ -295,9 +302,19 @@ impl WholeProgram {
         acc
     }
 
-    /// What a native method calls.
-    pub fn native_calls(&self, id: MethodId) -> Vec<Call> {
+    /// What a method calls whose code is not in its class file: a native one what its row says, a ghost or one whose code
+    /// cannot be read anything.
+    pub fn unseen_calls(&self, id: MethodId) -> Vec<Call> {
         let mut acc = Vec::new();
+        let name = self.name(id);
+        let why = match self.program.summary(id) {
+            _ if self.program.ghost(id).is_some() => Some(Why::Ghost(name)),
+            MethodSummary::Missing => Some(Why::MissingCode(name)),
+            _ => None,
+        };
+        if why.is_some() {
+            return vec![Call { open: why, ..empty(None, CallWord::Unseen) }];
+        }
         if !declared(&self.program.hierarchy, id).flags.is_native() {
             return acc;
         }

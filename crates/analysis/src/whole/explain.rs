@@ -80,6 +80,10 @@ impl WholeProgram {
         only: Option<Text>,
     ) -> Vec<Way> {
         let mut acc: Vec<Way> = Vec::new();
+        // The instructions of a ghost's stub are not its code.
+        if self.program.ghost(id).is_some() {
+            return acc;
+        }
         let MethodSummary::Known(summary) = self.program.summary(id) else { return acc };
         let name = self.name(id);
         let Some(code) = bodies.code(name) else { return acc };

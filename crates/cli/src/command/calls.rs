@@ -35,8 +35,9 @@ impl Maker for Calls<'_> {
         for it in &class.methods {
             calls.push((it.method, Some(it), self.whole.calls(it.method, &it.code)));
         }
-        for &(it, _) in &class.without_code {
-            calls.push((it, None, self.whole.native_calls(it)));
+        let failed = class.failed.iter().map(|it| it.method);
+        for it in failed.chain(class.without_code.iter().map(|it| it.0)) {
+            calls.push((it, None, self.whole.unseen_calls(it)));
         }
         for it in &mut calls {
             it.2.retain(|it| self.wanted(it));

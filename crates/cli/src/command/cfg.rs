@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use export::form::{Format, Nodes};
 use export::fragment::cfg_fragment;
-use ide::Graph;
 use ide::answer::ClassAnswer;
 use ide::whole::{Whole, Work};
+use ide::{Graph, Human};
 
 use crate::args::{CfgArgs, Global, NodesArg};
 use crate::report::Outcome;
@@ -27,6 +27,8 @@ impl Maker for Graphs<'_> {
     const FIGURES: bool = false;
 
     fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>) {
+        let seen = self.without_ghosts(class);
+        let class = seen.as_ref().unwrap_or(class);
         let left = self.work.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = left.unwrap_or_else(|| self.whole.work());
         let calls = matches!(self.form, Form::Document(Format::Json | Format::JsonLines));
@@ -38,6 +40,23 @@ impl Maker for Graphs<'_> {
             Form::Text(style) => crate::text::cfg::class(out, class, &graphs, style),
             Form::Document(format) => cfg_fragment(out, format, self.nodes, place, number, class, &graphs),
         }
+    }
+
+    fn notes(&self, class: &ClassAnswer) -> Vec<String> {
+        let ghosts = class.methods.iter().filter(|it| self.whole.is_ghost(it.method));
+        ghosts.map(|it| format!("{} is not written yet: it has no graph", Human(it.method))).collect()
+    }
+}
+
+impl Graphs<'_> {
+    /// The class without the methods whose code is not written yet: what stands for it is not to be drawn.
+    fn without_ghosts(&self, class: &ClassAnswer) -> Option<ClassAnswer> {
+        if !class.methods.iter().any(|it| self.whole.is_ghost(it.method)) {
+            return None;
+        }
+        let mut seen = class.clone();
+        seen.methods.retain(|it| !self.whole.is_ghost(it.method));
+        Some(seen)
     }
 }
 

@@ -80,6 +80,7 @@ pub(crate) fn what(it: &Call) -> String {
         CallWord::Reflect => "by reflection runs what is given to",
         CallWord::Load => "asks class loaders:",
         CallWord::Serialization => "by serialization runs",
+        CallWord::Unseen => "in code that nobody has seen",
         CallWord::Finalizer => "later runs the finalizer",
         it => it.name(),
     };
