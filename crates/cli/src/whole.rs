@@ -38,13 +38,28 @@ struct Worker {
 /// # Errors
 /// When a thread cannot be started.
 pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'static Whole> {
+    joined(run, args, true)
+}
+
+/// As [`whole`], for who does not ask what methods let out.
+pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'static Whole> {
+    joined(run, args, false)
+}
+
+fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'static Whole> {
     let (records, kept) = read(run, &items(run))?;
     run.keep(kept);
     let options = options(run, args);
     if !args.rta {
-        return Ok(kept_whole(Whole::new(records, options)));
+        let whole = if solve { Whole::new(records, options) } else { Whole::calls_only(records, options) };
+        return Ok(kept_whole(whole));
     }
-    let whole = Whole::narrowed(records, options, &request(run, &args.entry)?);
+    let request = request(run, &args.entry)?;
+    let whole = if solve {
+        Whole::narrowed(records, options, &request)
+    } else {
+        Whole::reached_only(records, options, &request)
+    };
     if !whole.has_entries() {
         bail!("there is no entry point; `ajar entries` lists them, --entry names others");
     }

@@ -12,7 +12,7 @@ use analysis::whole::lattice::Exceptions;
 use analysis::whole::missing::Missing;
 use analysis::whole::program::{Options, Program, WholeProgram};
 use analysis::whole::record::class_record;
-use analysis::whole::solved::solved;
+use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
 use bir::lower::Scratch;
 use program::input::Role;
@@ -42,6 +42,11 @@ impl Whole {
     /// Joins the classes, in class-path order. Of two with one name the first counts.
     pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
         Whole::of(solved(Program::new(records, &options), options, None))
+    }
+
+    /// The same for who asks only where calls go: everything seems to let nothing out.
+    pub fn calls_only(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
+        Whole::of(looked_up(Program::new(records, &options), options, None))
     }
 
     pub(crate) fn of(program: WholeProgram) -> Self {

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Outcome> 
     let select = if args.callers { &everything } else { &args.select };
     let mut run = Run::open(&settings, global, input, select)?;
     let to = if args.callers { patterns(&args.select.methods)? } else { Vec::new() };
-    let whole = whole::whole(&mut run, &args.world)?;
+    let whole = whole::calls_only(&mut run, &args.world)?;
     let header = whole::header(&run, "calls", &args.world);
     write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole, to })
 }
