@@ -4,7 +4,7 @@ set -e
 cd "$(dirname "$0")"
 javac17=${JAVAC17:-javac}
 javac25=${JAVAC25:-javac}
-find harness programs bir-corners hello edit ghost natives observed calls entries replay -name '*.class' -delete
+find harness programs bir-corners hello edit ghost natives observed calls entries replay cases -name '*.class' -delete
 "$javac17" --release 8 -Xlint:-options -d harness harness/Harness.java harness/ajar/T.java
 cargo run -q -p test-utils --example jasm -- bir-corners bir-corners/*.jasm
 "$javac17" --release 17 -cp bir-corners -d bir-corners bir-corners/*.java
@@ -20,6 +20,8 @@ done
 "$javac17" --add-modules jdk.jdi -d replay replay/Tracer.java
 "$javac25" --release 21 -g -d observed observed/*.java
 "$javac25" --release 21 -g -d calls $(find calls -name '*.java' | sort)
+"$javac17" --release 8 -Xlint:-options -g cases/S08*.java
+"$javac25" --release 21 -g $(ls cases/*.java | grep -v S08)
 # Sealed.java and Stray.java are about a superclass that is not there.
 rm calls/Gone.class
 "$javac17" --release 17 -d entries entries/*.java entries/p/*.java entries/q/*.java
