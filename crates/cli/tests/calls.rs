@@ -173,3 +173,43 @@ fn code_that_nobody_has_seen_may_call_anything() {
         value["methods"].as_array().unwrap().iter().filter_map(|it| it["method"].as_str()).collect();
     assert_eq!(drawn, ["ghost/Parity.<init>()V", "ghost/Parity.odd(I)Z", "ghost/Shape$Circle.<init>()V"]);
 }
+
+/// Without unknown classes the receivers of an interface are known, but for those that the platform makes.
+#[test]
+fn in_a_closed_world_proxies_hand_calls_to_their_handlers() {
+    let ask = |command: &str, classes: &[&str]| {
+        let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        it.args([command, "--quiet", "--jdk", "none", "--world", "closed", "--output-format", "json"]);
+        it.args(classes.iter().map(|it| folder().join(format!("{it}.class"))));
+        let out = it.output().expect("the binary can be run");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        serde_json::from_slice::<Value>(&out.stdout).unwrap()
+    };
+    let of = |value: &Value, list: &str, key: &str, caller: &str| -> Vec<Value> {
+        let all = value[list].as_array().unwrap().iter();
+        all.filter(|it| it[key].as_str().unwrap().starts_with(caller)).cloned().collect()
+    };
+    let program =
+        ["Reflecting", "Reflecting$Greeter", "Reflecting$Handler", "Reflecting$Answer", "Reflecting$Yes"];
+    let calls = ask("calls", &program);
+    let greet = of(&calls, "calls", "caller", "Reflecting.greet(");
+    let handler = "Reflecting$Handler.invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;";
+    assert_eq!(greet[0]["targets"], serde_json::json!([handler]));
+    // A sealed interface has none.
+    let answer = of(&calls, "calls", "caller", "Reflecting.answer(");
+    assert_eq!(answer[0]["targets"], serde_json::json!(["Reflecting$Yes.text()Ljava/lang/String;"]));
+    // What the handler returns is cast.
+    let throws = ask("throws", &program);
+    let greet = &of(&throws, "methods", "method", "Reflecting.greet(")[0];
+    let types: Vec<&str> =
+        greet["throws"].as_array().unwrap().iter().filter_map(|it| it["type"].as_str()).collect();
+    assert_eq!(types, ["java/lang/ClassCastException", "java/lang/NullPointerException"]);
+    assert_eq!(greet["open"], Value::Null);
+    // A program that makes no proxies has none.
+    let calls = ask(
+        "calls",
+        &["Defaults", "Defaults$A", "Defaults$B", "Defaults$C", "Defaults$D", "Reflecting$Handler"],
+    );
+    let asks = of(&calls, "calls", "caller", "Defaults.ask(");
+    assert_eq!(asks[0]["targets"], serde_json::json!(["Defaults$B.who()Ljava/lang/String;"]));
+}

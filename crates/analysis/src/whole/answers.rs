@@ -400,6 +400,11 @@ impl WholeProgram {
             Site::Dispatch(id) => {
                 let dispatch = self.dispatches.get(id);
                 self.targets(&dispatch.targets, &mut call);
+                if let Some(handlers) = dispatch.handlers {
+                    let handlers = self.dispatches.get(handlers);
+                    self.targets(&handlers.targets, &mut call);
+                    call.open = handlers.open.and_then(|it| self.why_call(it));
+                }
                 let mut possible = empty(instr, kind);
                 self.targets(&dispatch.possible, &mut possible);
                 call.possible = possible.targets;

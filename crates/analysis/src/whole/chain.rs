@@ -137,6 +137,7 @@ impl WholeProgram {
     /// What raises something of a known set that comes out of a node by itself.
     pub(super) fn origin(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
         let (id, exact) = match node {
+            Node::Dispatch(it) if self.dispatches.get(it).errors.is_empty() => return Origin::Conversion,
             Node::Dispatch(_) | Node::Initializer(_) => return Origin::Linking,
             Node::Glue(_) => return Origin::Conversion,
             Node::Method(it) | Node::Handler(it, _) => (it, None),

@@ -65,6 +65,8 @@ pub struct Dispatch {
     pub errors: Vec<LinkError>,
     /// Why there may be other targets.
     pub open: Option<Open>,
+    /// Where proxies among the receivers hand the call on.
+    pub handlers: Option<DispatchId>,
     resolved: Option<MethodId>,
 }
 
@@ -152,6 +154,16 @@ impl Dispatches {
     /// The reasons for all targets, in the order in which they were found.
     pub(super) fn take_offers(&mut self) -> Vec<Offer> {
         self.offers.take().unwrap_or_default()
+    }
+
+    /// Says that receivers of a call may be made at run time: proxies, which hand it on to the targets of `handlers`, and
+    /// objects around method handles.
+    pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
+        let dispatch = &mut self.all[id.0 as usize];
+        dispatch.handlers = handlers;
+        if around_handles {
+            dispatch.open = dispatch.open.or(Some(Open::SignaturePolymorphic));
+        }
     }
 
     /// Drops the targets that no receiver selects which is ever made.
@@ -336,6 +348,7 @@ impl Dispatches {
             possible: Vec::new(),
             errors: Vec::new(),
             open: self.open(names.class, resolved),
+            handlers: None,
             resolved,
         });
         self.ids.insert((method, interface), id);

@@ -19,6 +19,7 @@ pub mod members;
 pub mod missing;
 pub mod nodes;
 pub mod program;
+mod proxies;
 pub mod reach;
 pub mod reachable;
 pub mod record;

@@ -71,6 +71,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         whole.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
         whole.reachable = Some(reachable);
     }
+    whole.mark_proxies();
     whole
 }
 
@@ -117,6 +118,7 @@ impl WholeProgram {
         }
         self.ask_virtual(thread_run());
         self.ask_callbacks();
+        self.ask_handlers();
         for id in program.methods().filter(|&it| declared(&program.hierarchy, it).flags.is_native()) {
             if let Some(Native { effect: natives::Effect::Calls(methods), .. }) = self.native(id) {
                 for &it in methods {

@@ -203,6 +203,12 @@ impl Builder<'_> {
     fn dispatch(&mut self, id: DispatchId) {
         let node = Node::Dispatch(id);
         let dispatch = self.whole.dispatches.get(id).clone();
+        if let Some(handlers) = dispatch.handlers {
+            let function = self.whole.behind_handler(self.exceptions, &dispatch);
+            self.edge(node, Node::Dispatch(handlers), function);
+            let converted = self.whole.conversion_errors(self.exceptions, &dispatch);
+            self.add(node, Value::known(converted));
+        }
         for target in dispatch.targets {
             self.edge(node, target.node(), FunctionId::IDENTITY);
         }

@@ -1,0 +1,171 @@
+//! Receivers whose classes the platform makes at run time: proxies (`java.lang.reflect.Proxy`), annotations, objects around
+//! method handles. No class file tells of them.
+//!
+//! Where unknown classes may implement an interface, they are among those. In a world without unknown classes they are
+//! looked for by what makes them: a program that makes proxies may have one of any interface, and the VM makes one of each
+//! annotation. A call of such an object goes to `invoke` of some handler. Who makes proxies by reflection is not seen,
+//! nor what the platform makes of its own interfaces.
+
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::solver::FunctionId;
+use flow::summary::Source;
+use flow::throwables::well_known;
+use flow::universe::SetId;
+use program::input::{Role, WorldKind};
+use program::members::MethodId;
+
+use super::dispatch::{Dispatch, DispatchId, Site};
+use super::lattice::{Exceptions, Filter};
+use super::members::declared;
+use super::program::WholeProgram;
+use crate::summary::CodeSummary;
+
+/// What makes proxies of interfaces that it is given: class, and method or `*`.
+const MAKERS: [(&str, &str); 7] = [
+    ("java/beans/EventHandler", "create"),
+    ("java/lang/management/ManagementFactory", "newPlatformMXBeanProxy"),
+    ("java/lang/reflect/Proxy", "*"),
+    ("java/rmi/Naming", "*"),
+    ("java/rmi/registry/Registry", "*"),
+    ("javax/management/JMX", "*"),
+    ("javax/management/MBeanServerInvocationHandler", "*"),
+];
+/// What makes objects of interfaces around method handles.
+const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
+/// `ACC_ANNOTATION` (JVMS §4.1).
+const ANNOTATION: u16 = 0x2000;
+
+/// Which kinds of such objects there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Made {
+    proxies: bool,
+    around_handles: bool,
+}
+
+impl WholeProgram {
+    /// Asks for the dispatch of what proxies call.
+    pub(super) fn ask_handlers(&mut self) {
+        if self.options.world != WorldKind::Open {
+            self.ask_virtual(handler_invoke());
+        }
+    }
+
+    /// Marks the calls whose receivers may be such objects, when their targets are known.
+    pub(super) fn mark_proxies(&mut self) {
+        if self.options.world == WorldKind::Open {
+            return;
+        }
+        let Site::Dispatch(handlers) = self.asked_virtual(handler_invoke()) else { return };
+        let made = self.made_at_run_time();
+        let marked: Vec<(DispatchId, Made)> = (0..)
+            .map(DispatchId)
+            .zip(self.dispatches.all())
+            .filter(|it| it.0 != handlers && it.1.open.is_none())
+            .map(|(id, it)| (id, self.receivers_made(made, it)))
+            .filter(|it| it.1 != Made::default())
+            .collect();
+        for (id, made) in marked {
+            self.dispatches.mark(id, made.proxies.then_some(handlers), made.around_handles);
+        }
+    }
+
+    /// What the program and its libraries make.
+    fn made_at_run_time(&self) -> Made {
+        let program = self.program.clone();
+        let of_the_platform = |it: MethodId| program.hierarchy.role(it.class) == Role::Jdk;
+        let codes = program.codes().filter(|it| !of_the_platform(it.0));
+        let mut acc = Made::default();
+        for method in codes.flat_map(|it| named(it.1)) {
+            let it = method.get();
+            let makes = |&(class, name): &(&str, &str)| {
+                it.class.bytes() == class.as_bytes() && (name == "*" || it.name.bytes() == name.as_bytes())
+            };
+            acc.proxies |= MAKERS.iter().any(makes);
+            acc.around_handles |= it.class.bytes() == AROUND_HANDLES.as_bytes();
+        }
+        acc
+    }
+
+    /// Which of them may be receivers of a call.
+    fn receivers_made(&self, made: Made, dispatch: &Dispatch) -> Made {
+        let hierarchy = &self.program.hierarchy;
+        let names = dispatch.method.get();
+        // The three of Object that a proxy hands on (`java.lang.reflect.Proxy`).
+        let of_object = matches!(names.name.bytes(), b"hashCode" | b"equals" | b"toString");
+        if names.class == well_known().object {
+            return Made { proxies: made.proxies && of_object, around_handles: false };
+        }
+        let Some(class) = hierarchy.class(names.class) else {
+            return if dispatch.interface { made } else { Made::default() };
+        };
+        let outline = hierarchy.outline(class);
+        if !outline.flags.is_interface() || outline.permitted.is_some() {
+            return Made::default();
+        }
+        let is_annotation = outline.flags.0 & ANNOTATION != 0;
+        // Those around handles are of public interfaces only (`MethodHandleProxies.asInterfaceInstance`).
+        let around_handles = made.around_handles && outline.flags.is_public();
+        Made { proxies: made.proxies || is_annotation, around_handles }
+    }
+
+    /// What comes out of a proxy's method of what its handler lets out: unchecked exceptions and what the method declares;
+    /// anything else wrapped (`java.lang.reflect.InvocationHandler`).
+    pub(super) fn behind_handler(&self, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
+        let mut keep = SetId::EMPTY;
+        let mut surely = SetId::EMPTY;
+        for name in [well_known().error, ClassName::new(b"java/lang/RuntimeException")] {
+            let masks = ex.universe.masks(Some(name));
+            keep = ex.universe.join(keep, masks.may);
+            surely = ex.universe.join(surely, masks.surely);
+        }
+        match dispatch.resolved() {
+            Some(id) => {
+                for &name in &declared(&self.program.hierarchy, id).throws {
+                    let masks = ex.universe.masks(Some(name));
+                    keep = ex.universe.join(keep, masks.may);
+                }
+            }
+            None => keep = ex.universe.all(),
+        }
+        // Another interface of the proxy may have the method and not declare what this one does.
+        let checked = ex.universe.minus(ex.universe.all(), surely);
+        let wrapped = ex.universe.exact(ClassName::new(b"java/lang/reflect/UndeclaredThrowableException"));
+        ex.filter(Filter { keep, adds: vec![(checked, wrapped)] })
+    }
+
+    /// What converting the result of a handler raises.
+    pub(super) fn conversion_errors(&self, ex: &mut Exceptions, dispatch: &Dispatch) -> SetId {
+        let descriptor = dispatch.method.get().descriptor.bytes();
+        let result = descriptor.iter().rposition(|&b| b == b')').and_then(|at| descriptor.get(at + 1..));
+        let cast = ex.universe.exact(ClassName::new(b"java/lang/ClassCastException"));
+        match result {
+            Some(b"V" | b"Ljava/lang/Object;") => SetId::EMPTY,
+            Some([b'L' | b'[', ..]) => cast,
+            _ => {
+                let null = ex.universe.exact(well_known().null_pointer);
+                ex.universe.join(cast, null)
+            }
+        }
+    }
+}
+
+/// The methods that code names, by calls and by handles.
+fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
+    let calls = code.summary.items.iter().filter_map(|it| match it.source {
+        Source::Call(_, method) | Source::CallOnThis(_, method) => Some(method),
+        _ => None,
+    });
+    let functions = code.dynamics.iter().filter_map(|it| it.function.as_ref());
+    calls.chain(functions.map(|it| it.handle.member))
+}
+
+/// What proxies call.
+fn handler_invoke() -> MethodRef {
+    MethodRef::new(
+        ClassName::new(b"java/lang/reflect/InvocationHandler"),
+        Name::new(b"invoke"),
+        Descriptor::new(
+            b"(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;",
+        ),
+    )
+}
