@@ -177,8 +177,15 @@ impl WholeProgram {
         let known = ex.universe.meet(value.known, wanted);
         let mut acc = Vec::new();
         for part in ex.universe.parts(known).into_iter().filter(|it| it.cone || !is_unknown) {
-            let set = if part.cone { ex.universe.cone(part.class) } else { ex.universe.exact(part.class) };
-            let set = ex.universe.meet(set, known);
+            // Many things may raise some subclass; of interest is what may raise the class itself.
+            let exact = ex.universe.exact(part.class);
+            let set = match ex.universe.meet(exact, known) {
+                SetId::EMPTY => {
+                    let cone = ex.universe.cone(part.class);
+                    ex.universe.meet(cone, known)
+                }
+                set => set,
+            };
             let steps = way(self, ex, set, false);
             acc.push(Way { what: Some(part), within: Vec::new(), except: Vec::new(), steps });
         }
