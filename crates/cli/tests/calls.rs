@@ -213,3 +213,31 @@ fn in_a_closed_world_proxies_hand_calls_to_their_handlers() {
     let asks = of(&calls, "calls", "caller", "Defaults.ask(");
     assert_eq!(asks[0]["targets"], serde_json::json!(["Defaults$B.who()Ljava/lang/String;"]));
 }
+
+/// With a JDK its bodies lead to what is called back, in many steps; it is said where the program does it all the same, but
+/// of the program's methods only.
+#[test]
+fn with_a_jdk_implicit_calls_are_named_too() {
+    let Some(jdk) = test_utils::jdk::at_least(17) else { return };
+    let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    it.args(["calls", "--quiet", "--output-format", "json", "-m", "Upcalls.*", "--jdk"]).arg(&jdk.home);
+    let out = it.arg(folder()).output().expect("the binary can be run");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let value: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let targets = |caller: &str, kind: &str| -> BTreeSet<String> {
+        let calls = value["calls"].as_array().unwrap().iter();
+        let calls =
+            calls.filter(|it| it["kind"] == kind && it["caller"].as_str().unwrap().starts_with(caller));
+        let all = calls.flat_map(|it| it["targets"].as_array().unwrap());
+        all.map(|it| it.as_str().unwrap().to_owned()).collect()
+    };
+    let threads = targets("Upcalls.start(", "thread");
+    assert!(
+        threads.contains("Upcalls$Worker.run()V") && threads.contains("Upcalls$Job.run()V"),
+        "{threads:?}"
+    );
+    assert_eq!(threads.iter().find(|it| it.starts_with("java/")), None);
+    assert_eq!(targets("Upcalls.lazy(", "thread"), BTreeSet::new());
+    let privileged = targets("Upcalls.privileged(", "privileged");
+    assert_eq!(privileged.iter().collect::<Vec<_>>(), ["Upcalls$Action.run()Ljava/lang/Object;"]);
+}

@@ -1,5 +1,5 @@
-//! What methods of the JDK call back, from a small table that we ship (`callbacks.tsv`), for programs whose JDK is not
-//! there: with it, its bodies and natives say the same and more.
+//! What methods of the JDK call back, from a small table that we ship (`callbacks.tsv`): in one step, and also for programs
+//! whose JDK is not there. Where it is, its bodies and natives say the same and more.
 //!
 //! A row only names methods that are called; a call of an absent method may go anywhere all the same.
 

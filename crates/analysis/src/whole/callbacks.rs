@@ -1,12 +1,12 @@
 //! What a call brings about besides going to a method: threads that start, actions that are run with privileges, code
 //! that is found by name, objects that are written and read, finalizers.
 //!
-//! These are names only: where a call goes at all, and what comes out of it, does not rest on them. With a JDK most follow
-//! from its bodies; without one from a table of what its methods call back.
+//! These are names only: where a call goes at all, and what comes out of it, does not rest on them. With a JDK its bodies
+//! say the same in many steps; the table of what its methods call back says it where the program does it, and without one.
 
 use bir::body::InstrId;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::callbacks::{Callback, CallbackKind, callbacks, callbacks_of};
+use flow::callbacks::{CallbackKind, callbacks, callbacks_of};
 use program::hierarchy::{ClassId, Link};
 use program::input::Role;
 use program::members::MethodId;
@@ -48,17 +48,10 @@ impl WholeProgram {
     /// Asks for the dispatches of what the table names, so that they are known.
     pub(super) fn ask_callbacks(&mut self) {
         for it in callbacks() {
-            if let Some(method) = it.calls.filter(|_| self.is_used(it)) {
+            if let Some(method) = it.calls {
                 self.ask_virtual(method);
             }
         }
-    }
-
-    /// Bodies of a JDK tell what the table tells, but for code that is found at run time.
-    fn is_used(&self, row: &Callback) -> bool {
-        let found_at_run_time =
-            matches!(row.kind, CallbackKind::Reflect | CallbackKind::Serialize | CallbackKind::Deserialize);
-        found_at_run_time || self.program.hierarchy.class(row.class).is_none()
     }
 
     /// What a call of a method that goes to `site` brings about besides.
@@ -71,7 +64,7 @@ impl WholeProgram {
     ) {
         let names = method.get();
         for row in callbacks_of(names.name, names.descriptor) {
-            if !self.is_used(row) || !self.may_be_method_of(row.class, names.class, site) {
+            if !self.may_be_method_of(row.class, names.class, site) {
                 continue;
             }
             let kind = word(row.kind);
@@ -88,8 +81,21 @@ impl WholeProgram {
                 CallbackKind::Deserialize => self.serialized(&READING, &mut call),
                 _ => {}
             }
+            // What the platform's own classes do follows from its bodies.
+            if self.program.hierarchy.class(row.class).is_some() && row.calls.is_some() {
+                call.targets.retain(|it| !self.is_platforms(*it));
+                call.possible.retain(|it| !self.is_platforms(*it));
+                if call.targets.is_empty() && call.possible.is_empty() {
+                    continue;
+                }
+            }
             acc.push(call);
         }
+    }
+
+    fn is_platforms(&self, method: crate::names::MethodId) -> bool {
+        let class = self.program.hierarchy.class(ClassName::new(method.class.0));
+        class.is_some_and(|it| self.program.hierarchy.role(it) == Role::Jdk)
     }
 
     /// Whether a call that names `named` and goes to `site` comes to a method that a class of the platform declares.
