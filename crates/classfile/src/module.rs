@@ -1,10 +1,11 @@
-//! What a `module-info` class says about its packages (JVMS §4.7.25, §4.7.26).
+//! What a `module-info` class says about its packages (JVMS §4.7.25, §4.7.26), and about the modules and services that
+//! it needs.
 
 use crate::attributes::Attributes;
 use crate::bytes::Reader;
 use crate::class::ClassFile;
 use crate::error::{Fault, Malformed, Result};
-use crate::names::Name;
+use crate::names::{ClassName, Name};
 use crate::pool::{Entry, Pool, PoolIndex};
 
 /// A named module and which of its packages everybody may use.
@@ -18,6 +19,17 @@ pub struct Module {
     /// those opened to all, because the run time exports to the JVM what is open
     /// (`java.lang.Module::initExportsAndOpens`). Of an open module also its [`Module::packages`].
     pub exports: Box<[Name]>,
+    /// The packages that are exported or opened to some modules only, with the names of those.
+    pub qualified: Box<[(Name, Box<[Name]>)]>,
+    /// The modules that it cannot do without at run time.
+    pub requires: Box<[Name]>,
+    /// The services that it looks up.
+    pub uses: Box<[ClassName]>,
+    /// The services that it provides.
+    pub provides: Box<[ClassName]>,
+    /// Whether it is there without being asked for: the JDK's incubator modules are not (`ModuleResolution`, which is no
+    /// attribute of the JVMS; JEP 11).
+    pub by_default: bool,
     /// All its packages, if the file lists them (`ModulePackages`); empty otherwise. Every JDK image lists them.
     pub packages: Box<[Name]>,
 }
@@ -37,25 +49,65 @@ impl Module {
         let packages = packages(&class.pool, attributes)?;
         let (name, flags, _version) = (r.u2()?, r.u2()?, r.u2()?);
         let open = flags & 0x0020 != 0;
-        let n_requires = r.u2()?;
-        r.take(6 * n_requires as usize)?;
-        let mut exports = Vec::new();
+        let requires = requires(&mut r, &class.pool)?;
+        let (mut exports, mut qualified) = (Vec::new(), Vec::new());
         // The tables of exports and of opens have the same form and follow each other.
         for _ in 0..2 {
             for _ in 0..r.u2()? {
                 let (package, _flags, n_to) = (r.u2()?, r.u2()?, r.u2()?);
-                r.take(2 * n_to as usize)?;
+                let to = r.take(2 * n_to as usize)?;
+                let package = named(&class.pool, package)?;
                 if n_to == 0 {
-                    exports.push(named(&class.pool, package)?);
+                    exports.push(package);
+                } else {
+                    let to =
+                        to.chunks_exact(2).map(|it| named(&class.pool, u16::from_be_bytes([it[0], it[1]])));
+                    qualified.push((package, to.collect::<Result<_>>()?));
                 }
             }
         }
         if open {
             exports.extend(packages.iter().copied());
         }
-        let name = named(&class.pool, name)?;
-        Ok(Some(Module { name, open, exports: exports.into(), packages }))
+        let n_uses = r.u2()?;
+        let uses = (0..n_uses).map(|_| class.pool.class_name(PoolIndex(r.u2()?))).collect::<Result<_>>()?;
+        let mut provides = Vec::new();
+        for _ in 0..r.u2()? {
+            provides.push(class.pool.class_name(PoolIndex(r.u2()?))?);
+            let n_with = r.u2()?;
+            r.take(2 * n_with as usize)?;
+        }
+        let by_default = match reader(&class.pool, attributes, b"ModuleResolution") {
+            Some(mut it) => it.u2()? & DO_NOT_RESOLVE_BY_DEFAULT == 0,
+            None => true,
+        };
+        Ok(Some(Module {
+            name: named(&class.pool, name)?,
+            open,
+            exports: exports.into(),
+            qualified: qualified.into(),
+            requires,
+            uses,
+            provides: provides.into(),
+            by_default,
+            packages,
+        }))
     }
+}
+
+const STATIC_PHASE: u16 = 0x0040;
+const DO_NOT_RESOLVE_BY_DEFAULT: u16 = 0x0001;
+
+/// The table of required modules, without those that only compilers ask for.
+fn requires(r: &mut Reader<'_>, pool: &Pool<'_>) -> Result<Box<[Name]>> {
+    let mut acc = Vec::new();
+    for _ in 0..r.u2()? {
+        let (module, flags, _version) = (r.u2()?, r.u2()?, r.u2()?);
+        if flags & STATIC_PHASE == 0 {
+            acc.push(named(pool, module)?);
+        }
+    }
+    Ok(acc.into())
 }
 
 fn packages(pool: &Pool<'_>, attributes: Attributes<'_, '_>) -> Result<Box<[Name]>> {
@@ -120,16 +172,17 @@ mod tests {
 
     fn shown(bytes: &[u8]) -> String {
         let it = Module::read(bytes).expect("readable").expect("a module");
-        format!("{} {} {:?} {:?}", it.name, it.open, it.exports, it.packages)
+        format!("{} {} {:?} {:?} {:?}", it.name, it.open, it.exports, it.packages, it.qualified)
     }
 
     #[test]
     fn what_is_exported_or_opened_to_all_is_exported() {
+        let to = "[(p/to, [my.mod])]";
         let all = "[p/out, p/to, p/open, p/in]";
-        assert_eq!(shown(&module_info(0x8000, 0, true)), format!("my.mod false [p/out, p/open] {all}"));
-        assert_eq!(shown(&module_info(0x8000, 0, false)), "my.mod false [p/out, p/open] []");
+        assert_eq!(shown(&module_info(0x8000, 0, true)), format!("my.mod false [p/out, p/open] {all} {to}"));
+        assert_eq!(shown(&module_info(0x8000, 0, false)), format!("my.mod false [p/out, p/open] [] {to}"));
         let open = "[p/out, p/open, p/out, p/to, p/open, p/in]";
-        assert_eq!(shown(&module_info(0x8000, OPEN, true)), format!("my.mod true {open} {all}"));
+        assert_eq!(shown(&module_info(0x8000, OPEN, true)), format!("my.mod true {open} {all} {to}"));
     }
 
     #[test]

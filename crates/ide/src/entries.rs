@@ -3,7 +3,6 @@
 use analysis::whole::program::{Options, Program};
 use analysis::whole::reach::entries::{EntryChoice, entry_points};
 use analysis::whole::reachable::{EntryPoint, From, Reachable, WhyEntry};
-use analysis::whole::solved::{looked_up, solved};
 use program::input::Role;
 
 pub use analysis::whole::reach::entries::Declared;
@@ -11,7 +10,7 @@ pub use analysis::whole::reachable::WhyEntry as EntryReason;
 
 use crate::MethodId;
 use crate::pattern::MethodPattern;
-use crate::whole::{ClassRecord, Whole};
+use crate::whole::{ClassRecord, Setup, Whole};
 
 /// Which entry points are wanted.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +51,7 @@ pub enum Start {
 pub type WayTo = Option<(Start, Vec<MethodId>)>;
 
 impl EntryRequest {
-    fn points(&self, program: &Program, options: &Options) -> Vec<EntryPoint> {
+    pub(crate) fn points(&self, program: &Program, options: &Options) -> Vec<EntryPoint> {
         let hierarchy = &program.hierarchy;
         let selects = |id: program::members::MethodId| {
             let of_the_platform = hierarchy.role(id.class) == Role::Jdk;
@@ -72,28 +71,13 @@ impl EntryRequest {
 }
 
 /// The entry points of a program, in class-path order.
-pub fn entries(records: Vec<(ClassRecord, Role)>, options: Options, request: &EntryRequest) -> Vec<Entry> {
-    let program = Program::new(records, &options);
-    let points = request.points(&program, &options);
+pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Vec<Entry> {
+    let program = Program::with_packages(records, &setup.options, setup.packages);
+    let points = setup.entries.map(|it| it.points(&program, &setup.options)).unwrap_or_default();
     points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect()
 }
 
 impl Whole {
-    /// Joins the classes as [`Whole::new`] does. Calls go only to receivers that code makes which is reached from the
-    /// entry points.
-    pub fn narrowed(records: Vec<(ClassRecord, Role)>, options: Options, request: &EntryRequest) -> Self {
-        let program = Program::new(records, &options);
-        let points = request.points(&program, &options);
-        Whole::of(solved(program, options, Some(points)))
-    }
-
-    /// The same without what methods let out, for who asks only what is reached.
-    pub fn reached_only(records: Vec<(ClassRecord, Role)>, options: Options, request: &EntryRequest) -> Self {
-        let program = Program::new(records, &options);
-        let points = request.points(&program, &options);
-        Whole::of(looked_up(program, options, Some(points)))
-    }
-
     /// Whether there is an entry point.
     pub fn has_entries(&self) -> bool {
         self.reachable().is_some_and(|it| !it.entries.is_empty())

@@ -13,12 +13,14 @@ pub mod entries;
 pub mod explain;
 pub mod hints;
 pub mod host;
+pub mod module;
 pub mod pattern;
 pub mod whole;
 
 mod db;
 
 pub use analysis::fault::Fault;
+pub use analysis::module::ModuleInfo;
 pub use analysis::names::{Human, MethodId, Text};
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};
 pub use analysis::whole::answers::{Call, CallWord, OpenPart, Origin, Step, Throws, Why};
@@ -26,6 +28,7 @@ pub use analysis::whole::explain::{Bodies, Receiver, Way, WayStep};
 pub use analysis::whole::graph::{Graph, RaisedSet, SetRef};
 pub use analysis::whole::missing::Missing;
 pub use analysis::whole::program::Options as WholeOptions;
+pub use analysis::whole::record::Packages;
 pub use bir::body::{self, Body, Instr, InstrId, ordinal};
 pub use bir::lower::Scratch;
 pub use bir::positions::Positions;
@@ -35,4 +38,5 @@ pub use flow::discharge::Proof;
 pub use flow::exceptions::{Cause, ExceptionSet};
 pub use flow::facts::MethodFacts;
 pub use flow::universe::Part;
+pub use program::hierarchy::Owner;
 pub use program::input::{Role, Settings, WorldKind};

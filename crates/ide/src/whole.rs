@@ -11,13 +11,15 @@ use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
 use analysis::whole::missing::Missing;
 use analysis::whole::program::{Options, Program, WholeProgram};
-use analysis::whole::record::class_record;
+use analysis::whole::record::{Packages, class_record};
 use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
 use bir::lower::Scratch;
 use program::input::Role;
 
 pub use analysis::whole::record::ClassRecord;
+
+use crate::entries::EntryRequest;
 
 /// Takes one class apart. `scratch` is memory that one class leaves for the next.
 ///
@@ -32,6 +34,18 @@ pub struct Whole {
     program: WholeProgram,
 }
 
+/// What a whole program is made with.
+pub struct Setup<'a> {
+    /// What its answers rest on.
+    pub options: Options,
+    /// What is known of packages besides what the JDK image says.
+    pub packages: &'a Packages,
+    /// Where it starts, if calls go only to receivers that code makes which is reached from there.
+    pub entries: Option<&'a EntryRequest>,
+    /// Whether it is asked what methods let out; if not, everything seems to let nothing out.
+    pub solve: bool,
+}
+
 /// What a worker keeps from question to question: the sets that it meets on its way.
 pub struct Work {
     exceptions: Exceptions,
@@ -41,16 +55,25 @@ pub struct Work {
 impl Whole {
     /// Joins the classes, in class-path order. Of two with one name the first counts.
     pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
-        Whole::of(solved(Program::new(records, &options), options, None))
+        let (packages, entries) = (&Packages::default(), None);
+        Whole::joined(records, &Setup { options, packages, entries, solve: true })
     }
 
-    /// The same for who asks only where calls go: everything seems to let nothing out.
-    pub fn calls_only(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
-        Whole::of(looked_up(Program::new(records, &options), options, None))
-    }
-
-    pub(crate) fn of(program: WholeProgram) -> Self {
+    /// As [`Whole::new`], with more that may be said.
+    pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Self {
+        let program = Program::with_packages(records, &setup.options, setup.packages);
+        let entries = setup.entries.map(|it| it.points(&program, &setup.options));
+        let program = if setup.solve {
+            solved(program, setup.options, entries)
+        } else {
+            looked_up(program, setup.options, entries)
+        };
         Whole { program }
+    }
+
+    /// The records that another one of the same class stands before: their number, and the number of that one.
+    pub fn passed_over(&self) -> &[(usize, usize)] {
+        &self.program.program.passed_over
     }
 
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.

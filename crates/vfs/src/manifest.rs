@@ -1,4 +1,5 @@
-//! The main section of `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest"), read as the JDK reads it.
+//! `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest"), read as the JDK reads it: the main section, and of the
+//! others what they seal.
 
 use std::borrow::Cow;
 
@@ -14,6 +15,9 @@ pub struct Manifest {
     pub attributes: Vec<Attribute>,
     /// Lines (from 1) that are no header; the JDK refuses a manifest that has one, and runs the jar without it.
     pub bad_lines: Vec<usize>,
+    /// The sections after the main one that have a `Sealed`: their names, and whether it says `true`. Of two sections
+    /// of one name both count, the later one over the earlier.
+    pub sealed: Vec<(String, bool)>,
 }
 
 /// One header.
@@ -28,43 +32,37 @@ pub struct Attribute {
 }
 
 impl Manifest {
-    /// Reads the main section, which ends at the first empty line.
+    /// Reads a manifest. Sections end at empty lines; of those after the main one faults are passed over.
     pub fn parse(bytes: &[u8]) -> Manifest {
+        let mut lines = lines(bytes).enumerate().peekable();
         let mut manifest = Manifest::default();
-        let mut raw: Vec<(Vec<u8>, Vec<u8>, bool)> = Vec::new();
-        let mut may_continue = false;
-        for (number, (line, is_ended)) in lines(bytes).enumerate() {
-            if line.is_empty() {
-                break;
-            }
-            if let Some(rest) = line.strip_prefix(b" ") {
-                match raw.last_mut().filter(|_| may_continue) {
-                    Some((_, value, is_plain)) => {
-                        value.extend_from_slice(rest);
-                        *is_plain = false;
-                    }
-                    // A fold inside a header name is illegal: there is no value yet to continue.
-                    None => manifest.bad_lines.push(number + 1),
-                }
-                continue;
-            }
-            may_continue = false;
-            match split_header(line) {
-                Some((name, value)) => {
-                    may_continue = true;
-                    raw.push((name.to_vec(), value.to_vec(), is_ended));
-                }
-                None => manifest.bad_lines.push(number + 1),
+        manifest.attributes = section(&mut lines, &mut manifest.bad_lines);
+        let mut ignored = Vec::new();
+        while lines.peek().is_some() {
+            let attributes = section(&mut lines, &mut ignored);
+            let value = |name: &str| {
+                let found = attributes.iter().rev().find(|it| it.name.eq_ignore_ascii_case(name));
+                found.map(|it| it.value.as_str())
+            };
+            if let (Some(name), Some(sealed)) = (value("Name"), value("Sealed")) {
+                manifest.sealed.push((name.to_owned(), sealed.eq_ignore_ascii_case("true")));
             }
         }
-        // Folds may split a character, so text is made only now.
-        let attribute = |(name, value, is_plain): (Vec<u8>, Vec<u8>, bool)| Attribute {
-            name: text(&name),
-            value: text(&value),
-            is_plain,
-        };
-        manifest.attributes = raw.into_iter().map(attribute).collect();
         manifest
+    }
+
+    /// Whether the package, such as `p/q`, is sealed: its own section decides, else the main one.
+    pub fn is_sealed(&self, package: &str) -> bool {
+        let own = self.sealed.iter().rev().find(|it| it.0.strip_suffix('/') == Some(package));
+        match own {
+            Some((_, it)) => *it,
+            None => self.value("Sealed").is_some_and(|it| it.eq_ignore_ascii_case("true")),
+        }
+    }
+
+    /// The words of the value of this name: none if it is not there.
+    pub fn words(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.value(name).unwrap_or("").split_ascii_whitespace()
     }
 
     /// The value of the last attribute of this name, as in the JDK's map.
@@ -80,7 +78,7 @@ impl Manifest {
 
     /// The entries of `Class-Path`: relative URLs separated by white space.
     pub fn class_path(&self) -> impl Iterator<Item = &str> {
-        self.value("Class-Path").unwrap_or("").split_ascii_whitespace()
+        self.words("Class-Path")
     }
 
     fn attribute(&self, name: &str) -> Option<&Attribute> {
@@ -110,6 +108,46 @@ pub fn class_path_file(entry: &str) -> Option<String> {
         }
     }
     String::from_utf8(out).ok()
+}
+
+/// The attributes of one section, with the empty line at its end. Lines that are no header go to `bad_lines`, from 1.
+fn section<'a>(
+    lines: &mut impl Iterator<Item = (usize, (&'a [u8], bool))>,
+    bad_lines: &mut Vec<usize>,
+) -> Vec<Attribute> {
+    let mut raw: Vec<(Vec<u8>, Vec<u8>, bool)> = Vec::new();
+    let mut may_continue = false;
+    for (number, (line, is_ended)) in lines {
+        if line.is_empty() {
+            break;
+        }
+        if let Some(rest) = line.strip_prefix(b" ") {
+            match raw.last_mut().filter(|_| may_continue) {
+                Some((_, value, is_plain)) => {
+                    value.extend_from_slice(rest);
+                    *is_plain = false;
+                }
+                // A fold inside a header name is illegal: there is no value yet to continue.
+                None => bad_lines.push(number + 1),
+            }
+            continue;
+        }
+        may_continue = false;
+        match split_header(line) {
+            Some((name, value)) => {
+                may_continue = true;
+                raw.push((name.to_vec(), value.to_vec(), is_ended));
+            }
+            None => bad_lines.push(number + 1),
+        }
+    }
+    // Folds may split a character, so text is made only now.
+    let attribute = |(name, value, is_plain): (Vec<u8>, Vec<u8>, bool)| Attribute {
+        name: text(&name),
+        value: text(&value),
+        is_plain,
+    };
+    raw.into_iter().map(attribute).collect()
 }
 
 /// The lines of a manifest and whether they have an end: `\r\n`, `\n` and `\r` all are one.
@@ -165,6 +203,19 @@ mod tests {
         bytes.extend_from_slice(b"\xbc.jar\n");
         let it = Manifest::parse(&bytes);
         assert_eq!(it.class_path().collect::<Vec<_>>(), ["lib-greeter.jar", "missing.jar", "ü.jar"]);
+    }
+
+    #[test]
+    fn packages_are_sealed_by_their_own_section_or_by_the_main_one() {
+        let it = Manifest::parse(
+            b"Sealed: TRUE\n\nName: p/q/\nSealed: false\n\nName: r/\nSHA: x\n\n\nName: p/q/C.class\nSealed: true\n",
+        );
+        assert!(it.is_sealed("p") && it.is_sealed("r"));
+        assert!(!it.is_sealed("p/q"));
+        let it = Manifest::parse(b"A: 1\r\n\r\nname: p/q\r\n /\r\nsealed: tr\r\n ue");
+        assert!(it.is_sealed("p/q"));
+        assert!(!it.is_sealed("p"));
+        assert!(!Manifest::parse(b"Sealed: yes\n").is_sealed("p"));
     }
 
     #[test]

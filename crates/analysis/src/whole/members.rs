@@ -74,9 +74,10 @@ pub fn initialized_superclass(hierarchy: &Hierarchy, class: ClassId) -> Option<L
 }
 
 /// Whether no class that nobody has seen can override the method, although its class may be extended: it is
-/// package-private in a package of the platform.
+/// package-private in a package of the platform, or in another one in which no class from elsewhere lies.
 pub fn is_closed_to_overriding(hierarchy: &Hierarchy, id: MethodId) -> bool {
     let flags = declared(hierarchy, id).flags;
     let package_private = !flags.is_public() && !flags.is_protected() && !flags.is_private();
-    package_private && hierarchy.role(id.class) == Role::Jdk
+    let owned = hierarchy.role(id.class) == Role::Jdk || !hierarchy.usable_outside(id.class, flags);
+    package_private && owned
 }

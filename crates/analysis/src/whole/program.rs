@@ -29,6 +29,8 @@ pub struct Program {
     pub summaries: Arc<[Arc<ClassSummary>]>,
     /// The classes that no JVM links, for a fault of their own supertypes.
     pub refused: Arc<FxHashSet<ClassId>>,
+    /// The records that another one of the same class stands before: their number, and the number of that one.
+    pub passed_over: Arc<[(usize, usize)]>,
 }
 
 /// What an answer about a whole program rests on.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bir::lower::Scratch;
 use classfile::error::Result;
 use classfile::module::Module;
-use classfile::names::ClassName;
+use classfile::names::{ClassName, Name};
 use flow::summary::Source;
-use program::hierarchy::{self, Hierarchy, Input, Problem, ProblemKind};
+use program::hierarchy::{self, Hierarchy, Input, Owner, Problem, ProblemKind};
 use program::input::{Role, WorldKind};
 use program::outline::Outline;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::program::{Options, Program};
 use crate::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
@@ -53,23 +53,36 @@ pub fn class_record_of(bytes: &[u8], parts: &ClassParts<'_>, methods: &[MethodPa
     Ok(ClassRecord { outline: Arc::new(outline), summary: Arc::new(class_summary(methods)), module })
 }
 
+/// What is known of packages besides what the modules of the JDK image say. Names are internal: `sun/nio/ch`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Packages {
+    /// Packages that code of any module may use although no module exports them.
+    pub add_exports: Vec<String>,
+    /// Packages of classes outside the JDK image in which no class from elsewhere lies.
+    pub owners: Vec<(String, Owner)>,
+}
+
 impl Program {
     /// Joins the classes, in class-path order. Of two with one name the first counts, but a ghost stands back behind
     /// one that is none, wherever that stands (`semantics.md` §1).
     pub fn new(records: Vec<(ClassRecord, Role)>, options: &Options) -> Self {
-        let real: FxHashSet<ClassName> =
-            records.iter().filter(|it| !is_ghost(&it.0.outline)).map(|it| it.0.outline.class).collect();
+        Program::with_packages(records, options, &Packages::default())
+    }
+
+    /// As [`Program::new`], with what is known of packages besides.
+    pub fn with_packages(records: Vec<(ClassRecord, Role)>, options: &Options, packages: &Packages) -> Self {
+        let winners = winners(&records);
         let mut modules = Vec::new();
-        let mut seen = FxHashSet::default();
+        let mut passed_over = Vec::new();
         let (mut inputs, mut summaries) = (Vec::new(), Vec::new());
-        for (record, role) in records {
-            let class = record.outline.class;
-            if let Some(module) = record.module {
+        for (idx, (record, role)) in records.into_iter().enumerate() {
+            let winner = winners.get(&record.outline.class).copied();
+            if record.outline.flags.is_module() {
                 // A descriptor on the class path closes nothing.
-                if role == Role::Jdk {
-                    modules.push(module);
-                }
-            } else if (!is_ghost(&record.outline) || !real.contains(&class)) && seen.insert(class) {
+                modules.extend(record.module.filter(|_| role == Role::Jdk));
+            } else if let Some(winner) = winner.filter(|it| *it != idx) {
+                passed_over.push((idx, winner));
+            } else {
                 inputs.push((record.outline, role));
                 summaries.push(record.summary);
             }
@@ -77,8 +90,9 @@ impl Program {
         let how = hierarchy::Options {
             world: options.world,
             platform_release: options.release,
-            add_exports: Box::default(),
-            names_outside: options.world == WorldKind::Declared && names_outside(&summaries, &seen),
+            add_exports: packages.add_exports.iter().map(|it| Name::new(it.as_bytes())).collect(),
+            owners: packages.owners.iter().map(|it| (Name::new(it.0.as_bytes()), it.1)).collect(),
+            names_outside: options.world == WorldKind::Declared && names_outside(&summaries, &winners),
         };
         let inputs = inputs.iter().map(|(outline, role)| Input { outline, role: *role });
         let hierarchy = Arc::new(Hierarchy::new(inputs, &modules, &how));
@@ -86,12 +100,27 @@ impl Program {
             |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
         let refused = hierarchy.problems().iter().filter(fault);
         let refused = refused.filter_map(|it| hierarchy.class(it.class)).collect();
-        Program { hierarchy, summaries: summaries.into(), refused: Arc::new(refused) }
+        let passed_over = passed_over.into();
+        Program { hierarchy, summaries: summaries.into(), refused: Arc::new(refused), passed_over }
     }
 }
 
+/// The record that defines each class.
+fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, usize> {
+    let mut winners: FxHashMap<ClassName, usize> = FxHashMap::default();
+    winners.reserve(records.len());
+    for ghosts in [false, true] {
+        for (idx, (record, _)) in records.iter().enumerate() {
+            if !record.outline.flags.is_module() && is_ghost(&record.outline) == ghosts {
+                winners.entry(record.outline.class).or_insert(idx);
+            }
+        }
+    }
+    winners
+}
+
 /// Whether code calls a method of a class that is not there.
-fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashSet<ClassName>) -> bool {
+fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashMap<ClassName, usize>) -> bool {
     let methods = summaries.iter().flat_map(|it| &it.methods);
     let items = methods.filter_map(|it| match it {
         MethodSummary::Known(code) => Some(&code.summary.items),
@@ -99,7 +128,7 @@ fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashSet<ClassName>
     });
     items.flatten().any(|it| match it.source {
         Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
-            !method.class().is_array() && !present.contains(&method.class())
+            !method.class().is_array() && !present.contains_key(&method.class())
         }
         _ => false,
     })

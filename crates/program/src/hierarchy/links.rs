@@ -271,6 +271,7 @@ impl Shape {
             outline: it.outline.clone(),
             role: it.role,
             package: Package::Free,
+            module: None,
             has_super: self.has_super[i],
             links: self.link_ranges[i].clone(),
             supers: self.super_ranges[i].clone(),

@@ -69,10 +69,26 @@ pub struct Options {
     pub platform_release: Option<u16>,
     /// Packages of the image that `--add-exports` or a manifest opens again: `sun/nio/ch`.
     pub add_exports: Box<[Name]>,
+    /// The packages of classes outside the JDK image that are complete, for a reason that was given.
+    pub owners: FxHashMap<Name, Owner>,
     /// Whether code or descriptors name a class that is absent. Only the `declared` world asks: there all names
     /// are known, so with nothing missing nothing can be below a known class. Absent supertypes count by
     /// themselves.
     pub names_outside: bool,
+}
+
+/// Why no class from elsewhere lies in a package.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// It is of a named module.
+    Module {
+        /// Which one: two packages of one module have the same number.
+        module: u32,
+        /// Whether code that is not known may use what is public there.
+        exported: bool,
+    },
+    /// It is sealed.
+    Sealed,
 }
 
 /// A direct supertype.
@@ -127,9 +143,10 @@ pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 pub(crate) enum Package {
     /// Nothing: others may even lie in it.
     Free,
-    /// It is of the JDK image, and exported: others may use what is public there.
-    Image,
-    /// It is of the JDK image, and not exported.
+    /// No class from elsewhere lies in it, but others may use what is public there: it is of a module that exports it,
+    /// or sealed.
+    Owned,
+    /// It is of a module that does not export it.
     Closed,
 }
 
@@ -138,6 +155,8 @@ struct Class {
     outline: Arc<Outline>,
     role: Role,
     package: Package,
+    /// The module of the module path that it belongs to.
+    module: Option<u32>,
     /// Whether the first link is the superclass.
     has_super: bool,
     links: Range<u32>,
@@ -346,6 +365,11 @@ impl Hierarchy {
 
     pub(crate) fn package(&self, class: ClassId) -> Package {
         self.at(class).package
+    }
+
+    /// The number of the module of the module path that the class belongs to.
+    pub(crate) fn module(&self, class: ClassId) -> Option<u32> {
+        self.at(class).module
     }
 
     pub(crate) fn is_object(&self, name: ClassName) -> bool {

@@ -6,7 +6,7 @@ use classfile::names::{ClassName, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::links::Shape;
-use super::{Class, ClassId, Hierarchy, Options, Package, nest_host, nest_members, permitted, slice};
+use super::{Class, ClassId, Hierarchy, Options, Owner, Package, nest_host, nest_members, permitted, slice};
 use crate::input::{Role, WorldKind};
 use crate::outline::Outline;
 
@@ -23,6 +23,7 @@ pub(super) fn fill(
     let packages = Packages::new(modules, options);
     for it in classes.iter_mut() {
         it.package = packages.of(it.role, it.outline.class);
+        it.module = packages.module(it.role, it.outline.class);
     }
     for i in 0..classes.len() {
         let nameable = is_nameable(&classes[i], by_name);
@@ -56,9 +57,9 @@ pub(super) fn fill(
 impl Hierarchy {
     /// Whether an unknown class may name it as a direct supertype, and have instances. Not in worlds without
     /// unknown classes; not below final classes, sealed ones whose permitted subclasses are all present, classes
-    /// that nobody outside may access or construct: in packages that the JDK image does not export, package-private
-    /// in its other packages, or with constructors that are private in a nest that is complete, or package-private
-    /// in the image.
+    /// that nobody outside may access or construct: in packages that the JDK image or a module does not export,
+    /// package-private in their other packages and in sealed ones, or with constructors that are private in a nest
+    /// that is complete, or package-private in such packages.
     ///
     /// Approximates: what `Unsafe.allocateInstance` makes and proxy classes for interfaces of closed packages are
     /// left out.
@@ -87,7 +88,7 @@ impl Hierarchy {
     pub fn nameable_outside(&self, class: ClassId) -> bool {
         match self.at(class).package {
             Package::Free => true,
-            Package::Image => self.outline(class).flags.is_public(),
+            Package::Owned => self.outline(class).flags.is_public(),
             Package::Closed => false,
         }
     }
@@ -111,14 +112,16 @@ impl Hierarchy {
     }
 }
 
-/// The packages of the JDK image.
-struct Packages {
+/// The packages of the JDK image, and of others those that are complete.
+struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,
+    add_exports: &'a [Name],
+    owners: FxHashMap<&'static [u8], Owner>,
 }
 
-impl Packages {
-    fn new(modules: &[Module], options: &Options) -> Packages {
+impl<'a> Packages<'a> {
+    fn new(modules: &[Module], options: &'a Options) -> Packages<'a> {
         // JEP 261: up to Java 15 code on the class path may use what was there before modules. An open module
         // that does not list its packages opens we know not what.
         let strict = options.platform_release.is_some_and(|it| it >= 16)
@@ -126,17 +129,34 @@ impl Packages {
             && !modules.iter().any(|it| it.open && it.packages.is_empty());
         let exported = modules.iter().flat_map(|it| &it.exports).chain(&options.add_exports);
         let exports = strict.then(|| exported.copied().map(Name::bytes).collect());
-        Packages { image: !modules.is_empty(), exports }
+        let owners = options.owners.iter().map(|(package, owner)| (package.bytes(), *owner)).collect();
+        Packages { image: !modules.is_empty(), exports, add_exports: &options.add_exports, owners }
     }
 
     fn of(&self, role: Role, class: ClassName) -> Package {
-        if role != Role::Jdk || !self.image {
-            return Package::Free;
+        if role != Role::Jdk {
+            return match self.owners.get(class.package()) {
+                None => Package::Free,
+                Some(Owner::Module { exported: false, .. }) if !self.is_added(class) => Package::Closed,
+                Some(_) => Package::Owned,
+            };
         }
         match &self.exports {
+            _ if !self.image => Package::Free,
             Some(it) if !it.contains(class.package()) => Package::Closed,
-            _ => Package::Image,
+            _ => Package::Owned,
         }
+    }
+
+    fn module(&self, role: Role, class: ClassName) -> Option<u32> {
+        match self.owners.get(class.package()) {
+            Some(Owner::Module { module, .. }) if role != Role::Jdk => Some(*module),
+            _ => None,
+        }
+    }
+
+    fn is_added(&self, class: ClassName) -> bool {
+        self.add_exports.iter().any(|it| it.bytes() == class.package())
     }
 }
 
@@ -148,8 +168,8 @@ fn is_nameable(class: &Class, by_name: &ByName) -> bool {
     }
     match class.package {
         Package::Closed => return false,
-        Package::Image if !outline.flags.is_public() => return false,
-        Package::Image | Package::Free => {}
+        Package::Owned if !outline.flags.is_public() => return false,
+        Package::Owned | Package::Free => {}
     }
     permitted(outline).is_none_or(|it| it.iter().any(|it| !by_name.contains_key(it)))
 }

@@ -1,7 +1,7 @@
 //! Access control (JVMS §5.4.4), three-valued: a class may be absent, and so may the host of a nest.
 //!
-//! All classes of one role outside the JDK image count as loaded by one loader. Between modules of the image
-//! everything public is taken as readable and exported.
+//! All classes of one role outside the JDK image count as loaded by one loader. Between named modules, those of the
+//! image among them, everything public is taken as readable, and between those of the image as exported.
 
 use classfile::flags::Flags;
 use classfile::names::ClassName;
@@ -23,9 +23,28 @@ pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below
         return Below::Yes;
     }
     let Some(id) = h.class(class) else { return Below::Unknown };
-    let is_closed = h.package(id) == Package::Closed && h.role(from) != Role::Jdk;
     let is_visible = h.outline(id).flags.is_public() || same_package(h, from, id);
-    yes(is_visible && !is_closed)
+    if is_visible { may_use_package(h, from, id) } else { Below::No }
+}
+
+/// Whether the package of a class is exported to code of class `from`. What a module exports to another one alone is
+/// not known here.
+fn may_use_package(h: &Hierarchy, from: ClassId, class: ClassId) -> Below {
+    if h.package(class) != Package::Closed {
+        return Below::Yes;
+    }
+    match (h.module(from), h.role(from)) {
+        (None, Role::Jdk) => {
+            if h.role(class) == Role::Jdk {
+                Below::Yes
+            } else {
+                Below::Unknown
+            }
+        }
+        (None, _) => Below::No,
+        (from, _) if from == h.module(class) => Below::Yes,
+        _ => Below::Unknown,
+    }
 }
 
 /// Whether code of class `from` may use the method, which it named as one of class `named`.
@@ -104,8 +123,8 @@ fn host(h: &Hierarchy, class: ClassId) -> Host {
     }
 }
 
-/// A package of one loader (JVMS §5.3): whether it is free for classes outside the JDK image, and its name. No class
-/// from elsewhere lies in a package of the image.
+/// A package of one loader (JVMS §5.3): whether it is free for classes from elsewhere, and its name. No such class lies
+/// in a package of the image, of a named module, or that is sealed.
 pub(super) type RunTimePackage = (bool, &'static [u8]);
 
 pub(super) fn run_time_package(h: &Hierarchy, class: ClassId) -> RunTimePackage {

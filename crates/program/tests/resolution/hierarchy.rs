@@ -287,7 +287,18 @@ public j/in/App
     );
     let names = |it: &[&str]| it.iter().map(|it| Name::new(it.as_bytes())).collect();
     let (exports, packages) = (names(&["j/out", "java/lang"]), names(&["j/out", "j/in", "java/lang"]));
-    (world, Module { name: Name::new(b"j"), open: false, exports, packages })
+    let module = Module {
+        name: Name::new(b"j"),
+        open: false,
+        exports,
+        qualified: Box::default(),
+        requires: Box::default(),
+        uses: Box::default(),
+        provides: Box::default(),
+        by_default: true,
+        packages,
+    };
+    (world, module)
 }
 
 #[test]
@@ -310,4 +321,60 @@ fn the_image_closes_packages() {
     }
     let h = world.hierarchy(&[], &with(Some(8), &[]));
     assert_eq!(h.ids().filter(|it| h.extensible(*it)).count(), h.len());
+}
+
+#[test]
+fn packages_outside_the_image_have_owners() {
+    let world = world(
+        "public m/in/Hidden
+  public <init>()V
+public m/out/Public
+  public <init>()V
+m/out/Mate
+  <init>()V
+public m/out/Kept
+  <init>()V
+public n/Other
+  public <init>()V
+public s/Sealed
+  public <init>()V
+s/Mate
+  <init>()V
+public free/Free
+  public <init>()V",
+    );
+    let module = |module, exported| program::hierarchy::Owner::Module { module, exported };
+    let owners = |all: &[(&str, program::hierarchy::Owner)]| program::hierarchy::Options {
+        owners: all.iter().map(|it| (Name::new(it.0.as_bytes()), it.1)).collect(),
+        ..options(WorldKind::Open)
+    };
+    let all = [
+        ("m/in", module(0, false)),
+        ("m/out", module(0, true)),
+        ("n", module(1, true)),
+        ("s", program::hierarchy::Owner::Sealed),
+    ];
+    let h = world.hierarchy(&[], &owners(&all));
+    assert_eq!(extensible(&h), "free/Free java/lang/Object m/out/Public n/Other s/Sealed");
+    // What `--add-exports` opens is usable, and still nobody's to add to.
+    let added = program::hierarchy::Options { add_exports: [Name::new(b"m/in")].into(), ..owners(&all) };
+    assert_eq!(
+        extensible(&world.hierarchy(&[], &added)),
+        "free/Free java/lang/Object m/in/Hidden m/out/Public n/Other s/Sealed"
+    );
+    let h = world.hierarchy(&[], &owners(&[]));
+    assert_eq!(h.ids().filter(|it| h.extensible(*it)).count(), h.len());
+
+    // The module may name what it does not export, the class path may not, another module may be meant by it.
+    let h = world.hierarchy(&[], &owners(&all));
+    let may = |from: &str| program::members::access::may_access_class(&h, id(&h, from), class("m/in/Hidden"));
+    let want = [
+        ("m/out/Public", Below::Yes),
+        ("n/Other", Below::Unknown),
+        ("free/Free", Below::No),
+        ("s/Sealed", Below::No),
+    ];
+    for (from, want) in want {
+        assert_eq!(may(from), want, "{from}");
+    }
 }

@@ -39,7 +39,13 @@ public java/lang/Object <
 ";
 
 pub(crate) fn options(world: WorldKind) -> Options {
-    Options { world, platform_release: None, add_exports: Box::default(), names_outside: false }
+    Options {
+        world,
+        platform_release: None,
+        add_exports: Box::default(),
+        owners: Default::default(),
+        names_outside: false,
+    }
 }
 
 /// A world of these classes and `Object`.
