@@ -4,7 +4,7 @@ set -e
 cd "$(dirname "$0")"
 javac17=${JAVAC17:-javac}
 javac25=${JAVAC25:-javac}
-find harness programs bir-corners hello edit ghost natives observed calls entries replay cases -name '*.class' -delete
+find harness programs bir-corners hello edit ghost natives observed calls entries replay cases modules -name '*.class' -delete
 "$javac17" --release 8 -Xlint:-options -d harness harness/Harness.java harness/ajar/T.java
 cargo run -q -p test-utils --example jasm -- bir-corners bir-corners/*.jasm
 "$javac17" --release 17 -cp bir-corners -d bir-corners bir-corners/*.java
@@ -25,6 +25,16 @@ done
 # Sealed.java and Stray.java are about a superclass that is not there.
 rm calls/Gone.class
 "$javac17" --release 17 -d entries entries/*.java entries/p/*.java entries/q/*.java
+"$javac17" --release 17 -d modules/probe modules/probe/*.java
+"$javac17" --release 17 -d modules/mod -Xlint:-module $(find modules/mod -name '*.java' | sort)
+"$javac17" --release 17 -d modules/friend -p modules/mod $(find modules/friend -name '*.java' | sort)
+"$javac17" --release 17 -d modules/automatic modules/automatic/au/*.java
+"$javac17" --release 17 -cp modules/mod:modules/automatic -d modules/outside $(find modules/outside -name '*.java' | sort)
+# Java 8 knows no modules, so its compiler takes classes of any package.
+"$javac17" --release 8 -Xlint:-options -d modules/shadow $(find modules/shadow -name '*.java' | sort)
+"$javac17" --add-exports java.base/sun.security.util=ALL-UNNAMED -XDignore.symbol.file -d modules/executable modules/executable/*.java
+"$javac17" --release 17 -d modules/sealed/a modules/sealed/a/s/*.java
+"$javac17" --release 17 -cp modules/sealed/a -d modules/sealed/b modules/sealed/b/s/*.java
 for version in edit/*/; do
     "$javac17" --release 17 -g "$version"Order.java
 done

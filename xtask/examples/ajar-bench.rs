@@ -127,8 +127,13 @@ fn graphs(classes: &[&[u8]]) -> Result<usize> {
 }
 
 fn write_blob(input: &str, out: &str, root: Option<&str>) -> Result<()> {
-    let spec =
-        WorldSpec { inputs: vec![input.into()], class_path: Vec::new(), jdk: JdkChoice::None, release: None };
+    let spec = WorldSpec {
+        inputs: vec![input.into()],
+        class_path: Vec::new(),
+        module_path: Vec::new(),
+        jdk: JdkChoice::None,
+        release: None,
+    };
     let world = load(&spec)?;
     let file = std::fs::File::create(out).with_context(|| format!("cannot write {out}"))?;
     let mut file = BufWriter::new(file);

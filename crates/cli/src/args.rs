@@ -79,6 +79,16 @@ pub(crate) struct InputArgs {
 /// The platform that the program runs on, and ours.
 #[derive(Args, Debug)]
 pub(crate) struct PlatformArgs {
+    /// Modules of the program, and folders of them, analysed as libraries. Nobody outside adds classes to their packages
+    /// or extends classes that they do not export.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) module_path: Vec<String>,
+    /// Export a package of the JDK or of a module to all code, as the flag of `java` does; may be repeated.
+    #[arg(long, value_name = "MODULE/PACKAGE", value_parser = driver::config::exported_package)]
+    pub(crate) add_exports: Vec<String>,
+    /// Believe manifests that seal packages: no class from elsewhere is added to these.
+    #[arg(long)]
+    pub(crate) trust_sealed: bool,
     /// JDK whose class library the program uses: its home, an image, or `none` [default: JAVA_HOME, else the `java` on
     /// the PATH, else none].
     #[arg(long, value_name = "HOME")]

@@ -5,7 +5,10 @@
 mod argfile;
 mod args;
 mod command;
+mod loaders;
+mod modules;
 mod output;
+mod packages;
 mod progress;
 mod report;
 mod result;

@@ -17,6 +17,9 @@ use ide::pattern::{MethodPattern, Nearest};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
+use crate::loaders::pass_over;
+use crate::modules::modules;
+use crate::packages::{Closing, closing};
 use crate::progress::Progress;
 use crate::report::{Outcome, count};
 
@@ -26,11 +29,17 @@ pub(crate) struct Run<'a> {
     pub(crate) global: &'a Global,
     spec: WorldSpec,
     world: LoadedWorld,
+    /// Which packages are closed, and what was assumed for it.
+    pub(crate) closing: Closing,
     patterns: Vec<MethodPattern>,
     /// Answers that were made when the whole program was read, by the number of the class.
     kept: Vec<Option<ClassAnswer>>,
     /// The methods that the result is about, if not all that are selected.
     reached: Option<FxHashSet<MethodId>>,
+    /// Why classes are not shown after all, by their numbers.
+    passed_over: FxHashMap<usize, String>,
+    /// All definitions that another one stands before, by container and entry.
+    lost: FxHashSet<(usize, usize)>,
     /// How long opening and listing took.
     opening: Duration,
 }
@@ -56,6 +65,17 @@ pub(crate) struct Summary {
     pub(crate) trailer: Trailer,
     pub(crate) stats: Stats,
     pub(crate) outcome: Outcome,
+}
+
+/// What is kept when the whole program was read. Numbers are those of the classes that are shown.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The answers that were made on the way.
+    pub(crate) answers: Vec<Option<ClassAnswer>>,
+    /// The classes that are not shown after all, and why.
+    pub(crate) passed_over: FxHashMap<usize, String>,
+    /// All definitions that another one stands before, by container and entry.
+    pub(crate) lost: FxHashSet<(usize, usize)>,
 }
 
 /// A class to look at.
@@ -99,18 +119,27 @@ impl<'a> Run<'a> {
         let spec = WorldSpec {
             inputs: input.inputs.clone(),
             class_path: settings.class_path.value.clone(),
+            module_path: settings.module_path.value.clone(),
             jdk: settings.jdk.value.clone(),
             release: settings.release.value,
         };
-        let world = load(&spec)?;
+        let mut world = load(&spec)?;
+        let mut problems = Vec::new();
+        let modules = modules(&mut world, &mut problems);
+        pass_over(&mut world, &modules, &mut problems);
+        let closing = closing(&world, &modules, settings, &mut problems);
+        world.problems.append(&mut problems);
         let run = Run {
             settings,
             global,
             spec,
             world,
+            closing,
             patterns,
             kept: Vec::new(),
             reached: None,
+            passed_over: FxHashMap::default(),
+            lost: FxHashSet::default(),
             opening: begin.elapsed(),
         };
         if global.verbose {
@@ -139,7 +168,7 @@ impl<'a> Run<'a> {
     }
 
     /// What the answers rest on.
-    pub(crate) fn header(&self, command: &'static str, assumptions: &[&'static str]) -> Header {
+    pub(crate) fn header(&self, command: &'static str, assumptions: &[&str]) -> Header {
         let containers = self.world.containers.iter();
         Header {
             command,
@@ -148,7 +177,7 @@ impl<'a> Run<'a> {
             release: self.world.release,
             world: "open",
             vm_error_groups: vec!["init"],
-            assumptions: assumptions.to_vec(),
+            assumptions: assumptions.iter().map(|it| (*it).to_owned()).collect(),
             containers: containers.map(|it| (it.name.clone(), it.role.name())).collect(),
         }
     }
@@ -223,7 +252,7 @@ impl<'a> Run<'a> {
         let mut matched = vec![false; self.patterns.len()];
         let mut scratch = Scratch::default();
         let mut acc = Vec::new();
-        for item in &items {
+        for item in items.iter().filter(|it| !self.passed_over.contains_key(&it.number)) {
             if let Ok(class) = item.container.bytes(item.entry, &mut scratch) {
                 let methods = declared_methods(class.bytes);
                 acc.extend(methods.into_iter().filter(|it| self.selects(it, &mut matched)));
@@ -261,6 +290,11 @@ impl<'a> Run<'a> {
         items
     }
 
+    /// Whether the entry of the container is not the one that defines its class, as far as that was found out.
+    pub(crate) fn is_lost(&self, place: (usize, usize)) -> bool {
+        self.lost.contains(&place)
+    }
+
     fn problem(&self, trailer: &mut Trailer, it: &driver::problem::Problem) {
         match it.severity {
             driver::problem::Severity::Note => trailer.notes.push((it.place.clone(), it.what.clone())),
@@ -277,6 +311,10 @@ impl<'a> Run<'a> {
     fn piece<M: Maker>(&self, maker: &M, worker: &mut Worker, item: &Item<'_>) -> Piece {
         let place = item.container.display(item.entry);
         let mut piece = Piece { matched: vec![false; self.patterns.len()], ..Piece::default() };
+        if let Some(why) = self.passed_over.get(&item.number) {
+            piece.notes.push((place, why.clone()));
+            return piece;
+        }
         if let Some(Some(answer)) = self.kept.get(item.number) {
             let methods = answer.methods.iter().map(|it| it.method);
             let others = answer.failed.iter().map(|it| it.method);
@@ -347,8 +385,9 @@ impl<'a> Run<'a> {
     }
 
     /// Keeps answers that were made on the way, by the numbers of their classes.
-    pub(crate) fn keep(&mut self, answers: Vec<Option<ClassAnswer>>) {
-        self.kept = answers;
+    /// Classes that another definition stands before are not shown: what is known of the whole is not about them.
+    pub(crate) fn keep(&mut self, kept: Kept) {
+        (self.kept, self.passed_over, self.lost) = (kept.answers, kept.passed_over, kept.lost);
     }
 
     /// From now on the result is about these methods only.

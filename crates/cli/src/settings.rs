@@ -18,9 +18,13 @@ pub(crate) fn resolve(
     platform: &PlatformArgs,
     output_format: Option<&String>,
 ) -> anyhow::Result<Settings> {
+    let paths =
+        |it: &[String]| (!it.is_empty()).then(|| it.iter().flat_map(|it| split_class_path(it)).collect());
     let overrides = Overrides {
-        class_path: (!class_path.is_empty())
-            .then(|| class_path.iter().flat_map(|it| split_class_path(it)).collect()),
+        class_path: paths(class_path),
+        module_path: paths(&platform.module_path),
+        add_exports: (!platform.add_exports.is_empty()).then(|| platform.add_exports.clone()),
+        trust_sealed: platform.trust_sealed.then_some(true),
         jdk: platform.jdk.as_deref().map(JdkChoice::parse),
         release: platform.release,
         threads: platform.threads.map(usize::from),

@@ -9,18 +9,20 @@ use driver::parallel::map_ordered;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
-use ide::whole::{ClassRecord, Whole, read_class};
+use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{MethodId, WholeOptions, WorldKind};
 use rustc_hash::FxHashSet;
 
 use crate::args::{AssumeArg, WorldArg, WorldArgs};
 use crate::progress::Progress;
-use crate::run::{Run, patterns};
+use crate::run::{Kept, Run, patterns};
 
 /// A class to take apart.
 struct Item<'a> {
     container: &'a LoadedContainer,
     entry: &'a ClassEntry,
+    /// The numbers of both.
+    place: (usize, usize),
     /// Its number, if the result shows it.
     shown: Option<usize>,
 }
@@ -47,43 +49,50 @@ pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<
 }
 
 fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'static Whole> {
-    let (records, kept) = read(run, &items(run))?;
+    let items = items(run);
+    let Read { records, answers, origins } = read(run, &items)?;
+    let request = args.rta.then(|| request(run, &args.entry)).transpose()?;
+    let entries = request.as_ref();
+    let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
+    let whole = Whole::joined(records, &setup);
+    let mut kept = Kept { answers, ..Kept::default() };
+    let item = |record: usize| origins.get(record).and_then(|it| items.get(*it));
+    for &(record, winner) in whole.passed_over() {
+        let (Some(it), Some(winner)) = (item(record), item(winner)) else { continue };
+        kept.lost.insert(it.place);
+        if let Some(number) = it.shown {
+            let place = winner.container.display(winner.entry);
+            let text = format!("another definition of the class counts, {place}; left out");
+            kept.passed_over.insert(number, text);
+        }
+    }
     run.keep(kept);
-    let options = options(run, args);
-    if !args.rta {
-        let whole = if solve { Whole::new(records, options) } else { Whole::calls_only(records, options) };
-        return Ok(kept_whole(whole));
+    if args.rta {
+        if !whole.has_entries() {
+            bail!("there is no entry point; `ajar entries` lists them, --entry names others");
+        }
+        run.keep_reached(whole.reached());
     }
-    let request = request(run, &args.entry)?;
-    let whole = if solve {
-        Whole::narrowed(records, options, &request)
-    } else {
-        Whole::reached_only(records, options, &request)
-    };
-    if !whole.has_entries() {
-        bail!("there is no entry point; `ajar entries` lists them, --entry names others");
-    }
-    run.keep_reached(whole.reached());
-    Ok(kept_whole(whole))
-}
-
-/// It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
-fn kept_whole(whole: Whole) -> &'static Whole {
-    Box::leak(Box::new(whole))
+    // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
+    Ok(Box::leak(Box::new(whole)))
 }
 
 /// As [`whole`] with entry points, for who asks only what is reached from there.
 pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
-    let (records, _) = read(run, &items(run))?;
-    Ok(Whole::reached_only(records, options(run, args), &request(run, &args.entry)?))
+    let request = request(run, &args.entry)?;
+    let entries = Some(&request);
+    let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
+    Ok(Whole::joined(read(run, &items(run))?.records, &setup))
 }
 
 /// The entry points. Asks nothing of the platform.
 pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
     let mut items = items(run);
     items.retain(|it| it.container.role != Role::Jdk);
-    let (records, _) = read(run, &items)?;
-    Ok(ide::entries::entries(records, options(run, args), &request(run, &args.entry)?))
+    let request = request(run, &args.entry)?;
+    let entries = Some(&request);
+    let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
+    Ok(ide::reached::entries(read(run, &items)?.records, &setup))
 }
 
 /// What `--entry` asks for.
@@ -104,11 +113,19 @@ fn request(run: &Run<'_>, written: &[String]) -> anyhow::Result<EntryRequest> {
     })
 }
 
-type Records = Vec<(ClassRecord, ide::Role)>;
+/// What was read.
+struct Read {
+    records: Vec<(ClassRecord, ide::Role)>,
+    /// The answers that were made on the way, by the number of the class among those that are shown.
+    answers: Vec<Option<ClassAnswer>>,
+    /// The item of each record.
+    origins: Vec<usize>,
+}
 
-fn read(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<(Records, Vec<Option<ClassAnswer>>)> {
+fn read(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<Read> {
     let mut records: Vec<(ClassRecord, ide::Role)> = Vec::with_capacity(items.len());
-    let mut kept = Vec::new();
+    let mut answers = Vec::new();
+    let mut origins: Vec<usize> = Vec::with_capacity(items.len());
     let mut progress = Progress::new(items.len(), run.global.quiet, false);
     let mut index = 0;
     let select = |it: &MethodId| run.selected_by_any(it);
@@ -129,18 +146,19 @@ fn read(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<(Records, Vec<Optio
             // A class that cannot be read is outside. Those of the program are listed when they are shown.
             if let Ok(Some((record, answer))) = made {
                 records.push((record, role(item.container)));
+                origins.push(index - 1);
                 if let (Some(number), Some(answer)) = (item.shown, answer) {
-                    if kept.len() <= number {
-                        kept.resize_with(number + 1, || None);
+                    if answers.len() <= number {
+                        answers.resize_with(number + 1, || None);
                     }
-                    kept[number] = Some(answer);
+                    answers[number] = Some(answer);
                 }
             }
             ControlFlow::Continue(())
         })?;
     progress.finish();
     debug_assert!(done.is_continue());
-    Ok((records, kept))
+    Ok(Read { records, answers, origins })
 }
 
 /// All classes, in class-path order; of the JDK those that are not shadowed.
@@ -149,7 +167,10 @@ fn items<'a>(run: &'a Run<'_>) -> Vec<Item<'a>> {
     let mut next = shown.iter().peekable();
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut items = Vec::new();
-    for (container, entry) in run.world().classes() {
+    let containers = run.world().containers.iter().enumerate();
+    let all = containers
+        .flat_map(|(i, it)| it.classes.iter().enumerate().map(move |(j, entry)| ((i, j), it, entry)));
+    for (place, container, entry) in all {
         let shown = next.next_if(|it| std::ptr::eq(it.entry, entry)).map(|it| it.number);
         // Each module has a `module-info` of its own. Which of several definitions counts is seen when they are joined,
         // as ghosts stand back; the platform has none.
@@ -157,7 +178,7 @@ fn items<'a>(run: &'a Run<'_>) -> Vec<Item<'a>> {
         if named && !seen.insert(entry.path()) && container.role == Role::Jdk {
             continue;
         }
-        items.push(Item { container, entry, shown });
+        items.push(Item { container, entry, place, shown });
     }
     items
 }
@@ -200,6 +221,7 @@ pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> 
         assumptions.push(RTA);
     }
     let mut header = run.header(command, &assumptions);
+    header.assumptions.extend(run.closing.assumptions.iter().cloned());
     header.world = match args.world {
         WorldArg::Open => "open",
         WorldArg::Declared => "declared",

@@ -15,7 +15,8 @@ const TABLE: &str = include_str!("../../flow/src/callbacks.tsv");
 /// The methods of the classes that the table names, as `p/C.m (I)V`.
 fn methods(jdk: &jdk::Jdk, classes: &BTreeSet<String>) -> BTreeSet<String> {
     let inputs = vec![Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a home in UTF-8")];
-    let spec = WorldSpec { inputs, class_path: vec![], jdk: JdkChoice::None, release: None };
+    let spec =
+        WorldSpec { inputs, class_path: vec![], module_path: vec![], jdk: JdkChoice::None, release: None };
     let world = load(&spec).expect("the JDK can be opened");
     let mut scratch = Scratch::new();
     let mut out = BTreeSet::new();

@@ -26,8 +26,13 @@ fn options(world: WorldKind) -> WholeOptions {
 /// The classes of a folder or jar.
 fn classes(input: &Path) -> Vec<Class> {
     let input = camino::Utf8PathBuf::from_path_buf(input.to_path_buf()).unwrap();
-    let spec =
-        WorldSpec { inputs: vec![input], class_path: Vec::new(), jdk: JdkChoice::None, release: Some(25) };
+    let spec = WorldSpec {
+        inputs: vec![input],
+        class_path: Vec::new(),
+        module_path: Vec::new(),
+        jdk: JdkChoice::None,
+        release: Some(25),
+    };
     let world = load(&spec).unwrap();
     let (mut read, mut scratch) = (Read::default(), Scratch::default());
     let mut seen = BTreeSet::new();

@@ -59,6 +59,7 @@ impl Program {
         let spec = WorldSpec {
             inputs: vec![input],
             class_path: Vec::new(),
+            module_path: vec![],
             jdk: JdkChoice::None,
             release: Some(25),
         };

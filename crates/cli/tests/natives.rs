@@ -64,7 +64,8 @@ impl Row {
 /// The natives of a JDK, each with its module.
 fn natives(jdk: &Jdk) -> BTreeMap<Method, String> {
     let inputs = vec![Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a home in UTF-8")];
-    let spec = WorldSpec { inputs, class_path: vec![], jdk: JdkChoice::None, release: None };
+    let spec =
+        WorldSpec { inputs, class_path: vec![], module_path: vec![], jdk: JdkChoice::None, release: None };
     let world = load(&spec).expect("the JDK can be opened");
     let mut out = BTreeMap::new();
     let mut scratch = Scratch::new();

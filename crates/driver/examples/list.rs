@@ -7,7 +7,13 @@ use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
 
 fn main() -> anyhow::Result<()> {
-    let mut spec = WorldSpec { inputs: vec![], class_path: vec![], jdk: JdkChoice::None, release: None };
+    let mut spec = WorldSpec {
+        inputs: vec![],
+        class_path: vec![],
+        module_path: vec![],
+        jdk: JdkChoice::None,
+        release: None,
+    };
     let mut args = std::env::args().skip(1);
     let mut time = false;
     while let Some(arg) = args.next() {

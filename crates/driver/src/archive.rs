@@ -11,7 +11,7 @@ use vfs::multi_release;
 use vfs::naming::member_path;
 use vfs::services::service_of;
 
-use crate::container::{ClassEntry, LoadedContainer, Place, Role, Scratch, Store, entry_bytes};
+use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Scratch, Store, entry_bytes};
 use crate::declared::{self, Declared};
 use crate::problem::Problem;
 use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
@@ -32,6 +32,8 @@ pub(crate) struct ArchiveOpener<'a> {
     pub(crate) found: &'a mut Found,
     /// The problems so far.
     pub(crate) problems: &'a mut Vec<Problem>,
+    /// Who looks for classes in the archive itself.
+    loader: Loader,
     /// Whether we are inside a plain jar.
     is_late: bool,
     archives: usize,
@@ -84,12 +86,14 @@ impl<'a> ArchiveOpener<'a> {
         release: u16,
         found: &'a mut Found,
         problems: &'a mut Vec<Problem>,
+        loader: Loader,
     ) -> ArchiveOpener<'a> {
         let scratch = Scratch::new();
         ArchiveOpener {
             release,
             found,
             problems,
+            loader,
             is_late: false,
             archives: 0,
             members: 0,
@@ -270,6 +274,12 @@ impl<'a> ArchiveOpener<'a> {
             "" => opened.name.clone(),
             root => member_path(&opened.name, root),
         };
+        let loader = match opened.layout {
+            Layout::Jar if opened.depth == 0 => self.loader,
+            Layout::Jmod => Loader::Other,
+            _ => Loader::Program,
+        };
+        let manifest = if root.is_empty() { opened.manifest.clone() } else { Manifest::default() };
         let containers = if self.is_late { &mut self.found.late } else { &mut self.found.containers };
         containers.push(LoadedContainer {
             name,
@@ -277,6 +287,8 @@ impl<'a> ArchiveOpener<'a> {
             classes,
             has_paths: true,
             platform: role == Role::Jdk,
+            loader,
+            manifest,
             prefix: opened.name.clone(),
             store: Store::Zip(opened.zip.clone()),
         });

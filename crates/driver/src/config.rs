@@ -15,6 +15,12 @@ use crate::world::split_class_path;
 pub struct Settings {
     /// `class-path`: the libraries.
     pub class_path: Setting<Vec<Utf8PathBuf>>,
+    /// `module-path`: modules, and folders of modules.
+    pub module_path: Setting<Vec<Utf8PathBuf>>,
+    /// `add-exports`: packages that are exported although their modules do not, `module/package` each.
+    pub add_exports: Setting<Vec<String>>,
+    /// `trust-sealed`: whether no class is added to packages that manifests seal.
+    pub trust_sealed: Setting<bool>,
     /// `jdk`: the JDK whose class library is used.
     pub jdk: Setting<JdkChoice>,
     /// `release`: the Java release for which multi-release jars choose; `None` for that of the JDK.
@@ -65,6 +71,12 @@ pub enum Color {
 pub struct Overrides {
     /// `--class-path`, as a path list each.
     pub class_path: Option<Vec<Utf8PathBuf>>,
+    /// `--module-path`, as a path list each.
+    pub module_path: Option<Vec<Utf8PathBuf>>,
+    /// `--add-exports`.
+    pub add_exports: Option<Vec<String>>,
+    /// `--trust-sealed`.
+    pub trust_sealed: Option<bool>,
     /// `--jdk`.
     pub jdk: Option<JdkChoice>,
     /// `--release`.
@@ -92,7 +104,17 @@ pub struct Row {
 pub const FILE_NAME: &str = "ajar.toml";
 
 /// The keys, in the order in which they are shown.
-pub const KEYS: [&str; 6] = ["class-path", "jdk", "release", "threads", "output-format", "color"];
+pub const KEYS: [&str; 9] = [
+    "class-path",
+    "module-path",
+    "add-exports",
+    "trust-sealed",
+    "jdk",
+    "release",
+    "threads",
+    "output-format",
+    "color",
+];
 
 impl Settings {
     /// Puts the settings together. `folder` is where the search for `ajar.toml` starts; `variable` gives environment
@@ -115,7 +137,7 @@ impl Settings {
     /// Each setting with its origin, for `ajar config`.
     pub fn rows(&self) -> Vec<Row> {
         let unset = |it: Option<String>, text: &str| it.unwrap_or_else(|| text.to_owned());
-        let class_path: Vec<&str> = self.class_path.value.iter().map(|it| it.as_str()).collect();
+        let paths = |it: &[Utf8PathBuf]| it.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(":");
         let jdk = match &self.jdk.value {
             JdkChoice::Default => "JAVA_HOME, else the java on the PATH, else none".to_owned(),
             JdkChoice::None => "none".to_owned(),
@@ -124,20 +146,23 @@ impl Settings {
         let row =
             |index: usize, value, origin: &Origin| Row { key: KEYS[index], value, origin: origin.clone() };
         vec![
-            row(0, class_path.join(":"), &self.class_path.origin),
-            row(1, jdk, &self.jdk.origin),
+            row(0, paths(&self.class_path.value), &self.class_path.origin),
+            row(1, paths(&self.module_path.value), &self.module_path.origin),
+            row(2, self.add_exports.value.join(" "), &self.add_exports.origin),
+            row(3, self.trust_sealed.value.to_string(), &self.trust_sealed.origin),
+            row(4, jdk, &self.jdk.origin),
             row(
-                2,
+                5,
                 unset(self.release.value.map(|it| it.to_string()), "that of the JDK"),
                 &self.release.origin,
             ),
-            row(3, self.threads.value.to_string(), &self.threads.origin),
+            row(6, self.threads.value.to_string(), &self.threads.origin),
             row(
-                4,
+                7,
                 unset(self.output_format.value.clone(), "that of the command"),
                 &self.output_format.origin,
             ),
-            row(5, self.color.value.to_string(), &self.color.origin),
+            row(8, self.color.value.to_string(), &self.color.origin),
         ]
     }
 }
@@ -187,6 +212,9 @@ fn defaults() -> Settings {
     }
     Settings {
         class_path: default(Vec::new()),
+        module_path: default(Vec::new()),
+        add_exports: default(Vec::new()),
+        trust_sealed: default(false),
         jdk: default(JdkChoice::Default),
         release: default(None),
         threads: default(std::thread::available_parallelism().map_or(1, |it| it.get())),
@@ -209,6 +237,12 @@ fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::R
         let result = match key.as_str() {
             "class-path" => strings(value)
                 .map(|it| settings.class_path.set(it.iter().map(|it| folder.join(it)).collect(), origin)),
+            "module-path" => strings(value)
+                .map(|it| settings.module_path.set(it.iter().map(|it| folder.join(it)).collect(), origin)),
+            "add-exports" => strings(value)
+                .and_then(|it| it.into_iter().map(exported_package).collect())
+                .map(|it| settings.add_exports.set(it, origin)),
+            "trust-sealed" => boolean(value).map(|it| settings.trust_sealed.set(it, origin)),
             "jdk" => string(value).map(|it| {
                 let choice = match JdkChoice::parse(it) {
                     JdkChoice::At(path) => JdkChoice::At(folder.join(path)),
@@ -244,6 +278,17 @@ fn apply_environment(
         let context = || format!("the environment variable {name}");
         match key {
             "class-path" => settings.class_path.set(split_class_path(&text), origin),
+            "module-path" => settings.module_path.set(split_class_path(&text), origin),
+            "add-exports" => {
+                let all = text.split([',', ' ']).filter(|it| !it.is_empty());
+                let all = all.map(exported_package).collect::<anyhow::Result<_>>().with_context(context)?;
+                settings.add_exports.set(all, origin);
+            }
+            "trust-sealed" => match text.as_str() {
+                "true" => settings.trust_sealed.set(true, origin),
+                "false" => settings.trust_sealed.set(false, origin),
+                _ => return Err(anyhow!("expected true or false, found `{text}`")).with_context(context),
+            },
             "jdk" => settings.jdk.set(JdkChoice::parse(&text), origin),
             "release" => settings.release.set(Some(text_number(&text).with_context(context)?), origin),
             "threads" => settings.threads.set(text_number(&text).with_context(context)?.into(), origin),
@@ -258,6 +303,15 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     let origin = |flag: &str| Origin::CommandLine(flag.to_owned());
     if let Some(it) = &overrides.class_path {
         settings.class_path.set(it.clone(), origin("--class-path"));
+    }
+    if let Some(it) = &overrides.module_path {
+        settings.module_path.set(it.clone(), origin("--module-path"));
+    }
+    if let Some(it) = &overrides.add_exports {
+        settings.add_exports.set(it.clone(), origin("--add-exports"));
+    }
+    if let Some(it) = overrides.trust_sealed {
+        settings.trust_sealed.set(it, origin("--trust-sealed"));
     }
     if let Some(it) = &overrides.jdk {
         settings.jdk.set(it.clone(), origin("--jdk"));
@@ -274,6 +328,20 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     if let Some(it) = overrides.color {
         settings.color.set(it, origin("--color"));
     }
+}
+
+/// Reads `module/package`. Who it is exported to, as `java` wants to hear it, may follow, and changes nothing: code that
+/// is not known can lie anywhere.
+pub fn exported_package(text: &str) -> anyhow::Result<String> {
+    let it = text.split_once('=').map_or(text, |it| it.0);
+    match it.split_once('/') {
+        Some((module, package)) if !module.is_empty() && !package.is_empty() => Ok(it.to_owned()),
+        _ => bail!("expected MODULE/PACKAGE, found `{text}`"),
+    }
+}
+
+fn boolean(value: &Value) -> anyhow::Result<bool> {
+    value.as_bool().ok_or_else(|| anyhow!("expected true or false, found {}", value.type_str()))
 }
 
 fn string(value: &Value) -> anyhow::Result<&str> {
@@ -364,6 +432,29 @@ mod tests {
     }
 
     #[test]
+    fn what_closes_and_opens_packages_is_set_everywhere() {
+        let file = "module-path = ['mods']\nadd-exports = ['m/p=ALL-UNNAMED']\ntrust-sealed = true";
+        assert_eq!(
+            settings(file, &[], Overrides::default()),
+            "module-path = ROOT/a/mods (ROOT/a/ajar.toml)\n\
+             add-exports = m/p (ROOT/a/ajar.toml)\n\
+             trust-sealed = true (ROOT/a/ajar.toml)\n"
+        );
+        let environment = [
+            ("AJAR_MODULE_PATH", "x:y"),
+            ("AJAR_ADD_EXPORTS", "m/p,n/q.r=a"),
+            ("AJAR_TRUST_SEALED", "false"),
+        ];
+        let overrides = Overrides { add_exports: Some(vec!["o/s".to_owned()]), ..Overrides::default() };
+        assert_eq!(
+            settings(file, &environment, overrides),
+            "module-path = x:y (AJAR_MODULE_PATH in the environment)\n\
+             add-exports = o/s (--add-exports on the command line)\n\
+             trust-sealed = false (AJAR_TRUST_SEALED in the environment)\n"
+        );
+    }
+
+    #[test]
     fn nothing_set_is_all_default() {
         assert_eq!(settings("", &[], Overrides::default()), "");
     }
@@ -378,7 +469,7 @@ mod tests {
         assert_eq!(error("Colour = 1"), "ROOT/a/ajar.toml: unknown key `Colour`; did you mean `color`?");
         assert_eq!(
             error("zzzzzzzzz = 1"),
-            "ROOT/a/ajar.toml: unknown key `zzzzzzzzz`; the keys are class-path, jdk, release, threads, output-format, color"
+            "ROOT/a/ajar.toml: unknown key `zzzzzzzzz`; the keys are class-path, module-path, add-exports, trust-sealed, jdk, release, threads, output-format, color"
         );
     }
 
@@ -388,6 +479,18 @@ mod tests {
         assert_eq!(
             error("threads = 0"),
             "ROOT/a/ajar.toml: the key `threads`: expected a number from 1 to 65535, found 0"
+        );
+        assert_eq!(
+            error("add-exports = ['java.base']"),
+            "ROOT/a/ajar.toml: the key `add-exports`: expected MODULE/PACKAGE, found `java.base`"
+        );
+        assert_eq!(
+            error("trust-sealed = 1"),
+            "ROOT/a/ajar.toml: the key `trust-sealed`: expected true or false, found integer"
+        );
+        assert_eq!(
+            settings("", &[("AJAR_TRUST_SEALED", "yes")], Overrides::default()),
+            "the environment variable AJAR_TRUST_SEALED: expected true or false, found `yes`"
         );
         assert_eq!(
             error("class-path = 'a'"),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use vfs::identity::EntryIdentity;
 use vfs::jimage::content::{Buffers, MAX_RESOURCE};
 use vfs::jimage::index::Location;
+use vfs::manifest::Manifest;
 use vfs::naming::member_path;
 
 use crate::image_map::ImageMap;
@@ -26,6 +27,10 @@ pub struct LoadedContainer {
     pub has_paths: bool,
     /// Whether it is the class library of a JDK, also when that is the program in question.
     pub platform: bool,
+    /// Who looks for classes here when the program runs.
+    pub loader: Loader,
+    /// The manifest of the archive of which this is the root; empty if there is none.
+    pub manifest: Manifest,
     /// What stands before the members in a display path.
     pub(crate) prefix: String,
     pub(crate) store: Store,
@@ -40,6 +45,19 @@ pub enum Role {
     Lib,
     /// The class library of the JDK.
     Jdk,
+}
+
+/// Who looks for the classes of a container when the program runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loader {
+    /// The JVM, on the class path.
+    ClassPath,
+    /// The JVM, on the module path: the container is one named module.
+    ModulePath,
+    /// A loader that comes with the program: for what lies inside archives, and for the classes of a war.
+    Program,
+    /// Nobody knows: a class file given by itself, a part of a JDK.
+    Other,
 }
 
 /// A class candidate.

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use vfs::manifest::Manifest;
 use vfs::naming::{is_class_name, name_text};
 
-use crate::container::{ClassEntry, LoadedContainer, Place, Role, Store};
+use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Store};
 use crate::problem::Problem;
 
 /// The container of a class folder. `skip` names the folders right below it that are not part of it.
@@ -13,6 +14,7 @@ pub(crate) fn open(
     folder: &Path,
     name: &str,
     role: Role,
+    loader: Loader,
     skip: &[&str],
     problems: &mut Vec<Problem>,
 ) -> LoadedContainer {
@@ -30,7 +32,18 @@ pub(crate) fn open(
     let mut classes = walk.classes;
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
     let (name, prefix) = (name.to_owned(), name.to_owned());
-    LoadedContainer { name, role, classes, has_paths: true, platform: false, prefix, store: Store::Files }
+    let manifest = Manifest::default();
+    LoadedContainer {
+        name,
+        role,
+        classes,
+        has_paths: true,
+        platform: false,
+        loader,
+        manifest,
+        prefix,
+        store: Store::Files,
+    }
 }
 
 /// The container of a class file given by itself: its path says nothing about its name.
@@ -42,6 +55,8 @@ pub(crate) fn open_file(path: &Path, name: &str, role: Role, size: u64) -> Loade
         classes: vec![entry],
         has_paths: false,
         platform: false,
+        loader: Loader::Other,
+        manifest: Manifest::default(),
         prefix: String::new(),
         store: Store::Files,
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use vfs::jimage::index::Resource;
+use vfs::manifest::Manifest;
 use vfs::naming::name_text;
 
-use crate::container::{ClassEntry, LoadedContainer, Place, Role, Store};
+use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Store};
 use crate::image_map::ImageMap;
 use crate::problem::Problem;
 
@@ -75,6 +76,8 @@ pub(crate) fn list(map: ImageMap, name: &str, role: Role, problems: &mut Vec<Pro
         classes,
         has_paths: true,
         platform: true,
+        loader: Loader::Other,
+        manifest: Manifest::default(),
         prefix,
         store: Store::Image(Arc::new(map)),
     }

@@ -139,6 +139,33 @@ pub(crate) fn files_of(home: &Path) -> Option<JdkFiles> {
     (!jmods.is_empty()).then_some(JdkFiles::Archives(jmods))
 }
 
+/// The modules that a module path stands for, as the JVM reads it: a jar, the folder of a module, or a folder of both.
+pub(crate) fn module_files(paths: &[Utf8PathBuf], problems: &mut Vec<Problem>) -> Vec<Utf8PathBuf> {
+    let is_module = |it: &Path| it.join("module-info.class").is_file();
+    let mut acc = Vec::new();
+    for path in paths {
+        if path.extension() == Some("jmod") {
+            let what = "the JVM takes no jmod on the module path; its classes are missing";
+            problems.push(Problem::error(path.as_str(), what));
+            continue;
+        }
+        if !path.is_dir() || is_module(path.as_std_path()) {
+            acc.push(path.clone());
+            continue;
+        }
+        let before = acc.len();
+        let mut inside: Vec<PathBuf> =
+            std::fs::read_dir(path).into_iter().flatten().flatten().map(|it| it.path()).collect();
+        inside.retain(|it| is_module(it) || it.is_file() && it.extension().is_some_and(|it| it == "jar"));
+        inside.sort();
+        acc.extend(inside.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok()));
+        if acc.len() == before {
+            problems.push(Problem::note(path.as_str(), "a folder without modules on the module path"));
+        }
+    }
+    acc
+}
+
 /// The files right in a folder that have this extension, sorted; none when there is no such folder.
 pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };

@@ -10,7 +10,7 @@ use vfs::manifest::{Manifest, class_path_file};
 use vfs::naming::name_text;
 
 use crate::archive::{ArchiveOpener, Found};
-use crate::container::Role;
+use crate::container::{Loader, Role};
 use crate::jdk::{self, JdkFiles};
 use crate::problem::Problem;
 use crate::zip::Blob;
@@ -22,10 +22,14 @@ pub(crate) struct Opener {
     pub(crate) release: u16,
     /// The inputs that are the program: such a jar is app even when a manifest names it first.
     pub(crate) app: FxHashSet<PathBuf>,
+    /// What lies on the module path.
+    pub(crate) modules: FxHashSet<PathBuf>,
     /// The containers so far.
     pub(crate) found: Found,
     /// The problems so far.
     pub(crate) problems: Vec<Problem>,
+    /// See [`crate::world::LoadedWorld::manifest_exports`].
+    pub(crate) manifest_exports: Vec<(String, Vec<String>)>,
     opened: FxHashSet<PathBuf>,
 }
 
@@ -34,8 +38,16 @@ const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 
 impl Opener {
     /// An opener that has opened nothing.
-    pub(crate) fn new(release: u16, app: FxHashSet<PathBuf>) -> Opener {
-        Opener { release, app, found: Found::default(), problems: Vec::new(), opened: FxHashSet::default() }
+    pub(crate) fn new(release: u16, app: FxHashSet<PathBuf>, modules: FxHashSet<PathBuf>) -> Opener {
+        Opener {
+            release,
+            app,
+            modules,
+            found: Found::default(),
+            problems: Vec::new(),
+            manifest_exports: Vec::new(),
+            opened: FxHashSet::default(),
+        }
     }
 
     /// Opens a file or folder and what its manifest names. Nothing happens when it was opened before.
@@ -44,6 +56,9 @@ impl Opener {
         let mut stack = vec![(path.to_owned(), role, None::<String>)];
         while let Some((path, role, named_by)) = stack.pop() {
             let opened = self.open_one(&path, role);
+            if let (Ok(manifest), Role::App, None) = (&opened, role, &named_by) {
+                self.executable(&path, manifest);
+            }
             match (opened, named_by) {
                 (Ok(manifest), _) => stack.extend(self.class_path(&path, role, &manifest)),
                 (Err(error), None) => return Err(error),
@@ -54,6 +69,19 @@ impl Opener {
             }
         }
         Ok(())
+    }
+
+    /// Notes what an executable jar exports again. The JVM reads that of the jar that it is started with, and of no
+    /// other.
+    fn executable(&mut self, jar: &Path, manifest: &Manifest) {
+        let exports: Vec<String> = ["Add-Exports", "Add-Opens"]
+            .iter()
+            .flat_map(|it| manifest.words(it))
+            .map(str::to_owned)
+            .collect();
+        if !exports.is_empty() && manifest.value("Main-Class").is_some() {
+            self.manifest_exports.push((path_text(jar), exports));
+        }
     }
 
     /// Says that the class path is complete: what comes last is appended.
@@ -105,21 +133,37 @@ impl Opener {
         let metadata = std::fs::metadata(&real).with_context(missing)?;
         let role = if self.app.contains(&real) { Role::App } else { role };
         if metadata.is_dir() {
+            let loader = self.loader(&real);
             if self.opened.insert(real) {
-                self.open_folder(path, &name, role).with_context(|| name.clone())?;
+                self.open_folder(path, &name, role, loader).with_context(|| name.clone())?;
             }
             return Ok(Manifest::default());
         }
         if !metadata.is_file() {
             return Err(anyhow!("{name}: neither a file nor a folder"));
         }
+        let loader = self.loader(&real);
         if !self.opened.insert(real) {
             return Ok(Manifest::default());
         }
-        self.open_file(path, &name, role, metadata.len()).with_context(|| name.clone())
+        let manifest =
+            self.open_file(path, &name, role, loader, metadata.len()).with_context(|| name.clone())?;
+        // The JVM does not follow the `Class-Path` of modules.
+        Ok(if loader == Loader::ModulePath { Manifest::default() } else { manifest })
     }
 
-    fn open_file(&mut self, path: &Path, name: &str, role: Role, size: u64) -> anyhow::Result<Manifest> {
+    fn loader(&self, real: &Path) -> Loader {
+        if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
+    }
+
+    fn open_file(
+        &mut self,
+        path: &Path,
+        name: &str,
+        role: Role,
+        loader: Loader,
+        size: u64,
+    ) -> anyhow::Result<Manifest> {
         let mut file = std::fs::File::open(path).context("cannot be opened")?;
         let mut bytes = Vec::new();
         (&mut file).take(4).read_to_end(&mut bytes).context("cannot be read")?;
@@ -134,11 +178,11 @@ impl Opener {
         }
         bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
         file.read_to_end(&mut bytes).context("cannot be read")?;
-        let mut opener = ArchiveOpener::new(self.release, &mut self.found, &mut self.problems);
+        let mut opener = ArchiveOpener::new(self.release, &mut self.found, &mut self.problems, loader);
         opener.open(name, Blob::new(bytes), role).map_err(|what| anyhow!(what))
     }
 
-    fn open_folder(&mut self, path: &Path, name: &str, role: Role) -> anyhow::Result<()> {
+    fn open_folder(&mut self, path: &Path, name: &str, role: Role, loader: Loader) -> anyhow::Result<()> {
         if let Some(files) = jdk::files_of(path) {
             return self.open_jdk(&files, role);
         }
@@ -151,7 +195,14 @@ impl Opener {
             unpacked = true;
             if classes.is_dir() {
                 let name = path_text(&classes);
-                self.found.containers.push(folder::open(&classes, &name, role, &[], &mut self.problems));
+                self.found.containers.push(folder::open(
+                    &classes,
+                    &name,
+                    role,
+                    Loader::Program,
+                    &[],
+                    &mut self.problems,
+                ));
                 declared::folder(&classes, role, &mut self.found.declared);
             }
             let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
@@ -166,7 +217,8 @@ impl Opener {
         }
         let skip: &[&str] = if unpacked { &UNPACKED } else { &[] };
         let role = if unpacked && role == Role::App { Role::Lib } else { role };
-        let container = folder::open(path, name, role, skip, &mut self.problems);
+        let loader = if unpacked { Loader::Program } else { loader };
+        let container = folder::open(path, name, role, loader, skip, &mut self.problems);
         declared::folder(path, role, &mut self.found.declared);
         if container.classes.is_empty() && !unpacked && !jdk::files_with_extension(path, "jar").is_empty() {
             let what = format!(

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
 
 use crate::archive::{ArchiveOpener, Found};
-use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
+use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Loader, Role, Scratch};
 use crate::declared::Declared;
 use crate::image;
 use crate::image_map::ImageMap;
@@ -23,6 +23,8 @@ pub struct WorldSpec {
     pub inputs: Vec<Utf8PathBuf>,
     /// The libraries, in class-path order.
     pub class_path: Vec<Utf8PathBuf>,
+    /// Modules, and folders of modules.
+    pub module_path: Vec<Utf8PathBuf>,
     /// The JDK whose class library they use.
     pub jdk: JdkChoice,
     /// The Java release for which multi-release jars choose; `None` for that of the JDK, else 25.
@@ -39,6 +41,9 @@ pub struct LoadedWorld {
     pub release: u16,
     /// What is written beside the classes about where the program starts.
     pub declared: Vec<Declared>,
+    /// The executable jars among the inputs: containers with the entries of their manifests' `Add-Exports` and
+    /// `Add-Opens`, `module/package` each.
+    pub manifest_exports: Vec<(String, Vec<String>)>,
     /// What was odd or could not be read, in the order in which it was met.
     pub problems: Vec<Problem>,
 }
@@ -54,7 +59,8 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     let feature = jdk.as_ref().and_then(|(info, _)| info.feature);
     let release = spec.release.or(feature).unwrap_or(DEFAULT_RELEASE);
     let inputs = expand(&spec.inputs)?;
-    let mut opener = Opener::new(release, real_paths(&inputs));
+    let modules = jdk::module_files(&spec.module_path, &mut problems);
+    let mut opener = Opener::new(release, real_paths(&inputs), real_paths(&modules));
     for input in &inputs {
         opener.open(input.as_std_path(), Role::App)?;
     }
@@ -68,12 +74,27 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
         }
     }
     opener.end_class_path();
+    for module in &modules {
+        if let Err(error) = opener.open(module.as_std_path(), Role::Lib) {
+            let error = format!("{error:#}");
+            let why = error.strip_prefix(&format!("{module}: ")).unwrap_or(&error);
+            let what = format!("on the module path: {why}; its classes are missing");
+            opener.problems.push(Problem::error(module.as_str(), what));
+        }
+    }
     if let Some((_, files)) = &jdk {
         opener.open_jdk(files, Role::Jdk)?;
     }
     problems.append(&mut opener.problems);
     let Found { containers, declared, .. } = opener.found;
-    Ok(LoadedWorld { containers, jdk: jdk.map(|(info, _)| info), release, declared, problems })
+    Ok(LoadedWorld {
+        containers,
+        jdk: jdk.map(|(info, _)| info),
+        release,
+        declared,
+        manifest_exports: opener.manifest_exports,
+        problems,
+    })
 }
 
 /// Opens and lists an archive that is in memory, as an app; an error when it cannot be read at all.
@@ -83,7 +104,11 @@ pub fn list_archive(
     release: u16,
 ) -> Result<(Vec<LoadedContainer>, Vec<Problem>), String> {
     let (mut found, mut problems) = (Found::default(), Vec::new());
-    ArchiveOpener::new(release, &mut found, &mut problems).open(name, Blob::new(bytes), Role::App)?;
+    ArchiveOpener::new(release, &mut found, &mut problems, Loader::ClassPath).open(
+        name,
+        Blob::new(bytes),
+        Role::App,
+    )?;
     found.containers.append(&mut found.late);
     Ok((found.containers, problems))
 }

@@ -14,7 +14,8 @@ use driver::world::{WorldSpec, list_image, load};
 
 fn image(path: &Path) -> LoadedContainer {
     let inputs = vec![Utf8PathBuf::from_path_buf(path.to_owned()).unwrap()];
-    let spec = WorldSpec { inputs, class_path: vec![], jdk: JdkChoice::None, release: None };
+    let spec =
+        WorldSpec { inputs, class_path: vec![], module_path: vec![], jdk: JdkChoice::None, release: None };
     let mut world = load(&spec).unwrap();
     assert_eq!(world.problems, []);
     world.containers.remove(0)
@@ -132,7 +133,7 @@ fn check(home: &Path, path: &Path, scratch_folder: &Path) {
 fn the_default_jdk_is_described() {
     let Some(home) = common::jdks().into_iter().next() else { return };
     let jdk = JdkChoice::At(Utf8PathBuf::from_path_buf(home.clone()).unwrap());
-    let spec = WorldSpec { inputs: vec![], class_path: vec![], jdk, release: None };
+    let spec = WorldSpec { inputs: vec![], class_path: vec![], module_path: vec![], jdk, release: None };
     let world = load(&spec).unwrap();
     let info = world.jdk.unwrap();
     assert_eq!(Some(world.release), info.feature);

@@ -31,6 +31,7 @@ impl Folder {
         WorldSpec {
             inputs: paths(inputs),
             class_path: paths(class_path),
+            module_path: vec![],
             jdk: JdkChoice::None,
             release: None,
         }

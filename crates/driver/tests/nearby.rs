@@ -29,6 +29,7 @@ fn archives_beside_the_inputs_are_looked_into() {
     let spec = WorldSpec {
         inputs: vec![root.join("app/app.jar")],
         class_path: vec![root.join("lib/on-the-path.jar")],
+        module_path: Vec::new(),
         jdk: JdkChoice::None,
         release: None,
     };

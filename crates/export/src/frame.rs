@@ -20,7 +20,7 @@ pub struct Header {
     /// The groups of VM errors that the graphs count.
     pub vm_error_groups: Vec<&'static str>,
     /// What was assumed besides, a sentence each.
-    pub assumptions: Vec<&'static str>,
+    pub assumptions: Vec<String>,
     /// The containers in class-path order: name and role.
     pub containers: Vec<(String, &'static str)>,
 }

@@ -100,7 +100,7 @@ fn header(command: &'static str) -> Header {
         release: 17,
         world: "open",
         vm_error_groups: vec!["init"],
-        assumptions: vec!["what -- is assumed"],
+        assumptions: vec!["what -- is assumed".to_owned()],
         containers: vec![("a\u{7}.jar".to_owned(), "app")],
     }
 }

@@ -1,8 +1,8 @@
-//! Where programs start, and what is reached from there.
+//! Where programs start: what is asked for, and what is found.
 
 use analysis::whole::program::{Options, Program};
 use analysis::whole::reach::entries::{EntryChoice, entry_points};
-use analysis::whole::reachable::{EntryPoint, From, Reachable, WhyEntry};
+use analysis::whole::reachable::{EntryPoint, WhyEntry};
 use program::input::Role;
 
 pub use analysis::whole::reach::entries::Declared;
@@ -10,7 +10,6 @@ pub use analysis::whole::reachable::WhyEntry as EntryReason;
 
 use crate::MethodId;
 use crate::pattern::MethodPattern;
-use crate::whole::{ClassRecord, Setup, Whole};
 
 /// Which entry points are wanted.
 #[derive(Clone, Debug, Default)]
@@ -67,49 +66,5 @@ impl EntryRequest {
         let launched = choose(true, false);
         let starts = |it: &EntryPoint| matches!(it.why, WhyEntry::Main(_) | WhyEntry::Agent(_));
         if launched.iter().any(starts) { launched } else { choose(true, true) }
-    }
-}
-
-/// The entry points of a program, in class-path order.
-pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Vec<Entry> {
-    let program = Program::with_packages(records, &setup.options, setup.packages);
-    let points = setup.entries.map(|it| it.points(&program, &setup.options)).unwrap_or_default();
-    points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect()
-}
-
-impl Whole {
-    /// Whether there is an entry point.
-    pub fn has_entries(&self) -> bool {
-        self.reachable().is_some_and(|it| !it.entries.is_empty())
-    }
-
-    /// Whether a method is reached; `true` when that was not asked for, or the method is not in the program.
-    pub fn is_reached(&self, method: MethodId) -> bool {
-        let Some(reachable) = self.reachable() else { return true };
-        self.program().named(method).is_none_or(|it| reachable.from(it).is_some())
-    }
-
-    /// The methods that are reached, in class-path order.
-    pub fn reached(&self) -> Vec<MethodId> {
-        let program = &self.program().program;
-        let reached =
-            program.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
-        reached.map(|it| program.name(it)).collect()
-    }
-
-    /// The way from where control starts to a method, itself last; `None` if it is not reached.
-    pub fn way_to(&self, method: MethodId) -> WayTo {
-        let reachable = self.reachable()?;
-        let (from, way) = reachable.way(self.program().named(method)?)?;
-        let start = match from {
-            From::Entry(it) => Start::Entry(reachable.entries.get(it as usize)?.why),
-            From::Outside => Start::Outside,
-            From::Vm | From::Method(_) => Start::Vm,
-        };
-        Some((start, way.into_iter().map(|it| self.program().name(it)).collect()))
-    }
-
-    fn reachable(&self) -> Option<&Reachable> {
-        self.program().reachable.as_ref()
     }
 }

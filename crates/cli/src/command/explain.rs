@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
     fn new(run: &'a Run<'a>) -> Self {
         let mut places = FxHashMap::default();
         for (i, container) in run.world().containers.iter().enumerate() {
-            for (j, entry) in container.classes.iter().enumerate() {
+            for (j, entry) in container.classes.iter().enumerate().filter(|it| !run.is_lost((i, it.0))) {
                 places.entry(entry.path()).or_insert((i, j));
             }
         }
@@ -94,9 +94,9 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
     let format = result::format(settings::format(&settings, &["text", "json", "jsonl"])?);
     let select = SelectArgs { methods: vec![pattern.to_owned()] };
     let mut run = Run::open(&settings, global, input, &select)?;
-    let methods = run.selected()?;
     let targets = patterns(args.target.as_slice())?;
     let whole = whole::whole(&mut run, &args.world)?;
+    let methods = run.selected()?;
     let header = whole::header(&run, "explain", &args.world);
     let question = Question {
         pc,

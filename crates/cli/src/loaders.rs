@@ -1,0 +1,192 @@
+//! Which definitions the JVM's loaders pass over besides those that come later on the class path. A loader asks its
+//! parent first, so what the JDK has comes from there (JVMS §5.3, `ClassLoader.loadClass`), and looks for a class of a
+//! package that belongs to a named module in that module only (JEP 261, "Class loaders").
+
+use driver::container::{ClassEntry, LoadedContainer, Loader, Role};
+use driver::problem::Problem;
+use driver::world::LoadedWorld;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::modules::Module;
+
+/// Takes the definitions that are passed over out of the world. Those of the program are listed, those of libraries
+/// counted.
+pub(crate) fn pass_over(world: &mut LoadedWorld, modules: &[Module], problems: &mut Vec<Problem>) {
+    let passed_over = {
+        let Some(owners) = Owners::of(world, modules) else { return };
+        let containers = world.containers.iter().enumerate();
+        containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect::<Vec<_>>()
+    };
+    for (container, gone) in world.containers.iter_mut().zip(passed_over) {
+        if gone.contains(&true) {
+            let mut gone = gone.into_iter();
+            container.classes.retain(|_| !gone.next().unwrap_or(false));
+        }
+    }
+}
+
+/// The packages of the JDK and of named modules.
+struct Owners<'a> {
+    world: &'a LoadedWorld,
+    modules: &'a [Module],
+    /// The container and, if there is one, the module to which a package belongs.
+    packages: FxHashMap<&'a str, (usize, Option<usize>)>,
+    /// The container that defines a class, of those whose packages occur elsewhere too.
+    classes: FxHashMap<&'a str, usize>,
+    has_platform: bool,
+}
+
+/// Why a definition is passed over.
+enum Why<'a> {
+    Shadowed(&'a str),
+    OtherModule(&'a str),
+    Prohibited,
+}
+
+impl<'a> Owners<'a> {
+    /// `None` if nothing can be passed over.
+    fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
+        let has_platform = world.containers.iter().any(|it| it.platform);
+        if !has_platform && modules.is_empty() {
+            return None;
+        }
+        let (packages, classes) = Default::default();
+        let mut owners = Owners { world, modules, packages, classes, has_platform };
+        owners.list_packages();
+        let mut shared: FxHashSet<&str> = FxHashSet::default();
+        for container in world.containers.iter().filter(|it| is_judged(it)) {
+            for entry in &container.classes {
+                let package = package(entry.path());
+                if owners.packages.contains_key(package) {
+                    shared.insert(package);
+                }
+            }
+        }
+        if !shared.is_empty() {
+            owners.each(|owners, idx, _, entry| {
+                if shared.contains(package(entry.path())) {
+                    owners.classes.entry(entry.path()).or_insert(idx);
+                }
+            });
+        }
+        Some(owners)
+    }
+
+    fn list_packages(&mut self) {
+        let mut last = (usize::MAX, "");
+        self.each(|owners, idx, module, entry| {
+            let here = (idx, package(entry.path()));
+            if here != last && !is_descriptor(entry) {
+                owners.packages.entry(here.1).or_insert((idx, module));
+                last = here;
+            }
+        });
+    }
+
+    /// Goes through what the JVM would find in the JDK, then in the module path.
+    fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
+        let module_of: FxHashMap<(usize, &str), usize> = self
+            .modules
+            .iter()
+            .enumerate()
+            .map(|(idx, it)| ((it.container, it.root.as_str()), idx))
+            .collect();
+        let world = self.world;
+        for platform in [true, false] {
+            for (idx, container) in world.containers.iter().enumerate() {
+                if container.platform != platform || !platform && container.loader != Loader::ModulePath {
+                    continue;
+                }
+                // Entries of one module follow each other.
+                let mut last: Option<(&str, Option<usize>)> = None;
+                for entry in &container.classes {
+                    let root = entry.root();
+                    let module = match last {
+                        Some((of, module)) if of == root => module,
+                        _ => module_of.get(&(idx, if platform { root } else { "" })).copied(),
+                    };
+                    last = Some((root, module));
+                    if module.is_none_or(|it| self.modules[it].resolved) {
+                        it(self, idx, module, entry);
+                    }
+                }
+            }
+        }
+    }
+
+    /// For each entry of a container whether it is passed over.
+    fn passed_over(&self, idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Vec<bool> {
+        if !is_judged(container) {
+            return Vec::new();
+        }
+        if self.has_platform && container.classes.iter().any(|it| it.path() == "java/lang/Object.class") {
+            let what = "it has java/lang/Object, so it stands in for the class library of the JDK";
+            problems.push(Problem::note(container.name.clone(), what));
+            return Vec::new();
+        }
+        let mut gone = vec![false; container.classes.len()];
+        let mut first = None;
+        for (entry, gone) in container.classes.iter().zip(&mut gone) {
+            let Some(why) = self.why(idx, container.loader, entry) else { continue };
+            *gone = true;
+            let text = match why {
+                Why::Shadowed(by) => format!("shadowed by the class of this name in {by}; left out"),
+                Why::OtherModule(name) => format!(
+                    "its package is of the module {name}, and the JVM looks for its classes only there; left out"
+                ),
+                Why::Prohibited => {
+                    "the JVM takes classes of java.* packages from the JDK only; left out".into()
+                }
+            };
+            if container.role == Role::App {
+                problems.push(Problem::note(container.display(entry), text));
+            } else {
+                first.get_or_insert((entry, text));
+            }
+        }
+        if let Some((entry, text)) = first {
+            let more = gone.iter().filter(|it| **it).count() - 1;
+            let more = if more == 0 { String::new() } else { format!("; so are {more} more classes") };
+            problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
+        }
+        gone
+    }
+
+    fn why(&self, idx: usize, loader: Loader, entry: &ClassEntry) -> Option<Why<'a>> {
+        if is_descriptor(entry) {
+            return None;
+        }
+        let package = package(entry.path());
+        let owner = self.packages.get(package);
+        if let Some((owner, module)) = owner
+            && *owner != idx
+        {
+            let by = self.classes.get(entry.path()).copied().filter(|by| *by != idx);
+            // A loader that comes with the program asks the JVM's own first for what the JDK has; of other classes we do
+            // not know.
+            if let Some(by) = by.filter(|it| loader != Loader::Program || self.world.containers[*it].platform)
+            {
+                return Some(Why::Shadowed(&self.world.containers[by].name));
+            }
+            if let (Loader::ClassPath, Some(module)) = (loader, module) {
+                return Some(Why::OtherModule(&self.modules[*module].name));
+            }
+        }
+        let is_prohibited = self.has_platform && package.starts_with("java/");
+        is_prohibited.then_some(Why::Prohibited)
+    }
+}
+
+/// Whether a loader decides which of its classes count.
+fn is_judged(container: &LoadedContainer) -> bool {
+    !container.platform && container.loader != Loader::Other
+}
+
+fn is_descriptor(entry: &ClassEntry) -> bool {
+    entry.path().ends_with("module-info.class")
+}
+
+/// The package of a class by its path: `p/q` of `p/q/C.class`.
+pub(crate) fn package(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |it| it.0)
+}

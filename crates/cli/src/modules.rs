@@ -1,0 +1,219 @@
+//! The named modules of a run: those of the JDK that a program finds without asking for more, and those of the module
+//! path.
+
+use driver::container::{LoadedContainer, Loader, Scratch};
+use driver::problem::Problem;
+use driver::world::LoadedWorld;
+use ide::ModuleInfo;
+use ide::module::module_info;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A named module.
+pub(crate) struct Module {
+    /// Its name.
+    pub(crate) name: String,
+    /// What its descriptor says; `None` of an automatic module.
+    pub(crate) info: Option<ModuleInfo>,
+    /// The container that holds it, by number.
+    pub(crate) container: usize,
+    /// The root in the container below which it lies: an image holds many modules.
+    pub(crate) root: String,
+    /// Whether it is of the JDK.
+    pub(crate) platform: bool,
+    /// Whether it is there when the program runs.
+    pub(crate) resolved: bool,
+}
+
+/// The path of a descriptor below the root of its module.
+const DESCRIPTOR: &str = "module-info.class";
+
+/// All modules, those of the JDK first. What cannot be read, and modules that others hide, go to `problems`; the latter
+/// lose their classes, as the JVM does not look at them.
+pub(crate) fn modules(world: &mut LoadedWorld, problems: &mut Vec<Problem>) -> Vec<Module> {
+    let mut modules = Vec::new();
+    let mut hidden = Vec::new();
+    for (idx, container) in world.containers.iter().enumerate().filter(|it| it.1.platform) {
+        platform_modules(idx, container, &mut modules);
+    }
+    for (idx, container) in world.containers.iter().enumerate() {
+        if container.loader != Loader::ModulePath {
+            continue;
+        }
+        let Some(module) = path_module(idx, container, problems) else { continue };
+        match modules.iter().find(|it| it.name == module.name) {
+            None => modules.push(module),
+            Some(first) => {
+                let by = &world.containers[first.container].name;
+                let what = format!("the module {} is in {by} too, which counts; left out", module.name);
+                problems.push(Problem::note(container.name.clone(), what));
+                hidden.push(idx);
+            }
+        }
+    }
+    hidden.into_iter().for_each(|it| world.containers[it].classes.clear());
+    resolve(&mut modules);
+    modules
+}
+
+/// The modules of a part of the JDK. A descriptor that cannot be read makes no module; its package rules are then not
+/// known, and nothing follows from it.
+fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<Module>) {
+    let mut scratch = Scratch::new();
+    for entry in container.classes.iter().filter(|it| it.path() == DESCRIPTOR) {
+        let Ok(class) = container.bytes(entry, &mut scratch) else { continue };
+        let Ok(Some(info)) = module_info(class.bytes) else { continue };
+        let (name, root) = (info.name.clone(), entry.root().to_owned());
+        modules.push(Module {
+            name,
+            info: Some(info),
+            container: idx,
+            root,
+            platform: true,
+            resolved: false,
+        });
+    }
+}
+
+/// The module that lies in a container of the module path.
+fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Option<Module> {
+    let module = |name, info| Module {
+        name,
+        info,
+        container: idx,
+        root: String::new(),
+        platform: false,
+        resolved: true,
+    };
+    let mut fault = |what: String| problems.push(Problem::error(container.name.clone(), what));
+    let Some(entry) = container.classes.iter().find(|it| it.path() == DESCRIPTOR) else {
+        let given = container.manifest.value("Automatic-Module-Name").map(str::to_owned);
+        let name = given.or_else(|| automatic_name(&container.name));
+        if name.is_none() {
+            fault("no name of a module follows from the name of the file; the JVM refuses it".to_owned());
+        }
+        return name.map(|it| module(it, None));
+    };
+    let mut scratch = Scratch::new();
+    let info = match container.bytes(entry, &mut scratch) {
+        Ok(class) => module_info(class.bytes).map_err(|it| it.what),
+        Err(it) => Err(it.what),
+    };
+    match info {
+        Ok(Some(info)) => Some(module(info.name.clone(), Some(info))),
+        Ok(None) => {
+            fault("its module-info declares no module, so it closes nothing".to_owned());
+            None
+        }
+        Err(what) => {
+            fault(format!("its module-info cannot be read: {what}; it closes nothing"));
+            None
+        }
+    }
+}
+
+/// The name of an automatic module by that of its jar, as `java.lang.module.ModuleFinder.of` has it: without the
+/// version, with dots for all that is neither letter nor digit.
+fn automatic_name(jar: &str) -> Option<String> {
+    let file = jar.rsplit(['/', '\\']).next()?.strip_suffix(".jar")?;
+    let version = file.match_indices('-').map(|it| it.0).find(|&at| {
+        let digits = file[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
+        digits.len() < file.len() - at - 1 && (digits.is_empty() || digits.starts_with('.'))
+    });
+    let name = &file[..version.unwrap_or(file.len())];
+    let parts: Vec<&str> =
+        name.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let legal = !parts.is_empty() && parts.iter().all(|it| !it.starts_with(|it: char| it.is_ascii_digit()));
+    legal.then(|| parts.join("."))
+}
+
+/// Finds out which modules of the JDK are there when a program is started from the class path, with all of the module
+/// path (JEP 261, "Root modules"): those that export something and are no incubators, what they and the module path
+/// require, and what provides services to any of these.
+fn resolve(modules: &mut [Module]) {
+    let by_name: FxHashMap<String, usize> =
+        modules.iter().enumerate().map(|(idx, it)| (it.name.clone(), idx)).collect();
+    let is_root = |it: &Module| {
+        it.resolved || it.info.as_ref().is_some_and(|it| it.by_default && !it.exports.is_empty())
+    };
+    let mut stack: Vec<usize> = (0..modules.len()).filter(|it| is_root(&modules[*it])).collect();
+    let mut used: FxHashSet<String> = FxHashSet::default();
+    let mut seen: FxHashSet<usize> = FxHashSet::default();
+    loop {
+        while let Some(idx) = stack.pop() {
+            if !seen.insert(idx) {
+                continue;
+            }
+            modules[idx].resolved = true;
+            let Some(info) = &modules[idx].info else { continue };
+            used.extend(info.uses.iter().cloned());
+            stack.extend(info.requires.iter().filter_map(|it| by_name.get(it)));
+        }
+        let provides = |it: &Module| {
+            !it.resolved && it.info.as_ref().is_some_and(|it| it.provides.iter().any(|it| used.contains(it)))
+        };
+        stack.extend((0..modules.len()).filter(|it| provides(&modules[*it])));
+        if stack.is_empty() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::process::Command;
+
+    use driver::jdk::JdkChoice;
+    use driver::world::{WorldSpec, load};
+
+    use super::*;
+
+    #[test]
+    fn automatic_modules_are_named_by_their_files() {
+        let name = |it: &str| automatic_name(it).unwrap_or_default();
+        assert_eq!(name("lib/au-lib-1.0.jar"), "au.lib");
+        assert_eq!(name("commons-lang3-3.12.jar"), "commons.lang3");
+        assert_eq!(name("a_b--c-x2.jar"), "a.b.c.x2");
+        assert_eq!(name("a_b--c-2x.jar"), "", "2x is no identifier");
+        assert_eq!(name("x-7"), "");
+        assert_eq!(name("foo-bar-7.jar"), "foo.bar");
+        assert_eq!(name("-1.jar"), "");
+    }
+
+    /// A program that prints the modules of the boot layer would need a class; `java` itself lists them when it is
+    /// asked to show what it resolves.
+    #[test]
+    fn the_modules_that_are_there_are_those_of_the_jvm() {
+        for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
+            let out = Command::new(jdk.java())
+                .args(["--show-module-resolution", "-cp", "none", "NoSuchClass"])
+                .output()
+                .expect("java runs");
+            let text = String::from_utf8_lossy(&out.stdout);
+            let named = text.lines().filter_map(|it| {
+                if it.starts_with("root ") {
+                    return it.split(' ').nth(1);
+                }
+                // `A requires B`, `A binds B`, each with a place.
+                let (_, rest) = it.split_once(" requires ").or_else(|| it.split_once(" binds "))?;
+                rest.split(' ').next()
+            });
+            // The root of all is resolved without being listed.
+            let want: BTreeSet<&str> = named.chain(["java.base"]).collect();
+            let home = camino::Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a printable path");
+            let spec = WorldSpec {
+                inputs: vec![],
+                class_path: vec![],
+                module_path: vec![],
+                jdk: JdkChoice::At(home),
+                release: None,
+            };
+            let mut world = load(&spec).expect("the JDK can be opened");
+            let modules = modules(&mut world, &mut Vec::new());
+            let got: BTreeSet<&str> =
+                modules.iter().filter(|it| it.resolved).map(|it| it.name.as_str()).collect();
+            assert!(want.len() > 40, "{text}");
+            assert_eq!(got, want, "JDK {}", jdk.version);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Which packages are closed to classes that are not known, by the module path and by what the user and manifests say;
+//! and the sentences about it that an answer carries.
+
+use driver::config::Settings;
+use driver::problem::Problem;
+use driver::world::LoadedWorld;
+use ide::{Owner, Packages};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::loaders::package;
+use crate::modules::Module;
+
+/// What is known of packages, and what was assumed for it, a sentence each.
+#[derive(Default)]
+pub(crate) struct Closing {
+    pub(crate) packages: Packages,
+    pub(crate) assumptions: Vec<String>,
+}
+
+/// Puts together what closes packages and what opens them again.
+pub(crate) fn closing(
+    world: &LoadedWorld,
+    modules: &[Module],
+    settings: &Settings,
+    problems: &mut Vec<Problem>,
+) -> Closing {
+    let mut closing = Closing::default();
+    let mut owners = FxHashMap::default();
+    if settings.trust_sealed.value || modules.iter().any(|it| !it.platform) {
+        let holders = holders(world);
+        own_modules(modules, &holders, &mut owners, &mut closing);
+        if settings.trust_sealed.value {
+            seal(world, &holders, &mut owners, &mut closing, problems);
+        }
+    }
+    let mut owners: Vec<_> = owners.into_iter().map(|(package, owner)| (package.to_owned(), owner)).collect();
+    owners.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    closing.packages.owners = owners;
+    add_exports(world, modules, settings, &mut closing, problems);
+    closing
+}
+
+/// The containers that have classes of a package, apart from those of the JDK.
+type Holders<'a> = FxHashMap<&'a str, Vec<usize>>;
+
+fn holders(world: &LoadedWorld) -> Holders<'_> {
+    let mut holders = Holders::default();
+    for (idx, container) in world.containers.iter().enumerate().filter(|it| !it.1.platform && it.1.has_paths)
+    {
+        for entry in &container.classes {
+            let all = holders.entry(package(entry.path())).or_default();
+            if all.last() != Some(&idx) {
+                all.push(idx);
+            }
+        }
+    }
+    holders
+}
+
+/// The packages of the module path. One that is exported to some modules only is closed if all of those are there: a
+/// module that is not may come, and use it. A package that a loader of the program has too is left alone.
+fn own_modules<'a>(
+    modules: &[Module],
+    holders: &Holders<'a>,
+    owners: &mut FxHashMap<&'a str, Owner>,
+    closing: &mut Closing,
+) {
+    let names: FxHashSet<&str> = modules.iter().map(|it| it.name.as_str()).collect();
+    let of: FxHashMap<usize, usize> =
+        modules.iter().enumerate().filter(|it| !it.1.platform).map(|(idx, it)| (it.container, idx)).collect();
+    for (package, holders) in holders {
+        let [holder] = holders.as_slice() else { continue };
+        let Some(&number) = of.get(holder) else { continue };
+        let exported = is_exported(&modules[number], package, &names);
+        owners.insert(*package, Owner::Module { module: number as u32, exported });
+    }
+    let names: Vec<&str> = modules.iter().filter(|it| !it.platform).map(|it| it.name.as_str()).collect();
+    if !names.is_empty() {
+        closing.assumptions.push(format!(
+            "the program runs with these modules, to whose packages nobody adds classes (--module-path): {}",
+            listed(&names)
+        ));
+    }
+}
+
+/// Whether code that is not known may use what is public in a package of a module.
+fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool {
+    let Some(info) = module.info.as_ref().filter(|it| !it.open) else { return true };
+    let to_absent = |to: &[String]| to.iter().any(|it| !there.contains(it.as_str()));
+    info.exports.iter().any(|it| it == package)
+        || info.qualified.iter().any(|(of, to)| of == package && to_absent(to))
+}
+
+/// The packages that a manifest seals, in each container that has classes of them.
+fn seal<'a>(
+    world: &'a LoadedWorld,
+    holders: &Holders<'a>,
+    owners: &mut FxHashMap<&'a str, Owner>,
+    closing: &mut Closing,
+    problems: &mut Vec<Problem>,
+) {
+    let mut names = Vec::new();
+    let mut split = Vec::new();
+    for (package, holders) in holders {
+        let seals = |it: &usize| world.containers[*it].manifest.is_sealed(package);
+        // The JVM seals no unnamed package.
+        let Some(by) = holders.iter().find(|it| seals(it)).filter(|_| !package.is_empty()) else { continue };
+        let (by, human) = (&world.containers[*by].name, package.replace('/', "."));
+        match holders.iter().find(|it| !seals(it)) {
+            None => {
+                owners.entry(*package).or_insert(Owner::Sealed);
+                names.push(format!("{human} in {by}"));
+            }
+            Some(other) => {
+                let what = format!(
+                    "it has classes of the package {human}, which is sealed in {by}: the JVM takes those of one only, and we close nothing"
+                );
+                split.push((world.containers[*other].name.clone(), what));
+            }
+        }
+    }
+    split.sort_unstable();
+    problems.extend(split.into_iter().map(|(place, what)| Problem::note(place, what)));
+    names.sort_unstable();
+    if !names.is_empty() {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        closing
+            .assumptions
+            .push(format!("no class is added to a sealed package (--trust-sealed): {}", listed(&names)));
+    }
+}
+
+/// What `--add-exports` and the manifests of executable jars open again.
+fn add_exports(
+    world: &LoadedWorld,
+    modules: &[Module],
+    settings: &Settings,
+    closing: &mut Closing,
+    problems: &mut Vec<Problem>,
+) {
+    let asked = settings.add_exports.value.iter().map(|it| ("--add-exports", it));
+    let read =
+        world.manifest_exports.iter().flat_map(|(jar, all)| all.iter().map(move |it| (jar.as_str(), it)));
+    let mut opened = Vec::new();
+    for (place, text) in asked.chain(read) {
+        match exported_package(world, modules, text) {
+            Ok(package) => {
+                let by =
+                    if place == "--add-exports" { place.to_owned() } else { format!("manifest of {place}") };
+                opened.push(format!("{text} ({by})"));
+                closing.packages.add_exports.push(package);
+            }
+            Err(what) => {
+                problems.push(Problem::note(place, format!("{what}; nothing is opened by `{text}`")))
+            }
+        }
+    }
+    opened.sort_unstable();
+    opened.dedup();
+    closing.packages.add_exports.sort_unstable();
+    closing.packages.add_exports.dedup();
+    if !opened.is_empty() {
+        let opened: Vec<&str> = opened.iter().map(String::as_str).collect();
+        closing.assumptions.push(format!("these packages are exported to all code: {}", listed(&opened)));
+    }
+}
+
+/// The package that `module/package` names, if both are there.
+fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Result<String, String> {
+    let Some((name, package_name)) = text.split_once('/') else {
+        return Err("a package to export is written MODULE/PACKAGE".to_owned());
+    };
+    let Some(module) = modules.iter().find(|it| it.name == name) else {
+        let none = if modules.is_empty() { ": there are no modules" } else { "" };
+        return Err(format!("there is no module {name}{none}"));
+    };
+    let wanted = package_name.replace('.', "/");
+    let mut classes = world.containers[module.container].classes.iter();
+    let is_wanted = |path: &str, root: &str| {
+        (!module.platform || root == module.root)
+            && package(path) == wanted
+            && !path.ends_with("module-info.class")
+    };
+    if classes.any(|it| is_wanted(it.path(), it.root())) {
+        return Ok(wanted);
+    }
+    Err(format!("the module {name} has no package {package_name}"))
+}
+
+/// How many names a sentence lists before it only counts.
+const LISTED: usize = 8;
+
+fn listed(names: &[&str]) -> String {
+    match names.len().checked_sub(LISTED).filter(|it| *it > 0) {
+        Some(more) => format!("{} and {more} more", names[..LISTED].join(", ")),
+        None => names.join(", "),
+    }
+}

@@ -1,0 +1,53 @@
+//! What is reached from where a program starts.
+
+use analysis::whole::program::Program;
+use analysis::whole::reachable::{From, Reachable};
+use program::input::Role;
+
+use crate::MethodId;
+use crate::entries::{Entry, Start, WayTo};
+use crate::whole::{ClassRecord, Setup, Whole};
+
+/// The entry points of a program, in class-path order.
+pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Vec<Entry> {
+    let program = Program::with_packages(records, &setup.options, setup.packages);
+    let points = setup.entries.map(|it| it.points(&program, &setup.options)).unwrap_or_default();
+    points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect()
+}
+
+impl Whole {
+    /// Whether there is an entry point.
+    pub fn has_entries(&self) -> bool {
+        self.reachable().is_some_and(|it| !it.entries.is_empty())
+    }
+
+    /// Whether a method is reached; `true` when that was not asked for, or the method is not in the program.
+    pub fn is_reached(&self, method: MethodId) -> bool {
+        let Some(reachable) = self.reachable() else { return true };
+        self.program().named(method).is_none_or(|it| reachable.from(it).is_some())
+    }
+
+    /// The methods that are reached, in class-path order.
+    pub fn reached(&self) -> Vec<MethodId> {
+        let program = &self.program().program;
+        let reached =
+            program.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
+        reached.map(|it| program.name(it)).collect()
+    }
+
+    /// The way from where control starts to a method, itself last; `None` if it is not reached.
+    pub fn way_to(&self, method: MethodId) -> WayTo {
+        let reachable = self.reachable()?;
+        let (from, way) = reachable.way(self.program().named(method)?)?;
+        let start = match from {
+            From::Entry(it) => Start::Entry(reachable.entries.get(it as usize)?.why),
+            From::Outside => Start::Outside,
+            From::Vm | From::Method(_) => Start::Vm,
+        };
+        Some((start, way.into_iter().map(|it| self.program().name(it)).collect()))
+    }
+
+    fn reachable(&self) -> Option<&Reachable> {
+        self.program().reachable.as_ref()
+    }
+}

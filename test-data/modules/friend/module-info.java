@@ -1,0 +1,3 @@
+module friend {
+    requires mod;
+}

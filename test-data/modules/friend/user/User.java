@@ -1,0 +1,3 @@
+package user;
+
+public class User extends fr.Friendly { }

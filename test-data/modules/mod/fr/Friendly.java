@@ -1,0 +1,5 @@
+package fr;
+
+public class Friendly {
+    public void m() { }
+}

@@ -1,0 +1,5 @@
+package in;
+
+public class Hidden {
+    public void m() { }
+}

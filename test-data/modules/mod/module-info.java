@@ -1,0 +1,4 @@
+module mod {
+    exports out;
+    exports fr to friend;
+}

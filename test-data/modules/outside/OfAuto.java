@@ -1,0 +1,1 @@
+public class OfAuto extends au.Auto { }

@@ -1,0 +1,1 @@
+public class OfFriendly extends fr.Friendly { }

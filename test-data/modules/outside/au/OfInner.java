@@ -1,0 +1,3 @@
+package au;
+
+public class OfInner extends Inner { }

@@ -1,0 +1,3 @@
+package out;
+
+public class OfMate extends Mate { }

@@ -1,0 +1,9 @@
+package s;
+
+class A {
+    void m() { }
+
+    static void calls(A a) {
+        a.m();
+    }
+}

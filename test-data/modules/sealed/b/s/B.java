@@ -1,0 +1,3 @@
+package s;
+
+public class B extends A { }

@@ -1,0 +1,5 @@
+package java.mine;
+
+public class X {
+    public static int OURS;
+}

@@ -1,0 +1,5 @@
+package java.util;
+
+public class ArrayList {
+    public static int OURS;
+}

@@ -1,0 +1,5 @@
+package java.util;
+
+public class Mine {
+    public static int OURS;
+}

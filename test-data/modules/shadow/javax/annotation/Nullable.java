@@ -1,0 +1,5 @@
+package javax.annotation;
+
+public class Nullable {
+    public static int OURS;
+}

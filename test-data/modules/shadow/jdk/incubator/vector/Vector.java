@@ -1,0 +1,5 @@
+package jdk.incubator.vector;
+
+public class Vector {
+    public static int OURS;
+}

@@ -1,0 +1,5 @@
+package jdk.jshell;
+
+public class Mine {
+    public static int OURS;
+}

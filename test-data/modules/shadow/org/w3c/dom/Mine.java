@@ -1,0 +1,5 @@
+package org.w3c.dom;
+
+public class Mine {
+    public static int OURS;
+}

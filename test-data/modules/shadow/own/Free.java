@@ -1,0 +1,5 @@
+package own;
+
+public class Free {
+    public static int OURS;
+}

@@ -1,0 +1,5 @@
+package sun.jvm.hotspot;
+
+public class HotSpotAgent {
+    public static int OURS;
+}
