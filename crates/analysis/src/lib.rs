@@ -8,6 +8,7 @@ pub mod facts;
 pub mod fault;
 pub mod module;
 pub mod names;
+pub mod paper;
 pub mod parts;
 pub mod propagated;
 pub mod summary;

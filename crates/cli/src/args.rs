@@ -113,10 +113,14 @@ pub(crate) struct SelectArgs {
 /// What answers about a whole program rest on.
 #[derive(Args, Debug, Default)]
 pub(crate) struct WorldArgs {
+    /// By which rules answers are made: sound for what a JVM does (`jvm`), or as the paper behind ajar has them, which
+    /// promises nothing (`paper`).
+    #[arg(long, value_enum, default_value_t = ProfileArg::Jvm)]
+    pub(crate) profile: ProfileArg,
     /// Which classes may exist besides those that are there: any (`open`), only those that are named (`declared`), none
-    /// (`closed`).
-    #[arg(long, value_enum, default_value_t = WorldArg::Open)]
-    pub(crate) world: WorldArg,
+    /// (`closed`) [default: open; for profile `paper`, which knows no other, declared].
+    #[arg(long, value_enum)]
+    pub(crate) world: Option<WorldArg>,
     /// Assume that code nobody has seen keeps the `throws` clause of its method, and lets out only unchecked exceptions
     /// besides.
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -138,8 +142,17 @@ pub(crate) struct WorldArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub(crate) enum WorldArg {
+pub(crate) enum ProfileArg {
     #[default]
+    /// What a JVM of Java 8 to 25 may do, in every completion of the program.
+    Jvm,
+    /// CONFLEX: its rules over enumerated exception types, all assertions kept, initialisers and dynamic call sites
+    /// passed over, methods of the platform by their `throws` clauses.
+    Paper,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum WorldArg {
     /// Any number of unknown classes, which do all that Java lets them.
     Open,
     /// All names and the hierarchy are known, code may be missing.

@@ -175,6 +175,7 @@ impl<'a> Run<'a> {
             version: env!("CARGO_PKG_VERSION"),
             jdk: self.world.jdk.as_ref().map(driver::jdk::JdkInfo::description),
             release: self.world.release,
+            profile: "jvm",
             world: "open",
             vm_error_groups: vec!["init"],
             assumptions: assumptions.iter().map(|it| (*it).to_owned()).collect(),

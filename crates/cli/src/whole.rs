@@ -3,17 +3,18 @@
 use std::ops::ControlFlow;
 
 use anyhow::bail;
-use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
 use driver::declared::DeclaredBy;
 use driver::parallel::map_ordered;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
+use ide::profile::{Answers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{MethodId, WholeOptions, WorldKind};
 use rustc_hash::FxHashSet;
 
-use crate::args::{AssumeArg, WorldArg, WorldArgs};
+use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
 use crate::progress::Progress;
 use crate::run::{Kept, Run, patterns};
 
@@ -34,8 +35,19 @@ struct Worker {
     lower: ide::Scratch,
 }
 
-/// Takes all classes apart and joins them. What the result shows of them is kept by the run, so that no class is taken
-/// apart twice.
+/// Takes all classes apart and joins them, for either profile. What the result shows of them is kept by the run, so that
+/// no class is taken apart twice.
+///
+/// # Errors
+/// When a thread cannot be started; when profile `paper` is asked for what it does not know.
+pub(crate) fn answers(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+    match args.profile {
+        ProfileArg::Jvm => Ok(Answers::Jvm(whole(run, args)?)),
+        ProfileArg::Paper => paper(run, args),
+    }
+}
+
+/// The same for profile `jvm` alone.
 ///
 /// # Errors
 /// When a thread cannot be started.
@@ -43,14 +55,17 @@ pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'sta
     joined(run, args, true)
 }
 
-/// As [`whole`], for who does not ask what methods let out.
-pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'static Whole> {
-    joined(run, args, false)
+/// As [`answers`], for who does not ask what methods let out.
+pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+    match args.profile {
+        ProfileArg::Jvm => Ok(Answers::Jvm(joined(run, args, false)?)),
+        ProfileArg::Paper => paper(run, args),
+    }
 }
 
 fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'static Whole> {
     let items = items(run);
-    let Read { records, answers, origins } = read(run, &items)?;
+    let Read { records, answers, origins } = records(run, &items)?;
     let request = args.rta.then(|| request(run, &args.entry)).transpose()?;
     let entries = request.as_ref();
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
@@ -82,7 +97,7 @@ pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> 
     let request = request(run, &args.entry)?;
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    Ok(Whole::joined(read(run, &items(run))?.records, &setup))
+    Ok(Whole::joined(records(run, &items(run))?.records, &setup))
 }
 
 /// The entry points. Asks nothing of the platform.
@@ -92,7 +107,7 @@ pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Ent
     let request = request(run, &args.entry)?;
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    Ok(ide::reached::entries(read(run, &items)?.records, &setup))
+    Ok(ide::reached::entries(records(run, &items)?.records, &setup))
 }
 
 /// What `--entry` asks for.
@@ -113,30 +128,66 @@ fn request(run: &Run<'_>, written: &[String]) -> anyhow::Result<EntryRequest> {
     })
 }
 
-/// What was read.
-struct Read {
-    records: Vec<(ClassRecord, ide::Role)>,
-    /// The answers that were made on the way, by the number of the class among those that are shown.
-    answers: Vec<Option<ClassAnswer>>,
-    /// The item of each record.
-    origins: Vec<usize>,
-}
-
-fn read(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<Read> {
-    let mut records: Vec<(ClassRecord, ide::Role)> = Vec::with_capacity(items.len());
-    let mut answers = Vec::new();
-    let mut origins: Vec<usize> = Vec::with_capacity(items.len());
-    let mut progress = Progress::new(items.len(), run.global.quiet, false);
-    let mut index = 0;
+fn records(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
     let select = |it: &MethodId| run.selected_by_any(it);
-    let work = |worker: &mut Worker, item: &Item<'_>| {
-        let class = item.container.bytes(item.entry, &mut worker.read).ok()?;
+    read(run, items, |worker, item, class| {
         // A class with something to say about its entry is read again when it is shown.
         if item.shown.is_some() && class.note.is_none() {
             let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower).ok()?;
-            return Some((record, Some(answer)));
+            return Some(((record, role(item.container)), Some(answer)));
         }
-        Some((read_class(class.bytes, &mut worker.lower).ok()?, None))
+        Some(((read_class(class.bytes, &mut worker.lower).ok()?, role(item.container)), None))
+    })
+}
+
+fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+    if args.world.is_some_and(|it| it != WorldArg::Declared) {
+        bail!("profile `paper` knows the world `declared` only: all names and the hierarchy are known");
+    }
+    if args.assume.is_some() || args.link_errors || args.async_errors || args.rta {
+        bail!(
+            "profile `paper` has no `--assume`, `--link-errors`, `--async-errors` or `--rta`: it knows no errors of the VM, no unknown code that keeps a contract, and calls by MCA only"
+        );
+    }
+    let select = |it: &MethodId| run.selected_by_any(it);
+    let read = read(run, &items(run), |worker, item, class| {
+        // A platform that is asked about itself is a program like any other.
+        if item.container.role == Role::Jdk {
+            return Some(((read_api_class(class.bytes).ok()?, true), None));
+        }
+        let (record, answer) = paper_record_and_answer(class.bytes, &select, &mut worker.lower).ok()?;
+        let answer = Some(answer).filter(|_| item.shown.is_some() && class.note.is_none());
+        Some(((record, false), answer))
+    })?;
+    run.keep(Kept { answers: read.answers, ..Kept::default() });
+    Ok(Answers::paper(read.records))
+}
+
+/// What was read, in class-path order.
+struct Read<R> {
+    /// What is made of each class that can be read.
+    records: Vec<R>,
+    /// The item of each record.
+    origins: Vec<usize>,
+    /// The answers that were made on the way, by the number of the class among those that are shown.
+    answers: Vec<Option<ClassAnswer>>,
+}
+
+fn read<R: Send>(
+    run: &Run<'_>,
+    items: &[Item<'_>],
+    take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Option<(R, Option<ClassAnswer>)> + Sync,
+) -> anyhow::Result<Read<R>> {
+    let mut records: Vec<R> = Vec::with_capacity(items.len());
+    let mut origins: Vec<usize> = Vec::with_capacity(items.len());
+    let mut answers = Vec::new();
+    let mut progress = Progress::new(items.len(), run.global.quiet, false);
+    let mut index = 0;
+    let work = |worker: &mut Worker, item: &Item<'_>| {
+        let mut read = std::mem::take(&mut worker.read);
+        let made = item.container.bytes(item.entry, &mut read).ok().and_then(|it| take(worker, item, &it));
+        worker.read = read;
+        made
     };
     let done: ControlFlow<()> =
         map_ordered(items, run.settings.threads.value, Worker::default, work, |made| {
@@ -145,7 +196,7 @@ fn read(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<Read> {
             index += 1;
             // A class that cannot be read is outside. Those of the program are listed when they are shown.
             if let Ok(Some((record, answer))) = made {
-                records.push((record, role(item.container)));
+                records.push(record);
                 origins.push(index - 1);
                 if let (Some(number), Some(answer)) = (item.shown, answer) {
                     if answers.len() <= number {
@@ -195,9 +246,9 @@ fn role(container: &LoadedContainer) -> ide::Role {
 fn options(run: &Run<'_>, args: &WorldArgs) -> WholeOptions {
     WholeOptions {
         world: match args.world {
-            WorldArg::Open => WorldKind::Open,
-            WorldArg::Declared => WorldKind::Declared,
-            WorldArg::Closed => WorldKind::Closed,
+            None | Some(WorldArg::Open) => WorldKind::Open,
+            Some(WorldArg::Declared) => WorldKind::Declared,
+            Some(WorldArg::Closed) => WorldKind::Closed,
         },
         release: Some(run.world().release),
         assume_contract: args.assume == Some(AssumeArg::Contract),
@@ -211,21 +262,20 @@ pub(crate) const RTA: &str = "reflection, serialization, handles that code looks
 
 /// What the answers rest on.
 pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> Header {
+    let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
     let mut assumptions = Vec::new();
-    if args.assume.is_some() {
-        assumptions.push(
-            "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides",
-        );
-    }
-    if args.rta {
-        assumptions.push(RTA);
-    }
+    assumptions.extend(args.assume.map(|_| contract));
+    assumptions.extend(args.rta.then_some(RTA));
     let mut header = run.header(command, &assumptions);
     header.assumptions.extend(run.closing.assumptions.iter().cloned());
+    if args.profile == ProfileArg::Paper {
+        (header.profile, header.world, header.vm_error_groups) = ("paper", "declared", Vec::new());
+        return header;
+    }
     header.world = match args.world {
-        WorldArg::Open => "open",
-        WorldArg::Declared => "declared",
-        WorldArg::Closed => "closed",
+        None | Some(WorldArg::Open) => "open",
+        Some(WorldArg::Declared) => "declared",
+        Some(WorldArg::Closed) => "closed",
     };
     header.vm_error_groups = vec!["init", "link"];
     if args.async_errors {

@@ -132,6 +132,7 @@ fn origin(it: Origin) -> &'static str {
         Origin::Linking => "linking",
         Origin::Conversion => "conversion",
         Origin::NativeRow(_) => "native-row",
+        Origin::Signature(_) => "signature",
         Origin::Vm => "vm",
     }
 }
@@ -147,6 +148,7 @@ fn rule(it: Step) -> Option<&'static str> {
         Step::Raised(Origin::Instruction) => "JVMS 6.5",
         Step::Raised(Origin::Linking) => "JVMS 5.4",
         Step::Raised(Origin::NativeRow(_)) => "table of native methods",
+        Step::Raised(Origin::Signature(_)) => "throws clause",
         Step::Raised(Origin::Vm) => "JVMS 6.3",
         Step::Open(_) => return None,
     })

@@ -15,6 +15,8 @@ pub struct Header {
     pub jdk: Option<String>,
     /// The Java release for which multi-release jars were read.
     pub release: u16,
+    /// By which rules the answers are made: `jvm`, or `paper`, which promises nothing.
+    pub profile: &'static str,
     /// The world assumed: `open`.
     pub world: &'static str,
     /// The groups of VM errors that the graphs count.
@@ -85,6 +87,8 @@ pub(crate) fn header_members(out: &mut Vec<u8>, header: &Header) {
     }
     key(out, "release");
     number(out, header.release);
+    key(out, "profile");
+    string(out, header.profile);
     key(out, "world");
     string(out, header.world);
     key(out, "vm_error_groups");
@@ -152,7 +156,12 @@ pub(crate) fn header_lines(header: &Header) -> Vec<String> {
     let mut lines = vec![
         format!("ajar {} {}", header.version, header.command),
         format!("jdk: {jdk}; release {}", header.release),
-        format!("world: {}; VM error groups: {}", header.world, header.vm_error_groups.join(", ")),
+        format!(
+            "profile: {}; world: {}; VM error groups: {}",
+            header.profile,
+            header.world,
+            header.vm_error_groups.join(", ")
+        ),
     ];
     lines.extend(header.assumptions.iter().map(|it| format!("assumed: {it}")));
     lines

@@ -120,9 +120,9 @@ pub(crate) fn method(
         }
         out.extend(b"</node>\n");
     }
-    for edge in &graph.cfg.edges {
+    for (edge, label) in words::edges(graph, body) {
         let _ = write!(out, r#"<edge source="{id}n{}" target="{id}n{}">"#, edge.from.0, edge.to.0);
-        if let Some(label) = words::label(&graph.cfg, body, *edge) {
+        if let Some(label) = label {
             data(out, "label", label);
         }
         data(out, "edge_kind", words::edge_kind(edge.kind));

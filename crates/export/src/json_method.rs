@@ -90,14 +90,14 @@ pub(crate) fn cfg(
         out.push(b'}');
     });
     key(out, "edges");
-    array(out, graph.cfg.edges.iter(), |out, edge| {
+    array(out, words::edges(graph, &it.code.body), |out, (edge, label)| {
         out.push(b'{');
         key(out, "from");
         number(out, edge.from.0);
         key(out, "to");
         number(out, edge.to.0);
         key(out, "label");
-        match words::label(&graph.cfg, &it.code.body, *edge) {
+        match label {
             Some(it) => method_name(out, it),
             None => out.extend(b"null"),
         }

@@ -135,7 +135,7 @@ pub(crate) fn step_name(it: Step) -> Option<Named> {
     match it {
         Step::Method(it) | Step::Dispatch(it) | Step::Rethrown(it) => Some(Named::Method(it)),
         Step::Initializer(it) | Step::Glue(it) => Some(Named::Class(it)),
-        Step::Raised(Origin::NativeRow(it)) => Some(Named::Method(it)),
+        Step::Raised(Origin::NativeRow(it) | Origin::Signature(it)) => Some(Named::Method(it)),
         Step::Raised(_) => None,
         Step::Open(it) => named(it),
     }

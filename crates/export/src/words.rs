@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ide::{Body, Cfg, Edge, EdgeKind, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
+use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
 
 /// The `kind` of a node.
 pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
@@ -74,8 +74,22 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
     Ok(())
 }
 
+/// The edges of the definition: each edge of the graph, with one of its labels.
+pub(crate) fn edges<'a>(
+    graph: &'a Graph,
+    body: &'a Body,
+) -> impl Iterator<Item = (Edge, Option<MethodId>)> + 'a {
+    graph.cfg.edges.iter().enumerate().flat_map(move |(i, &edge)| {
+        let labels = match graph.labels.get(i) {
+            Some(it) => it.to_vec(),
+            None => vec![label(&graph.cfg, body, edge)],
+        };
+        labels.into_iter().map(move |it| (edge, it))
+    })
+}
+
 /// The label of an edge as the paper has it: the called method, or nothing for ε.
-pub(crate) fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodId> {
+fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodId> {
     graph.label(body, edge).map(|it| {
         let it = it.get();
         MethodId {

@@ -56,6 +56,7 @@ fn document(format: Format) -> String {
         version: "0.0.0",
         jdk: None,
         release: 25,
+        profile: "jvm",
         world: "open",
         vm_error_groups: vec!["init"],
         assumptions: Vec::new(),

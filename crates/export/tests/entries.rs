@@ -14,6 +14,7 @@ fn header() -> Header {
         version: "0.1.0",
         jdk: None,
         release: 25,
+        profile: "jvm",
         world: "open",
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],

@@ -104,6 +104,7 @@ fn document(format: Format, all: &[Explanation]) -> String {
         version: "0.0.0",
         jdk: None,
         release: 25,
+        profile: "jvm",
         world: "open",
         vm_error_groups: vec!["init"],
         assumptions: Vec::new(),

@@ -98,6 +98,7 @@ fn header(command: &'static str) -> Header {
         version: "0.0.0",
         jdk: Some("JDK \"17\"".to_owned()),
         release: 17,
+        profile: "jvm",
         world: "open",
         vm_error_groups: vec!["init"],
         assumptions: vec!["what -- is assumed".to_owned()],

@@ -15,6 +15,7 @@ fn the_document_keeps_its_schema() {
         version: "0.1.0",
         jdk: None,
         release: 25,
+        profile: "jvm",
         world: "open",
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],

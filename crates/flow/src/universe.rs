@@ -296,6 +296,15 @@ impl Universe {
         acc
     }
 
+    /// The classes whose *exactly* atom the set has, by name: the whole set where no type is extensible.
+    pub fn classes(&self, it: SetId) -> Vec<ClassName> {
+        let bits = self.sets.bits(it);
+        let has = self.types.iter().filter(|it| get(bits, it.atom));
+        let mut acc: Vec<ClassName> = has.map(|it| it.class).collect();
+        acc.sort_unstable_by_key(|it| it.bytes());
+        acc
+    }
+
     /// How many types the universe has.
     pub fn len(&self) -> usize {
         self.types.len()

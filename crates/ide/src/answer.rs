@@ -150,13 +150,22 @@ pub fn class_record_and_answer(
     let options = PartOptions { positions: true, select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
     let record = class_record_of(bytes, &parts, &methods).map_err(Fault::from)?;
-    let mut answer = ClassAnswer::new(&parts);
+    Ok((record, answer_of(&parts, methods, select)))
+}
+
+/// The answer about the selected methods of a class that has been taken apart, without graphs.
+pub(crate) fn answer_of(
+    parts: &ClassParts<'_>,
+    methods: Vec<MethodPart>,
+    select: &dyn Fn(&MethodId) -> bool,
+) -> ClassAnswer {
+    let mut answer = ClassAnswer::new(parts);
     for part in methods {
         if select(&part.id()) {
             answer.add(part, |_| Cfg::default());
         }
     }
-    Ok((record, answer))
+    answer
 }
 
 /// The methods that the class in `bytes` declares, in file order; none if it cannot be read.

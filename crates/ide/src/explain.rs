@@ -148,27 +148,49 @@ impl Whole {
             Some(answer) => self.calls(method, &answer.code),
             None => self.unseen_calls(method),
         };
-        let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
-        let mut acc = Vec::new();
-        for call in calls {
-            let spot = spot(sources, method, call.instr);
-            let named = call.targets.iter().chain(&call.possible);
-            let goes = scope.target.is_none() || named.clone().any(wanted);
-            if !goes || scope.pc.is_some() && spot.pc != scope.pc {
-                continue;
-            }
-            let targets = named.filter(|it| wanted(it)).map(|&target| ExplainedTarget {
-                method: target,
-                possible: !call.targets.contains(&target),
-                receivers: match call.declared {
-                    Some(declared) => self.receivers(method, declared, target, scope.receivers),
-                    None => Vec::new(),
-                },
-            });
-            acc.push(ExplainedCall { spot, targets: targets.collect(), call });
-        }
-        acc
+        let receivers =
+            |declared: MethodId, target: MethodId| self.receivers(method, declared, target, scope.receivers);
+        calls_explained(sources, scope, calls, &receivers)
     }
+}
+
+/// Why a method lets out what it does, by ways that are known.
+pub(crate) fn ways_explained(
+    sources: &mut dyn Sources,
+    method: MethodId,
+    ways: Vec<Way>,
+) -> Vec<ExplainedException> {
+    let spot = spot(sources, method, None);
+    ways.into_iter().map(|it| explained(sources, spot.clone(), it)).collect()
+}
+
+/// The calls of a method that are in scope; `receivers` tells for a call by names who selects a target.
+pub(crate) fn calls_explained(
+    sources: &mut dyn Sources,
+    scope: &Scope<'_>,
+    calls: Vec<Call>,
+    receivers: &dyn Fn(MethodId, MethodId) -> Vec<Receiver>,
+) -> Vec<ExplainedCall> {
+    let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
+    let mut acc = Vec::new();
+    for call in calls {
+        let spot = spot(sources, scope.method, call.instr);
+        let named = call.targets.iter().chain(&call.possible);
+        let goes = scope.target.is_none() || named.clone().any(wanted);
+        if !goes || scope.pc.is_some() && spot.pc != scope.pc {
+            continue;
+        }
+        let targets = named.filter(|it| wanted(it)).map(|&target| ExplainedTarget {
+            method: target,
+            possible: !call.targets.contains(&target),
+            receivers: match call.declared {
+                Some(declared) => receivers(declared, target),
+                None => Vec::new(),
+            },
+        });
+        acc.push(ExplainedCall { spot, targets: targets.collect(), call });
+    }
+    acc
 }
 
 fn instrs_at(answer: &MethodAnswer, pc: u16) -> Vec<InstrId> {
@@ -181,7 +203,7 @@ fn explained(sources: &mut dyn Sources, at: Spot, way: Way) -> ExplainedExceptio
     for it in way.steps {
         let method = match it.step {
             Step::Method(method) | Step::Rethrown(method) => Some(method),
-            Step::Raised(Origin::NativeRow(method)) => Some(method),
+            Step::Raised(Origin::NativeRow(method) | Origin::Signature(method)) => Some(method),
             _ => None,
         };
         let spot = match (it.instr, method) {

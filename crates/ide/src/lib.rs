@@ -15,6 +15,7 @@ pub mod hints;
 pub mod host;
 pub mod module;
 pub mod pattern;
+pub mod profile;
 pub mod reached;
 pub mod whole;
 

@@ -99,7 +99,10 @@ impl Whole {
 
     /// The final graph of a method, with where its calls go if that is wanted; empty for one that is not in the program.
     pub fn graph(&self, work: &mut Work, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
-        let Some(id) = self.program.named(method) else { return Graph::default() };
+        let Some(id) = self.program.named(method).filter(|&it| self.program.program.ghost(it).is_none())
+        else {
+            return Graph::default();
+        };
         let mut graph = self.program.graph(&mut work.exceptions, &mut work.texts, id, code);
         if calls {
             graph.calls = self.program.calls(id, code);

@@ -186,6 +186,8 @@ pub enum Origin {
     Conversion,
     /// A native method, as its row in our table says.
     NativeRow(MethodName),
+    /// The signature of a method declares it, in profile `paper`.
+    Signature(MethodName),
     /// The VM by itself, at any instruction.
     Vm,
 }

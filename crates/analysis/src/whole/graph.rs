@@ -19,6 +19,7 @@ use super::flows::{Flow, OpenCause};
 use super::lattice::{Exceptions, Value};
 use super::nodes::Node;
 use super::program::WholeProgram;
+use crate::names::MethodId as MethodName;
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
 
@@ -35,6 +36,9 @@ pub struct Graph {
     pub sets: Vec<RaisedSet>,
     /// Where its calls go, by instruction; empty when that was not asked.
     pub calls: Vec<Call>,
+    /// The labels of each edge, `None` for ε, in profile `paper`: an edge of the definition for each. Empty otherwise:
+    /// there an edge has one label, the method as the instruction names it.
+    pub labels: Vec<Box<[Option<MethodName>]>>,
 }
 
 /// A set of exceptions.
@@ -129,7 +133,7 @@ impl WholeProgram {
                 drawing.leave(instr, set);
             }
         });
-        Graph { cfg, sets: acc.sets, calls: Vec::new() }
+        Graph { cfg, sets: acc.sets, calls: Vec::new(), labels: Vec::new() }
     }
 
     /// The reason nearest to a node for what is open about it.

@@ -4,7 +4,7 @@ use export::fragment::calls_fragment;
 use ide::Call;
 use ide::answer::ClassAnswer;
 use ide::pattern::MethodPattern;
-use ide::whole::Whole;
+use ide::profile::Answers;
 
 use crate::args::{CallsArgs, Global, SelectArgs};
 use crate::report::Outcome;
@@ -14,7 +14,7 @@ use crate::{settings, whole};
 
 struct Calls<'a> {
     form: Form,
-    whole: &'a Whole,
+    whole: &'a Answers,
     /// Only calls that may go to one of these; all if there is none.
     to: Vec<MethodPattern>,
 }
@@ -60,5 +60,5 @@ pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Outcome> 
     let to = if args.callers { patterns(&args.select.methods)? } else { Vec::new() };
     let whole = whole::calls_only(&mut run, &args.world)?;
     let header = whole::header(&run, "calls", &args.world);
-    write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole, to })
+    write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole: &whole, to })
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use export::form::{Format, Nodes};
 use export::fragment::cfg_fragment;
 use ide::answer::ClassAnswer;
-use ide::whole::{Whole, Work};
+use ide::profile::{Answers, ProfileWork};
 use ide::{Graph, Human};
 
 use crate::args::{CfgArgs, Global, NodesArg};
@@ -17,9 +17,9 @@ use crate::{settings, whole};
 struct Graphs<'a> {
     form: Form,
     nodes: Nodes,
-    whole: &'a Whole,
+    whole: &'a Answers,
     /// What workers that are done with a class left.
-    work: Mutex<Vec<Work>>,
+    work: Mutex<Vec<ProfileWork>>,
 }
 
 impl Maker for Graphs<'_> {
@@ -70,12 +70,12 @@ pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Outcome> {
         NodesArg::Blocks => Nodes::Blocks,
         NodesArg::Instructions => Nodes::Instructions,
     };
-    let whole = whole::whole(&mut run, &args.world)?;
+    let whole = whole::answers(&mut run, &args.world)?;
     let header = whole::header(&run, "cfg", &args.world);
     write(&run, header, format, args.output.output.as_ref(), |form| Graphs {
         form,
         nodes,
-        whole,
+        whole: &whole,
         work: Mutex::default(),
     })
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
     let select = SelectArgs { methods: args.methods.clone() };
     let run = Run::open(&settings, global, input, &select)?;
     let world = WorldArgs {
-        world: args.world,
+        world: Some(args.world),
         rta: !args.methods.is_empty(),
         entry: args.entry.clone(),
         ..WorldArgs::default()

@@ -10,7 +10,7 @@ use export::explain::explanation_fragment;
 use ide::answer::{MethodAnswer, class_answer};
 use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
-use ide::whole::Whole;
+use ide::profile::Answers;
 use ide::{MethodId, Text};
 use rustc_hash::FxHashMap;
 
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
     let select = SelectArgs { methods: vec![pattern.to_owned()] };
     let mut run = Run::open(&settings, global, input, &select)?;
     let targets = patterns(args.target.as_slice())?;
-    let whole = whole::whole(&mut run, &args.world)?;
+    let whole = whole::answers(&mut run, &args.world)?;
     let methods = run.selected()?;
     let header = whole::header(&run, "explain", &args.world);
     let question = Question {
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         targets: &targets,
         receivers: if format.is_some() { ALL_RECEIVERS } else { SHOWN_RECEIVERS },
     };
-    let explanations = explanations(&run, whole, &methods, &question);
+    let explanations = explanations(&run, &whole, &methods, &question);
     if explanations.is_empty() {
         bail!("nothing like that happens there in this world");
     }
@@ -144,7 +144,7 @@ struct Question<'a> {
 /// Of a method what it lets out, of an instruction its calls too, unless flags ask for one of both.
 fn explanations(
     run: &Run<'_>,
-    whole: &Whole,
+    whole: &Answers,
     methods: &[MethodId],
     question: &Question<'_>,
 ) -> Vec<Explanation> {

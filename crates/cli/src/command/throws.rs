@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use export::fragment::throws_fragment;
 use ide::answer::ClassAnswer;
-use ide::whole::{Whole, Work};
+use ide::profile::{Answers as Whole, ProfileWork};
 
 use crate::args::{Global, ThrowsArgs};
 use crate::report::Outcome;
@@ -16,7 +16,7 @@ struct Answers<'a> {
     form: Form,
     whole: &'a Whole,
     /// What workers that are done with a class left.
-    work: Mutex<Vec<Work>>,
+    work: Mutex<Vec<ProfileWork>>,
 }
 
 impl Maker for Answers<'_> {
@@ -45,11 +45,11 @@ pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Outcome>
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json", "jsonl"])?;
     let mut run = Run::open(&settings, global, input, &args.select)?;
-    let whole = whole::whole(&mut run, &args.world)?;
+    let whole = whole::answers(&mut run, &args.world)?;
     let header = whole::header(&run, "throws", &args.world);
     write(&run, header, format, args.output.output.as_ref(), |form| Answers {
         form,
-        whole,
+        whole: &whole,
         work: Mutex::default(),
     })
 }

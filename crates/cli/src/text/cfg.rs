@@ -169,9 +169,24 @@ fn shortened(items: &[String], most: usize) -> String {
 }
 
 fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Graph, style: Style) {
+    // Where each type has a node of its own, those that arise at the same places and share a fate stand on one line.
+    let mut known: Vec<(&Raise<SetRef>, Vec<Part>)> = Vec::new();
+    let mut rows: FxHashMap<(&[InstrId], Fate), usize> = FxHashMap::default();
     for raise in block.raises.iter().filter(|it| graph.set(it.set).open.is_none()) {
-        let what = parts(&graph.set(raise.set).parts);
-        let text = format!("! {what} at {} {}", places(it, &raise.instrs), fate(raise));
+        let parts = &graph.set(raise.set).parts;
+        let next = known.len();
+        let row = if graph.labels.is_empty() {
+            next
+        } else {
+            *rows.entry((&raise.instrs, raise.fate)).or_insert(next)
+        };
+        match known.get_mut(row) {
+            Some(it) => it.1.extend(parts.iter()),
+            None => known.push((raise, parts.to_vec())),
+        }
+    }
+    for (raise, what) in known {
+        let text = format!("! {} at {} {}", parts(&what), places(it, &raise.instrs), fate(raise));
         let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
     // The open parts that share a fate on one line, each with its cause.

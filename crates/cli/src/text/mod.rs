@@ -18,8 +18,11 @@ use style::{Ink, Style};
 pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
     let jdk = header.jdk.as_deref().unwrap_or("no JDK");
     let groups = header.vm_error_groups.join(", ");
+    let profile =
+        if header.profile == "jvm" { String::new() } else { format!("profile {}; ", header.profile) };
+    let errors = if groups.is_empty() { "none" } else { &groups };
     let mut text = format!(
-        "// ajar {}: {jdk}; release {}; world {}; VM errors: {groups}\n",
+        "// ajar {}: {jdk}; release {}; {profile}world {}; VM errors: {errors}\n",
         header.version, header.release, header.world
     );
     for it in &header.assumptions {

@@ -27,6 +27,7 @@ pub(crate) fn raised(it: Origin) -> String {
         Origin::Linking => "linking raises it, as the classes do not fit".to_owned(),
         Origin::Conversion => "the cast of an argument or result raises it".to_owned(),
         Origin::NativeRow(method) => format!("the native {} raises it, by our table", Human(method)),
+        Origin::Signature(method) => format!("{} declares it", Human(method)),
         Origin::Vm => "the VM may raise it anywhere".to_owned(),
     }
 }

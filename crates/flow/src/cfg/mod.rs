@@ -118,6 +118,17 @@ pub fn normal_node(instr: InstrId) -> NodeId {
     NodeId(ordinal(instr))
 }
 
+impl<S> Cfg<S> {
+    /// The graph of these nodes and edges; edges of one start keep their order. For graphs that are not drawn from a
+    /// body alone: no handler is said to be entered by VM errors only.
+    pub fn of(nodes: Vec<Node<S>>, mut edges: Vec<Edge>) -> Self {
+        edges.sort_by_key(|it| it.from);
+        let first = |node: usize| edges.partition_point(|it| (it.from.0 as usize) < node) as u32;
+        let starts = (0..=nodes.len()).map(first).collect();
+        Cfg { nodes, edges, starts, entered_only_by_vm_errors: Box::default() }
+    }
+}
+
 impl<S: PartialEq> Cfg<S> {
     /// The entry node; none in the graph of an empty body.
     pub fn entry(&self) -> Option<NodeId> {

@@ -1,0 +1,209 @@
+//! The environment with its fixed point, and the answers that it gives, in the same shape as those of [`crate::whole`].
+
+use bir::body::{CallKind, Instr};
+use classfile::names::{ClassName, Descriptor, Name};
+use flow::throwables::well_known;
+use flow::universe::{SetId, Universe};
+use program::members::MethodId;
+use rustc_hash::FxHashSet;
+
+use super::environment::{Callee, Definition, Environment, Record};
+use super::extract;
+use super::intra::Raises;
+use super::propagation::{Propagated, propagated};
+use crate::names::{MethodId as MethodName, Text};
+use crate::parts::MethodCode;
+use crate::whole::answers::{Call, CallWord, Origin, Step, Throws, Why};
+use crate::whole::explain::{Way, WayStep};
+use crate::whole::graph::Graph;
+
+/// An environment and what its methods propagate.
+pub struct Paper {
+    /// Γ.
+    pub environment: Environment,
+    propagated: Propagated,
+}
+
+impl Paper {
+    /// The environment of these classes, in class-path order, each with whether it is of the API.
+    pub fn new(records: Vec<(Record, bool)>) -> Self {
+        let mut environment = Environment::new(records);
+        let mut universe = environment.exceptions.clone();
+        let propagated = propagated(&environment, &mut universe);
+        environment.exceptions = universe;
+        Paper { environment, propagated }
+    }
+
+    fn named(&self, method: MethodName) -> Option<MethodId> {
+        let hierarchy = &self.environment.hierarchy;
+        let class = hierarchy.class(ClassName::new(method.class.0))?;
+        let descriptor = Descriptor::new(method.descriptor.0);
+        let index = hierarchy.method(class, Name::new(method.name.0), descriptor)?;
+        Some(MethodId { class, index })
+    }
+
+    /// Whether the method is a ghost, so that the code in its class file is not its own.
+    pub fn is_ghost(&self, method: MethodName) -> bool {
+        let definition = self.named(method).map(|it| self.environment.definition(it));
+        matches!(definition, Some(Definition::Unavailable(Some(_))))
+    }
+
+    /// The graph of an available method; empty for any other.
+    pub fn graph(
+        &self,
+        universe: &mut Universe,
+        method: MethodName,
+        code: &MethodCode,
+        calls: bool,
+    ) -> Graph {
+        let available = self.named(method).map(|it| self.environment.definition(it));
+        if !matches!(available, Some(Definition::Available(_))) {
+            return Graph::default();
+        }
+        let mut graph = extract::graph(&self.environment, &self.propagated, universe, code);
+        if calls {
+            graph.calls = self.calls(code);
+        }
+        graph
+    }
+
+    /// Where calls go: the labels of the graph but ε, by instruction.
+    pub fn calls(&self, code: &MethodCode) -> Vec<Call> {
+        let mut acc = Vec::new();
+        for (pc, instr) in code.body.instrs.iter() {
+            let Some((declared, callees)) = extract::callees(&self.environment, &code.body, pc) else {
+                continue;
+            };
+            let labels = callees.into_iter().filter_map(|it| extract::label(&self.environment, it));
+            let mut targets: Vec<MethodName> = labels.collect();
+            targets.sort_unstable();
+            targets.dedup();
+            if !targets.is_empty() {
+                acc.push(Call {
+                    instr: Some(pc),
+                    kind: word(instr),
+                    declared: Some(MethodName::of(declared)),
+                    targets,
+                    glue: Vec::new(),
+                    possible: Vec::new(),
+                    errors: Vec::new(),
+                    open: None,
+                });
+            }
+        }
+        acc
+    }
+
+    /// What a method propagates: by its code, or by what is declared; none for an abstract method, which has no part.
+    pub fn throws(&self, universe: &mut Universe, method: MethodName) -> Option<Throws> {
+        let id = self.named(method)?;
+        if matches!(self.environment.definition(id), Definition::Abstract) {
+            return None;
+        }
+        let set = self.propagated.by(&self.environment, universe, Callee::Declared(id));
+        Some(Throws { method, known: universe.parts(set), open: None })
+    }
+
+    /// The shortest way on which each thing comes out of a method, or what is below the class `only`.
+    pub fn ways(&self, universe: &mut Universe, method: MethodName, only: Option<Text>) -> Option<Vec<Way>> {
+        let start = Callee::Declared(self.named(method)?);
+        let mut set = self.propagated.by(&self.environment, universe, start);
+        if let Some(class) = only {
+            let cone = universe.cone(ClassName::new(class.0));
+            set = universe.meet(set, cone);
+        }
+        let mut acc = Vec::new();
+        for part in universe.parts(set) {
+            let wanted = if part.cone { universe.cone(part.class) } else { universe.exact(part.class) };
+            let wanted = universe.meet(wanted, set);
+            let steps = self.way(universe, start, wanted);
+            let steps = steps.into_iter().map(|step| WayStep { step, instr: None }).collect();
+            acc.push(Way { what: Some(part), within: Vec::new(), except: Vec::new(), steps });
+        }
+        Some(acc)
+    }
+
+    /// Breadth first, from caller to callee, to where something of the set arises.
+    fn way(&self, universe: &mut Universe, start: Callee, wanted: SetId) -> Vec<Step> {
+        let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::from_iter([(start, wanted)]);
+        let mut queue = vec![(start, wanted, usize::MAX)];
+        let mut at = 0;
+        while let Some(&(callee, wanted, _)) = queue.get(at) {
+            let mut end = None;
+            let code = self.environment.available(callee).map(|it| self.environment.definition(it));
+            if let Some(Definition::Available(intra)) = code {
+                for item in &intra.items {
+                    let mut left = wanted;
+                    for &row in &item.rows {
+                        let mask = universe.masks(row).surely;
+                        left = universe.minus(left, mask);
+                    }
+                    let (own, call) = match item.raises {
+                        Raises::Assertion(it) => (universe.exact(it), None),
+                        Raises::Throw(it) => (universe.cone(it), None),
+                        Raises::New(it) => (universe.exact(well_known().null_pointer), Some((false, it))),
+                        Raises::Call(is_virtual, it) => (SetId::EMPTY, Some((is_virtual, it))),
+                    };
+                    if universe.overlaps(own, left) {
+                        end = Some(Step::Raised(Origin::Instruction));
+                        break;
+                    }
+                    let callees = call.map_or_else(Vec::new, |it| self.environment.mca(it.0, it.1));
+                    for next in callees {
+                        let set = self.propagated.by(&self.environment, universe, next);
+                        let set = universe.meet(set, left);
+                        if set != SetId::EMPTY && seen.insert((next, set)) {
+                            queue.push((next, set, at));
+                        }
+                    }
+                }
+            } else {
+                end = Some(self.declares(callee));
+            }
+            if let Some(end) = end {
+                let mut steps = vec![end];
+                while let Some(&(callee, _, from)) = queue.get(at) {
+                    steps.push(Step::Method(self.callee_name(callee)));
+                    at = from;
+                }
+                steps.reverse();
+                return steps;
+            }
+            at += 1;
+        }
+        Vec::new()
+    }
+
+    fn callee_name(&self, callee: Callee) -> MethodName {
+        MethodName::of(match callee {
+            Callee::Declared(id) => self.environment.name(id),
+            Callee::Missing(it) | Callee::Api(it) => it,
+        })
+    }
+
+    /// Why a callee without code lets out what it does.
+    fn declares(&self, callee: Callee) -> Step {
+        let name = self.callee_name(callee);
+        let id = match callee {
+            Callee::Missing(_) | Callee::Api(_) => return Step::Open(Why::Outside(name.class)),
+            Callee::Declared(it) => it,
+        };
+        match self.environment.definition(id) {
+            Definition::Unavailable(Some(_)) => Step::Open(Why::Ghost(name)),
+            Definition::Unavailable(None) if self.environment.declaration(id).flags.is_native() => {
+                Step::Open(Why::Native(name))
+            }
+            Definition::Unavailable(None) => Step::Open(Why::MissingCode(name)),
+            _ => Step::Raised(Origin::Signature(name)),
+        }
+    }
+}
+
+fn word(instr: &Instr) -> CallWord {
+    match instr {
+        Instr::Call(_, CallKind::Virtual, ..) => CallWord::Virtual,
+        Instr::Call(_, CallKind::Interface, ..) => CallWord::Interface,
+        Instr::Call(_, CallKind::Static | CallKind::StaticInterface, ..) => CallWord::Static,
+        _ => CallWord::Special,
+    }
+}

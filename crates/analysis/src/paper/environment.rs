@@ -1,0 +1,374 @@
+//! The open environment Γ (`conflex.txt` Fig. 3): the classes with their hierarchy, the methods with their code or with
+//! what they never let out, the exception types, and MCA.
+
+use std::sync::Arc;
+
+use classfile::error::Result;
+use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::throwables::{built_in_parent, built_ins, well_known};
+use flow::universe::{Parent, SetId, Throwable, Universe};
+use program::hierarchy::{ClassId, Hierarchy, Input, Link, Options};
+use program::input::{Role, WorldKind};
+use program::members::MethodId;
+use program::outline::{Ghost, Method, Outline, class_outline};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::intra::{Intra, Raises, intra};
+use crate::parts::{ClassParts, MethodPart};
+
+/// What the environment must know of one class file.
+#[derive(Clone, Debug)]
+pub struct Record {
+    outline: Arc<Outline>,
+    /// By method, in file order; `None` for one without code that can be read. Empty for a class of the API.
+    methods: Box<[Option<Intra>]>,
+}
+
+/// The record of a class of the API, of which signatures count alone.
+///
+/// # Errors
+/// When the structure of the file cannot be read: the class is then outside.
+pub fn api_record(bytes: &[u8]) -> Result<Record> {
+    Ok(Record { outline: Arc::new(class_outline(bytes)?), methods: Box::default() })
+}
+
+/// The record of a class of the program that has been taken apart: `methods` are all of it.
+///
+/// # Errors
+/// See [`api_record`].
+pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> {
+    let of = |it: &MethodPart| match &it.code {
+        Some(Ok((code, _))) => Some(intra(&code.body, &code.facts)),
+        _ => None,
+    };
+    Ok(Record { outline: Arc::new(parts.outline()?), methods: methods.iter().map(of).collect() })
+}
+
+/// The environment.
+pub struct Environment {
+    /// The classes and interfaces.
+    pub hierarchy: Hierarchy,
+    /// E: the exception types. Each is an atom of its own, as all are known.
+    pub exceptions: Universe,
+    api: Vec<bool>,
+    methods: Vec<Box<[Option<Intra>]>>,
+    /// dom(Γ^M) and the methods of the API, by name and descriptor, in the order of classes.
+    definers: FxHashMap<(Name, Descriptor), Vec<MethodId>>,
+}
+
+/// What a method is to the environment.
+#[derive(Clone, Copy, Debug)]
+pub enum Definition<'a> {
+    /// Its code is there.
+    Available(&'a Intra),
+    /// It is missing, with what it never lets out.
+    Unavailable(Option<&'a Ghost>),
+    /// It is the platform's.
+    Api(&'a Method),
+    /// It is abstract, and never runs.
+    Abstract,
+}
+
+/// A method that a call may go to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Callee {
+    /// One that a present class declares.
+    Declared(MethodId),
+    /// One of a class that is not there, as the call names it.
+    Missing(MethodRef),
+    /// One of a platform that is not there.
+    Api(MethodRef),
+}
+
+impl Environment {
+    /// The environment of these classes, in class-path order, each with whether it is of the API. Of two with one name
+    /// the first counts, but one with ghosts stands back behind one without, wherever that stands.
+    pub fn new(records: Vec<(Record, bool)>) -> Self {
+        let ghosts = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
+        let real: FxHashSet<ClassName> =
+            records.iter().filter(|it| !ghosts(&it.0.outline)).map(|it| it.0.outline.class).collect();
+        let mut seen = FxHashSet::default();
+        let (mut outlines, mut api, mut methods) = (Vec::new(), Vec::new(), Vec::new());
+        for (record, is_api) in records {
+            let class = record.outline.class;
+            let stands_back = ghosts(&record.outline) && real.contains(&class);
+            if !record.outline.flags.is_module() && !stands_back && seen.insert(class) {
+                outlines.push(record.outline);
+                api.push(is_api);
+                methods.push(record.methods);
+            }
+        }
+        let role = |api: bool| if api { Role::Jdk } else { Role::App };
+        let inputs = outlines.iter().zip(&api).map(|(outline, &api)| Input { outline, role: role(api) });
+        let options = Options {
+            world: WorldKind::Declared,
+            platform_release: None,
+            add_exports: Box::default(),
+            owners: Default::default(),
+            names_outside: false,
+        };
+        let hierarchy = Hierarchy::new(inputs, &[], &options);
+        let exceptions = exception_types(&hierarchy, &methods);
+        let mut acc = Environment { hierarchy, exceptions, api, methods, definers: FxHashMap::default() };
+        for id in acc.method_ids() {
+            if !matches!(acc.definition(id), Definition::Abstract) {
+                let it = acc.declaration(id);
+                acc.definers.entry((it.name, it.descriptor)).or_default().push(id);
+            }
+        }
+        acc
+    }
+
+    /// All methods of the present classes.
+    pub fn method_ids(&self) -> Vec<MethodId> {
+        let of = |class: ClassId| {
+            let n = self.hierarchy.outline(class).methods.len() as u32;
+            (0..n).map(move |index| MethodId { class, index })
+        };
+        self.hierarchy.ids().flat_map(of).collect()
+    }
+
+    /// The declaration of a method of this environment.
+    pub fn declaration(&self, id: MethodId) -> &Method {
+        &self.hierarchy.outline(id.class).methods[id.index as usize]
+    }
+
+    /// Γ^M of a method.
+    pub fn definition(&self, id: MethodId) -> Definition<'_> {
+        let method = self.declaration(id);
+        if self.api[id.class.index()] {
+            return Definition::Api(method);
+        }
+        let ghost = method.ghost.as_ref().or(self.hierarchy.outline(id.class).ghost.as_ref());
+        if method.flags.is_abstract() {
+            return Definition::Abstract;
+        }
+        match self.methods[id.class.index()].get(id.index as usize) {
+            Some(Some(intra)) if ghost.is_none() => Definition::Available(intra),
+            _ => Definition::Unavailable(ghost),
+        }
+    }
+
+    /// The name of a method.
+    pub fn name(&self, id: MethodId) -> MethodRef {
+        let method = self.declaration(id);
+        MethodRef::new(self.hierarchy.name(id.class), method.name, method.descriptor)
+    }
+
+    /// MCA of a method reference: where a call of it may go.
+    pub fn mca(&self, is_virtual: bool, method: MethodRef) -> Vec<Callee> {
+        let it = method.get();
+        let mut acc = self.closest(it.class, it.name, it.descriptor);
+        if is_virtual {
+            let definers =
+                self.definers.get(&(it.name, it.descriptor)).map(Vec::as_slice).unwrap_or_default();
+            for &id in definers {
+                let callee = Callee::Declared(id);
+                if self.is_below(id.class, it.class) && !acc.contains(&callee) {
+                    acc.push(callee);
+                }
+            }
+        }
+        acc
+    }
+
+    /// c <: C, by the chains that are present.
+    fn is_below(&self, class: ClassId, name: ClassName) -> bool {
+        match self.hierarchy.class(name) {
+            Some(it) => self.hierarchy.is_known_subtype(class, it),
+            None => {
+                let links = |it: &ClassId| {
+                    let above = self.hierarchy.interfaces(*it).iter().copied();
+                    above.chain(self.hierarchy.super_class(*it))
+                };
+                let supers = self.hierarchy.supers(class);
+                name == well_known().object
+                    || supers.iter().flat_map(links).any(|it| it == Link::Outside(name))
+            }
+        }
+    }
+
+    /// The methods of the closest super-types that define one of this name.
+    fn closest(&self, class: ClassName, method: Name, descriptor: Descriptor) -> Vec<Callee> {
+        let named = |class: ClassName| {
+            let it = MethodRef::new(class, method, descriptor);
+            vec![if is_platform(class) { Callee::Api(it) } else { Callee::Missing(it) }]
+        };
+        let start = self.hierarchy.class(class).map_or(Link::Outside(class), Link::Present);
+        let (mut at, mut interfaces) = (Some(start), Vec::new());
+        while let Some(link) = at {
+            let Link::Present(class) = link else {
+                let Link::Outside(name) = link else { break };
+                if name == well_known().object && !is_of_object(method, descriptor) {
+                    break;
+                }
+                return named(name);
+            };
+            if let Some(it) = self.defined(class, method, descriptor) {
+                return vec![Callee::Declared(it)];
+            }
+            interfaces.extend(self.hierarchy.interfaces(class));
+            at = self.hierarchy.super_class(class);
+        }
+        let mut seen: FxHashSet<Link> = FxHashSet::default();
+        while !interfaces.is_empty() {
+            let level: Vec<Link> = interfaces.drain(..).filter(|&it| seen.insert(it)).collect();
+            let mut found = Vec::new();
+            for link in level {
+                match link {
+                    Link::Outside(it) => found.extend(named(it)),
+                    Link::Present(it) => match self.defined(it, method, descriptor) {
+                        Some(it) => found.push(Callee::Declared(it)),
+                        None => interfaces.extend(self.hierarchy.interfaces(it)),
+                    },
+                }
+            }
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    fn defined(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<MethodId> {
+        let id = MethodId { class, index: self.hierarchy.method(class, name, descriptor)? };
+        (!matches!(self.definition(id), Definition::Abstract)).then_some(id)
+    }
+
+    /// What a callee lets out by declarations alone; nothing if its code is there.
+    pub fn declared(&self, universe: &mut Universe, callee: Callee) -> SetId {
+        let all = universe.all();
+        match callee {
+            Callee::Missing(_) => all,
+            // Known to do nothing on every platform.
+            Callee::Api(it) if it.get().name.bytes() == b"<init>" && it.class() == well_known().object => {
+                SetId::EMPTY
+            }
+            Callee::Api(it) if it.get().name.bytes() == b"clone" && it.class().is_array() => SetId::EMPTY,
+            Callee::Api(_) => all,
+            Callee::Declared(id) => match self.definition(id) {
+                Definition::Available(_) | Definition::Abstract => SetId::EMPTY,
+                Definition::Unavailable(ghost) => {
+                    let never = ghost.map_or(SetId::EMPTY, |it| handlers(universe, it));
+                    universe.minus(all, never)
+                }
+                Definition::Api(method) => method.throws.iter().fold(SetId::EMPTY, |acc, &it| {
+                    let cone = universe.cone(it);
+                    universe.join(acc, cone)
+                }),
+            },
+        }
+    }
+
+    /// The method, if its code is there.
+    pub fn available(&self, callee: Callee) -> Option<MethodId> {
+        match callee {
+            Callee::Declared(id) if matches!(self.definition(id), Definition::Available(_)) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether a callee is of the API, and its calls are labelled ε.
+    pub fn is_api(&self, callee: Callee) -> bool {
+        match callee {
+            Callee::Declared(id) => self.api[id.class.index()],
+            Callee::Missing(_) => false,
+            Callee::Api(_) => true,
+        }
+    }
+}
+
+/// Whether Object declares such a method.
+fn is_of_object(name: Name, descriptor: Descriptor) -> bool {
+    const METHODS: [(&[u8], &[u8]); 12] = [
+        (b"<init>", b"()V"),
+        (b"clone", b"()Ljava/lang/Object;"),
+        (b"equals", b"(Ljava/lang/Object;)Z"),
+        (b"finalize", b"()V"),
+        (b"getClass", b"()Ljava/lang/Class;"),
+        (b"hashCode", b"()I"),
+        (b"notify", b"()V"),
+        (b"notifyAll", b"()V"),
+        (b"toString", b"()Ljava/lang/String;"),
+        (b"wait", b"()V"),
+        (b"wait", b"(J)V"),
+        (b"wait", b"(JI)V"),
+    ];
+    METHODS.contains(&(name.bytes(), descriptor.bytes()))
+}
+
+/// Whether only the platform may define a class of this name.
+fn is_platform(class: ClassName) -> bool {
+    class.bytes().starts_with(b"java/") || class.is_array()
+}
+
+/// The exception types that a ghost never lets out, with their subtypes: `any` is all. Names are as people write them:
+/// complete, or simple ones of `java.lang`.
+fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
+    let mut acc = SetId::EMPTY;
+    for name in ghost.handlers.iter().flatten() {
+        if name.bytes() == b"any" {
+            return universe.all();
+        }
+        let slashed: Vec<u8> = name.bytes().iter().map(|&b| if b == b'.' { b'/' } else { b }).collect();
+        let names =
+            [slashed.clone(), [b"java/lang/".as_slice(), &slashed].concat()].map(|it| ClassName::new(&it));
+        if let Some(&class) = names.iter().find(|it| universe.type_of(**it).is_some()) {
+            let cone = universe.cone(class);
+            acc = universe.join(acc, cone);
+        }
+    }
+    acc
+}
+
+/// E: the classes below Throwable, those of the VM, and those that code or throws clauses name as such.
+fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> Universe {
+    let object = well_known().object;
+    let parent = |class: ClassName| match built_in_parent(class) {
+        Some(it) => Some(it),
+        None => hierarchy.class(class).and_then(|it| hierarchy.super_class(it)).map(|it| match it {
+            Link::Present(it) => hierarchy.name(it),
+            Link::Outside(it) => it,
+        }),
+    };
+    let mut types: FxHashSet<ClassName> = FxHashSet::default();
+    let mut add = |class: ClassName| {
+        let mut at = Some(class).filter(|it| *it != object && !it.is_array());
+        while let Some(class) = at.filter(|&it| types.insert(it)) {
+            at = parent(class).filter(|&it| it != object);
+        }
+    };
+    built_ins().for_each(&mut add);
+    let outlines = hierarchy.ids().map(|it| hierarchy.outline(it));
+    outlines.flat_map(|it| &it.methods).flat_map(|it| &it.throws).for_each(|&it| add(it));
+    for item in methods.iter().flat_map(|it| it.iter().flatten()).flat_map(|it| &it.items) {
+        item.rows.iter().flatten().for_each(|&it| add(it));
+        if let Raises::Throw(it) = item.raises {
+            add(it);
+        }
+    }
+    for class in hierarchy.ids() {
+        // As long as the chain is; links form no circle.
+        let mut at = Some(hierarchy.name(class));
+        while let Some(name) = at.filter(|it| !types.contains(it)) {
+            at = parent(name);
+        }
+        if at.is_some() {
+            let mut at = Some(hierarchy.name(class));
+            while let Some(name) = at.filter(|&it| types.insert(it)) {
+                at = parent(name);
+            }
+        }
+    }
+    let of = |&class: &ClassName| Throwable {
+        class,
+        // A chain that does not lead to Throwable leaves what is known: it ends there.
+        parent: match parent(class).filter(|it| types.contains(it)) {
+            Some(it) => Parent::Class(it),
+            None if class == well_known().throwable => Parent::Root,
+            None => Parent::Class(well_known().throwable),
+        },
+        extensible: false,
+    };
+    Universe::new(&types.iter().map(of).collect::<Vec<_>>())
+}

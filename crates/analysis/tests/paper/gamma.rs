@@ -1,0 +1,321 @@
+//! Programs for these tests: classes that are there, stubs for what they name besides, and ghosts written into class
+//! files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use analysis::paper::answers::Paper;
+use analysis::paper::environment::{api_record, record};
+use analysis::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
+use bir::body::{CallKind, Instr};
+use bir::lower::Scratch;
+use classfile::names::ClassName;
+use flow::throwables::{built_in_parent, built_ins, well_known};
+use flow::thrown::Term;
+use test_utils::asm::{ClassBuilder, CodeBuilder, opcodes as op};
+use test_utils::generate::{Mode, program};
+use test_utils::rng::Rng;
+
+/// A class file of a program, and whether it is of the API.
+#[derive(Clone)]
+pub(crate) struct Class {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) api: bool,
+}
+
+/// The classes of a program.
+#[derive(Clone)]
+pub(crate) struct Gamma {
+    pub(crate) name: String,
+    pub(crate) classes: Vec<Class>,
+}
+
+/// Takes a class apart.
+pub(crate) fn parts(bytes: &[u8]) -> (ClassParts<'_>, Vec<MethodPart>) {
+    let parts = ClassParts::read(bytes).unwrap();
+    let options = PartOptions { positions: false, select: &|_| true, clock: None };
+    let methods = parts.methods(&options, &mut Scratch::default(), &mut StageTimes::default()).unwrap();
+    (parts, methods)
+}
+
+impl Gamma {
+    /// The program of these class files, closed by stubs for everything that they name and that is not among them.
+    pub(crate) fn closed(name: String, classes: Vec<Vec<u8>>, rng: &mut Rng) -> Gamma {
+        let stubs = Stubs::of(&classes, rng);
+        let app = classes.into_iter().map(|bytes| Class { bytes, api: false });
+        let api = stubs.into_iter().map(|bytes| Class { bytes, api: true });
+        Gamma { name, classes: app.chain(api).collect() }
+    }
+
+    /// The answers of profile `paper`.
+    pub(crate) fn paper(&self) -> Paper {
+        let of = |it: &Class| {
+            if it.api {
+                return (api_record(&it.bytes).unwrap(), true);
+            }
+            let (parts, methods) = parts(&it.bytes);
+            (record(&parts, &methods).unwrap(), false)
+        };
+        Paper::new(self.classes.iter().map(of).collect())
+    }
+
+    /// The methods of the program that have code, as `p/C.m()V`.
+    pub(crate) fn methods(&self) -> Vec<(analysis::names::MethodId, analysis::parts::MethodCode)> {
+        let mut acc = Vec::new();
+        for class in self.classes.iter().filter(|it| !it.api) {
+            for it in parts(&class.bytes).1 {
+                let id = it.id();
+                if let Some(Ok((code, _))) = it.code {
+                    acc.push((id, code));
+                }
+            }
+        }
+        acc
+    }
+
+    /// The same program with ghosts instead of some methods, each with what it never lets out.
+    pub(crate) fn with_ghosts(&self, ghosts: &BTreeMap<String, Vec<String>>) -> Gamma {
+        let mut acc = self.clone();
+        for class in acc.classes.iter_mut().filter(|it| !it.api) {
+            class.bytes = with_ghosts(&class.bytes, ghosts);
+        }
+        acc
+    }
+}
+
+/// Programs of `test-data`.
+pub(crate) const FOLDERS: [&str; 5] = ["hello", "programs", "calls", "observed", "bir-corners"];
+
+/// Some generated programs, and those of `test-data`.
+pub(crate) fn programs() -> Vec<Gamma> {
+    let mut acc = generated(&[Mode::Plain, Mode::Subroutines, Mode::OddRows, Mode::Dynamic], 12);
+    acc.extend(FOLDERS.map(|it| of_folder(it, |_| true)));
+    acc
+}
+
+/// So many generated programs of each mode.
+pub(crate) fn generated(modes: &[Mode], seeds: u64) -> Vec<Gamma> {
+    let mut acc = Vec::new();
+    for &mode in modes {
+        for seed in 0..seeds {
+            let made = program(seed, mode).unwrap();
+            let classes = made.classes.into_iter().map(|it| it.bytes).collect();
+            acc.push(Gamma::closed(format!("{mode:?} {seed}"), classes, &mut Rng::new(seed)));
+        }
+    }
+    acc
+}
+
+/// The program of a folder of `test-data`, as far as its classes are wanted.
+pub(crate) fn of_folder(folder: &str, wanted: impl Fn(&[MethodPart]) -> bool) -> Gamma {
+    let mut files = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(folder);
+    let mut pending = vec![root];
+    while let Some(at) = pending.pop() {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|it| it == "class") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let classes =
+        files.iter().map(|it| std::fs::read(it).unwrap()).filter(|it| wanted(&parts(it).1)).collect();
+    Gamma::closed(folder.to_owned(), classes, &mut Rng::new(7))
+}
+
+/// Methods by name and descriptor, and whether they are static.
+type Called = BTreeMap<(String, String), bool>;
+
+/// What is named and not there: by class, whether it is an interface, and the methods called.
+#[derive(Default)]
+struct Stubs {
+    named: BTreeMap<String, (bool, Called)>,
+}
+
+impl Stubs {
+    fn of(classes: &[Vec<u8>], rng: &mut Rng) -> Vec<Vec<u8>> {
+        let mut acc = Stubs::default();
+        let mut own = BTreeSet::new();
+        let text = |it: ClassName| it.to_string();
+        built_ins().for_each(|it| acc.class(it));
+        acc.class(well_known().object);
+        for bytes in classes {
+            let (parts, methods) = parts(bytes);
+            let outline = parts.outline().unwrap();
+            own.insert(text(outline.class));
+            outline.super_class.into_iter().for_each(|it| acc.class(it));
+            outline.interfaces.iter().for_each(|it| acc.named.entry(text(*it)).or_default().0 = true);
+            let throws = outline.methods.iter().flat_map(|it| it.throws.iter());
+            throws.for_each(|it| acc.class(*it));
+            for it in &methods {
+                if let Some(Ok((code, _))) = &it.code {
+                    acc.body(&code.body, &code.facts);
+                }
+            }
+        }
+        acc.named.retain(|name, _| !own.contains(name) && !name.starts_with('['));
+        let names: Vec<String> = built_ins().map(text).collect();
+        acc.named.iter().map(|(name, it)| stub(name, it.0, &it.1, &names, rng)).collect()
+    }
+
+    fn class(&mut self, class: ClassName) {
+        self.named.entry(class.to_string()).or_default();
+    }
+
+    fn body(&mut self, body: &bir::body::Body, facts: &flow::facts::MethodFacts) {
+        body.rows.iter().filter_map(|it| it.catch_type).for_each(|it| self.class(it));
+        for (_, term) in &facts.throws {
+            if let Term::Exact(it) | Term::Cone(it) = *term {
+                self.class(it);
+            }
+        }
+        for instr in body.instrs.values() {
+            let (kind, method) = match *instr {
+                Instr::Call(_, kind, method, _) => (kind, method.get()),
+                Instr::New(_, method, _) => (CallKind::Special, method.get()),
+                _ => continue,
+            };
+            let it = self.named.entry(method.class.to_string()).or_default();
+            it.0 |=
+                matches!(kind, CallKind::Interface | CallKind::SpecialInterface | CallKind::StaticInterface);
+            let is_static = matches!(kind, CallKind::Static | CallKind::StaticInterface);
+            it.1.insert((method.name.to_string(), method.descriptor.to_string()), is_static);
+        }
+    }
+}
+
+/// A class whose methods do nothing; some declare exceptions.
+fn stub(name: &str, interface: bool, methods: &Called, exceptions: &[String], rng: &mut Rng) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name);
+    let parent = built_in_parent(ClassName::new(name.as_bytes()));
+    // What is thrown and not the VM's stands below Exception.
+    let parent = parent.map(|it| it.to_string()).unwrap_or_else(|| {
+        let throwable = name.ends_with("Exception") || name.ends_with("Error");
+        if throwable { "java/lang/Exception" } else { "java/lang/Object" }.to_owned()
+    });
+    class.super_name = (name != "java/lang/Object").then(|| parent.as_str().into());
+    if interface {
+        class.version = (52, 0);
+        class.access = 0x601;
+        class.super_name = Some("java/lang/Object".into());
+    }
+    for ((method, descriptor), is_static) in methods {
+        if interface && !is_static {
+            class.bodiless(0x401, method, descriptor);
+        } else {
+            class.method(if *is_static { 0x9 } else { 0x1 }, method, descriptor, nothing(descriptor));
+        }
+        if rng.chance(30) && name != "java/lang/Object" {
+            let it = rng.pick(exceptions).unwrap();
+            let throws = test_utils::asm::Attribute::Exceptions(vec![it.as_str().into()]);
+            class.methods.last_mut().unwrap().attributes.push(throws);
+        }
+    }
+    class.finish().unwrap()
+}
+
+/// A body that returns at once.
+fn nothing(descriptor: &str) -> CodeBuilder {
+    let mut code = CodeBuilder::new();
+    match descriptor.rsplit(')').next().unwrap().as_bytes()[0] {
+        b'V' => code.op(op::RETURN),
+        b'J' => code.op(op::LCONST_0).op(op::LRETURN),
+        b'F' => code.op(op::FCONST_0).op(op::FRETURN),
+        b'D' => code.op(op::DCONST_0).op(op::DRETURN),
+        b'L' | b'[' => code.op(op::ACONST_NULL).op(op::ARETURN),
+        _ => code.op(op::ICONST_0).op(op::IRETURN),
+    };
+    code
+}
+
+fn two(bytes: &[u8], at: usize) -> usize {
+    usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1])
+}
+
+fn four(bytes: &[u8], at: usize) -> usize {
+    two(bytes, at) << 16 | two(bytes, at + 2)
+}
+
+/// The class file with the annotation `GhostComponent` on some methods, by `p/C.m()V`. Written against the format alone.
+fn with_ghosts(bytes: &[u8], ghosts: &BTreeMap<String, Vec<String>>) -> Vec<u8> {
+    let mut texts: BTreeMap<usize, String> = BTreeMap::new();
+    let mut classes: BTreeMap<usize, usize> = BTreeMap::new();
+    let (count, mut at, mut index) = (two(bytes, 8), 10, 1);
+    while index < count {
+        let tag = bytes[at];
+        if tag == 1 {
+            let len = two(bytes, at + 1);
+            texts.insert(index, String::from_utf8_lossy(&bytes[at + 3..at + 3 + len]).into_owned());
+        } else if tag == 7 {
+            classes.insert(index, two(bytes, at + 1));
+        }
+        at += match tag {
+            1 => 3 + two(bytes, at + 1),
+            3 | 4 | 9..=12 | 17 | 18 => 5,
+            5 | 6 => 9,
+            15 => 4,
+            _ => 3,
+        };
+        index += if matches!(tag, 5 | 6) { 2 } else { 1 };
+    }
+    let pool_end = at;
+    let class = texts[&classes[&two(bytes, at + 2)]].clone();
+    at += 8 + 2 * two(bytes, at + 6);
+    let skip_attributes = |mut at: usize| {
+        let n = two(bytes, at);
+        at += 2;
+        for _ in 0..n {
+            at += 6 + four(bytes, at + 2);
+        }
+        at
+    };
+    let n_fields = two(bytes, at);
+    at += 2;
+    for _ in 0..n_fields {
+        at = skip_attributes(at + 6);
+    }
+    let mut pool: Vec<String> =
+        vec!["RuntimeInvisibleAnnotations".into(), "LGhostComponent;".into(), "handlers".into()];
+    let n_methods = two(bytes, at);
+    at += 2;
+    let mut rest = bytes[pool_end..at].to_vec();
+    for _ in 0..n_methods {
+        let end = skip_attributes(at + 6);
+        let name = format!("{class}.{}{}", texts[&two(bytes, at + 2)], texts[&two(bytes, at + 4)]);
+        rest.extend(&bytes[at..at + 6]);
+        let ghost = ghosts.get(&name);
+        let n = two(bytes, at + 6) + usize::from(ghost.is_some());
+        rest.extend((n as u16).to_be_bytes());
+        rest.extend(&bytes[at + 8..end]);
+        if let Some(handlers) = ghost {
+            let short = |it: usize| (it as u16).to_be_bytes();
+            let mut content = [short(1), short(count + 1), short(1), short(count + 2)].concat();
+            content.push(b'[');
+            content.extend(short(handlers.len()));
+            for it in handlers {
+                content.push(b's');
+                content.extend(short(count + pool.len()));
+                pool.push(it.clone());
+            }
+            rest.extend(short(count));
+            rest.extend((content.len() as u32).to_be_bytes());
+            rest.extend(content);
+        }
+        at = end;
+    }
+    rest.extend(&bytes[at..]);
+    let mut out = bytes[..8].to_vec();
+    out.extend(((count + pool.len()) as u16).to_be_bytes());
+    out.extend(&bytes[10..pool_end]);
+    for it in pool {
+        out.push(1);
+        out.extend((it.len() as u16).to_be_bytes());
+        out.extend(it.as_bytes());
+    }
+    out.extend(rest);
+    out
+}

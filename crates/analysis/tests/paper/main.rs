@@ -1,0 +1,241 @@
+//! Profile `paper` against `conflex.txt`: its example, Theorem 1 (in closed environments it is the algorithm for complete
+//! programs with MCA, here a second implementation), Theorem 2 (refinement shrinks graphs), and how its graphs and those of
+//! profile `jvm` hang together.
+
+mod against_jvm;
+mod gamma;
+mod reference;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analysis::paper::answers::Paper;
+use bir::body::ordinal;
+use flow::cfg::NodeKind;
+use test_utils::rng::Rng;
+
+use gamma::{Gamma, of_folder, programs};
+use reference::{Edges, Point, Reference};
+
+/// The graphs of a program, by method; ghosts have none.
+fn graphs(gamma: &Gamma, paper: &Paper) -> BTreeMap<String, Edges> {
+    let mut universe = paper.environment.exceptions.clone();
+    let mut acc = BTreeMap::new();
+    for (method, code) in gamma.methods() {
+        if paper.is_ghost(method) {
+            continue;
+        }
+        let graph = paper.graph(&mut universe, method, &code, false);
+        let point = |it: flow::cfg::NodeId| -> Point {
+            let node = graph.cfg.nodes[it.0 as usize];
+            let x = |it| graph.set(it).parts[0].class.to_string();
+            let pc = ordinal(node.instr);
+            match node.kind {
+                NodeKind::Normal => (pc, None, false),
+                NodeKind::Return => (pc, None, true),
+                NodeKind::Exceptional(it) => (pc, Some(x(it)), false),
+                NodeKind::ExceptionalReturn(it) => (pc, Some(x(it)), true),
+            }
+        };
+        let mut edges = Edges::new();
+        for (edge, labels) in graph.cfg.edges.iter().zip(&graph.labels) {
+            for label in labels {
+                let new = edges.insert((point(edge.from), label.map(|it| it.to_string()), point(edge.to)));
+                // Only a branch or switch comes to one place in two ways.
+                assert!(new || !matches!(edge.kind, flow::cfg::EdgeKind::Exception), "{method}: {edge:?}");
+            }
+        }
+        assert_eq!(graph.cfg.nodes.len(), std::collections::HashSet::<_>::from_iter(&graph.cfg.nodes).len());
+        acc.insert(method.to_string(), edges);
+    }
+    acc
+}
+
+/// Fig. 1 and Fig. 2b of the paper. What the figure leaves out is what the rules add: the NullPointerException of `new` and
+/// of `notnull`, and the checks of `argv[0]`.
+#[test]
+fn the_example_of_the_paper_has_the_graphs_of_the_paper() {
+    let mut gamma = of_folder("ghost", |_| true);
+    let class = |bytes: &[u8]| gamma::parts(bytes).0.head.class.to_string();
+    // The class library as far as the example goes, with the signature of Integer.
+    gamma.classes.retain(|it| !it.api || class(&it.bytes) != "java/lang/Integer");
+    let integer = "
+.class public java/lang/Integer
+.method public static parseInt(Ljava/lang/String;)I
+  .throws java/lang/NumberFormatException
+  iconst_0
+  ireturn
+.end
+.class public java/lang/NumberFormatException
+.super java/lang/RuntimeException
+.class public java/lang/ArithmeticException
+.super java/lang/RuntimeException
+.method public <init>()V
+  return
+.end
+";
+    for it in test_utils::asm::assemble(integer).unwrap() {
+        gamma.classes.retain(|old| class(&old.bytes) != it.name);
+        gamma.classes.push(gamma::Class { bytes: it.bytes, api: true });
+    }
+    let graphs = graphs(&gamma, &gamma.paper());
+    let written = |method: &str| {
+        let point = |(pc, x, returns): &Point| {
+            let x = x.as_ref().map_or(String::new(), |it| format!(" {}", it.rsplit('/').next().unwrap()));
+            format!("{pc}{x}{}", if *returns { " r" } else { "" })
+        };
+        let line = |(from, label, to): &reference::Edge| {
+            let label = label.as_ref().map_or("ε", |it| it.rsplit('/').next().unwrap());
+            format!("{} -{label}-> {}", point(from), point(to))
+        };
+        graphs[method].iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let odd = "\
+0 -ε-> 1
+0 -ε-> 5
+1 -ε-> 2
+2 -ε-> 2 NullPointerException r
+2 -ε-> 3
+3 -ε-> 3 NullPointerException r
+3 -ε-> 4
+4 -ε-> 4 ArithmeticException r
+5 -ε-> 6
+5 -ε-> 7
+6 -ε-> 6 r
+7 -ε-> 7 NullPointerException r
+7 -ε-> 8
+8 -EvenOdd.even(I)Z-> 9
+9 -ε-> 9 r";
+    let main = "\
+0 -ε-> 1
+1 -EvenOdd.<init>()V-> 1 NullPointerException r
+1 -EvenOdd.<init>()V-> 2
+2 -ε-> 2 NullPointerException r
+2 -ε-> 3
+3 -ε-> 3 ArrayIndexOutOfBoundsException r
+3 -ε-> 4
+4 -ε-> 5
+5 -ε-> 6
+6 -ε-> 6 NumberFormatException r
+6 -ε-> 7
+7 -ε-> 7 NullPointerException r
+7 -ε-> 8
+8 -EvenOdd.even(I)Z-> 9
+9 -ε-> 9 r";
+    let sorted = |it: &str| BTreeSet::from_iter(it.lines().map(str::to_owned));
+    assert_eq!(sorted(&written("ghost/EvenOdd.odd(I)Z")), sorted(odd));
+    assert_eq!(sorted(&written("ghost/EvenOdd.main([Ljava/lang/String;)V")), sorted(main));
+    assert!(!graphs.contains_key("ghost/EvenOdd.even(I)Z"), "it is not there");
+}
+
+/// Theorem 1: in a closed environment the graphs are those of the algorithm for complete programs, with MCA.
+#[test]
+fn theorem_1_closed_environments() {
+    let mut edges = 0;
+    for gamma in programs() {
+        let paper = graphs(&gamma, &gamma.paper());
+        let reference = Reference::new(&gamma, true).graphs();
+        compare(&gamma.name, &paper, &reference);
+        edges += paper.values().map(BTreeSet::len).sum::<usize>();
+    }
+    assert!(edges > 50_000, "{edges}");
+}
+
+fn compare(name: &str, paper: &BTreeMap<String, Edges>, reference: &BTreeMap<String, Edges>) {
+    assert_eq!(Vec::from_iter(paper.keys()), Vec::from_iter(reference.keys()), "{name}");
+    for (method, edges) in paper {
+        let more: Vec<_> = edges.difference(&reference[method]).take(5).collect();
+        let less: Vec<_> = reference[method].difference(edges).take(5).collect();
+        assert!(more.is_empty() && less.is_empty(), "{name}: {method}: more {more:?}, less {less:?}");
+    }
+}
+
+/// Handlers that a method may promise: names that it, as it is, lets nothing of out.
+fn promise(graph: &Edges, reference: &Reference, names: &[String], rng: &mut Rng) -> Vec<String> {
+    let out: BTreeSet<&String> = graph.iter().filter(|it| it.2.2).filter_map(|it| it.2.1.as_ref()).collect();
+    if out.is_empty() && rng.chance(50) {
+        return vec!["any".to_owned()];
+    }
+    let mut acc = Vec::new();
+    for _ in 0..rng.below(5) {
+        let it = rng.pick(names).unwrap();
+        if reference.cone(it).iter().all(|it| !out.contains(it)) {
+            acc.push(it.replace('/', "."));
+        }
+    }
+    acc
+}
+
+/// Theorem 2: Γ ⪯ Γ′ implies G(m, Γ) ⊆ G(m, Γ′) for each method that is available in both. In Γ′ methods are missing, with
+/// handlers that their code keeps; in Γ″ more are missing, and those of before promise less.
+#[test]
+fn theorem_2_refinement() {
+    let mut grew = 0;
+    for gamma in programs() {
+        let mut rng = Rng::new(gamma.name.len() as u64 * 31 + gamma.classes.len() as u64);
+        let reference = Reference::new(&gamma, false);
+        let names: Vec<String> = reference.cone("java/lang/Throwable").into_iter().collect();
+        let mut ghosts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut finer = graphs(&gamma, &gamma.paper());
+        for _ in 0..2 {
+            for handlers in ghosts.values_mut() {
+                handlers.retain(|_| rng.chance(60));
+            }
+            let present = finer.clone();
+            for (method, graph) in present.iter().filter(|it| !it.0.contains("<clinit>")) {
+                if rng.chance(20) {
+                    ghosts.insert(method.clone(), promise(graph, &reference, &names, &mut rng));
+                }
+            }
+            let open = gamma.with_ghosts(&ghosts);
+            let coarser = graphs(&open, &open.paper());
+            for (method, graph) in &coarser {
+                let lost: Vec<_> = finer[method].difference(graph).take(5).collect();
+                assert!(lost.is_empty(), "{}: {method} lost {lost:?}; ghosts {ghosts:?}", gamma.name);
+                grew += usize::from(*graph != finer[method]);
+            }
+            finer = coarser;
+        }
+    }
+    assert!(grew > 300, "{grew}");
+}
+
+/// The same environments, which are open, against the second implementation.
+#[test]
+fn open_environments_are_as_the_second_implementation_has_them() {
+    let mut missing = 0;
+    for gamma in programs().into_iter().step_by(3) {
+        let mut rng = Rng::new(gamma.classes.len() as u64);
+        let names = ["any", "java.lang.Error", "RuntimeException", "java.lang.Exception"];
+        let mut ghosts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (method, _) in gamma.methods().iter().filter(|_| rng.chance(15)) {
+            ghosts.insert(method.to_string(), Vec::new());
+        }
+        for handlers in ghosts.values_mut() {
+            *handlers = names.iter().filter(|_| rng.chance(25)).map(|&it| it.to_owned()).collect();
+        }
+        missing += ghosts.len();
+        let open = gamma.with_ghosts(&ghosts);
+        let paper = graphs(&open, &open.paper());
+        compare(&gamma.name, &paper, &Reference::new(&open, false).graphs());
+    }
+    assert!(missing > 50, "{missing}");
+}
+
+/// Without the refinement order there is no inclusion: `even` promises to let nothing out, and then does.
+#[test]
+fn a_broken_promise_is_no_refinement() {
+    let gamma = of_folder("calls", |_| true);
+    let before = graphs(&gamma, &gamma.paper());
+    let thrower =
+        before.iter().find(|it| it.1.iter().any(|it| it.2.1.is_some() && it.2.2)).unwrap().0.clone();
+    let all: BTreeMap<String, Vec<String>> =
+        before.keys().map(|it| (it.clone(), vec!["any".to_owned()])).collect();
+    assert!(all.contains_key(&thrower));
+    let lost = before.keys().filter(|caller| {
+        let others = all.iter().filter(|it| it.0 != *caller).map(|it| (it.0.clone(), it.1.clone())).collect();
+        let open = gamma.with_ghosts(&others);
+        let after = graphs(&open, &open.paper());
+        !before[*caller].is_subset(&after[*caller])
+    });
+    assert!(lost.count() > 0);
+}

@@ -1,0 +1,156 @@
+//! The answers of either profile behind one face: `jvm`, sound for what a JVM does, or `paper`, the rules of
+//! `conflex.txt` Fig. 4.
+
+use analysis::fault::Fault;
+use analysis::names::MethodId;
+use analysis::paper::answers::Paper;
+use analysis::paper::environment::{Record, api_record, record};
+use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes};
+use analysis::whole::answers::{Call, Throws};
+use analysis::whole::graph::Graph;
+use bir::lower::Scratch;
+use flow::universe::Universe;
+
+use crate::answer::{ClassAnswer, answer_of};
+use crate::explain::{ExplainedCall, ExplainedException, Scope, Sources, calls_explained, ways_explained};
+use crate::whole::{Whole, Work};
+
+/// What profile `paper` must know of one class.
+#[derive(Clone, Debug)]
+pub struct PaperRecord(Record);
+
+/// Takes a class of the API apart: its signatures count alone.
+///
+/// # Errors
+/// When the structure of the file cannot be read: the class is then outside.
+pub fn read_api_class(bytes: &[u8]) -> Result<PaperRecord, Fault> {
+    api_record(bytes).map(PaperRecord).map_err(Fault::from)
+}
+
+/// Takes a class of the program apart, and answers about the selected methods, without graphs.
+///
+/// # Errors
+/// See [`read_api_class`].
+pub fn paper_record_and_answer(
+    bytes: &[u8],
+    select: &dyn Fn(&MethodId) -> bool,
+    scratch: &mut Scratch,
+) -> Result<(PaperRecord, ClassAnswer), Fault> {
+    let parts = ClassParts::read(bytes).map_err(Fault::from)?;
+    let options = PartOptions { positions: true, select: &|_| true, clock: None };
+    let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
+    let record = record(&parts, &methods).map_err(Fault::from)?;
+    Ok((PaperRecord(record), answer_of(&parts, methods, select)))
+}
+
+/// A program and the answers about it.
+pub enum Answers {
+    /// For every completion of the program, on a JVM.
+    Jvm(&'static Whole),
+    /// As Fig. 4 has it.
+    Paper(Box<Paper>),
+}
+
+/// What a worker keeps from question to question.
+pub enum ProfileWork {
+    /// The sets that it meets on its way.
+    Jvm(Box<Work>),
+    /// The same.
+    Paper(Box<Universe>),
+}
+
+impl Answers {
+    /// Profile `paper`: the classes in class-path order, each with whether it is of the API.
+    pub fn paper(records: Vec<(PaperRecord, bool)>) -> Self {
+        let records = records.into_iter().map(|it| (it.0.0, it.1)).collect();
+        Answers::Paper(Box::new(Paper::new(records)))
+    }
+
+    /// What a worker needs to ask.
+    pub fn work(&self) -> ProfileWork {
+        match self {
+            Answers::Jvm(it) => ProfileWork::Jvm(Box::new(it.work())),
+            Answers::Paper(it) => ProfileWork::Paper(Box::new(it.environment.exceptions.clone())),
+        }
+    }
+
+    /// Where the calls of a method go, by instruction.
+    pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
+        match self {
+            Answers::Jvm(it) => it.calls(method, code),
+            Answers::Paper(it) if it.is_ghost(method) => Vec::new(),
+            Answers::Paper(it) => it.calls(code),
+        }
+    }
+
+    /// What a method calls whose code nobody has seen; the paper knows of nothing.
+    pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
+        match self {
+            Answers::Jvm(it) => it.unseen_calls(method),
+            Answers::Paper(_) => Vec::new(),
+        }
+    }
+
+    /// What a method lets out; `None` if it is not in the program.
+    pub fn throws(&self, work: &mut ProfileWork, method: MethodId) -> Option<Throws> {
+        match (self, work) {
+            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
+            (Answers::Paper(it), ProfileWork::Paper(work)) => it.throws(work, method),
+            _ => None,
+        }
+    }
+
+    /// The final graph of a method, with where its calls go if that is wanted; empty for one that is not in the program.
+    pub fn graph(&self, work: &mut ProfileWork, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
+        match (self, work) {
+            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
+            (Answers::Paper(it), ProfileWork::Paper(work)) => it.graph(work, method, code, calls),
+            _ => Graph::default(),
+        }
+    }
+
+    /// Why a method lets out what it does. The paper's graphs are asked about methods only, not about an instruction.
+    pub fn explained_exceptions(
+        &self,
+        work: &mut ProfileWork,
+        sources: &mut dyn Sources,
+        scope: &Scope<'_>,
+    ) -> Vec<ExplainedException> {
+        match (self, work) {
+            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.explained_exceptions(work, sources, scope),
+            (Answers::Paper(it), ProfileWork::Paper(work)) if scope.pc.is_none() => {
+                let ways = it.ways(work, scope.method, scope.exception).unwrap_or_default();
+                ways_explained(sources, scope.method, ways)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Why the calls of a method go where they go; the formula of the paper asks for no receivers.
+    pub fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
+        match self {
+            Answers::Jvm(it) => it.explained_calls(sources, scope),
+            Answers::Paper(_) => {
+                let answer = sources.answer(scope.method);
+                let calls = answer.map_or_else(Vec::new, |it| self.calls(scope.method, &it.code));
+                calls_explained(sources, scope, calls, &|_, _| Vec::new())
+            }
+        }
+    }
+
+    /// Whether the method is reached from the entry points, where that was asked; all are that are in the program otherwise.
+    pub fn is_reached(&self, method: MethodId) -> bool {
+        match self {
+            Answers::Jvm(it) => it.is_reached(method),
+            Answers::Paper(_) => true,
+        }
+    }
+
+    /// Whether the method is a ghost: the code in its class file is not its own, and has no graph.
+    pub fn is_ghost(&self, method: MethodId) -> bool {
+        match self {
+            Answers::Jvm(it) => it.is_ghost(method),
+            Answers::Paper(it) => it.is_ghost(method),
+        }
+    }
+}
