@@ -6,6 +6,7 @@
 
 pub mod facts;
 pub mod fault;
+pub mod interface;
 pub mod module;
 pub mod names;
 pub mod paper;

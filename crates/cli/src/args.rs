@@ -40,6 +40,9 @@ pub(crate) enum Command {
     Missing(MissingArgs),
     /// Show where the program starts, and what is reached from there.
     Entries(EntriesArgs),
+    /// Put graphs that were extracted apart together: the calls from one to another are linked, and what is known now of the
+    /// exceptions behind them takes the place of what was open.
+    Compose(ComposeArgs),
     /// Show the stackless form of methods.
     Bir(BirArgs),
     /// Show what there is and what analysing it costs.
@@ -288,6 +291,19 @@ pub(crate) struct ThrowsArgs {
     /// Form of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
     pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ComposeArgs {
+    /// Results of `ajar cfg` as JSON or JSON lines, of parts that have no method in common, extracted with the same JDK and
+    /// settings. What they say must be of one program: a class that two of them saw is the same class.
+    #[arg(required = true, num_args = 2.., value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<Utf8PathBuf>,
+    /// Form of the result, which is a document like those that are read.
+    #[arg(long, value_name = "FORMAT", value_parser = ["json", "jsonl"], default_value = "json")]
+    pub(crate) output_format: String,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -85,10 +85,17 @@ pub(crate) fn write<M: Maker>(
         None => Form::Text(Style { color: settings::colored(run.settings, to_terminal) }),
     };
     let mut writing = Writing::Pending(out);
-    let summary = run.classes(&maker(form), to_terminal, |bytes| writing.piece(form, &header, bytes))?;
+    let maker = maker(form);
+    let mut summary = run.classes(&maker, to_terminal, |bytes| writing.piece(form, &header, bytes))?;
     writing.begin(form, &header)?;
+    maker.finish(&mut summary.trailer);
     match writing {
-        Writing::Text(out) | Writing::Pending(out) => out.finish()?,
+        Writing::Text(mut out) | Writing::Pending(mut out) => {
+            if let (Form::Text(style), Some(it)) = (form, &summary.trailer.interface) {
+                out.write_all(&text::interface::text(it, style))?;
+            }
+            out.finish()?;
+        }
         Writing::Document(it) => it.end(&summary.trailer)?.finish()?,
         Writing::Broken => {}
     }

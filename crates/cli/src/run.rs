@@ -58,6 +58,9 @@ pub(crate) trait Maker: Sync {
     fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
         Vec::new()
     }
+
+    /// Adds what is known when all pieces are made.
+    fn finish(&self, _trailer: &mut Trailer) {}
 }
 
 /// What a run comes to besides the result.
@@ -177,6 +180,7 @@ impl<'a> Run<'a> {
             release: self.world.release,
             profile: "jvm",
             world: "open",
+            names: None,
             vm_error_groups: vec!["init"],
             assumptions: assumptions.iter().map(|it| (*it).to_owned()).collect(),
             containers: containers.map(|it| (it.name.clone(), it.role.name())).collect(),

@@ -258,7 +258,20 @@ fn options(run: &Run<'_>, args: &WorldArgs) -> WholeOptions {
 }
 
 /// What narrowing calls to what is reached rests on.
-pub(crate) const RTA: &str = "reflection, serialization, handles that code looks up and natives of unknown effect run nothing that is not reached otherwise from the entry points";
+pub(crate) const RTA: &str = export::compose::NARROWED;
+
+/// What the answers rest on, for a result that others may compose: with the names that the program knows, where the world
+/// has no others.
+pub(crate) fn composable_header(
+    run: &Run<'_>,
+    command: &'static str,
+    args: &WorldArgs,
+    answers: &Answers,
+) -> Header {
+    let header = header(run, command, args);
+    let names = (header.world != "open").then(|| answers.names());
+    Header { names, ..header }
+}
 
 /// What the answers rest on.
 pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> Header {
@@ -266,6 +279,7 @@ pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> 
     let mut assumptions = Vec::new();
     assumptions.extend(args.assume.map(|_| contract));
     assumptions.extend(args.rta.then_some(RTA));
+    assumptions.extend(args.link_errors.then_some(export::compose::ALL_LINK_ERRORS));
     let mut header = run.header(command, &assumptions);
     header.assumptions.extend(run.closing.assumptions.iter().cloned());
     if args.profile == ProfileArg::Paper {

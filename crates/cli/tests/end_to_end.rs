@@ -100,6 +100,7 @@ shop.Order.average()  Order.java:24-26
     -> returns
   may leave by: java.lang.NullPointerException, and an open part
 
+// provides 1 method
 "
     );
 }

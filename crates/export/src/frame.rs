@@ -1,8 +1,8 @@
 //! What stands around the pieces of a result: what it rests on, and what was left out.
 
-use ide::{Fault, MethodId};
+use ide::{Fault, MethodId, Text};
 
-use crate::json::{array, key, method_name, number, optional_number, string};
+use crate::json::{array, key, method_name, number, optional_number, string, texts};
 
 /// What an answer rests on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +19,8 @@ pub struct Header {
     pub profile: &'static str,
     /// The world assumed: `open`.
     pub world: &'static str,
+    /// Where the program is all there is, a number for the names that it knows.
+    pub names: Option<u64>,
     /// The groups of VM errors that the graphs count.
     pub vm_error_groups: Vec<&'static str>,
     /// What was assumed besides, a sentence each.
@@ -36,6 +38,21 @@ pub struct Trailer {
     pub failed_methods: Vec<FailedMethod>,
     /// What is odd although nothing is lost: place and text.
     pub notes: Vec<(String, String)>,
+    /// The interface of the graphs, for a result that has some.
+    pub interface: Option<Interface>,
+}
+
+/// The interface of the graphs in a result, but for what each method may let out, which stands with it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Interface {
+    /// The methods whose graphs there are, by text.
+    pub provided: Vec<MethodId>,
+    /// The methods that they need besides, by text.
+    pub required: Vec<MethodId>,
+    /// The classes of provided methods whose initialisation runs no code, by text.
+    pub quiet: Vec<Text>,
+    /// The direct superclasses of the exceptions that the graphs name, and of those above them, as far as they are known.
+    pub types: Vec<(Text, Text)>,
 }
 
 /// A class that could not be read.
@@ -91,6 +108,10 @@ pub(crate) fn header_members(out: &mut Vec<u8>, header: &Header) {
     string(out, header.profile);
     key(out, "world");
     string(out, header.world);
+    if let Some(it) = header.names {
+        key(out, "names");
+        string(out, &format!("{it:016x}"));
+    }
     key(out, "vm_error_groups");
     array(out, &header.vm_error_groups, |out, it| string(out, it));
     key(out, "assumptions");
@@ -146,6 +167,30 @@ pub(crate) fn trailer_members(out: &mut Vec<u8>, trailer: &Trailer) {
         string(out, place);
         key(out, "text");
         string(out, text);
+        out.push(b'}');
+    });
+    if let Some(it) = &trailer.interface {
+        interface_members(out, it);
+    }
+}
+
+fn interface_members(out: &mut Vec<u8>, it: &Interface) {
+    key(out, "interface");
+    out.push(b'{');
+    key(out, "provided");
+    array(out, &it.provided, |out, it| method_name(out, *it));
+    key(out, "required");
+    array(out, &it.required, |out, it| method_name(out, *it));
+    out.push(b'}');
+    key(out, "quiet");
+    array(out, &it.quiet, |out, it| texts(out, &[*it]));
+    key(out, "types");
+    array(out, &it.types, |out, (class, above)| {
+        out.push(b'{');
+        key(out, "type");
+        texts(out, &[*class]);
+        key(out, "super");
+        texts(out, &[*above]);
         out.push(b'}');
     });
 }

@@ -22,6 +22,17 @@ const ACCESS: [(u16, &str); 12] = [
     (0x1000, "synthetic"),
 ];
 
+/// Names of the bits of JVMS §4.1-B, lowest first, but for the one that means nothing any more.
+const CLASS_ACCESS: [(u16, &str); 7] = [
+    (0x0001, "public"),
+    (0x0010, "final"),
+    (0x0200, "interface"),
+    (0x0400, "abstract"),
+    (0x1000, "synthetic"),
+    (0x2000, "annotation"),
+    (0x4000, "enum"),
+];
+
 /// Opens the object of a method and writes what both commands say of it. `lines`: it stands on a line by itself.
 fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
     out.push(b'{');
@@ -76,6 +87,9 @@ pub(crate) fn cfg(
     graph: &Graph,
 ) {
     head(out, lines, place, class, it);
+    key(out, "class_access");
+    let words = CLASS_ACCESS.iter().filter(|(bit, _)| class.access & bit != 0);
+    array(out, words, |out, (_, word)| string(out, word));
     key(out, "entry");
     optional_number(out, graph.cfg.entry().map(|it| it.0));
     key(out, "nodes");
@@ -124,6 +138,13 @@ pub(crate) fn cfg(
         json_whole::call_members(out, call);
         out.push(b'}');
     });
+    key(out, "throws");
+    json_whole::parts(out, &graph.throws.known);
+    key(out, "throws_open");
+    match &graph.throws.open {
+        Some((within, except)) => json_whole::open_set(out, within, except),
+        None => out.extend(b"null"),
+    }
     let closed = &graph.cfg.entered_only_by_vm_errors;
     key(out, "entered_only_by_vm_errors");
     array(out, closed.iter(), |out, &it| number(out, ordinal(it)));

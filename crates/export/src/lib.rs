@@ -6,6 +6,7 @@
 //!
 //! `schemas/` holds the JSON Schemas of what is written; the tests validate against them.
 
+pub mod compose;
 pub mod document;
 pub mod entries;
 pub mod explain;

@@ -58,6 +58,7 @@ fn document(format: Format) -> String {
         release: 25,
         profile: "jvm",
         world: "open",
+        names: None,
         vm_error_groups: vec!["init"],
         assumptions: Vec::new(),
         containers: Vec::new(),

@@ -16,6 +16,7 @@ fn header() -> Header {
         release: 25,
         profile: "jvm",
         world: "open",
+        names: None,
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],
         containers: vec![("a.jar".to_owned(), "app")],

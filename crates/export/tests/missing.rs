@@ -17,6 +17,7 @@ fn the_document_keeps_its_schema() {
         release: 25,
         profile: "jvm",
         world: "open",
+        names: None,
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],
         containers: vec![("a.jar".to_owned(), "app")],

@@ -155,6 +155,11 @@ impl Universe {
         self.by_class.get(&class).copied()
     }
 
+    /// What is known of the direct superclass of a type, if the class is one.
+    pub fn parent(&self, class: ClassName) -> Option<Parent> {
+        self.type_of(class).map(|it| self.types[it.0 as usize].parent)
+    }
+
     /// Every atom.
     pub fn all(&self) -> SetId {
         self.all

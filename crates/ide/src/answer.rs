@@ -16,6 +16,8 @@ use flow::cfg::Cfg;
 pub struct ClassAnswer {
     /// The class.
     pub class: Text,
+    /// Its access flags, as JVMS §4.1 numbers them.
+    pub access: u16,
     /// The source file that debug data names.
     pub source_file: Option<Text>,
     /// What is odd about the class file as a whole.
@@ -106,6 +108,7 @@ impl ClassAnswer {
     fn new(parts: &ClassParts<'_>) -> Self {
         ClassAnswer {
             class: Text(parts.head.class.bytes()),
+            access: parts.head.flags.0,
             source_file: parts.source_file,
             note: parts.head.version_note(),
             methods: Vec::new(),

@@ -286,6 +286,7 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
     let source_file = positions(db, class).as_ref().and_then(|it| it.source_file);
     let mut answer = ClassAnswer {
         class: Text(facts.head.class.bytes()),
+        access: facts.head.flags.0,
         note: facts.head.version_note(),
         source_file,
         methods: Vec::new(),

@@ -27,7 +27,7 @@ pub use analysis::names::{Human, MethodId, Text};
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};
 pub use analysis::whole::answers::{Call, CallWord, OpenPart, Origin, Step, Throws, Why};
 pub use analysis::whole::explain::{Bodies, Receiver, Way, WayStep};
-pub use analysis::whole::graph::{Graph, RaisedSet, SetRef};
+pub use analysis::whole::graph::{Graph, Propagates, RaisedSet, SetRef};
 pub use analysis::whole::missing::Missing;
 pub use analysis::whole::program::Options as WholeOptions;
 pub use analysis::whole::record::Packages;

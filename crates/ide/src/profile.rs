@@ -2,7 +2,8 @@
 //! `conflex.txt` Fig. 4.
 
 use analysis::fault::Fault;
-use analysis::names::MethodId;
+use analysis::interface;
+use analysis::names::{MethodId, Text};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes};
@@ -10,6 +11,8 @@ use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
 use bir::lower::Scratch;
 use flow::universe::Universe;
+use program::hierarchy::Hierarchy;
+use rustc_hash::FxHashSet;
 
 use crate::answer::{ClassAnswer, answer_of};
 use crate::explain::{ExplainedCall, ExplainedException, Scope, Sources, calls_explained, ways_explained};
@@ -143,6 +146,40 @@ impl Answers {
         match self {
             Answers::Jvm(it) => it.is_reached(method),
             Answers::Paper(_) => true,
+        }
+    }
+
+    /// The methods that the calls of a graph need from elsewhere.
+    pub fn required(&self, graph: &Graph) -> Vec<MethodId> {
+        interface::required(self.hierarchy(), graph)
+    }
+
+    /// The direct superclasses of throwable types and of those above them, as far as they are known, by name.
+    pub fn super_types(&self, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
+        interface::super_types(self.universe(), types)
+    }
+
+    /// Whether initialising the class runs no code, and cannot fail.
+    pub fn is_quiet(&self, class: Text) -> bool {
+        interface::is_quiet(self.hierarchy(), class)
+    }
+
+    /// A number for the names that the program knows.
+    pub fn names(&self) -> u64 {
+        interface::names(self.hierarchy())
+    }
+
+    fn hierarchy(&self) -> &Hierarchy {
+        match self {
+            Answers::Jvm(it) => &it.program().program.hierarchy,
+            Answers::Paper(it) => &it.environment.hierarchy,
+        }
+    }
+
+    fn universe(&self) -> &Universe {
+        match self {
+            Answers::Jvm(it) => &it.program().exceptions.universe,
+            Answers::Paper(it) => &it.environment.exceptions,
         }
     }
 

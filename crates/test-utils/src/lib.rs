@@ -6,6 +6,7 @@
 pub mod asm;
 pub mod fixture;
 pub mod generate;
+pub mod ghosts;
 pub mod jdk;
 pub mod jvm;
 pub mod programs;

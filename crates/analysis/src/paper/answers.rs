@@ -56,11 +56,10 @@ impl Paper {
         code: &MethodCode,
         calls: bool,
     ) -> Graph {
-        let available = self.named(method).map(|it| self.environment.definition(it));
-        if !matches!(available, Some(Definition::Available(_))) {
-            return Graph::default();
-        }
+        let available = self.named(method).and_then(|it| self.environment.available(Callee::Declared(it)));
+        let Some(id) = available else { return Graph::default() };
         let mut graph = extract::graph(&self.environment, &self.propagated, universe, code);
+        graph.throws.known = universe.parts(self.propagated.of(id)).into();
         if calls {
             graph.calls = self.calls(code);
         }

@@ -229,7 +229,8 @@ impl Drawing {
                 labels.push(mine.into());
             }
         }
-        Graph { cfg: Cfg::of(self.nodes, edges), sets: self.sets, calls: Vec::new(), labels }
+        let cfg = Cfg::of(self.nodes, edges);
+        Graph { cfg, sets: self.sets, labels, ..Graph::default() }
     }
 }
 

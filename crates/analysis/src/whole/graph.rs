@@ -39,6 +39,17 @@ pub struct Graph {
     /// The labels of each edge, `None` for ε, in profile `paper`: an edge of the definition for each. Empty otherwise:
     /// there an edge has one label, the method as the instruction names it.
     pub labels: Vec<Box<[Option<MethodName>]>>,
+    /// What the method may let out: its part of the interface.
+    pub throws: Propagates,
+}
+
+/// What a method may let out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Propagates {
+    /// The classes and cones that are known to come out, by name.
+    pub known: Arc<[Part]>,
+    /// What may come out besides: what it is within, and what cannot be among it.
+    pub open: Option<Within>,
 }
 
 /// A set of exceptions.
@@ -60,7 +71,7 @@ impl Graph {
 }
 
 /// An open set from outside: what it is within, and what cannot be among it.
-type Within = (Arc<[Part]>, Arc<[Part]>);
+pub type Within = (Arc<[Part]>, Arc<[Part]>);
 
 /// A worker's memory of how sets read.
 #[derive(Clone, Default)]
@@ -133,7 +144,12 @@ impl WholeProgram {
                 drawing.leave(instr, set);
             }
         });
-        Graph { cfg, sets: acc.sets, calls: Vec::new(), labels: Vec::new() }
+        let (sets, value) = (acc.sets, self.lets_out(id));
+        let throws = Propagates {
+            known: texts.parts(ex, value.known),
+            open: (value.open != SetId::EMPTY).then(|| texts.open(ex, value.open)),
+        };
+        Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
     }
 
     /// The reason nearest to a node for what is open about it.

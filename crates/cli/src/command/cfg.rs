@@ -1,12 +1,15 @@
 //! `ajar cfg`: control-flow graphs.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use export::form::{Format, Nodes};
 use export::fragment::cfg_fragment;
+use export::frame::{Interface, Trailer};
 use ide::answer::ClassAnswer;
 use ide::profile::{Answers, ProfileWork};
-use ide::{Graph, Human};
+use ide::{Graph, Human, MethodId, Text};
+use rustc_hash::FxHashSet;
 
 use crate::args::{CfgArgs, Global, NodesArg};
 use crate::report::Outcome;
@@ -20,6 +23,37 @@ struct Graphs<'a> {
     whole: &'a Answers,
     /// What workers that are done with a class left.
     work: Mutex<Vec<ProfileWork>>,
+    /// The interface, as far as graphs are drawn.
+    interface: Mutex<Gathered>,
+}
+
+/// What the graphs provide and need, and the exceptions that they name.
+#[derive(Default)]
+struct Gathered {
+    provided: BTreeSet<MethodId>,
+    required: BTreeSet<MethodId>,
+    types: FxHashSet<Text>,
+}
+
+impl Graphs<'_> {
+    /// Whether the form has a place for the interface; pictures have none.
+    fn has_interface(&self) -> bool {
+        matches!(self.form, Form::Text(_) | Form::Document(Format::Json | Format::JsonLines))
+    }
+
+    fn gather(&self, class: &ClassAnswer, graphs: &[Graph]) {
+        let required: Vec<MethodId> = graphs.iter().flat_map(|it| self.whole.required(it)).collect();
+        let sets =
+            graphs.iter().flat_map(|it| &it.sets).flat_map(|it| it.parts.iter().chain(it.except.iter()));
+        let throws = graphs.iter().map(|it| &it.throws);
+        let open = throws.clone().flat_map(|it| &it.open).flat_map(|it| it.0.iter().chain(it.1.iter()));
+        let parts = sets.chain(throws.flat_map(|it| it.known.iter())).chain(open);
+        let types: FxHashSet<Text> = parts.map(|it| Text(it.class.bytes())).collect();
+        let mut acc = self.interface.lock().unwrap_or_else(PoisonError::into_inner);
+        acc.provided.extend(class.methods.iter().map(|it| it.method));
+        acc.required.extend(required);
+        acc.types.extend(types);
+    }
 }
 
 impl Maker for Graphs<'_> {
@@ -31,11 +65,14 @@ impl Maker for Graphs<'_> {
         let class = seen.as_ref().unwrap_or(class);
         let left = self.work.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = left.unwrap_or_else(|| self.whole.work());
-        let calls = matches!(self.form, Form::Document(Format::Json | Format::JsonLines));
+        let calls = self.has_interface();
         let methods = class.methods.iter();
         let graphs: Vec<Graph> =
             methods.map(|it| self.whole.graph(&mut work, it.method, &it.code, calls)).collect();
         self.work.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+        if calls {
+            self.gather(class, &graphs);
+        }
         match self.form {
             Form::Text(style) => crate::text::cfg::class(out, class, &graphs, style),
             Form::Document(format) => cfg_fragment(out, format, self.nodes, place, number, class, &graphs),
@@ -45,6 +82,20 @@ impl Maker for Graphs<'_> {
     fn notes(&self, class: &ClassAnswer) -> Vec<String> {
         let ghosts = class.methods.iter().filter(|it| self.whole.is_ghost(it.method));
         ghosts.map(|it| format!("{} is not written yet: it has no graph", Human(it.method))).collect()
+    }
+
+    fn finish(&self, trailer: &mut Trailer) {
+        if !self.has_interface() {
+            return;
+        }
+        let acc = &*self.interface.lock().unwrap_or_else(PoisonError::into_inner);
+        let classes: BTreeSet<Text> = acc.provided.iter().map(|it| it.class).collect();
+        trailer.interface = Some(Interface {
+            provided: acc.provided.iter().copied().collect(),
+            required: acc.required.difference(&acc.provided).copied().collect(),
+            quiet: classes.into_iter().filter(|&it| self.whole.is_quiet(it)).collect(),
+            types: self.whole.super_types(&acc.types),
+        });
     }
 }
 
@@ -71,11 +122,12 @@ pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Outcome> {
         NodesArg::Instructions => Nodes::Instructions,
     };
     let whole = whole::answers(&mut run, &args.world)?;
-    let header = whole::header(&run, "cfg", &args.world);
+    let header = whole::composable_header(&run, "cfg", &args.world, &whole);
     write(&run, header, format, args.output.output.as_ref(), |form| Graphs {
         form,
         nodes,
         whole: &whole,
         work: Mutex::default(),
+        interface: Mutex::default(),
     })
 }

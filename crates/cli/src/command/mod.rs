@@ -4,6 +4,7 @@ pub(crate) mod bir;
 pub(crate) mod calls;
 pub(crate) mod cfg;
 pub(crate) mod completions;
+pub(crate) mod compose;
 pub(crate) mod config;
 pub(crate) mod entries;
 pub(crate) mod explain;

@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod cfg;
 pub(crate) mod entries;
 pub(crate) mod explain;
+pub(crate) mod interface;
 pub(crate) mod missing;
 pub(crate) mod style;
 pub(crate) mod throws;

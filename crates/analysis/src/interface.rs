@@ -1,0 +1,82 @@
+//! The interface of graphs (`conflex.txt` §2.1) besides what methods propagate: the methods that they require, and what
+//! whoever composes them must know of the program behind them.
+
+use classfile::names::ClassName;
+use flow::universe::{Parent, Universe};
+use program::hierarchy::Hierarchy;
+use program::input::Role;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::names::{MethodId, Text};
+use crate::whole::answers::Why;
+use crate::whole::graph::Graph;
+use crate::whole::members::class_initializer;
+
+/// The methods that the calls of a graph need: those that they name, and those of absent classes that they may go to, by
+/// text. Methods of the platform are no part of a program, and initialisers of absent classes nobody names.
+pub fn required(hierarchy: &Hierarchy, graph: &Graph) -> Vec<MethodId> {
+    let mut acc = Vec::new();
+    for call in &graph.calls {
+        acc.extend(call.targets.iter().chain(&call.possible));
+        if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
+            acc.push(MethodId { class, ..declared });
+        }
+    }
+    acc.retain(|it| !is_platform(hierarchy, it.class));
+    acc.sort_unstable();
+    acc.dedup();
+    acc
+}
+
+/// Whether the class is of the platform: of its container, or of packages that only a platform may define.
+fn is_platform(hierarchy: &Hierarchy, class: Text) -> bool {
+    let of_container =
+        || hierarchy.class(ClassName::new(class.0)).is_some_and(|it| hierarchy.role(it) == Role::Jdk);
+    class.0.starts_with(b"java/") || class.0.starts_with(b"[") || of_container()
+}
+
+/// Whether initialising the class runs no code, and cannot fail.
+pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
+    hierarchy.class(ClassName::new(class.0)).is_some_and(|it| {
+        hierarchy.outside_above(it).is_none()
+            && hierarchy.supers(it).iter().all(|&it| class_initializer(hierarchy, it).is_none())
+    })
+}
+
+/// The direct superclasses of throwable types and of those above them, as far as they are known, by name.
+pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
+    let mut acc: FxHashMap<Text, Text> = FxHashMap::default();
+    for &class in types {
+        let mut at = class;
+        while let Some(Parent::Class(parent)) = universe.parent(ClassName::new(at.0)) {
+            let parent = Text(parent.bytes());
+            if acc.insert(at, parent).is_some() {
+                break;
+            }
+            at = parent;
+        }
+    }
+    let mut acc: Vec<(Text, Text)> = acc.into_iter().collect();
+    acc.sort_unstable();
+    acc
+}
+
+/// A number for the names that a program knows: its classes with their supertypes and methods that are not private.
+/// Programs that know other names have, as good as certainly, another.
+pub fn names(hierarchy: &Hierarchy) -> u64 {
+    let mut lines: Vec<String> = Vec::with_capacity(hierarchy.len());
+    for class in hierarchy.ids() {
+        let outline = hierarchy.outline(class);
+        let mut line = format!("{} {:x}", outline.class, outline.flags.0);
+        outline.super_class.iter().chain(&outline.interfaces).for_each(|it| line.push_str(&format!(" {it}")));
+        let methods = outline.methods.iter().filter(|it| !it.flags.is_private());
+        let mut methods: Vec<String> = methods.map(|it| format!(" {}{}", it.name, it.descriptor)).collect();
+        methods.sort_unstable();
+        line.extend(methods);
+        lines.push(line);
+    }
+    lines.sort_unstable();
+    // FNV-1a, which is the same on every machine and in every version.
+    let bytes = lines.iter().flat_map(|it| it.bytes().chain([b'\n']));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |acc, it| (acc ^ u64::from(it)).wrapping_mul(0x100_0000_01b3))
+}

@@ -1,0 +1,53 @@
+//! `ajar compose`: graphs that were extracted apart, as those of one program.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use anyhow::{Context, anyhow, bail};
+use camino::Utf8Path;
+use export::compose::{ComposeError, Composer};
+use export::form::Format;
+
+use crate::args::ComposeArgs;
+use crate::output::Output;
+use crate::report::Outcome;
+
+/// Documents are read in pieces of this size.
+const BUFFER: usize = 1 << 16;
+
+/// Runs the command.
+pub(crate) fn run(args: &ComposeArgs) -> anyhow::Result<Outcome> {
+    let format = if args.output_format == "jsonl" { Format::JsonLines } else { Format::Json };
+    let mut composer = Composer::new(env!("CARGO_PKG_VERSION"));
+    for path in &args.documents {
+        composer.add(path.as_str(), open(path)?).map_err(|it| said(path, it))?;
+    }
+    composer.solve();
+    let mut out = Output::open(args.output.output.as_ref())?;
+    composer.begin(&mut out, format)?;
+    let mut first = true;
+    for path in &args.documents {
+        let copied = composer.copy(path.as_str(), open(path)?, &mut out, format, &mut first);
+        copied.map_err(|it| said(path, it))?;
+    }
+    composer.end(&mut out, format)?;
+    out.finish()?;
+    Ok(Outcome::Fine)
+}
+
+fn open(path: &Utf8Path) -> anyhow::Result<BufReader<File>> {
+    let file = File::open(path).with_context(|| format!("{path}: cannot be read"))?;
+    let kind = file.metadata().with_context(|| format!("{path}: cannot be read"))?;
+    if !kind.is_file() {
+        bail!("{path}: a document is read twice, so it must be a plain file");
+    }
+    Ok(BufReader::with_capacity(BUFFER, file))
+}
+
+/// The error with its place. One of the output keeps its kind: whoever reads it may have gone.
+fn said(path: &Utf8Path, error: ComposeError) -> anyhow::Error {
+    match error {
+        ComposeError::Io(it) => anyhow!(it).context(format!("{path}: cannot be composed")),
+        it @ ComposeError::Refused(_) => anyhow!(it),
+    }
+}

@@ -1,0 +1,30 @@
+//! The interface of graphs, as text.
+
+use std::fmt::Write;
+
+use export::frame::Interface;
+use ide::Human;
+
+use crate::report::count;
+use crate::text::style::{Ink, Style};
+
+/// At most this many methods are named; the machine forms have all.
+const METHODS: usize = 12;
+
+/// The lines behind the graphs.
+pub(crate) fn text(it: &Interface, style: Style) -> Vec<u8> {
+    let (provided, required) = (it.provided.len(), it.required.len());
+    let mut text = format!("// provides {}", count(provided, "method", "methods"));
+    if required > 0 {
+        let _ = write!(text, ", requires {} from elsewhere", count(required, "method", "methods"));
+    }
+    text.push('\n');
+    for method in it.required.iter().take(METHODS) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "//   {}", Human(*method));
+    }
+    if let Some(more) = required.checked_sub(METHODS).filter(|&it| it > 0) {
+        let _ = writeln!(text, "//   and {more} more");
+    }
+    style.text(Ink::Dim, &text).into_bytes()
+}

@@ -1,0 +1,238 @@
+//! What composing must know of one method of a document: small, so that all methods of a program fit in memory.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::json::Json;
+use super::types::{NameId, Names, Part, Piece};
+
+/// A method.
+#[derive(Debug)]
+pub(super) struct Method {
+    pub(super) name: NameId,
+    pub(super) class: NameId,
+    /// Name and descriptor.
+    pub(super) is_constructor: bool,
+    pub(super) access: Access,
+    /// What is known to leave it.
+    pub(super) known: BTreeSet<Part>,
+    pub(super) calls: Vec<Call>,
+    /// Its nodes with open sets, in the order of the document.
+    pub(super) opens: Vec<Open>,
+}
+
+/// What decides whether a call by name goes to the method, and to no other.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Access {
+    pub(super) is_public: bool,
+    pub(super) is_static: bool,
+    pub(super) is_final: bool,
+    pub(super) is_private: bool,
+    pub(super) class_is_public: bool,
+    pub(super) class_is_final: bool,
+    pub(super) class_is_interface: bool,
+}
+
+/// Where a call goes.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// The normal node of its instruction.
+    pub(super) node: Option<u32>,
+    pub(super) kind: Kind,
+    pub(super) declared: Option<NameId>,
+    pub(super) targets: Vec<NameId>,
+    /// Whether nothing but targets and open part says where it goes.
+    pub(super) is_plain: bool,
+    pub(super) open: Openness,
+}
+
+/// How a call names its method, as far as that matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Static,
+    Special,
+    Virtual,
+    Interface,
+    Other,
+}
+
+/// Whether a call may go to unseen methods.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Openness {
+    No,
+    /// Because this class is not there.
+    Outside(NameId),
+    /// Because the initialiser of this class is not there.
+    Initializer(NameId),
+    Yes,
+}
+
+/// A node with an open set.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// The normal node that raises it.
+    pub(super) at: u32,
+    /// Whether it leaves the method.
+    pub(super) leaves: bool,
+    /// Whether it was caught before, and is thrown again.
+    pub(super) caught: bool,
+    pub(super) set: Piece,
+}
+
+/// What an exceptional node of a document is.
+pub(super) struct Exceptional {
+    /// Its place among the nodes.
+    pub(super) id: usize,
+    /// The normal node that raises it.
+    pub(super) at: u32,
+    pub(super) leaves: bool,
+    pub(super) is_open: bool,
+}
+
+/// Says what a document has instead of what it should have.
+fn odd<T>(what: &str) -> Result<T, String> {
+    Err(format!("the method has no {what} that can be read"))
+}
+
+/// The exceptional nodes of a method.
+pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
+    let (Some(Json::Array(nodes)), Some(Json::Array(edges))) = (method.get("nodes"), method.get("edges"))
+    else {
+        return odd("nodes and edges");
+    };
+    let mut raised: FxHashMap<u32, u32> = FxHashMap::default();
+    for edge in edges {
+        let ends = (edge.get("from").and_then(Json::number), edge.get("to").and_then(Json::number));
+        let (Some(from), Some(to)) = ends else { return odd("edge") };
+        if from as usize >= nodes.len() || to as usize >= nodes.len() {
+            return odd("edge between its nodes");
+        }
+        if edge.get("kind").and_then(Json::text) == Some(b"exception") {
+            raised.entry(to).or_insert(from);
+        }
+    }
+    let mut acc = Vec::new();
+    for (i, node) in nodes.iter().enumerate() {
+        if node.get("id").and_then(Json::number) != Some(i as u32) {
+            return odd("node");
+        }
+        let leaves = match node.get("kind").and_then(Json::text) {
+            Some(b"exceptional") => false,
+            Some(b"exceptional-return") => true,
+            Some(b"normal" | b"return") => continue,
+            _ => return odd("node"),
+        };
+        let Some(&at) = raised.get(&(i as u32)) else { return odd("edge to a node with exceptions") };
+        let is_open = !matches!(node.get("open"), Some(Json::Null) | None);
+        acc.push(Exceptional { id: i, at, leaves, is_open });
+    }
+    Ok(acc)
+}
+
+/// The classes and cones of a list.
+pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<Part>, String> {
+    let part = |it: &Json| {
+        let (Some(class), Some(Json::Bool(cone))) = (it.get("type").and_then(Json::text), it.get("cone"))
+        else {
+            return odd("exception");
+        };
+        Ok(Part { class: names.id(class), cone: *cone })
+    };
+    list.map(Json::items).unwrap_or_default().iter().map(part).collect()
+}
+
+impl Method {
+    /// What must be known of a method.
+    pub(super) fn read(names: &mut Names, method: &Json) -> Result<Method, String> {
+        let Some(text) = method.get("method").and_then(Json::text) else { return odd("name") };
+        let Some((class, rest)) = split(text) else { return odd("name") };
+        let nodes = method.get("nodes").map(Json::items).unwrap_or_default();
+        let (mut known, mut opens) = (BTreeSet::new(), Vec::new());
+        for it in exceptional(method)? {
+            let Some(node) = nodes.get(it.id) else { continue };
+            let within = parts(names, node.get("exception"))?;
+            if it.is_open {
+                let reason = node.get("open").and_then(|it| it.get("reason")).and_then(Json::text);
+                let set = Piece { within, except: parts(names, node.get("except"))? };
+                opens.push(Open { at: it.at, leaves: it.leaves, caught: reason == Some(b"caught"), set });
+            } else if it.leaves {
+                known.extend(within);
+            }
+        }
+        let Some(Json::Array(calls)) = method.get("calls") else { return odd("calls") };
+        let calls = calls.iter().map(|it| Call::read(names, it)).collect::<Result<_, _>>()?;
+        Ok(Method {
+            name: names.id(text),
+            class: names.id(class),
+            is_constructor: rest.starts_with(b"<init>"),
+            access: Access::read(method),
+            known,
+            calls,
+            opens,
+        })
+    }
+}
+
+/// Class, and name with descriptor, of `p/C.m(I)V`.
+pub(super) fn split(method: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = method.iter().position(|&it| it == b'(')?;
+    let dot = method[..end].iter().rposition(|&it| it == b'.')?;
+    Some((&method[..dot], &method[dot + 1..]))
+}
+
+impl Access {
+    fn read(method: &Json) -> Access {
+        let has = |list: &str, word: &str| {
+            let words = method.get(list).map(Json::items).unwrap_or_default();
+            words.iter().any(|it| it.text() == Some(word.as_bytes()))
+        };
+        Access {
+            is_public: has("access", "public"),
+            is_static: has("access", "static"),
+            is_final: has("access", "final"),
+            is_private: has("access", "private"),
+            class_is_public: has("class_access", "public"),
+            class_is_final: has("class_access", "final"),
+            class_is_interface: has("class_access", "interface"),
+        }
+    }
+}
+
+impl Call {
+    fn read(names: &mut Names, call: &Json) -> Result<Call, String> {
+        let is_empty = |key: &str| call.get(key).is_some_and(|it| it.items().is_empty());
+        let mut targets = Vec::new();
+        for it in call.get("targets").map(Json::items).unwrap_or_default() {
+            let Some(text) = it.text() else { return odd("target of a call") };
+            targets.push(names.id(text));
+        }
+        let kind = match call.get("kind").and_then(Json::text) {
+            Some(b"static") => Kind::Static,
+            Some(b"special") => Kind::Special,
+            Some(b"virtual") => Kind::Virtual,
+            Some(b"interface") => Kind::Interface,
+            Some(_) => Kind::Other,
+            None => return odd("kind of a call"),
+        };
+        let open = match call.get("open") {
+            Some(Json::Null) => Openness::No,
+            Some(open) => {
+                match (open.get("reason").and_then(Json::text), open.get("name").and_then(Json::text)) {
+                    (Some(b"outside"), Some(name)) => Openness::Outside(names.id(name)),
+                    (Some(b"initializer"), Some(name)) => Openness::Initializer(names.id(name)),
+                    _ => Openness::Yes,
+                }
+            }
+            None => return odd("openness of a call"),
+        };
+        Ok(Call {
+            node: call.get("node").and_then(Json::number),
+            kind,
+            declared: call.get("declared").and_then(Json::text).map(|it| names.id(it)),
+            targets,
+            is_plain: is_empty("glue") && is_empty("possible"),
+            open,
+        })
+    }
+}

@@ -1,0 +1,405 @@
+//! Composition of graphs that were extracted apart: the disjoint union of `conflex.txt` §2.1, with the calls linked that
+//! one part makes and another provides.
+//!
+//! Documents of `ajar cfg` are read twice: [`Composer::add`] takes from each what must be known of all methods at once,
+//! [`Composer::copy`] writes its methods anew, one after the other. What is done to them and why it holds is said in
+//! `solve`; `rewrite` does it.
+
+mod facts;
+mod json;
+mod rewrite;
+mod solve;
+mod types;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+
+use crate::form::Format;
+use facts::Method;
+use json::{Fault, Json, Sink};
+use rewrite::rewritten;
+use solve::Program;
+use types::NameId;
+
+/// What a document says that was extracted with `--link-errors`.
+pub const ALL_LINK_ERRORS: &str = "errors of linking are counted for classes that are absent too";
+
+/// What a document says that was extracted with `--rta`.
+pub const NARROWED: &str = "reflection, serialization, handles that code looks up and natives of unknown effect run nothing that is not reached otherwise from the entry points";
+
+/// The members of a header that all parts of a program must have in common, each with what it is in words.
+const SETTINGS: [(&str, &str); 7] = [
+    ("jdk", "JDK"),
+    ("release", "release"),
+    ("profile", "profile"),
+    ("world", "world"),
+    ("names", "known names"),
+    ("vm_error_groups", "groups of VM errors"),
+    ("assumptions", "assumptions"),
+];
+
+/// Why documents cannot be composed.
+#[derive(Debug)]
+pub enum ComposeError {
+    /// A file cannot be read, or the result not be written.
+    Io(io::Error),
+    /// What is wrong, and where.
+    Refused(String),
+}
+
+impl From<io::Error> for ComposeError {
+    fn from(it: io::Error) -> Self {
+        ComposeError::Io(it)
+    }
+}
+
+impl fmt::Display for ComposeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ComposeError::Io(it) => it.fmt(f),
+            ComposeError::Refused(it) => f.write_str(it),
+        }
+    }
+}
+
+impl std::error::Error for ComposeError {}
+
+/// Documents that are being composed.
+pub struct Composer {
+    version: &'static str,
+    /// The header of the first document, and where that is.
+    header: Option<(String, Json)>,
+    containers: Vec<Json>,
+    program: Program,
+    /// The document that provides each method.
+    places: Vec<String>,
+    /// For each method of the program the number of its document.
+    documents: Vec<usize>,
+    required: BTreeSet<NameId>,
+    /// What was left out, and what is odd, as the documents say it.
+    left_out: [Vec<Json>; 3],
+}
+
+/// The lists at the end of a document, which are put one behind the other.
+const LEFT_OUT: [&str; 3] = ["failed_classes", "failed_methods", "notes"];
+
+impl Composer {
+    /// Nothing yet. `version` is that of ajar: documents of others have other members, or mean others by them.
+    pub fn new(version: &'static str) -> Self {
+        Composer {
+            version,
+            header: None,
+            containers: Vec::new(),
+            program: Program::default(),
+            places: Vec::new(),
+            documents: Vec::new(),
+            required: BTreeSet::new(),
+            left_out: Default::default(),
+        }
+    }
+
+    /// Takes from a document what must be known of it.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no document of `ajar cfg`, or does not go with those before.
+    pub fn add(&mut self, place: &str, input: impl BufRead) -> Result<(), ComposeError> {
+        self.places.push(place.to_owned());
+        json::read(input, &mut Adding { composer: self }).map_err(|it| refused(place, it))
+    }
+
+    /// Finds out what the documents come to together. After this they can be copied.
+    pub fn solve(&mut self) {
+        self.program.refines = self.header.as_ref().is_some_and(|(_, header)| {
+            let counted = header.get("assumptions").map(Json::items).unwrap_or_default();
+            let all = counted.iter().any(|it| it.text() == Some(ALL_LINK_ERRORS.as_bytes()));
+            !all && header.get("profile").and_then(Json::text) == Some(b"jvm")
+        });
+        self.program.solve();
+    }
+
+    /// Writes what stands before the methods.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn begin(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
+        let Some((_, Json::Object(members))) = &self.header else { return Ok(()) };
+        let mut members = members.clone();
+        for (key, value) in &mut members {
+            match &**key {
+                b"command" => *value = Json::plain("compose"),
+                b"containers" => *value = Json::Array(self.containers.clone()),
+                _ => {}
+            }
+        }
+        let mut text = Vec::new();
+        if format == Format::JsonLines {
+            members.insert(0, (b"record".as_slice().into(), Json::plain("header")));
+        }
+        Json::Object(members).write(&mut text);
+        if format == Format::Json {
+            text.pop();
+            text.extend(b",\n\"methods\":[\n");
+        } else {
+            text.push(b'\n');
+        }
+        out.write_all(&text)
+    }
+
+    /// Writes the methods of a document that was added, as they are now. `first` says whether none was written yet.
+    ///
+    /// # Errors
+    /// Those of `out`, and when the document is not what it was.
+    pub fn copy(
+        &self,
+        place: &str,
+        input: impl BufRead,
+        out: &mut impl Write,
+        format: Format,
+        first: &mut bool,
+    ) -> Result<(), ComposeError> {
+        let mut copying = Copying { program: &self.program, out, format, first, failed: None };
+        let done = json::read(input, &mut copying);
+        match copying.failed {
+            Some(it) => Err(it.into()),
+            None => done.map_err(|it| refused(place, it)),
+        }
+    }
+
+    /// Writes what stands behind the methods.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn end(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
+        let names = &self.program.names;
+        let string = |it: NameId| Json::String(names.text(it).into());
+        let member = |key: &str, value: Json| (key.as_bytes().into(), value);
+        let provided = self.program.methods.iter().map(|it| it.name);
+        let is_provided = |it: &NameId| self.program.by_name.contains_key(it);
+        // I = (I1+ ∪ I2+, (I1− ∪ I2−) ∖ (I1+ ∪ I2+), …): Ie stands with the methods.
+        let required = self.required.iter().copied().filter(|it| !is_provided(it));
+        let sorted = |ids: Vec<NameId>| {
+            let mut ids = ids;
+            ids.sort_by_key(|&it| names.text(it));
+            Json::Array(ids.into_iter().map(string).collect())
+        };
+        let interface = vec![
+            member("provided", sorted(provided.collect())),
+            member("required", sorted(required.collect())),
+        ];
+        let mut types: Vec<(NameId, NameId)> =
+            self.program.types.supers.iter().map(|it| (*it.0, *it.1)).collect();
+        types.sort_by_key(|it| names.text(it.0));
+        let types = types.into_iter().map(|(class, above)| {
+            Json::Object(vec![member("type", string(class)), member("super", string(above))])
+        });
+        let mut members = Vec::new();
+        for (key, list) in LEFT_OUT.iter().zip(&self.left_out) {
+            members.push(member(key, Json::Array(list.clone())));
+        }
+        members.push(member("interface", Json::Object(interface)));
+        members.push(member("quiet", sorted(self.program.quiet.iter().copied().collect())));
+        members.push(member("types", Json::Array(types.collect())));
+        let mut text = Vec::new();
+        if format == Format::JsonLines {
+            members.insert(0, member("record", Json::plain("end")));
+            Json::Object(members).write(&mut text);
+        } else {
+            text.extend(b"\n],\n");
+            let mut object = Vec::new();
+            Json::Object(members).write(&mut object);
+            text.extend(object.get(1..).unwrap_or_default());
+        }
+        text.push(b'\n');
+        out.write_all(&text)
+    }
+
+    fn header(&mut self, header: Json) -> Result<(), String> {
+        let text = |key: &str| header.get(key).and_then(Json::text).map(String::from_utf8_lossy);
+        match text("ajar") {
+            Some(it) if it == self.version => {}
+            Some(it) => {
+                let own = self.version;
+                return Err(format!("it was written by ajar {it}, and this is {own}; extract it again"));
+            }
+            None => return Err("it is no document of ajar".to_owned()),
+        }
+        match text("command") {
+            Some(it) if it == "cfg" || it == "compose" => {}
+            it => {
+                let it = it.unwrap_or_default();
+                return Err(format!(
+                    "it is the result of `ajar {it}`; only that of `ajar cfg` can be composed"
+                ));
+            }
+        }
+        let assumed = header.get("assumptions").map(Json::items).unwrap_or_default();
+        if assumed.iter().any(|it| it.text() == Some(NARROWED.as_bytes())) {
+            return Err(
+                "it was narrowed to what is reached in its own part (--rta): other parts may reach more"
+                    .to_owned(),
+            );
+        }
+        if let Some((first, before)) = &self.header {
+            for (key, words) in SETTINGS {
+                let (one, other) = (setting(before, key), setting(&header, key));
+                if one == other {
+                    continue;
+                }
+                if key == "names" {
+                    return Err(format!(
+                        "it knows other names than {first}: in a world that is not open all parts must know the same \
+                         classes and methods, as ghosts where code is missing"
+                    ));
+                }
+                return Err(format!(
+                    "its {words} is {other}, and that of {first} is {one}: extract both the same way"
+                ));
+            }
+        }
+        for it in header.get("containers").map(Json::items).unwrap_or_default() {
+            if !self.containers.contains(it) {
+                self.containers.push(it.clone());
+            }
+        }
+        if self.header.is_none() {
+            let place = self.places.last().cloned().unwrap_or_default();
+            self.header = Some((place, header));
+        }
+        Ok(())
+    }
+
+    fn method(&mut self, method: &Json) -> Result<(), String> {
+        let method = Method::read(&mut self.program.names, method)?;
+        let number = self.program.methods.len();
+        if let Some(&before) = self.program.by_name.get(&method.name) {
+            let name = String::from_utf8_lossy(self.program.names.text(method.name)).into_owned();
+            let other = self.documents.get(before).and_then(|&it| self.places.get(it));
+            let other = other.map_or("", String::as_str);
+            return Err(format!(
+                "{name} is in {other} already: the parts of a program have no method in common"
+            ));
+        }
+        self.program.by_name.insert(method.name, number);
+        self.program.methods.push(method);
+        self.documents.push(self.places.len() - 1);
+        Ok(())
+    }
+
+    fn trailer(&mut self, trailer: &Json) -> Result<(), String> {
+        let (Some(interface), Some(types)) = (trailer.get("interface"), trailer.get("types")) else {
+            return Err("it has no interface at its end".to_owned());
+        };
+        for it in interface.get("required").map(Json::items).unwrap_or_default() {
+            if let Some(text) = it.text() {
+                self.required.insert(self.program.names.id(text));
+            }
+        }
+        for it in trailer.get("quiet").map(Json::items).unwrap_or_default() {
+            if let Some(text) = it.text() {
+                self.program.quiet.insert(self.program.names.id(text));
+            }
+        }
+        let names = &mut self.program.names;
+        for it in types.items() {
+            let ends = (it.get("type").and_then(Json::text), it.get("super").and_then(Json::text));
+            let (Some(class), Some(above)) = ends else { continue };
+            let (id, above) = (names.id(class), names.id(above));
+            let before = *self.program.types.supers.entry(id).or_insert(above);
+            if before != above {
+                let text = |it: NameId| String::from_utf8_lossy(names.text(it)).into_owned();
+                return Err(format!(
+                    "it says that {} extends {}, and another document {}: they are no parts of one program",
+                    text(id),
+                    text(above),
+                    text(before)
+                ));
+            }
+        }
+        for (key, list) in LEFT_OUT.iter().zip(&mut self.left_out) {
+            list.extend(trailer.get(key).map(Json::items).unwrap_or_default().iter().cloned());
+        }
+        Ok(())
+    }
+}
+
+/// A setting as people read it. How a JDK was found is none.
+fn setting(header: &Json, key: &str) -> String {
+    let mut out = Vec::new();
+    header.get(key).unwrap_or(&Json::Null).write(&mut out);
+    let text = String::from_utf8_lossy(&out).into_owned();
+    match text.rsplit_once(", by ") {
+        Some((jdk, _)) if key == "jdk" => format!("{jdk}\""),
+        _ => text,
+    }
+}
+
+fn refused(place: &str, fault: Fault) -> ComposeError {
+    match fault {
+        Fault::Io(it) => ComposeError::Io(it),
+        Fault::Bad(..) => ComposeError::Refused(format!("{place}: {fault}")),
+    }
+}
+
+/// The first reading of a document.
+struct Adding<'a> {
+    composer: &'a mut Composer,
+}
+
+impl Sink for Adding<'_> {
+    fn header(&mut self, members: Json) -> Result<(), String> {
+        self.composer.header(members)
+    }
+
+    fn method(&mut self, method: Json) -> Result<(), String> {
+        self.composer.method(&method)
+    }
+
+    fn end(&mut self, members: Json) -> Result<(), String> {
+        self.composer.trailer(&members)
+    }
+}
+
+/// The second.
+struct Copying<'a, W> {
+    program: &'a Program,
+    out: &'a mut W,
+    format: Format,
+    first: &'a mut bool,
+    /// Why the result cannot be written.
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Sink for Copying<'_, W> {
+    fn header(&mut self, _: Json) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn method(&mut self, method: Json) -> Result<(), String> {
+        let method = rewritten(self.program, method)?;
+        let mut text = Vec::new();
+        let is_first = std::mem::replace(self.first, false);
+        match (self.format, method) {
+            (Format::JsonLines, Json::Object(mut members)) => {
+                members.insert(0, (b"record".as_slice().into(), Json::plain("method")));
+                Json::Object(members).write(&mut text);
+                text.push(b'\n');
+            }
+            (_, method) => {
+                if !is_first {
+                    text.extend(b",\n");
+                }
+                method.write(&mut text);
+            }
+        }
+        self.out.write_all(&text).map_err(|it| {
+            let what = it.to_string();
+            self.failed = Some(it);
+            what
+        })
+    }
+
+    fn end(&mut self, _: Json) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! Which calls are linked now, and what comes out of each method: the least solution.
+//!
+//! For a call that goes to no method but such as are provided, its open part is no more than what they let out; what was
+//! caught and is thrown again is no more than what is caught in its method. Everything else stays as the documents have it.
+//! What the documents say holds for every completion of each part, so the meet of both does for the program of all parts.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::facts::{Call, Kind, Method, Openness, split};
+use super::types::{NameId, Names, Types, Value};
+
+/// The methods of all documents, and what they come to together.
+#[derive(Default)]
+pub(super) struct Program {
+    pub(super) names: Names,
+    pub(super) types: Types,
+    pub(super) methods: Vec<Method>,
+    pub(super) by_name: FxHashMap<NameId, usize>,
+    /// The classes whose initialisation runs no code.
+    pub(super) quiet: FxHashSet<NameId>,
+    /// What each method lets out.
+    pub(super) values: Vec<Value>,
+    /// What its nodes with open sets come to; `None` for those that stay as they are.
+    pub(super) nodes: Vec<Vec<Option<Value>>>,
+    /// Whether anything is refined at all: not where the documents count errors that only the parts together decide, and
+    /// not in profile `paper`, where composing is union.
+    pub(super) refines: bool,
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Link {
+    /// Nothing.
+    Stays,
+    /// The method that it names is one of its targets.
+    May(NameId),
+    /// That method is its only target.
+    Only(NameId),
+    /// Nothing is called: the class that may be initialised runs no code then.
+    Nothing,
+}
+
+/// Where the open set of a node comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Source {
+    /// From what the document does not tell, or what is still not there.
+    Fixed,
+    /// From these methods, numbers of [`Program::methods`].
+    Methods(Vec<usize>),
+    /// From what the method catches.
+    Caught,
+}
+
+impl Program {
+    /// What becomes of a call of a method.
+    pub(super) fn link(&self, caller: NameId, call: &Call) -> Link {
+        let outside = match call.open {
+            Openness::Outside(it) => it,
+            Openness::Initializer(it) => return self.link_initializer(call, it),
+            Openness::No | Openness::Yes => return Link::Stays,
+        };
+        let Some((name, method)) = call.declared.and_then(|it| Some((it, self.provided(it)?))) else {
+            return Link::Stays;
+        };
+        let (access, class) = (method.access, self.names.text(method.class));
+        // The class of the caller is another: it was not there. Which classes are whose nest mates, or see what is
+        // protected, is not told.
+        let caller = split(self.names.text(caller)).map_or(&b""[..], |it| it.0);
+        let near = package(caller) == package(class);
+        let accessible = !access.is_private && ((access.is_public && access.class_is_public) || near);
+        let bound = match call.kind {
+            Kind::Static => access.is_static && !access.class_is_interface,
+            Kind::Special => method.is_constructor,
+            Kind::Virtual => {
+                !access.is_static && !access.class_is_interface && (access.is_final || access.class_is_final)
+            }
+            Kind::Interface | Kind::Other => false,
+        };
+        if self.refines
+            && bound
+            && accessible
+            && outside == method.class
+            && call.targets.is_empty()
+            && call.is_plain
+        {
+            Link::Only(name)
+        } else if call.targets.contains(&name) {
+            Link::Stays
+        } else {
+            Link::May(name)
+        }
+    }
+
+    fn link_initializer(&self, call: &Call, class: NameId) -> Link {
+        if self.refines && self.quiet.contains(&class) && call.targets.is_empty() && call.is_plain {
+            return Link::Nothing;
+        }
+        let name = [self.names.text(class), b".<clinit>()V"].concat();
+        let it = self.names.known(&name).filter(|it| self.by_name.contains_key(it));
+        it.filter(|it| !call.targets.contains(it)).map_or(Link::Stays, Link::May)
+    }
+
+    fn provided(&self, name: NameId) -> Option<&Method> {
+        self.by_name.get(&name).and_then(|&it| self.methods.get(it))
+    }
+
+    /// Iterates to the least solution. By name, as what is left out of a union may depend on the order.
+    pub(super) fn solve(&mut self) {
+        self.methods.sort_by(|a, b| self.names.text(a.name).cmp(self.names.text(b.name)));
+        self.by_name = self.methods.iter().enumerate().map(|(i, it)| (it.name, i)).collect();
+        self.types.top = Some(self.names.id(b"java/lang/Throwable"));
+        let sources: Vec<Vec<Source>> = self.methods.iter().map(|it| self.sources(it)).collect();
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.methods.len()];
+        for (i, sources) in sources.iter().enumerate() {
+            for source in sources {
+                if let Source::Methods(of) = source {
+                    of.iter().for_each(|&it| callers[it].push(i));
+                }
+            }
+        }
+        self.nodes = sources
+            .iter()
+            .map(|it| it.iter().map(|it| (*it != Source::Fixed).then(Value::default)).collect())
+            .collect();
+        self.values = self.methods.iter().map(|it| Value { known: it.known.clone(), open: None }).collect();
+        let mut pending: Vec<usize> = (0..self.methods.len()).rev().collect();
+        let mut waits = vec![true; self.methods.len()];
+        while let Some(i) = pending.pop() {
+            waits[i] = false;
+            if self.step(i, &sources[i]) {
+                for &caller in &callers[i] {
+                    if !std::mem::replace(&mut waits[caller], true) {
+                        pending.push(caller);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Brings one method up to date. Returns whether it lets out more now.
+    fn step(&mut self, i: usize, sources: &[Source]) -> bool {
+        let mut nodes = std::mem::take(&mut self.nodes[i]);
+        let method = &self.methods[i];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (k, (source, open)) in sources.iter().zip(&method.opens).enumerate() {
+                let from: Vec<Value> = match source {
+                    Source::Fixed => continue,
+                    Source::Methods(of) => of.iter().map(|&it| self.values[it].clone()).collect(),
+                    Source::Caught => {
+                        let all = nodes.iter().zip(&method.opens).filter(|it| !it.1.leaves);
+                        let value = |(node, open): (&Option<Value>, &super::facts::Open)| {
+                            node.clone()
+                                .unwrap_or_else(|| Value { open: Some(open.set.clone()), ..Value::default() })
+                        };
+                        all.map(value).collect()
+                    }
+                };
+                let Some(Some(node)) = nodes.get_mut(k) else { continue };
+                for value in from {
+                    let more = Value {
+                        known: self.types.known_in(&value.known, &open.set),
+                        open: value.open.and_then(|it| self.types.open_in(&it, &open.set)),
+                    };
+                    changed |= self.types.add(node, more);
+                }
+            }
+        }
+        let mut value = self.values[i].clone();
+        let mut more = false;
+        for (node, open) in nodes.iter().zip(&method.opens).filter(|it| it.1.leaves) {
+            let fixed = || Value { open: Some(open.set.clone()), ..Value::default() };
+            more |= self.types.add(&mut value, node.clone().unwrap_or_else(fixed));
+        }
+        self.values[i] = value;
+        self.nodes[i] = nodes;
+        more
+    }
+
+    /// Where the open sets of a method come from.
+    fn sources(&self, method: &Method) -> Vec<Source> {
+        let of = |open: &super::facts::Open| {
+            let mut here = method.calls.iter().filter(|it| it.node == Some(open.at));
+            match (here.next(), here.next()) {
+                (None, _) if open.caught && self.refines => Source::Caught,
+                (Some(call), None) => self.source(method, call),
+                _ => Source::Fixed,
+            }
+        };
+        method.opens.iter().map(of).collect()
+    }
+
+    fn source(&self, method: &Method, call: &Call) -> Source {
+        let link = self.link(method.name, call);
+        if link == Link::Nothing {
+            return Source::Methods(Vec::new());
+        }
+        if let Link::Only(it) = link {
+            return self.by_name.get(&it).map_or(Source::Fixed, |&it| Source::Methods(vec![it]));
+        }
+        let named = matches!(call.kind, Kind::Static | Kind::Special | Kind::Virtual | Kind::Interface);
+        if !self.refines || !named || !call.is_plain || call.open != Openness::No || call.targets.is_empty() {
+            return Source::Fixed;
+        }
+        let of: Option<Vec<usize>> = call.targets.iter().map(|it| self.by_name.get(it).copied()).collect();
+        of.map_or(Source::Fixed, Source::Methods)
+    }
+}
+
+fn package(class: &[u8]) -> &[u8] {
+    class.iter().rposition(|&it| it == b'/').map_or(b"", |it| &class[..it])
+}

@@ -1,0 +1,167 @@
+//! Exceptions as documents name them: classes and cones, and the sets that are made of them.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+/// A name: its number among all that were met.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct NameId(pub(super) u32);
+
+/// The names that were met.
+#[derive(Default)]
+pub(super) struct Names {
+    texts: Vec<Box<[u8]>>,
+    ids: FxHashMap<Box<[u8]>, NameId>,
+}
+
+impl Names {
+    pub(super) fn id(&mut self, text: &[u8]) -> NameId {
+        if let Some(&it) = self.ids.get(text) {
+            return it;
+        }
+        let next = NameId(self.texts.len() as u32);
+        self.texts.push(text.into());
+        self.ids.insert(text.into(), next);
+        next
+    }
+
+    pub(super) fn known(&self, text: &[u8]) -> Option<NameId> {
+        self.ids.get(text).copied()
+    }
+
+    pub(super) fn text(&self, it: NameId) -> &[u8] {
+        &self.texts[it.0 as usize]
+    }
+}
+
+/// A class, or it and its subclasses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Part {
+    pub(super) class: NameId,
+    pub(super) cone: bool,
+}
+
+/// An open set: within the first, and none of the second.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Piece {
+    pub(super) within: BTreeSet<Part>,
+    pub(super) except: BTreeSet<Part>,
+}
+
+/// What comes out of something.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Value {
+    pub(super) known: BTreeSet<Part>,
+    pub(super) open: Option<Piece>,
+}
+
+/// The superclasses that documents tell.
+#[derive(Default)]
+pub(super) struct Types {
+    pub(super) supers: FxHashMap<NameId, NameId>,
+    /// The number of `java/lang/Throwable`, above which there is nothing.
+    pub(super) top: Option<NameId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    Yes,
+    No,
+    Unknown,
+}
+
+impl Types {
+    fn below(&self, class: NameId, above: NameId) -> Below {
+        let mut at = class;
+        // Documents are written by others: a circle ends after as many steps as there are classes.
+        for _ in 0..=self.supers.len() {
+            if at == above {
+                return Below::Yes;
+            }
+            match self.supers.get(&at) {
+                Some(&it) => at = it,
+                None if Some(at) == self.top => return Below::No,
+                None => break,
+            }
+        }
+        // Whatever lies between, what is thrown is below Throwable.
+        if Some(above) == self.top { Below::Yes } else { Below::Unknown }
+    }
+
+    /// Whether all of the part surely is in the other.
+    fn is_in(&self, part: Part, other: Part) -> bool {
+        part == other || (other.cone && self.below(part.class, other.class) == Below::Yes)
+    }
+
+    pub(super) fn is_in_some(&self, part: Part, others: &BTreeSet<Part>) -> bool {
+        others.contains(&part) || others.iter().any(|&it| self.is_in(part, it))
+    }
+
+    /// At most what both have; more where it is not known.
+    fn meet(&self, a: Part, b: Part) -> Option<Part> {
+        if self.is_in(a, b) {
+            return Some(a);
+        }
+        if self.is_in(b, a) {
+            return Some(b);
+        }
+        let apart = |a: Part, b: Part| !b.cone || self.below(a.class, b.class) == Below::No;
+        (!(apart(a, b) && apart(b, a))).then_some(if a.cone { b } else { a })
+    }
+
+    fn meet_all(&self, a: &BTreeSet<Part>, b: &BTreeSet<Part>) -> BTreeSet<Part> {
+        a.iter().flat_map(|&a| b.iter().filter_map(move |&b| self.meet(a, b))).collect()
+    }
+
+    /// What of known exceptions may be in an open set.
+    pub(super) fn known_in(&self, known: &BTreeSet<Part>, piece: &Piece) -> BTreeSet<Part> {
+        let mut acc = self.meet_all(known, &piece.within);
+        acc.retain(|&it| !self.is_in_some(it, &piece.except));
+        acc
+    }
+
+    /// What of an open set may be in another.
+    pub(super) fn open_in(&self, open: &Piece, piece: &Piece) -> Option<Piece> {
+        let except: BTreeSet<Part> = open.except.union(&piece.except).copied().collect();
+        let mut within = self.meet_all(&open.within, &piece.within);
+        within.retain(|&it| !self.is_in_some(it, &except));
+        (!within.is_empty()).then(|| Piece { within: self.largest(within), except: self.largest(except) })
+    }
+
+    /// The set without parts that are in others.
+    fn largest(&self, parts: BTreeSet<Part>) -> BTreeSet<Part> {
+        let less = |it: Part, other: Part| self.is_in(it, other) && !self.is_in(other, it);
+        let more = |it: &Part| parts.iter().any(|&other| less(*it, other));
+        parts.iter().copied().filter(|it| !more(it)).collect()
+    }
+
+    fn is_out(&self, part: Part, piece: &Piece) -> bool {
+        self.is_in_some(part, &piece.except) || piece.within.iter().all(|&it| self.meet(part, it).is_none())
+    }
+
+    /// At least what either has.
+    pub(super) fn join(&self, a: Option<Piece>, b: Option<Piece>) -> Option<Piece> {
+        let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
+        let except = a.except.union(&b.except).copied();
+        let except = except.filter(|&it| self.is_out(it, a) && self.is_out(it, b)).collect();
+        let within = a.within.union(&b.within).copied().collect();
+        Some(Piece { within: self.largest(within), except: self.largest(except) })
+    }
+
+    /// Adds to a value. Returns whether it is more now.
+    pub(super) fn add(&self, value: &mut Value, more: Value) -> bool {
+        let mut changed = false;
+        for it in more.known {
+            if !self.is_in_some(it, &value.known) {
+                value.known.retain(|&old| !self.is_in(old, it));
+                value.known.insert(it);
+                changed = true;
+            }
+        }
+        let open = self.join(value.open.clone(), more.open);
+        changed |= open != value.open;
+        value.open = open;
+        changed
+    }
+}
