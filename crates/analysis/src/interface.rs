@@ -1,30 +1,89 @@
 //! The interface of graphs (`conflex.txt` §2.1) besides what methods propagate: the methods that they require, and what
 //! whoever composes them must know of the program behind them.
 
-use classfile::names::ClassName;
+use std::collections::BTreeSet;
+
+use bir::body::CallKind;
+use classfile::names::{ClassName, MethodRef};
+use flow::summary::Source;
 use flow::universe::{Parent, Universe};
 use program::hierarchy::Hierarchy;
 use program::input::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::{MethodId, Text};
-use crate::whole::answers::Why;
+use crate::parts::MethodCode;
+use crate::summary::MethodSummary;
+use crate::whole::answers::{Call, CallWord, Why};
+use crate::whole::dispatch::Site;
 use crate::whole::graph::Graph;
 use crate::whole::members::class_initializer;
+use crate::whole::program::WholeProgram;
 
-/// The methods that the calls of a graph need: those that they name, and those of absent classes that they may go to, by
-/// text. Methods of the platform are no part of a program, and initialisers of absent classes nobody names.
-pub fn required(hierarchy: &Hierarchy, graph: &Graph) -> Vec<MethodId> {
-    let mut acc = Vec::new();
-    for call in &graph.calls {
-        acc.extend(call.targets.iter().chain(&call.possible));
-        if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
-            acc.push(MethodId { class, ..declared });
+/// What graphs need from elsewhere: calls, as far as they were met. Many calls are alike, so that each is looked up once
+/// when all are known.
+#[derive(Default)]
+pub struct Needs {
+    sites: FxHashSet<(Site, MethodRef)>,
+    named: FxHashSet<MethodId>,
+}
+
+impl Needs {
+    /// Adds what others need.
+    pub fn add(&mut self, other: Needs) {
+        self.sites.extend(other.sites);
+        self.named.extend(other.named);
+    }
+
+    /// Adds what the graph of a method needs.
+    pub fn of_method(&mut self, whole: &WholeProgram, method: MethodId, code: &MethodCode) {
+        let Some(id) = whole.named(method) else { return };
+        let MethodSummary::Known(summary) = whole.program.summary(id) else { return };
+        for item in &summary.summary.items {
+            let (kind, method) = match item.source {
+                Source::Call(kind, method) | Source::CallOnThis(kind, method) => (kind, method),
+                Source::Construct(method) => (CallKind::Special, method),
+                _ => continue,
+            };
+            let site = whole.dispatches.asked(id.class, kind, method);
+            let hierarchy = &whole.program.hierarchy;
+            // Most calls are of the platform.
+            if !matches!(site, Site::Method(it) if hierarchy.role(it.class) == Role::Jdk) {
+                self.sites.insert((site, method));
+            }
+        }
+        if !code.body.dynamics.is_empty() {
+            let calls = whole.calls(id, code).into_iter();
+            for call in calls.filter(|it| matches!(it.kind, CallWord::Dynamic | CallWord::Bootstrap)) {
+                self.named.extend(named(&call));
+            }
         }
     }
-    acc.retain(|it| !is_platform(hierarchy, it.class));
-    acc.sort_unstable();
-    acc.dedup();
+
+    /// Adds the labels of a graph of profile `paper`.
+    pub fn of_labels(&mut self, graph: &Graph) {
+        self.named.extend(graph.labels.iter().flat_map(|it| it.iter().flatten()));
+    }
+
+    /// The methods that are needed: those that calls may go to by name, and those of absent classes. Methods of the
+    /// platform are no part of a program, and initialisers nobody calls by name.
+    pub fn methods(&self, hierarchy: &Hierarchy, whole: Option<&WholeProgram>) -> BTreeSet<MethodId> {
+        let mut acc: BTreeSet<MethodId> = self.named.iter().copied().collect();
+        for &(site, method) in &self.sites {
+            let call = whole.map(|it| it.call(None, CallWord::Virtual, Some(method), site));
+            acc.extend(call.iter().flat_map(named));
+        }
+        acc.retain(|it| !is_platform(hierarchy, it.class));
+        acc
+    }
+}
+
+/// The methods that a call may go to by name, and that of the absent class for which it is open.
+fn named(call: &Call) -> Vec<MethodId> {
+    let mut acc: Vec<MethodId> = call.targets.iter().chain(&call.possible).copied().collect();
+    if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
+        acc.push(MethodId { class, ..declared });
+    }
     acc
 }
 

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Command::Explain(it) => command::explain::run(it, global),
         Command::Missing(it) => command::missing::run(it, global),
         Command::Entries(it) => command::entries::run(it, global),
-        Command::Compose(it) => command::compose::run(it),
+        Command::Compose(it) => command::compose::run(it, global),
         Command::Bir(it) => command::bir::run(it, global),
         Command::Stats(it) => command::stats::run(it, global),
         Command::Config(it) => command::config::run(it, global),

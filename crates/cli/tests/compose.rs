@@ -516,6 +516,7 @@ fn what_is_composed_covers_what_is_extracted_of_the_whole() {
         let a = folder.extract(&["a"], &lib, "a.json");
         let b = folder.extract(&["b"], &lib, "b.json");
         let composed = folder.compose(&["a.json", "b.json"]);
+        assert_eq!(composed["notes"], serde_json::json!([]), "seed {seed}: nobody broke a promise");
         let closed = folder.extract(&["a", "b"], &["-cp", "lib", "--world", "closed"], "closed.json");
         let lost = uncovered(&closed, &composed, &program);
         assert!(lost.is_empty(), "seed {seed}: {lost:#?}");
@@ -554,6 +555,7 @@ fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
         let a = folder.extract(&["a"], &[&["-cp", "lib:ghosts-b"], &declared[..]].concat(), "a.json");
         let b = folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &declared[..]].concat(), "b.json");
         let composed = folder.compose(&["a.json", "b.json"]);
+        assert_eq!(composed["notes"], serde_json::json!([]), "seed {seed}: nobody broke a promise");
         let closed = folder.extract(&["a", "b"], &["-cp", "lib", "--world", "closed"], "closed.json");
         let lost = uncovered(&closed, &composed, &program);
         assert!(lost.is_empty(), "seed {seed}: {lost:#?}");
@@ -730,4 +732,37 @@ fn documents_that_do_not_go_together_are_refused() {
     // A result that fails leaves no file.
     folder.wrong(&["compose", "a.json", "a.json", "-o", "result.json"]);
     assert!(!folder.path().join("result.json").exists());
+}
+
+/// `p/A` was extracted with a ghost of `q/B` that never lets anything out; it does.
+#[test]
+fn a_broken_promise_is_said() {
+    let folder = Folder::new();
+    for it in assemble(&library()).unwrap() {
+        folder.class("lib", &it.name, &it.bytes);
+    }
+    let source = |name: &str, body: &str| {
+        format!(".class public super {name}\n.method public static s()V\n{body}return\n.end\n")
+    };
+    let thrown = "new java/lang/Error\ndup\ninvokespecial java/lang/Error.<init>()V\nathrow\n";
+    let (a, b) = (source("p/A", "invokestatic q/B.s()V\n"), source("q/B", thrown));
+    folder.class("a", "p/A", &bytes(&a));
+    folder.class("b", "q/B", &bytes(&b));
+    folder.class("ghosts-a", "p/A", &ghost("p/A", &a));
+    for (handlers, broken) in
+        [(vec!["any"], true), (vec!["java.lang.Exception"], false), (vec!["Error"], true)]
+    {
+        let handlers = handlers.into_iter().map(str::to_owned).collect();
+        let promise = [("q/B.s()V".to_owned(), handlers)].into();
+        folder.class("promise", "q/B", &with_ghosts(&bytes(&b), &promise));
+        let declared = ["--world", "declared"];
+        folder.extract(&["a"], &[&["-cp", "lib:promise"], &declared[..]].concat(), "a.json");
+        folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &declared[..]].concat(), "b.json");
+        let out = folder.run(&["compose", "a.json", "b.json"]);
+        let said = String::from_utf8(out.stderr).unwrap();
+        let what = "warning: a.json: p/A.s()V was extracted as if q/B.s()V never let out java/lang/Error: extract it again\n";
+        assert_eq!(said, if broken { what } else { "" });
+        let composed: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(list(&composed["notes"]).len(), usize::from(broken));
+    }
 }

@@ -22,6 +22,7 @@ pub mod whole;
 mod db;
 
 pub use analysis::fault::Fault;
+pub use analysis::interface::Needs;
 pub use analysis::module::ModuleInfo;
 pub use analysis::names::{Human, MethodId, Text};
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};

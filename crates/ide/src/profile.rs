@@ -1,8 +1,10 @@
 //! The answers of either profile behind one face: `jvm`, sound for what a JVM does, or `paper`, the rules of
 //! `conflex.txt` Fig. 4.
 
+use std::collections::BTreeSet;
+
 use analysis::fault::Fault;
-use analysis::interface;
+use analysis::interface::{self, Needs};
 use analysis::names::{MethodId, Text};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
@@ -149,9 +151,21 @@ impl Answers {
         }
     }
 
-    /// The methods that the calls of a graph need from elsewhere.
-    pub fn required(&self, graph: &Graph) -> Vec<MethodId> {
-        interface::required(self.hierarchy(), graph)
+    /// Adds what the graph of a method needs from elsewhere.
+    pub fn needs(&self, needs: &mut Needs, method: MethodId, code: &MethodCode, graph: &Graph) {
+        match self {
+            Answers::Jvm(it) => needs.of_method(it.program(), method, code),
+            Answers::Paper(_) => needs.of_labels(graph),
+        }
+    }
+
+    /// The methods that graphs need, and that are no part of the platform, by text.
+    pub fn required(&self, needs: &Needs) -> BTreeSet<MethodId> {
+        let whole = match self {
+            Answers::Jvm(it) => Some(it.program()),
+            Answers::Paper(_) => None,
+        };
+        needs.methods(self.hierarchy(), whole)
     }
 
     /// The direct superclasses of throwable types and of those above them, as far as they are known, by name.

@@ -386,7 +386,7 @@ impl WholeProgram {
         }
     }
 
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         instr: Option<InstrId>,
         kind: CallWord,

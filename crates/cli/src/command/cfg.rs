@@ -8,7 +8,7 @@ use export::fragment::cfg_fragment;
 use export::frame::{Interface, Trailer};
 use ide::answer::ClassAnswer;
 use ide::profile::{Answers, ProfileWork};
-use ide::{Graph, Human, MethodId, Text};
+use ide::{Graph, Human, MethodId, Needs, Text};
 use rustc_hash::FxHashSet;
 
 use crate::args::{CfgArgs, Global, NodesArg};
@@ -30,8 +30,8 @@ struct Graphs<'a> {
 /// What the graphs provide and need, and the exceptions that they name.
 #[derive(Default)]
 struct Gathered {
-    provided: BTreeSet<MethodId>,
-    required: BTreeSet<MethodId>,
+    provided: Vec<MethodId>,
+    needs: Needs,
     types: FxHashSet<Text>,
 }
 
@@ -42,18 +42,26 @@ impl Graphs<'_> {
     }
 
     fn gather(&self, class: &ClassAnswer, graphs: &[Graph]) {
-        let required: Vec<MethodId> = graphs.iter().flat_map(|it| self.whole.required(it)).collect();
-        let sets =
-            graphs.iter().flat_map(|it| &it.sets).flat_map(|it| it.parts.iter().chain(it.except.iter()));
-        let throws = graphs.iter().map(|it| &it.throws);
-        let open = throws.clone().flat_map(|it| &it.open).flat_map(|it| it.0.iter().chain(it.1.iter()));
-        let parts = sets.chain(throws.flat_map(|it| it.known.iter())).chain(open);
-        let types: FxHashSet<Text> = parts.map(|it| Text(it.class.bytes())).collect();
+        let mut needs = Needs::default();
+        for (it, graph) in class.methods.iter().zip(graphs) {
+            self.whole.needs(&mut needs, it.method, &it.code, graph);
+        }
+        // Text has no place for the types.
+        let types = if matches!(self.form, Form::Text(_)) { FxHashSet::default() } else { types(graphs) };
         let mut acc = self.interface.lock().unwrap_or_else(PoisonError::into_inner);
         acc.provided.extend(class.methods.iter().map(|it| it.method));
-        acc.required.extend(required);
+        acc.needs.add(needs);
         acc.types.extend(types);
     }
+}
+
+/// The exceptions that graphs name.
+fn types(graphs: &[Graph]) -> FxHashSet<Text> {
+    let sets = graphs.iter().flat_map(|it| &it.sets).flat_map(|it| it.parts.iter().chain(it.except.iter()));
+    let throws = graphs.iter().map(|it| &it.throws);
+    let open = throws.clone().flat_map(|it| &it.open).flat_map(|it| it.0.iter().chain(it.1.iter()));
+    let parts = sets.chain(throws.flat_map(|it| it.known.iter())).chain(open);
+    parts.map(|it| Text(it.class.bytes())).collect()
 }
 
 impl Maker for Graphs<'_> {
@@ -65,12 +73,12 @@ impl Maker for Graphs<'_> {
         let class = seen.as_ref().unwrap_or(class);
         let left = self.work.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = left.unwrap_or_else(|| self.whole.work());
-        let calls = self.has_interface();
+        let calls = matches!(self.form, Form::Document(Format::Json | Format::JsonLines));
         let methods = class.methods.iter();
         let graphs: Vec<Graph> =
             methods.map(|it| self.whole.graph(&mut work, it.method, &it.code, calls)).collect();
         self.work.lock().unwrap_or_else(PoisonError::into_inner).push(work);
-        if calls {
+        if self.has_interface() {
             self.gather(class, &graphs);
         }
         match self.form {
@@ -88,13 +96,14 @@ impl Maker for Graphs<'_> {
         if !self.has_interface() {
             return;
         }
-        let acc = &*self.interface.lock().unwrap_or_else(PoisonError::into_inner);
-        let classes: BTreeSet<Text> = acc.provided.iter().map(|it| it.class).collect();
+        let acc = std::mem::take(&mut *self.interface.lock().unwrap_or_else(PoisonError::into_inner));
+        let provided: BTreeSet<MethodId> = acc.provided.into_iter().collect();
+        let classes: BTreeSet<Text> = provided.iter().map(|it| it.class).collect();
         trailer.interface = Some(Interface {
-            provided: acc.provided.iter().copied().collect(),
-            required: acc.required.difference(&acc.provided).copied().collect(),
+            required: self.whole.required(&acc.needs).difference(&provided).copied().collect(),
             quiet: classes.into_iter().filter(|&it| self.whole.is_quiet(it)).collect(),
             types: self.whole.super_types(&acc.types),
+            provided: provided.into_iter().collect(),
         });
     }
 }

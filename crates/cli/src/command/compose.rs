@@ -8,7 +8,7 @@ use camino::Utf8Path;
 use export::compose::{ComposeError, Composer};
 use export::form::Format;
 
-use crate::args::ComposeArgs;
+use crate::args::{ComposeArgs, Global};
 use crate::output::Output;
 use crate::report::Outcome;
 
@@ -16,13 +16,16 @@ use crate::report::Outcome;
 const BUFFER: usize = 1 << 16;
 
 /// Runs the command.
-pub(crate) fn run(args: &ComposeArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ComposeArgs, global: &Global) -> anyhow::Result<Outcome> {
     let format = if args.output_format == "jsonl" { Format::JsonLines } else { Format::Json };
     let mut composer = Composer::new(env!("CARGO_PKG_VERSION"));
     for path in &args.documents {
         composer.add(path.as_str(), open(path)?).map_err(|it| said(path, it))?;
     }
     composer.solve();
+    for (place, what) in composer.broken().iter().filter(|_| !global.quiet) {
+        eprintln!("warning: {place}: {what}");
+    }
     let mut out = Output::open(args.output.output.as_ref())?;
     composer.begin(&mut out, format)?;
     let mut first = true;

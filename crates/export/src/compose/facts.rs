@@ -12,7 +12,8 @@ use super::types::{NameId, Names, Part, Piece};
 pub(super) struct Method {
     pub(super) name: NameId,
     pub(super) class: NameId,
-    /// Name and descriptor.
+    /// The number of its document.
+    pub(super) document: usize,
     pub(super) is_constructor: bool,
     pub(super) access: Access,
     /// What is known to leave it.
@@ -20,6 +21,8 @@ pub(super) struct Method {
     pub(super) calls: Vec<Call>,
     /// Its nodes with open sets, in the order of the document.
     pub(super) opens: Vec<Open>,
+    /// What is known to come out of its calls, caught or not, by their nodes.
+    pub(super) known_at: FxHashMap<u32, BTreeSet<Part>>,
 }
 
 /// What decides whether a call by name goes to the method, and to no other.
@@ -143,12 +146,32 @@ pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<P
 }
 
 impl Method {
+    /// The call of an instruction, if there is one and no other; whether there is any.
+    pub(super) fn call_at(&self, node: u32) -> (Option<&Call>, bool) {
+        // Calls stand in the order of their instructions, which is that of their nodes.
+        let start = self.calls.partition_point(|it| it.node.is_none_or(|it| it < node));
+        let mut here = self.calls[start..].iter().take_while(|it| it.node == Some(node));
+        match (here.next(), here.next()) {
+            (None, _) => (None, false),
+            (first, None) => (first, true),
+            _ => (None, true),
+        }
+    }
+
     /// What must be known of a method.
-    pub(super) fn read(names: &mut Names, method: &Json) -> Result<Method, String> {
+    pub(super) fn read(names: &mut Names, method: &Json, document: usize) -> Result<Method, String> {
         let Some(text) = method.get("method").and_then(Json::text) else { return odd("name") };
         let Some((class, rest)) = split(text) else { return odd("name") };
         let nodes = method.get("nodes").map(Json::items).unwrap_or_default();
+        let Some(Json::Array(calls)) = method.get("calls") else { return odd("calls") };
+        let calls: Vec<Call> = calls.iter().map(|it| Call::read(names, it)).collect::<Result<_, _>>()?;
+        // Node by node, as they are looked up.
+        if !calls.is_sorted_by_key(|it| it.node) {
+            return odd("order of calls");
+        }
         let (mut known, mut opens) = (BTreeSet::new(), Vec::new());
+        let mut known_at: FxHashMap<u32, BTreeSet<Part>> =
+            calls.iter().filter_map(|it| Some((it.node?, BTreeSet::new()))).collect();
         for it in exceptional(method)? {
             let Some(node) = nodes.get(it.id) else { continue };
             let within = parts(names, node.get("exception"))?;
@@ -156,20 +179,25 @@ impl Method {
                 let reason = node.get("open").and_then(|it| it.get("reason")).and_then(Json::text);
                 let set = Piece { within, except: parts(names, node.get("except"))? };
                 opens.push(Open { at: it.at, leaves: it.leaves, caught: reason == Some(b"caught"), set });
-            } else if it.leaves {
-                known.extend(within);
+            } else {
+                if let Some(all) = known_at.get_mut(&it.at) {
+                    all.extend(&within);
+                }
+                if it.leaves {
+                    known.extend(within);
+                }
             }
         }
-        let Some(Json::Array(calls)) = method.get("calls") else { return odd("calls") };
-        let calls = calls.iter().map(|it| Call::read(names, it)).collect::<Result<_, _>>()?;
         Ok(Method {
             name: names.id(text),
             class: names.id(class),
+            document,
             is_constructor: rest.starts_with(b"<init>"),
             access: Access::read(method),
             known,
             calls,
             opens,
+            known_at,
         })
     }
 }

@@ -16,6 +16,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use crate::form::Format;
+use crate::json::unit;
 use facts::Method;
 use json::{Fault, Json, Sink};
 use rewrite::rewritten;
@@ -74,9 +75,9 @@ pub struct Composer {
     program: Program,
     /// The document that provides each method.
     places: Vec<String>,
-    /// For each method of the program the number of its document.
-    documents: Vec<usize>,
     required: BTreeSet<NameId>,
+    /// Promises that are broken: place and text.
+    broken: Vec<(String, String)>,
     /// What was left out, and what is odd, as the documents say it.
     left_out: [Vec<Json>; 3],
 }
@@ -93,8 +94,8 @@ impl Composer {
             containers: Vec::new(),
             program: Program::default(),
             places: Vec::new(),
-            documents: Vec::new(),
             required: BTreeSet::new(),
+            broken: Vec::new(),
             left_out: Default::default(),
         }
     }
@@ -116,6 +117,22 @@ impl Composer {
             !all && header.get("profile").and_then(Json::text) == Some(b"jvm")
         });
         self.program.solve();
+        let text = |it: NameId| String::from_utf8_lossy(self.program.names.text(it)).into_owned();
+        for it in self.program.breaches() {
+            let mut out: Vec<String> = it.known.iter().map(|it| text(it.class)).collect();
+            out.sort();
+            out.extend(it.more.then(|| "what is not known".to_owned()));
+            let place = self.places.get(it.caller.document).cloned().unwrap_or_default();
+            let (caller, callee, out) = (text(it.caller.name), text(it.callee), out.join(", "));
+            let what = format!("{caller} was extracted as if {callee} never let out {out}: extract it again");
+            self.broken.push((place, what));
+        }
+    }
+
+    /// What the parts were promised of each other and what does not hold, each with its place: what is composed does not
+    /// cover the program there.
+    pub fn broken(&self) -> &[(String, String)] {
+        &self.broken
     }
 
     /// Writes what stands before the methods.
@@ -197,6 +214,12 @@ impl Composer {
         for (key, list) in LEFT_OUT.iter().zip(&self.left_out) {
             members.push(member(key, Json::Array(list.clone())));
         }
+        if let Some((_, Json::Array(notes))) = members.last_mut() {
+            let note = |(place, text): &(String, String)| {
+                Json::Object(vec![member("place", quoted(place)), member("text", quoted(text))])
+            };
+            notes.extend(self.broken.iter().map(note));
+        }
         members.push(member("interface", Json::Object(interface)));
         members.push(member("quiet", sorted(self.program.quiet.iter().copied().collect())));
         members.push(member("types", Json::Array(types.collect())));
@@ -270,19 +293,18 @@ impl Composer {
     }
 
     fn method(&mut self, method: &Json) -> Result<(), String> {
-        let method = Method::read(&mut self.program.names, method)?;
+        let method = Method::read(&mut self.program.names, method, self.places.len() - 1)?;
         let number = self.program.methods.len();
         if let Some(&before) = self.program.by_name.get(&method.name) {
             let name = String::from_utf8_lossy(self.program.names.text(method.name)).into_owned();
-            let other = self.documents.get(before).and_then(|&it| self.places.get(it));
-            let other = other.map_or("", String::as_str);
+            let before = self.program.methods.get(before).and_then(|it| self.places.get(it.document));
+            let other = before.map_or("", String::as_str);
             return Err(format!(
                 "{name} is in {other} already: the parts of a program have no method in common"
             ));
         }
         self.program.by_name.insert(method.name, number);
         self.program.methods.push(method);
-        self.documents.push(self.places.len() - 1);
         Ok(())
     }
 
@@ -321,6 +343,13 @@ impl Composer {
         }
         Ok(())
     }
+}
+
+/// A string of any characters.
+fn quoted(text: &str) -> Json {
+    let mut out = Vec::new();
+    text.encode_utf16().for_each(|it| unit(&mut out, it));
+    Json::String(out.into())
 }
 
 /// A setting as people read it. How a JDK was found is none.

@@ -1,10 +1,13 @@
 //! A method of a document as it is among the others.
 
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
 use super::facts::{Call, Exceptional, Method, Openness, exceptional};
 use super::json::Json;
 use super::solve::{Link, Program};
 use super::types::{NameId, Names, Part, Piece, Value};
-use std::collections::BTreeSet;
 
 /// The method, with its calls linked and its open sets refined.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
@@ -17,7 +20,7 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
         return Err(unknown());
     }
     let mut method = method;
-    let refined = program.refines.then(|| graph(program, number, facts, &method, &nodes)).transpose()?;
+    let refined = program.refines.then(|| graph(program, number, facts, &method, &nodes));
     let Json::Object(members) = &mut method else { return Err(unknown()) };
     let (mut new_nodes, mut new_edges) = refined.unzip();
     for (key, value) in members {
@@ -79,13 +82,14 @@ fn graph(
     facts: &Method,
     method: &Json,
     exceptional: &[Exceptional],
-) -> Result<(Json, Json), String> {
+) -> (Json, Json) {
     let nodes = method.get("nodes").map(Json::items).unwrap_or_default();
     let edges = method.get("edges").map(Json::items).unwrap_or_default();
     let values = program.nodes.get(number).map(Vec::as_slice).unwrap_or_default();
     // For each old node the new ones.
     let mut becomes: Vec<Vec<u32>> = Vec::with_capacity(nodes.len());
     let mut acc: Vec<Json> = Vec::with_capacity(nodes.len());
+    let known = known_by_place(program, nodes, exceptional);
     let mut exceptions = exceptional.iter().peekable();
     let mut opens = facts.opens.iter().zip(values);
     for (i, node) in nodes.iter().enumerate() {
@@ -94,7 +98,7 @@ fn graph(
         let open = here.filter(|it| it.is_open).and_then(|_| opens.next());
         match (here, open) {
             (Some(here), Some((open, Some(value)))) => {
-                let already = known_beside(program, nodes, exceptional, here)?;
+                let already = known.get(&(here.at, here.leaves)).cloned().unwrap_or_default();
                 let fresh = value.known.iter().copied().filter(|&it| !program.types.is_in_some(it, &already));
                 let fresh: BTreeSet<Part> = fresh.collect();
                 if !fresh.is_empty() {
@@ -114,7 +118,7 @@ fn graph(
     for (i, node) in acc.iter_mut().enumerate() {
         set(node, "id", number_of(i as u32));
     }
-    Ok((Json::Array(acc), Json::Array(moved(edges, &becomes))))
+    (Json::Array(acc), Json::Array(moved(edges, &becomes)))
 }
 
 /// The edges between the new nodes, by start.
@@ -138,19 +142,18 @@ fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     acc.into_iter().map(|it| it.1).collect()
 }
 
-/// What is known to come the same way as an open set.
-fn known_beside(
+/// What is known to come out of an instruction, by its node and whether it leaves.
+fn known_by_place(
     program: &Program,
     nodes: &[Json],
     exceptional: &[Exceptional],
-    here: &Exceptional,
-) -> Result<BTreeSet<Part>, String> {
-    let mut acc = BTreeSet::new();
-    for it in exceptional.iter().filter(|it| !it.is_open && it.at == here.at && it.leaves == here.leaves) {
+) -> FxHashMap<(u32, bool), BTreeSet<Part>> {
+    let mut acc: FxHashMap<(u32, bool), BTreeSet<Part>> = FxHashMap::default();
+    for it in exceptional.iter().filter(|it| !it.is_open) {
         let list = nodes.get(it.id).and_then(|it| it.get("exception"));
-        acc.extend(known_parts(&program.names, list));
+        acc.entry((it.at, it.leaves)).or_default().extend(known_parts(&program.names, list));
     }
-    Ok(acc)
+    acc
 }
 
 fn known_parts(names: &Names, list: Option<&Json>) -> BTreeSet<Part> {
@@ -163,7 +166,7 @@ fn known_parts(names: &Names, list: Option<&Json>) -> BTreeSet<Part> {
 
 /// The method behind a call from which something open comes.
 fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
-    let call = facts.calls.iter().find(|it| it.node == Some(at))?;
+    let call = facts.call_at(at).0?;
     let linked = match program.link(facts.name, call) {
         Link::Only(it) => vec![it],
         _ => call.targets.clone(),

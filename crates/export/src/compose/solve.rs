@@ -4,10 +4,12 @@
 //! caught and is thrown again is no more than what is caught in its method. Everything else stays as the documents have it.
 //! What the documents say holds for every completion of each part, so the meet of both does for the program of all parts.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::{Call, Kind, Method, Openness, split};
-use super::types::{NameId, Names, Types, Value};
+use super::types::{NameId, Names, Part, Piece, Types, Value};
 
 /// The methods of all documents, and what they come to together.
 #[derive(Default)]
@@ -38,6 +40,16 @@ pub(super) enum Link {
     Only(NameId),
     /// Nothing is called: the class that may be initialised runs no code then.
     Nothing,
+}
+
+/// What a method lets out although a caller was extracted as if it never did.
+pub(super) struct Breach<'a> {
+    pub(super) caller: &'a Method,
+    pub(super) callee: NameId,
+    /// The exceptions that are known.
+    pub(super) known: BTreeSet<Part>,
+    /// Whether there is more.
+    pub(super) more: bool,
 }
 
 /// Where the open set of a node comes from.
@@ -144,24 +156,18 @@ impl Program {
         let mut changed = true;
         while changed {
             changed = false;
+            let caught = self.caught(method, &nodes);
             for (k, (source, open)) in sources.iter().zip(&method.opens).enumerate() {
-                let from: Vec<Value> = match source {
+                let from: Vec<&Value> = match source {
                     Source::Fixed => continue,
-                    Source::Methods(of) => of.iter().map(|&it| self.values[it].clone()).collect(),
-                    Source::Caught => {
-                        let all = nodes.iter().zip(&method.opens).filter(|it| !it.1.leaves);
-                        let value = |(node, open): (&Option<Value>, &super::facts::Open)| {
-                            node.clone()
-                                .unwrap_or_else(|| Value { open: Some(open.set.clone()), ..Value::default() })
-                        };
-                        all.map(value).collect()
-                    }
+                    Source::Methods(of) => of.iter().map(|&it| &self.values[it]).collect(),
+                    Source::Caught => vec![&caught],
                 };
                 let Some(Some(node)) = nodes.get_mut(k) else { continue };
                 for value in from {
                     let more = Value {
                         known: self.types.known_in(&value.known, &open.set),
-                        open: value.open.and_then(|it| self.types.open_in(&it, &open.set)),
+                        open: value.open.as_ref().and_then(|it| self.types.open_in(it, &open.set)),
                     };
                     changed |= self.types.add(node, more);
                 }
@@ -178,15 +184,67 @@ impl Program {
         more
     }
 
+    /// All that the method may catch of what was open.
+    fn caught(&self, method: &Method, nodes: &[Option<Value>]) -> Value {
+        let mut acc = Value::default();
+        if method.opens.iter().any(|it| it.caught) {
+            for (node, open) in nodes.iter().zip(&method.opens).filter(|it| !it.1.leaves) {
+                let fixed = || Value { open: Some(open.set.clone()), ..Value::default() };
+                self.types.add(&mut acc, node.clone().unwrap_or_else(fixed));
+            }
+        }
+        acc
+    }
+
+    /// What methods let out although callers of another document were extracted as if they never would: the promise of a
+    /// ghost is broken, or the documents are of other code.
+    pub(super) fn breaches(&self) -> Vec<Breach<'_>> {
+        let mut acc = Vec::new();
+        for caller in self.methods.iter().filter(|_| self.refines) {
+            let mut opens: FxHashMap<u32, Vec<&Piece>> = FxHashMap::default();
+            caller.opens.iter().for_each(|it| opens.entry(it.at).or_default().push(&it.set));
+            for call in &caller.calls {
+                let named =
+                    matches!(call.kind, Kind::Static | Kind::Special | Kind::Virtual | Kind::Interface);
+                let Some(node) = call.node.filter(|_| named && call.open == Openness::No) else { continue };
+                let opens = opens.get(&node).map_or(&[][..], Vec::as_slice);
+                for &callee in call.targets.iter().filter_map(|it| self.by_name.get(it)) {
+                    acc.extend(self.breach(caller, node, opens, callee));
+                }
+            }
+        }
+        acc
+    }
+
+    fn breach<'a>(
+        &'a self,
+        caller: &'a Method,
+        node: u32,
+        opens: &[&Piece],
+        callee: usize,
+    ) -> Option<Breach<'a>> {
+        let (method, value) = (&self.methods[callee], &self.values[callee]);
+        // What a constructor lets out may be known better for the class that is made.
+        if method.document == caller.document || method.is_constructor {
+            return None;
+        }
+        let known = caller.known_at.get(&node);
+        let covered = |it: &Part| {
+            known.is_some_and(|known| self.types.is_in_some(*it, known))
+                || opens.iter().any(|piece| self.types.is_within(*it, piece))
+        };
+        let known: BTreeSet<Part> = value.known.iter().copied().filter(|it| !covered(it)).collect();
+        let apart = |it: &Piece| opens.iter().all(|piece| self.types.open_in(it, piece).is_none());
+        let more = value.open.as_ref().is_some_and(apart);
+        (!known.is_empty() || more).then_some(Breach { caller, callee: method.name, known, more })
+    }
+
     /// Where the open sets of a method come from.
     fn sources(&self, method: &Method) -> Vec<Source> {
-        let of = |open: &super::facts::Open| {
-            let mut here = method.calls.iter().filter(|it| it.node == Some(open.at));
-            match (here.next(), here.next()) {
-                (None, _) if open.caught && self.refines => Source::Caught,
-                (Some(call), None) => self.source(method, call),
-                _ => Source::Fixed,
-            }
+        let of = |open: &super::facts::Open| match method.call_at(open.at) {
+            (None, false) if open.caught && self.refines => Source::Caught,
+            (Some(call), _) => self.source(method, call),
+            _ => Source::Fixed,
         };
         method.opens.iter().map(of).collect()
     }

@@ -110,6 +110,11 @@ impl Types {
         (!(apart(a, b) && apart(b, a))).then_some(if a.cone { b } else { a })
     }
 
+    /// Whether all of the part surely is in the open set.
+    pub(super) fn is_within(&self, part: Part, piece: &Piece) -> bool {
+        self.is_in_some(part, &piece.within) && piece.except.iter().all(|&it| self.meet(part, it).is_none())
+    }
+
     fn meet_all(&self, a: &BTreeSet<Part>, b: &BTreeSet<Part>) -> BTreeSet<Part> {
         a.iter().flat_map(|&a| b.iter().filter_map(move |&b| self.meet(a, b))).collect()
     }
