@@ -15,8 +15,8 @@ use crate::world::{LoadedWorld, WorldSpec, list_archive};
 const FOLDERS: usize = 16;
 /// At most this many archives are listed.
 const ARCHIVES: usize = 128;
-/// Larger archives are passed over.
-const SIZE: u64 = 256 << 20;
+/// And this many bytes of them are read: those that go beyond are passed over.
+const BYTES: u64 = 512 << 20;
 /// At most this many archives are named for one class.
 const NAMED: usize = 3;
 
@@ -32,18 +32,19 @@ pub fn nearby(
         return found;
     }
     let mut seen = opened(world);
-    let mut left = ARCHIVES;
+    let (mut archives, mut bytes) = (ARCHIVES, BYTES);
     for folder in folders(spec) {
         for archive in ["jar", "war", "ear", "zip"].iter().flat_map(|it| files_with_extension(&folder, it)) {
             let is_new = std::fs::canonicalize(&archive).is_ok_and(|it| seen.insert(it));
-            let is_small = std::fs::metadata(&archive).is_ok_and(|it| it.len() <= SIZE);
-            if !is_new || !is_small {
+            let size = std::fs::metadata(&archive).map_or(u64::MAX, |it| it.len());
+            if !is_new || size > bytes {
                 continue;
             }
-            if left == 0 {
+            if archives == 0 {
                 return found;
             }
-            left -= 1;
+            archives -= 1;
+            bytes -= size;
             list(&archive, world.release, wanted, &mut found);
         }
     }
