@@ -154,7 +154,8 @@ fn code_that_nobody_has_seen_may_call_anything() {
         let value = run("calls", input);
         let calls = value["calls"].as_array().unwrap().iter().filter(|it| it["kind"] == "unseen");
         let text = |it: &Value| it.as_str().unwrap().to_owned();
-        calls.map(|it| (text(&it["caller"]), text(&it["open"]["reason"]))).collect()
+        let all = calls.map(|it| (text(&it["caller"]), text(&it["open"]["reason"])));
+        all.filter(|it| !it.0.starts_with("ghost/EvenOdd")).collect()
     };
     let ghost = |it: &str| (format!("ghost/{it}"), "ghost".to_owned());
     assert_eq!(
@@ -169,8 +170,8 @@ fn code_that_nobody_has_seen_may_call_anything() {
     assert_eq!(unseen(folder.path()), [("Broken.m()V".to_owned(), "missing-code".to_owned())]);
     // Nor is the stub a graph.
     let value = run("cfg", &ghosts);
-    let drawn: Vec<&str> =
-        value["methods"].as_array().unwrap().iter().filter_map(|it| it["method"].as_str()).collect();
+    let drawn = value["methods"].as_array().unwrap().iter().filter_map(|it| it["method"].as_str());
+    let drawn: Vec<&str> = drawn.filter(|it| !it.starts_with("ghost/EvenOdd")).collect();
     assert_eq!(drawn, ["ghost/Parity.<init>()V", "ghost/Parity.odd(I)Z", "ghost/Shape$Circle.<init>()V"]);
 }
 
