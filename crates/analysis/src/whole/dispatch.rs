@@ -644,6 +644,12 @@ impl Dispatches {
                 self.add_possible(id, Receiver::Class(class), target);
             }
         }
+        // A program has as many function objects as calls that could be theirs: none may look at all of the others.
+        let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
+        for (id, it) in (0..).map(DispatchId).zip(&self.all).filter(|it| it.1.open.is_some()) {
+            let names = it.method.get();
+            by_name.entry((names.name, names.descriptor)).or_default().push(id);
+        }
         for (i, function) in functions.iter().enumerate() {
             let supers = function_supers(&self.hierarchy, function);
             let leaves = supers.iter().any(|&it| {
@@ -654,15 +660,13 @@ impl Dispatches {
                 continue;
             }
             let site = FunctionSiteId(i as u32);
-            for id in (0..self.all.len() as u32).map(DispatchId) {
-                let dispatch = self.get(id);
-                let names = dispatch.method.get();
-                if dispatch.open.is_some()
-                    && names.name == function.name
-                    && function.descriptors.contains(&names.descriptor)
-                {
-                    self.add_possible(id, Receiver::Function(site), Target::Glue(site));
-                }
+            let asked = |&it: &Descriptor| by_name.get(&(function.name, it));
+            let mut ids: Vec<DispatchId> =
+                function.descriptors.iter().filter_map(asked).flatten().copied().collect();
+            ids.sort_unstable();
+            ids.dedup();
+            for id in ids {
+                self.add_possible(id, Receiver::Function(site), Target::Glue(site));
             }
         }
     }
