@@ -9,7 +9,7 @@ use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, Work, read_class};
-use ide::{Call, MethodId, Part, Role, Scratch, Throws, WholeOptions, WorldKind};
+use ide::{Call, CallWord, MethodId, Part, Role, Scratch, Throws, WholeOptions, WorldKind};
 use test_utils::rng::Rng;
 
 /// A class of a program under test.
@@ -140,6 +140,17 @@ impl Chains {
     }
 }
 
+/// Whether a call is what the instruction itself names.
+fn is_own(kind: CallWord) -> bool {
+    matches!(kind, CallWord::Virtual | CallWord::Interface | CallWord::Special | CallWord::Static)
+}
+
+/// Whether a call is there because of the method that the instruction calls.
+fn is_consequence(kind: CallWord) -> bool {
+    let at_instruction = matches!(kind, CallWord::Dynamic | CallWord::Clinit | CallWord::Bootstrap);
+    !at_instruction && !is_own(kind)
+}
+
 /// Says what the answer about a part of a program lost.
 fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str>) -> Vec<String> {
     let mut lost = Vec::new();
@@ -156,7 +167,10 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
         let same = |a: &Call, b: &Call| a.instr == b.instr && a.kind == b.kind && a.declared == b.declared;
         for call in &full.calls[method] {
             let found: Vec<&Call> = calls.iter().filter(|it| same(it, call)).collect();
-            let open = found.iter().any(|it| it.open.is_some());
+            // Where the method called is not known, the open target stands for it and for all that comes of it.
+            let by_method = |it: &Call| it.instr == call.instr && it.open.is_some() && is_own(it.kind);
+            let open = found.iter().any(|it| it.open.is_some())
+                || is_consequence(call.kind) && calls.iter().any(by_method);
             for target in &call.targets {
                 let named =
                     found.iter().any(|it| it.targets.contains(target) || it.possible.contains(target));
@@ -165,7 +179,7 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
                 }
                 // Who is still there is named, unless an absent class may have taken its place.
                 let there = present.contains(target.class.to_string().as_str());
-                if there && !named && found.iter().all(|it| it.open.is_none()) {
+                if there && !named && !open {
                     lost.push(format!("{method} calls {target} by name"));
                 }
             }
