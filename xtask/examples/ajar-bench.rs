@@ -2,6 +2,8 @@
 //!
 //! - `ajar-bench blob INPUT OUT [ROOT]` writes the classes of a JDK, jar or folder one after another, each behind its
 //!   length in four bytes (big-endian), so that both sides read the same bytes from memory. `ROOT` chooses a module.
+//! - `ajar-bench sample TIER OUT N` writes one in N of the classes that the manifest of a tier of the corpus lists, each
+//!   name once; which ones, their names alone decide. It prints how many there are.
 //! - `ajar-bench read BLOB` reads every instruction, handler and line.
 //! - `ajar-bench graphs BLOB` makes the stackless form, the local facts and the graph of every method.
 //! - `ajar-bench list JAR` lists a jar that is in memory and hashes its entries; `disk JAR` reads it first.
@@ -11,6 +13,7 @@
 //! A mode that measures time prints the CPU time of its thread in nanoseconds, median of five rounds after four to
 //! warm up, then counts that show both sides did the same work.
 
+use std::collections::HashSet;
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 
@@ -31,6 +34,7 @@ fn main() -> Result<()> {
     match args.as_slice() {
         ["blob", input, out] => write_blob(input, out, None),
         ["blob", input, out, root] => write_blob(input, out, Some(root)),
+        ["sample", tier, out, one_in] => sample(tier, out, one_in.parse()?),
         ["read", blob] => {
             let bytes = std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?;
             let classes = split(&bytes)?;
@@ -82,7 +86,9 @@ fn main() -> Result<()> {
             std::mem::forget(kept);
             Ok(())
         }
-        _ => bail!("usage: ajar-bench blob INPUT OUT [ROOT] | read|graphs|facts BLOB | list|disk JAR"),
+        _ => bail!(
+            "usage: ajar-bench blob INPUT OUT [ROOT] | sample TIER OUT N | read|graphs|facts BLOB | list|disk JAR"
+        ),
     }
 }
 
@@ -157,6 +163,38 @@ fn write_blob(input: &str, out: &str, root: Option<&str>) -> Result<()> {
     }
     println!("{n_classes}");
     Ok(())
+}
+
+fn sample(tier: &str, out: &str, one_in: u64) -> Result<()> {
+    let manifest = format!("{tier}/manifest.tsv");
+    let list = std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {manifest}"))?;
+    let jars = list.lines().skip(1).filter_map(|it| it.split('\t').nth(5));
+    let inputs = jars.map(|it| format!("{tier}/{it}").into()).collect();
+    let spec = WorldSpec { inputs, class_path: Vec::new(), jdk: JdkChoice::None, release: None };
+    let world = load(&spec)?;
+    let file = std::fs::File::create(out).with_context(|| format!("cannot write {out}"))?;
+    let mut file = BufWriter::new(file);
+    let (mut scratch, mut seen) = (Scratch::new(), HashSet::new());
+    for (container, entry) in world.classes() {
+        let chosen = mixed(entry.path()).is_multiple_of(one_in.max(1));
+        // The JVM takes the first of a name, too.
+        if !chosen || !seen.insert(entry.path().to_owned()) {
+            continue;
+        }
+        let Ok(found) = world.bytes(container, entry, &mut scratch) else { continue };
+        file.write_all(&u32::try_from(found.bytes.len())?.to_be_bytes())?;
+        file.write_all(found.bytes)?;
+    }
+    file.flush()?;
+    println!("{}", seen.len());
+    Ok(())
+}
+
+/// A number that depends on each byte of a name and not on its neighbours in the alphabet (FNV-1a, folded).
+fn mixed(name: &str) -> u64 {
+    let step = |acc: u64, it: u8| (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3);
+    let it = name.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    it ^ (it >> 32)
 }
 
 /// The classes of a blob.

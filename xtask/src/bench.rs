@@ -1,6 +1,7 @@
 //! `cargo xtask bench [WORD]`: our figures beside those of ASM 9, taken in the same run from the same bytes; as a table
 //! and in `bench-out/bench.tsv`. A bench whose subject does not exist yet is not listed.
 
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,6 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
+use crate::growth::{self, Growth};
 use crate::jdk::{self, Jdk};
 
 /// One figure of ours and what it has to reach.
@@ -41,6 +43,8 @@ enum Subject {
     Alone,
     /// Seconds of CPU for what the methods of Jasmin let out, on JDK 17, at that pace.
     OnJdk,
+    /// How many times what it takes for a tenth of the large tier a figure takes for all of it.
+    Growth(Whole),
     /// Megabytes of memory that a command over the whole JDK has at most, mapped files not counted.
     Memory(&'static str),
     /// How many times faster a command over the whole JDK is on two threads than on one, by the clock.
@@ -107,6 +111,16 @@ const BENCHES: &[Bench] = &[
         subject: Subject::OnJdk,
         target: Target::AtMost(2.5),
     },
+    Bench {
+        name: "large tier against a tenth of it: all final graphs, times",
+        subject: Subject::Growth(Whole::Total),
+        target: Target::AtMost(12.0),
+    },
+    Bench {
+        name: "large tier against a tenth of it: memory, times",
+        subject: Subject::Growth(Whole::Memory),
+        target: Target::AtMost(12.0),
+    },
     // Graphs of single methods stream; `cfg` keeps summaries of the whole program, and is bounded above.
     Bench {
         name: "ajar stats of JDK 17: memory, MB",
@@ -170,6 +184,7 @@ pub(crate) fn run(root: &Path, word: &str) -> Result<()> {
         jdk: find_jdk()?,
         root: root.to_path_buf(),
         out: out.clone(),
+        growth: OnceCell::new(),
     };
     let mut rows = Vec::new();
     for it in chosen {
@@ -194,9 +209,19 @@ struct Workbench {
     jdk: Jdk,
     root: PathBuf,
     out: PathBuf,
+    /// Measured once for all its figures.
+    growth: OnceCell<Growth>,
 }
 
 impl Workbench {
+    fn growth(&self) -> Result<Growth> {
+        if let Some(it) = self.growth.get() {
+            return Ok(*it);
+        }
+        let it = growth::measure(&self.root, &self.out, &self.ours, &self.whole)?;
+        Ok(*self.growth.get_or_init(|| it))
+    }
+
     /// The figure that counts, and what was seen.
     fn measure(&self, subject: &Subject) -> Result<(f64, String)> {
         match *subject {
@@ -217,6 +242,14 @@ impl Workbench {
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
+            Subject::Growth(which) => {
+                let it = self.growth()?;
+                let figure = match which {
+                    Whole::Memory => it.all.memory / it.sample.memory,
+                    Whole::Total | Whole::Propagation => it.all.seconds / it.sample.seconds,
+                };
+                Ok((figure, it.seen()))
+            }
             Subject::Alone => {
                 let (blob, empty) = (self.out.join("jasmin.blob"), self.out.join("empty.blob"));
                 output(Command::new(&self.ours).arg("blob").arg(self.jasmin()?).arg(&blob))?;

@@ -4,6 +4,7 @@
 
 mod bench;
 mod corpus;
+mod growth;
 mod jdk;
 mod tidy;
 

@@ -1,0 +1,86 @@
+//! How cost grows with the program: final graphs of a sample of the large tier, by class and not by jar, against those of
+//! all of it. Both in one run, so that the machine's pace does not count.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::corpus::{self, output};
+
+/// One class in so many is in the sample.
+pub(crate) const ONE_IN: u32 = 10;
+
+/// What final graphs of a program take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    classes: f64,
+    /// Seconds of CPU, user and system.
+    pub(crate) seconds: f64,
+    /// Those of building and solving the system, within the former.
+    propagation: f64,
+    /// Megabytes of memory at most.
+    pub(crate) memory: f64,
+}
+
+/// The sample and the whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    pub(crate) sample: Cost,
+    pub(crate) all: Cost,
+}
+
+impl Growth {
+    /// What was seen, for people.
+    pub(crate) fn seen(&self) -> String {
+        let side = |it: &Cost| {
+            let Cost { classes, seconds, propagation, memory } = it;
+            format!("{classes} classes: {seconds:.2} s CPU, {propagation:.2} s to propagate, {memory:.0} MB")
+        };
+        format!("{}; {}", side(&self.sample), side(&self.all))
+    }
+}
+
+/// Measures both, each in a process of its own; fetches the tier if it is not there.
+pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Result<Growth> {
+    let tier = root.join("corpus/large");
+    if !tier.join("manifest.tsv").is_file() {
+        corpus::run(root, "large", false)?;
+    }
+    let cost = |one_in: u32| {
+        let blob = out.join(format!("large-1-in-{one_in}.blob"));
+        let mut sample = Command::new(ours);
+        sample.arg("sample").arg(&tier).arg(&blob).arg(one_in.to_string());
+        let classes = output(&mut sample)?.trim().parse().context("ajar-bench prints no number")?;
+        let line = output(Command::new(whole).args(["program", "open"]).arg(&blob))?;
+        let cost = cost(classes, &line);
+        // Half a gigabyte.
+        std::fs::remove_file(&blob)?;
+        cost
+    };
+    Ok(Growth { sample: cost(ONE_IN)?, all: cost(1)? })
+}
+
+fn cost(classes: f64, line: &str) -> Result<Cost> {
+    let numbers: Vec<f64> = line.trim().split('\t').filter_map(|it| it.parse().ok()).collect();
+    let [records, program, solved, graphs, propagation, .., memory] = numbers[..] else {
+        bail!("`{line}` is not what ajar-whole prints");
+    };
+    let seconds = (records + program + solved + graphs) / 1e9;
+    Ok(Cost { classes, seconds, propagation: propagation / 1e9, memory: memory / 1e6 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_read_from_the_line() {
+        let line = "1000000000\t500000000\t250000000\t250000000\t125000000\t7\t8\t9\t10\t11\t3000000\n";
+        let cost = cost(12.0, line).unwrap();
+        assert_eq!((cost.seconds, cost.propagation, cost.memory), (2.0, 0.125, 3.0));
+        assert!(super::cost(1.0, "soon").is_err());
+        let seen = Growth { sample: cost, all: cost }.seen();
+        assert!(seen.starts_with("12 classes: 2.00 s CPU, 0.12 s to propagate, 3 MB; 12 classes"), "{seen}");
+    }
+}
