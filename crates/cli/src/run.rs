@@ -8,6 +8,7 @@ use anyhow::bail;
 use driver::config::Settings;
 use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
 use driver::parallel::map_ordered;
+use driver::problem::{Problem, Severity};
 use driver::world::{LoadedWorld, WorldSpec, load};
 use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::Stats;
@@ -79,6 +80,8 @@ pub(crate) struct Kept {
     pub(crate) passed_over: FxHashMap<usize, String>,
     /// All definitions that another one stands before, by container and entry.
     pub(crate) lost: FxHashSet<(usize, usize)>,
+    /// What is wrong with the supertypes of classes.
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// A class to look at.
@@ -300,10 +303,10 @@ impl<'a> Run<'a> {
         self.lost.contains(&place)
     }
 
-    fn problem(&self, trailer: &mut Trailer, it: &driver::problem::Problem) {
+    fn problem(&self, trailer: &mut Trailer, it: &Problem) {
         match it.severity {
-            driver::problem::Severity::Note => trailer.notes.push((it.place.clone(), it.what.clone())),
-            driver::problem::Severity::Error => trailer.failed_classes.push(FailedClass {
+            Severity::Note => trailer.notes.push((it.place.clone(), it.what.clone())),
+            Severity::Error => trailer.failed_classes.push(FailedClass {
                 place: it.place.clone(),
                 reason: it.what.clone(),
                 offset: None,
@@ -393,6 +396,7 @@ impl<'a> Run<'a> {
     /// Classes that another definition stands before are not shown: what is known of the whole is not about them.
     pub(crate) fn keep(&mut self, kept: Kept) {
         (self.kept, self.passed_over, self.lost) = (kept.answers, kept.passed_over, kept.lost);
+        self.world.problems.extend(kept.problems);
     }
 
     /// From now on the result is about these methods only.

@@ -6,13 +6,14 @@ use anyhow::bail;
 use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
 use driver::declared::DeclaredBy;
 use driver::parallel::map_ordered;
+use driver::problem::Problem;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
-use ide::whole::{ClassRecord, Setup, Whole, read_class};
-use ide::{MethodId, WholeOptions, WorldKind};
-use rustc_hash::FxHashSet;
+use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class};
+use ide::{MethodId, ProblemKind, WholeOptions, WorldKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
 use crate::progress::Progress;
@@ -81,6 +82,7 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'
             kept.passed_over.insert(number, text);
         }
     }
+    kept.problems = hierarchy_faults(&items, &kept, &whole);
     run.keep(kept);
     if args.rta {
         if !whole.has_entries() {
@@ -90,6 +92,41 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'
     }
     // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
     Ok(Box::leak(Box::new(whole)))
+}
+
+/// What is wrong with the supertypes of classes, at the places of these.
+fn hierarchy_faults(items: &[Item<'_>], kept: &Kept, whole: &Whole) -> Vec<Problem> {
+    let faults = whole.hierarchy_faults();
+    if faults.is_empty() {
+        return Vec::new();
+    }
+    let counts = |it: &&Item<'_>| it.container.has_paths && !kept.lost.contains(&it.place);
+    let places: FxHashMap<&str, &Item<'_>> =
+        items.iter().rev().filter(counts).map(|it| (it.entry.path(), it)).collect();
+    let said = |it: HierarchyFault| {
+        let item = places.get(format!("{}.class", it.class).as_str());
+        let class = || it.class.replace('/', ".");
+        let place = item.map_or_else(class, |it| it.container.display(it.entry));
+        Some(Problem::note(place, fault_text(it.kind, &it.other.replace('/', "."))?))
+    };
+    faults.into_iter().filter_map(said).collect()
+}
+
+/// What is wrong, and what that comes to.
+fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
+    const REFUSED: &str = "the JVM refuses the class";
+    Some(match kind {
+        // Said where definitions are passed over.
+        ProblemKind::Duplicate => return None,
+        ProblemKind::Cycle => format!("it is its own supertype by way of {other}; {REFUSED}"),
+        ProblemKind::InterfaceAsSuperclass => format!("its superclass {other} is an interface; {REFUSED}"),
+        ProblemKind::ClassAsInterface => format!("it implements {other}, which is a class; {REFUSED}"),
+        ProblemKind::FinalSuperclass => format!("its superclass {other} is final; {REFUSED}"),
+        ProblemKind::NotPermitted => format!("{other} is sealed and does not permit it; {REFUSED}"),
+        ProblemKind::TooManySupertypes => {
+            "it has more supertypes than the limit; what is above it counts as not known".to_owned()
+        }
+    })
 }
 
 /// As [`whole`] with entry points, for who asks only what is reached from there.

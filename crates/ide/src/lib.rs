@@ -41,5 +41,5 @@ pub use flow::discharge::Proof;
 pub use flow::exceptions::{Cause, ExceptionSet};
 pub use flow::facts::MethodFacts;
 pub use flow::universe::Part;
-pub use program::hierarchy::Owner;
+pub use program::hierarchy::{Owner, ProblemKind};
 pub use program::input::{Role, Settings, WorldKind};

@@ -15,6 +15,7 @@ use analysis::whole::record::{Packages, class_record};
 use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
 use bir::lower::Scratch;
+use program::hierarchy::{Problem, ProblemKind};
 use program::input::Role;
 
 pub use analysis::whole::record::ClassRecord;
@@ -46,6 +47,17 @@ pub struct Setup<'a> {
     pub solve: bool,
 }
 
+/// A fault of a class's supertypes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HierarchyFault {
+    /// The class: `p/C`.
+    pub class: String,
+    /// What is wrong.
+    pub kind: ProblemKind,
+    /// The supertype concerned; the class itself where there is no other.
+    pub other: String,
+}
+
 /// What a worker keeps from question to question: the sets that it meets on its way.
 pub struct Work {
     exceptions: Exceptions,
@@ -74,6 +86,20 @@ impl Whole {
     /// The records that another one of the same class stands before: their number, and the number of that one.
     pub fn passed_over(&self) -> &[(usize, usize)] {
         &self.program.program.passed_over
+    }
+
+    /// The faults of supertypes outside the JDK, by text.
+    pub fn hierarchy_faults(&self) -> Vec<HierarchyFault> {
+        let hierarchy = &self.program.program.hierarchy;
+        let is_ours =
+            |it: &&Problem| hierarchy.class(it.class).is_some_and(|it| hierarchy.role(it) != Role::Jdk);
+        let faults = hierarchy.problems().iter().filter(is_ours);
+        let fault = |it: &Problem| HierarchyFault {
+            class: it.class.to_string(),
+            kind: it.kind,
+            other: it.other.to_string(),
+        };
+        faults.map(fault).collect()
     }
 
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.
