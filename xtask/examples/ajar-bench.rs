@@ -170,7 +170,13 @@ fn sample(tier: &str, out: &str, one_in: u64) -> Result<()> {
     let list = std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {manifest}"))?;
     let jars = list.lines().skip(1).filter_map(|it| it.split('\t').nth(5));
     let inputs = jars.map(|it| format!("{tier}/{it}").into()).collect();
-    let spec = WorldSpec { inputs, class_path: Vec::new(), jdk: JdkChoice::None, release: None };
+    let spec = WorldSpec {
+        inputs,
+        class_path: Vec::new(),
+        module_path: Vec::new(),
+        jdk: JdkChoice::None,
+        release: None,
+    };
     let world = load(&spec)?;
     let file = std::fs::File::create(out).with_context(|| format!("cannot write {out}"))?;
     let mut file = BufWriter::new(file);
