@@ -5,10 +5,7 @@
 mod argfile;
 mod args;
 mod command;
-mod loaders;
-mod modules;
 mod output;
-mod packages;
 mod progress;
 mod report;
 mod result;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use driver::config::Settings;
 use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use driver::packages::{Closing, settle};
 use driver::parallel::map_ordered;
 use driver::problem::{Problem, Severity};
 use driver::world::{LoadedWorld, WorldSpec, load};
@@ -18,9 +19,6 @@ use ide::pattern::{MethodPattern, Nearest};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
-use crate::loaders::pass_over;
-use crate::modules::modules;
-use crate::packages::{Closing, closing};
 use crate::progress::Progress;
 use crate::report::{Outcome, count};
 
@@ -130,11 +128,7 @@ impl<'a> Run<'a> {
             release: settings.release.value,
         };
         let mut world = load(&spec)?;
-        let mut problems = Vec::new();
-        let modules = modules(&mut world, &mut problems);
-        pass_over(&mut world, &modules, &mut problems);
-        let closing = closing(&world, &modules, settings, &mut problems);
-        world.problems.append(&mut problems);
+        let closing = settle(&mut world, settings);
         let run = Run {
             settings,
             global,

@@ -1,5 +1,6 @@
 //! The only room with I/O and threads: finds the inputs and the JDK, opens containers, gives the bytes of classes,
-//! runs work on all of them in order, and reads the configuration. Knows nothing of what the bytes mean.
+//! runs work on all of them in order, and reads the configuration. Of what the bytes mean it asks only
+//! what decides where the JVM finds classes: the descriptors of modules.
 
 pub mod problem;
 
@@ -17,7 +18,10 @@ mod image;
 pub mod jdk;
 pub mod nearby;
 
+mod loaders;
+mod modules;
 mod open;
+pub mod packages;
 pub mod world;
 
 pub mod config;

@@ -1,9 +1,9 @@
 //! The named modules of a run: those of the JDK that a program finds without asking for more, and those of the module
 //! path.
 
-use driver::container::{LoadedContainer, Loader, Scratch};
-use driver::problem::Problem;
-use driver::world::LoadedWorld;
+use crate::container::{LoadedContainer, Loader, Scratch};
+use crate::problem::Problem;
+use crate::world::LoadedWorld;
 use ide::ModuleInfo;
 use ide::module::module_info;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -163,8 +163,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::process::Command;
 
-    use driver::jdk::JdkChoice;
-    use driver::world::{WorldSpec, load};
+    use crate::jdk::JdkChoice;
+    use crate::world::{WorldSpec, load};
 
     use super::*;
 

@@ -1,24 +1,37 @@
 //! Which packages are closed to classes that are not known, by the module path and by what the user and manifests say;
 //! and the sentences about it that an answer carries.
 
-use driver::config::Settings;
-use driver::problem::Problem;
-use driver::world::LoadedWorld;
+use crate::config::Settings;
+use crate::problem::Problem;
+use crate::world::LoadedWorld;
 use ide::{Owner, Packages};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::loaders::package;
-use crate::modules::Module;
+use crate::loaders::{package, pass_over};
+use crate::modules::{Module, modules};
 
-/// What is known of packages, and what was assumed for it, a sentence each.
+/// What is known of packages, and what was assumed for it.
 #[derive(Default)]
-pub(crate) struct Closing {
-    pub(crate) packages: Packages,
-    pub(crate) assumptions: Vec<String>,
+pub struct Closing {
+    /// What closes packages, and what opens them again.
+    pub packages: Packages,
+    /// What was assumed, a sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// Finds the modules of a world, takes out what the JVM's loaders would pass over, and tells which packages are closed.
+/// What is odd goes to the problems of the world.
+pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
+    let mut problems = Vec::new();
+    let modules = modules(world, &mut problems);
+    pass_over(world, &modules, &mut problems);
+    let closing = closing(world, &modules, settings, &mut problems);
+    world.problems.append(&mut problems);
+    closing
 }
 
 /// Puts together what closes packages and what opens them again.
-pub(crate) fn closing(
+fn closing(
     world: &LoadedWorld,
     modules: &[Module],
     settings: &Settings,

@@ -2,9 +2,9 @@
 //! parent first, so what the JDK has comes from there (JVMS §5.3, `ClassLoader.loadClass`), and looks for a class of a
 //! package that belongs to a named module in that module only (JEP 261, "Class loaders").
 
-use driver::container::{ClassEntry, LoadedContainer, Loader, Role};
-use driver::problem::Problem;
-use driver::world::LoadedWorld;
+use crate::container::{ClassEntry, LoadedContainer, Loader, Role};
+use crate::problem::Problem;
+use crate::world::LoadedWorld;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
