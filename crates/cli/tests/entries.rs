@@ -200,6 +200,15 @@ fn ways_lead_from_entry_points() {
 }
 
 #[test]
+fn unseen_code_may_call_what_others_can_use() {
+    // Nobody else calls `odd`: the code of `even` is not written yet.
+    let args = ["entries", "--quiet", "--jdk", "none", "--output-format", "json", "--world", "closed"];
+    let more = ["--entry", "*.Parity.even", "-m", "*.Parity.odd"];
+    let way = json(&[&args[..], &more].concat(), &[&data("ghost")])["methods"][0].clone();
+    assert!(!way["start"].is_null(), "{way}");
+}
+
+#[test]
 fn an_entry_that_selects_nothing_is_an_error() {
     let out = Command::new(env!("CARGO_BIN_EXE_ajar"))
         .args(["calls", "--jdk", "none", "--rta", "--entry", "no.Such.method"])

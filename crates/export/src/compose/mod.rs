@@ -27,7 +27,7 @@ use types::NameId;
 pub const ALL_LINK_ERRORS: &str = "errors of linking are counted for classes that are absent too";
 
 /// What a document says that was extracted with `--rta`.
-pub const NARROWED: &str = "reflection, serialization, handles that code looks up and natives of unknown effect run nothing that is not reached otherwise from the entry points";
+pub const NARROWED: &str = "reflection, serialization, handles that code looks up, unknown bootstrap methods and natives of unknown effect run nothing that is not reached otherwise from the entry points";
 
 /// The members of a header that all parts of a program must have in common, each with what it is in words.
 const SETTINGS: [(&str, &str); 7] = [

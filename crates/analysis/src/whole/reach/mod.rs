@@ -27,6 +27,12 @@ pub(super) fn reachable(whole: &WholeProgram, entries: Vec<EntryPoint>, offers: 
     upcalls::start(&mut search);
     outside::start(&mut search);
     run(&mut search);
+    // In a closed world too some code may not be seen; what it can do comes besides.
+    if search.meets_unseen {
+        outside::start(&mut search);
+        search.look_again();
+        run(&mut search);
+    }
     search.finish(entries)
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Search<'a> {
     /// What receivers select that are made, by dispatch.
     targets: FxHashMap<DispatchId, Vec<Target>>,
     selected: FxHashSet<(DispatchId, Target)>,
+    /// Whether code was reached that nobody has seen: a ghost's, or what cannot be read.
+    pub(super) meets_unseen: bool,
     queue: VecDeque<Event>,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Search<'a> {
             called: FxHashMap::default(),
             targets: FxHashMap::default(),
             selected: FxHashSet::default(),
+            meets_unseen: false,
             queue: VecDeque::new(),
         };
         for offer in offers {
@@ -79,9 +82,27 @@ impl<'a> Search<'a> {
         &self.whole.program.hierarchy
     }
 
-    /// Whether there may be classes that are not present.
+    /// Whether there may be code that is not present.
     pub(super) fn has_outside(&self) -> bool {
-        self.whole.options.world != WorldKind::Closed
+        self.whole.options.world != WorldKind::Closed || self.meets_unseen
+    }
+
+    /// Looks at all classes and function objects again that were found so far.
+    pub(super) fn look_again(&mut self) {
+        let mut made: Vec<ClassId> = self.made.iter().copied().collect();
+        made.sort_unstable_by_key(|it| it.index());
+        let mut functions: Vec<FunctionSiteId> = self.functions.iter().copied().collect();
+        functions.sort_unstable();
+        self.queue.extend(made.into_iter().map(|it| Event::Made(it, From::Outside)));
+        self.queue.extend(functions.into_iter().map(Event::Function));
+    }
+
+    /// What nobody has seen may call anything, and what is private beside it.
+    fn unseen(&mut self, method: MethodId) {
+        self.meets_unseen = true;
+        for index in 0..self.hierarchy().outline(method.class).methods.len() {
+            self.method(method_id(method.class, index), From::Method(method));
+        }
     }
 
     /// Starts at an entry point. Whoever calls an instance method has made its object.
@@ -249,13 +270,12 @@ impl<'a> Search<'a> {
     fn look_at(&mut self, method: MethodId) {
         let whole = self.whole;
         if whole.program.ghost(method).is_some() {
-            return;
+            return self.unseen(method);
         }
         match whole.program.summary(method) {
             MethodSummary::Known(code) => self.code(method, code),
             MethodSummary::None => self.native(method),
-            // As with a native method of unknown effect.
-            MethodSummary::Missing => {}
+            MethodSummary::Missing => self.unseen(method),
         }
     }
 
