@@ -548,7 +548,7 @@ fn what_is_composed_covers_what_is_extracted_of_the_whole() {
 /// The papers' way: each part knows all names, and what the other has to write is a ghost.
 #[test]
 fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
-    let (mut apart, mut together) = (0, 0);
+    let (mut apart, mut together, mut drawn) = (0, 0, 0);
     for seed in 100..120 {
         let (folder, program, _) = cut(seed);
         let declared = ["--world", "declared"];
@@ -570,12 +570,14 @@ fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
         let whole = folder.extract(&["a", "b"], &[&["-cp", "lib"], &paper[..]].concat(), "pw.json");
         for (name, method) in methods(&whole) {
             let edges = |it: &Value| edges(it);
+            drawn += edges(method).len();
             let lost: Vec<_> = edges(method).difference(&edges(methods(&composed)[name])).cloned().collect();
             assert!(lost.is_empty(), "seed {seed}: {name}: {lost:?}");
         }
     }
     println!("open nodes: {apart} apart, {together} composed");
     assert!(together * 2 < apart, "{apart} {together}");
+    assert!(drawn > 100, "{drawn}");
 }
 
 /// The edges of a graph of profile `paper`, whatever its nodes are numbered.

@@ -108,7 +108,12 @@ impl Paper {
         let start = Callee::Declared(self.named(method)?);
         let mut set = self.propagated.by(&self.environment, universe, start);
         if let Some(class) = only {
-            let cone = universe.cone(ClassName::new(class.0));
+            let class = ClassName::new(class.0);
+            // All types are known: one that is not has nothing below it.
+            if universe.type_of(class).is_none() {
+                return Some(Vec::new());
+            }
+            let cone = universe.cone(class);
             set = universe.meet(set, cone);
         }
         let mut acc = Vec::new();

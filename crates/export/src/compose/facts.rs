@@ -127,7 +127,10 @@ pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
             _ => return odd("node"),
         };
         let Some(&at) = raised.get(&(i as u32)) else { return odd("edge to a node with exceptions") };
-        let is_open = !matches!(node.get("open"), Some(Json::Null) | None);
+        // What is not said is not taken for nothing.
+        let Some(open) = node.get("open") else { return odd("openness of a node") };
+        let Some(Json::Array(_)) = node.get("exception") else { return odd("exceptions of a node") };
+        let is_open = *open != Json::Null;
         acc.push(Exceptional { id: i, at, leaves, is_open });
     }
     Ok(acc)

@@ -305,7 +305,11 @@ impl<R: BufRead> Reader<R> {
             b"null" => Ok(Json::Null),
             b"true" => Ok(Json::Bool(true)),
             b"false" => Ok(Json::Bool(false)),
-            [b'-' | b'0'..=b'9', ..] => Ok(Json::Number(word.into())),
+            [b'-' | b'0'..=b'9', ..]
+                if str::from_utf8(&word).is_ok_and(|it| it.parse::<f64>().is_ok_and(f64::is_finite)) =>
+            {
+                Ok(Json::Number(word.into()))
+            }
             _ => Err(self.bad("a value is missing")),
         }
     }

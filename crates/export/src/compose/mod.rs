@@ -259,7 +259,7 @@ impl Composer {
         let assumed = header.get("assumptions").map(Json::items).unwrap_or_default();
         if assumed.iter().any(|it| it.text() == Some(NARROWED.as_bytes())) {
             return Err(
-                "it was narrowed to what is reached in its own part (--rta): other parts may reach more"
+                "it was narrowed to what is reached in its own part (--rta), and other parts may reach more; extract it again without --rta"
                     .to_owned(),
             );
         }

@@ -200,7 +200,7 @@ impl Program {
     /// ghost is broken, or the documents are of other code.
     pub(super) fn breaches(&self) -> Vec<Breach<'_>> {
         let mut acc = Vec::new();
-        for caller in self.methods.iter().filter(|_| self.refines) {
+        for caller in &self.methods {
             let mut opens: FxHashMap<u32, Vec<&Piece>> = FxHashMap::default();
             caller.opens.iter().for_each(|it| opens.entry(it.at).or_default().push(&it.set));
             for call in &caller.calls {
