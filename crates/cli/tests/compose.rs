@@ -766,5 +766,14 @@ fn a_broken_promise_is_said() {
         assert_eq!(said, if broken { what } else { "" });
         let composed: Value = serde_json::from_slice(&out.stdout).unwrap();
         assert_eq!(list(&composed["notes"]).len(), usize::from(broken));
+        // Profile `paper` keeps all assertions: NullPointerException comes out too, so every promise is broken.
+        let paper = ["--profile", "paper"];
+        folder.extract(&["a"], &[&["-cp", "lib:promise"], &paper[..]].concat(), "pa.json");
+        folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &paper[..]].concat(), "pb.json");
+        let said = String::from_utf8(folder.run(&["compose", "pa.json", "pb.json"]).stderr).unwrap();
+        assert!(
+            said.starts_with("warning: pa.json: p/A.s()V was extracted as if q/B.s()V never let out"),
+            "{said}"
+        );
     }
 }
