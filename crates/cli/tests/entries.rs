@@ -89,6 +89,24 @@ fn the_launcher_runs_the_mains_that_are_entries() {
     }
 }
 
+/// A `main`, and a class below the one that has it.
+const INHERITS: &str = r"
+.class public Above
+.super java/lang/Object
+.method public static main([Ljava/lang/String;)V
+  return
+.end
+.class public Below
+.super Above
+.method static <clinit>()V
+  invokestatic Below.called()V
+  return
+.end
+.method static called()V
+  return
+.end
+";
+
 /// An agent, a provider, and one that no loader may make.
 const SERVICE: &str = r"
 .class public Agent
@@ -197,6 +215,19 @@ fn ways_lead_from_entry_points() {
     assert_eq!(none["start"], Value::Null, "{none}");
     let outside = ask("P07Init$Unused.<clinit>", "open");
     assert_eq!(outside["start"]["reason"], "outside", "{outside}");
+}
+
+#[test]
+fn a_class_that_inherits_its_main_is_initialised() {
+    let folder = tempfile::tempdir().unwrap();
+    for class in assemble(INHERITS).unwrap() {
+        std::fs::write(folder.path().join(format!("{}.class", class.name)), class.bytes).unwrap();
+    }
+    let args = ["entries", "--quiet", "--jdk", "none", "--output-format", "json", "--world", "closed"];
+    let ways = json(&[&args[..], &["-m", "Below.*"]].concat(), &[folder.path()]);
+    let [clinit, called] = &ways["methods"].as_array().unwrap()[..] else { panic!("{ways}") };
+    assert_eq!(clinit["start"]["reason"], "main-class", "{ways}");
+    assert_eq!(called["way"].as_array().map(Vec::len), Some(2), "{ways}");
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn reason(out: &mut Vec<u8>, why: EntryReason) {
     match why {
         EntryReason::Main(it) => words(out, "main", Some(it)),
         EntryReason::MainObject(it) => words(out, "main-object", Some(it)),
+        EntryReason::MainClass(it) => words(out, "main-class", Some(it)),
         EntryReason::Agent(it) => words(out, "agent", Some(it)),
         EntryReason::Service(it) => words(out, "service", Some(it)),
         EntryReason::Callable => words(out, "callable", None),

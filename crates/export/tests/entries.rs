@@ -38,6 +38,7 @@ fn both_documents_keep_the_schema() {
     let reasons = [
         EntryReason::Main(Text(b"p/A")),
         EntryReason::MainObject(Text(b"p/A")),
+        EntryReason::MainClass(Text(b"p/A")),
         EntryReason::Agent(Text(b"Premain-Class")),
         EntryReason::Service(Text(b"p.Service")),
         EntryReason::Callable,

@@ -23,6 +23,8 @@ pub enum WhyEntry {
     Main(Text),
     /// The launcher makes an object of this class to run its `main`.
     MainObject(Text),
+    /// The launcher initialises this class, which inherits its `main`.
+    MainClass(Text),
     /// The manifest names its class as an agent, by this attribute (`java.lang.instrument`).
     Agent(Text),
     /// A provider of this service is made by it (`java.util.ServiceLoader`).

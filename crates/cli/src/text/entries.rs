@@ -52,6 +52,9 @@ fn reason(why: EntryReason) -> String {
         EntryReason::MainObject(class) => {
             format!("the launcher makes the object whose main it runs when it is given {}", dotted(class))
         }
+        EntryReason::MainClass(class) => {
+            format!("the launcher initialises {} when it is given it", dotted(class))
+        }
         EntryReason::Agent(attribute) => format!("the manifest names its class as {attribute}"),
         EntryReason::Service(service) => format!("it makes a provider of the service {}", dotted(service)),
         EntryReason::Callable => "code that is not there may call it".to_owned(),

@@ -7,7 +7,7 @@ use program::members::MethodId;
 use rustc_hash::FxHashSet;
 
 use crate::names::Text;
-use crate::whole::members::{class_initializer, declared, find_method, method_id};
+use crate::whole::members::{class_initializer, declared, find_method, initialized_interfaces, method_id};
 use crate::whole::program::{Options, Program};
 use crate::whole::reachable::{EntryPoint, WhyEntry};
 
@@ -72,6 +72,7 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
     let Some(method) = traditional.or_else(modern) else { return };
     if flags(method).is_static() {
         acc.push(EntryPoint { method, why: WhyEntry::Main(name) });
+        inherited_initializers(hierarchy, class, method.class, acc);
         return;
     }
     // Made by a constructor without parameters that is not private.
@@ -82,6 +83,28 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
     {
         acc.push(EntryPoint { method, why: WhyEntry::Main(name) });
         acc.push(EntryPoint { method: constructor, why: WhyEntry::MainObject(name) });
+    }
+}
+
+/// What initialising a class runs below the one that declares its `main`.
+fn inherited_initializers(
+    hierarchy: &Hierarchy,
+    class: ClassId,
+    declares: ClassId,
+    acc: &mut Vec<EntryPoint>,
+) {
+    let why = WhyEntry::MainClass(Text(hierarchy.name(class).bytes()));
+    let mut at = class;
+    while at != declares {
+        let interfaces = initialized_interfaces(hierarchy, at).into_iter().filter_map(|it| match it {
+            Link::Present(it) => Some(it),
+            Link::Outside(_) => None,
+        });
+        let initializers =
+            std::iter::once(at).chain(interfaces).filter_map(|it| class_initializer(hierarchy, it));
+        acc.extend(initializers.map(|method| EntryPoint { method, why }));
+        let Some(Link::Present(above)) = hierarchy.super_class(at) else { break };
+        at = above;
     }
 }
 

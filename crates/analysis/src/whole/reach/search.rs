@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
         match site {
             Site::Method(it) => self.method(it, from),
             Site::Dispatch(it) => self.call(it, from),
-            // Of handles that code looks up the assumption speaks.
+            // Of handles that code looks up the assumption speaks; what absent classes do, `outside` adds.
             Site::Open(_) | Site::Error(_) | Site::Vm => {}
         }
     }
@@ -420,6 +420,9 @@ impl<'a> Search<'a> {
                 let it = find_method(hierarchy, above, Name::new(name), Descriptor::new(descriptor));
                 it.into_iter().for_each(|it| self.method(it, from));
             }
+            // Reading makes objects by the constructor of the first class that is not serializable, or by their own.
+            let it = find_method(hierarchy, above, Name::new(b"<init>"), Descriptor::new(b"()V"));
+            it.into_iter().for_each(|it| self.method(it, from));
         }
     }
 
