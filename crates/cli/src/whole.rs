@@ -86,7 +86,7 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'
     run.keep(kept);
     if args.rta {
         if !whole.has_entries() {
-            bail!("there is no entry point; `ajar entries` lists them, --entry names others");
+            bail!("there is no entry point; --entry names some: app, library, or a method pattern");
         }
         run.keep_reached(whole.reached());
     }
@@ -134,7 +134,11 @@ pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> 
     let request = request(run, &args.entry)?;
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    Ok(Whole::joined(records(run, &items(run))?.records, &setup))
+    let whole = Whole::joined(records(run, &items(run))?.records, &setup);
+    if !whole.has_entries() {
+        bail!("there is no entry point; --entry names some: app, library, or a method pattern");
+    }
+    Ok(whole)
 }
 
 /// The entry points. Asks nothing of the platform.

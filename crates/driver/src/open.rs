@@ -56,7 +56,11 @@ impl Opener {
         let mut stack = vec![(path.to_owned(), role, None::<String>)];
         while let Some((path, role, named_by)) = stack.pop() {
             let opened = self.open_one(&path, role);
-            if let (Ok(manifest), Role::App, None) = (&opened, role, &named_by) {
+            // An input counts also where another one's manifest names it first.
+            let is_input = || std::fs::canonicalize(&path).is_ok_and(|it| self.app.contains(&it));
+            if let Ok(manifest) = &opened
+                && is_input()
+            {
                 self.executable(&path, manifest);
             }
             match (opened, named_by) {

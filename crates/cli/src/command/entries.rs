@@ -7,7 +7,7 @@ use export::entries::{entries_json, ways_json};
 
 use crate::args::{EntriesArgs, Global, SelectArgs, WorldArgs};
 use crate::output::Output;
-use crate::report::Outcome;
+use crate::report::{self, Outcome};
 use crate::run::Run;
 use crate::text::style::Style;
 use crate::{settings, text, whole};
@@ -51,5 +51,6 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
     }
     out.write_all(&bytes)?;
     out.finish()?;
+    report::print(&run.trailer(), global);
     Ok(Outcome::Fine)
 }

@@ -16,7 +16,7 @@ const NAMED: usize = 4;
 pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], style: Style) {
     let mut text = String::new();
     if missing.is_empty() {
-        text.push_str("every class that the program names is there\n");
+        text.push_str("every class is there that the classes name which can be read\n");
     }
     let mut order: Vec<&(Missing, Vec<Hint>)> = missing.iter().collect();
     order.sort_by_key(|(it, _)| {
@@ -72,7 +72,9 @@ fn hint(it: &Hint) -> String {
             format!("this JDK has its package (module {module}): perhaps another release has the class")
         }
         Hint::OtherJdk(None) => "named like a class inside of a JDK: this one does not have it".to_owned(),
-        Hint::Module(module) => format!("of module {module}, which this JDK does not have"),
+        Hint::Module(module) => {
+            format!("of module {module}: this JDK has no such package, a later one or another image may")
+        }
         Hint::Removed(release, Some(artifact)) => {
             format!("JDKs had it before {release}; on Maven Central {artifact} has it")
         }
