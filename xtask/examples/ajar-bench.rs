@@ -115,7 +115,7 @@ fn own_memory() -> Result<u64> {
 
 /// Stackless form, local facts and graph of every method; returns the number of nodes.
 fn graphs(classes: &[&[u8]]) -> Result<usize> {
-    let mut scratch = bir::lower::Scratch::default();
+    let mut scratch = analysis::parts::Scratch::default();
     let mut times = StageTimes::default();
     let options = PartOptions { positions: true, select: &|_| true, clock: None };
     let mut nodes = 0;

@@ -6,13 +6,12 @@
 
 use std::hint::black_box;
 
-use analysis::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
+use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes};
 use analysis::whole::graph::Texts;
 use analysis::whole::program::{Options, Program};
 use analysis::whole::record::class_record_of;
 use analysis::whole::solved::{propagation, solved};
 use anyhow::{Context, Result, bail};
-use bir::lower::Scratch;
 use program::input::{Role, WorldKind};
 
 fn main() -> Result<()> {
@@ -41,7 +40,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     for it in &classes {
         let class = ClassParts::read(it)?;
         let parts = class.methods(&select, &mut scratch, &mut StageTimes::default())?;
-        records.push((class_record_of(it, &class, &parts)?, Role::Jdk));
+        records.push((class_record_of(it, &class, &parts, &mut scratch)?, Role::Jdk));
         // As `ajar cfg` does: what will be drawn is kept, so that no class is taken apart twice.
         let code = |it: MethodPart| Some((it.id(), it.code?.ok()?.0));
         codes.extend(parts.into_iter().filter_map(code));

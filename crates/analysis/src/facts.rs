@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bir::lower::Scratch;
+use crate::parts::Scratch;
 use bir::positions::Positions;
 use classfile::error::{Malformed, Result};
 use classfile::flags::Flags;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bir::body::Body;
-use bir::lower::{Lowered, Scratch, lower, lower_body};
+use bir::lower::{Lowered, lower, lower_body};
 use bir::positions::Positions;
 use classfile::bootstrap::Bootstraps;
 use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
@@ -63,6 +63,20 @@ pub struct PartOptions<'a> {
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
+/// What kind of body a method has, at a glance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BodyKind {
+    /// None: it is abstract or native.
+    None,
+    /// One without a dynamic call site.
+    Plain,
+    /// One that may have dynamic call sites, or that cannot be read.
+    Dynamic,
+}
+
+/// The opcode (JVMS §6.5). It may be found where it is an operand.
+const INVOKEDYNAMIC: u8 = 0xba;
+
 /// What there was and what the stages took, by the clock that was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageTimes {
@@ -74,6 +88,22 @@ pub struct StageTimes {
     pub flow: Duration,
     /// Bytecode instructions, also of methods that cannot be lowered.
     pub instructions: u64,
+}
+
+/// Memory that one method leaves for the next.
+#[derive(Default)]
+pub struct Scratch {
+    lowering: bir::lower::Scratch,
+    facts: flow::facts::Scratch,
+    /// For summaries.
+    pub(crate) summary: flow::summary::Scratch,
+}
+
+impl Scratch {
+    /// Leaves the memory of code that nobody needs any more to what is lowered next without positions.
+    pub fn recycle(&mut self, code: MethodCode) {
+        self.lowering.recycle(code.body);
+    }
 }
 
 /// A class file that has been read, its bodies not yet.
@@ -92,6 +122,16 @@ impl<'a> ClassParts<'a> {
     /// # Errors
     /// When it cannot be read; the class is then outside.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
+        let parts = Self::read_structure(bytes)?;
+        parts.file.intern();
+        Ok(parts)
+    }
+
+    /// As [`ClassParts::read`], for who reads few bodies or none.
+    ///
+    /// # Errors
+    /// See [`ClassParts::read`].
+    pub fn read_structure(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         let head = ClassHead {
             class: file.this_class()?,
@@ -101,7 +141,6 @@ impl<'a> ClassParts<'a> {
         };
         let statics = file.fields().filter(|it| it.flags.is_static());
         let static_fields = statics.map(|it| Ok((it.name()?, it.descriptor()?))).collect::<Result<_>>()?;
-        file.intern();
         no_duplicates(&file)?;
         let source_file = file.attributes().text(b"SourceFile").map(|it| Text(it.bytes()));
         Ok(ClassParts { head, source_file, file, static_fields })
@@ -131,17 +170,72 @@ impl<'a> ClassParts<'a> {
         scratch: &mut Scratch,
         times: &mut StageTimes,
     ) -> Result<Vec<MethodPart>> {
-        let boots = Bootstraps::of(&self.file)?;
         let mut out = Vec::with_capacity(self.file.methods().len());
-        let mut scratches = (scratch, flow::facts::Scratch::default());
+        self.each(options, scratch, times, |it, _| out.push(it))?;
+        Ok(out)
+    }
+
+    /// As [`ClassParts::methods`], one after the other, for who keeps little of each.
+    ///
+    /// # Errors
+    /// See [`ClassParts::methods`].
+    pub fn each(
+        &self,
+        options: &PartOptions<'_>,
+        scratch: &mut Scratch,
+        times: &mut StageTimes,
+        mut then: impl FnMut(MethodPart, &mut Scratch),
+    ) -> Result<()> {
+        let boots = Bootstraps::of(&self.file)?;
         for it in self.file.methods() {
             let method = it.member_ref()?;
             if (options.select)(&MethodId::of(method)) {
-                let code = self.code(&boots, &it, options, &mut scratches, times).transpose();
-                out.push(MethodPart { method, flags: it.flags, code });
+                let code = self.code(&boots, &it, options, scratch, times).transpose();
+                then(MethodPart { method, flags: it.flags, code }, scratch);
             }
         }
-        Ok(out)
+        Ok(())
+    }
+
+    /// What kinds of bodies the methods have, in file order.
+    pub fn bodies(&self) -> impl Iterator<Item = BodyKind> + '_ {
+        let sites = self.file.pool.has(18);
+        let constants = self.file.pool.has(17);
+        self.file.methods().map(move |it| {
+            let bodiless = it.flags.is_native() || it.flags.is_abstract();
+            if !bodiless && !sites && !constants {
+                return BodyKind::Plain;
+            }
+            match it.code() {
+                Ok(None) if bodiless => BodyKind::None,
+                Ok(Some(code)) if !constants && !code.bytes.contains(&INVOKEDYNAMIC) => BodyKind::Plain,
+                // What cannot be read is found out at once.
+                _ => BodyKind::Dynamic,
+            }
+        })
+    }
+
+    /// As [`ClassParts::each`] without positions, for the methods with these numbers, which ascend.
+    ///
+    /// # Errors
+    /// See [`ClassParts::methods`].
+    pub fn each_of(
+        &self,
+        numbers: &[usize],
+        scratch: &mut Scratch,
+        mut then: impl FnMut(MethodPart, &mut Scratch),
+    ) -> Result<()> {
+        let options = PartOptions { select: &|_| true, positions: false, clock: None };
+        let boots = Bootstraps::of(&self.file)?;
+        let mut numbers = numbers.iter().peekable();
+        for (i, it) in self.file.methods().enumerate() {
+            if numbers.next_if(|wanted| **wanted == i).is_some() {
+                let method = it.member_ref()?;
+                let code = self.code(&boots, &it, &options, scratch, &mut StageTimes::default()).transpose();
+                then(MethodPart { method, flags: it.flags, code }, scratch);
+            }
+        }
+        Ok(())
     }
 
     fn code(
@@ -149,7 +243,7 @@ impl<'a> ClassParts<'a> {
         boots: &Bootstraps<'_, 'a>,
         method: &MemberInfo<'_, 'a>,
         options: &PartOptions<'_>,
-        (for_lowering, for_facts): &mut (&mut Scratch, flow::facts::Scratch),
+        scratch: &mut Scratch,
         times: &mut StageTimes,
     ) -> Result<Option<(MethodCode, Positions)>> {
         let now = || options.clock.map_or(Duration::ZERO, |it| it());
@@ -159,9 +253,9 @@ impl<'a> ClassParts<'a> {
         }
         let start = now();
         let lowered = if options.positions {
-            lower(&self.file, boots, method, &code, for_lowering)
+            lower(&self.file, boots, method, &code, &mut scratch.lowering)
         } else {
-            let body = lower_body(&self.file, boots, method, &code, for_lowering);
+            let body = lower_body(&self.file, boots, method, &code, &mut scratch.lowering);
             body.map(|body| Lowered { body, positions: Positions::default() })
         };
         let lowered_at = now();
@@ -173,7 +267,7 @@ impl<'a> ClassParts<'a> {
             is_interface: self.head.flags.is_interface(),
             static_fields: &self.static_fields,
         };
-        let facts = method_facts(&lowered.body, &own, for_facts);
+        let facts = method_facts(&lowered.body, &own, &mut scratch.facts);
         times.flow += now().saturating_sub(lowered_at);
         Ok(Some((MethodCode { body: lowered.body, facts }, lowered.positions)))
     }

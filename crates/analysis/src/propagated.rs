@@ -11,6 +11,7 @@ use program::input::{ClassFile, World};
 use program::outline::outline;
 
 use crate::facts::{Code, facts};
+use crate::parts::Scratch;
 use crate::summary::{ClassSummary, MethodSummary, code_summary};
 use crate::whole::answers::Throws;
 use crate::whole::members::method_id;
@@ -46,10 +47,11 @@ impl std::ops::Deref for Propagated {
 #[salsa::tracked]
 pub fn summary(db: &dyn Db, class: ClassFile) -> Option<Arc<ClassSummary>> {
     let facts = facts(db, class).as_ref().ok()?;
-    let of = |code: &Code| match code {
+    let mut scratch = Scratch::default();
+    let mut of = |code: &Code| match code {
         Code::None => MethodSummary::None,
         Code::Failed => MethodSummary::Missing,
-        Code::Known(code) => MethodSummary::Known(Box::new(code_summary(code))),
+        Code::Known(code) => MethodSummary::Known(Box::new(code_summary(code, &mut scratch))),
     };
     Some(Arc::new(ClassSummary { methods: facts.methods.iter().map(|it| of(&it.code)).collect() }))
 }

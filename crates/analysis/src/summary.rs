@@ -3,7 +3,7 @@
 use flow::functional::{DynamicSite, dynamic_site};
 use flow::summary::{Summary, summary};
 
-use crate::parts::{MethodCode, MethodPart};
+use crate::parts::{MethodCode, MethodPart, Scratch};
 
 /// The summaries of the methods of one class, in file order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,6 +19,8 @@ pub enum MethodSummary {
     None,
     /// There is code that cannot be read: it may do anything.
     Missing,
+    /// There is code that nobody read, as nobody asked for it: it may do anything.
+    Unread,
     /// The code.
     Known(Box<CodeSummary>),
 }
@@ -32,20 +34,19 @@ pub struct CodeSummary {
     pub dynamics: Box<[DynamicSite]>,
 }
 
-/// The summary of a body.
-pub fn code_summary(code: &MethodCode) -> CodeSummary {
+/// The summary of a body. `scratch` is memory that one leaves for the next.
+pub fn code_summary(code: &MethodCode, scratch: &mut Scratch) -> CodeSummary {
     CodeSummary {
-        summary: summary(&code.body, &code.facts),
+        summary: summary(&code.body, &code.facts, &mut scratch.summary),
         dynamics: code.body.dynamics.iter().map(dynamic_site).collect(),
     }
 }
 
-/// The summary of a class that has been taken apart: `methods` are all of it.
-pub fn class_summary(methods: &[MethodPart]) -> ClassSummary {
-    let of = |it: &MethodPart| match &it.code {
+/// The summary of a method that has been taken apart.
+pub fn method_summary(part: &MethodPart, scratch: &mut Scratch) -> MethodSummary {
+    match &part.code {
         None => MethodSummary::None,
         Some(Err(_)) => MethodSummary::Missing,
-        Some(Ok((code, _))) => MethodSummary::Known(Box::new(code_summary(code))),
-    };
-    ClassSummary { methods: methods.iter().map(of).collect() }
+        Some(Ok((code, _))) => MethodSummary::Known(Box::new(code_summary(code, scratch))),
+    }
 }

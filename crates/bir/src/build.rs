@@ -17,7 +17,7 @@ use crate::body::{
 /// A body under construction.
 pub struct Builder {
     exprs: Vec<Expr>,
-    instrs: Vec<Instr>,
+    instrs: Arena<Instr>,
     operands: Vec<ExprId>,
     switches: Vec<SwitchTable>,
     dynamics: Vec<Dynamic>,
@@ -26,12 +26,14 @@ pub struct Builder {
     labels: Vec<u32>,
     /// Memory for freezing.
     frozen: Frozen,
+    /// Memory of a body that nobody needs any more.
+    spare: (Arena<Expr>, Arena<Instr>),
 }
 
 /// Tables of the body that is being frozen.
 #[derive(Default)]
 struct Frozen {
-    exprs: Vec<Expr>,
+    exprs: Arena<Expr>,
     operands: Vec<ExprId>,
     dynamics: Vec<Dynamic>,
     handles: Vec<MethodHandle>,
@@ -74,13 +76,14 @@ impl Builder {
     pub fn new() -> Self {
         Builder {
             exprs: Vec::new(),
-            instrs: Vec::new(),
+            instrs: Arena::new(),
             operands: Vec::new(),
             switches: Vec::new(),
             dynamics: Vec::new(),
             handles: Vec::new(),
             labels: Vec::new(),
             frozen: Frozen::default(),
+            spare: Default::default(),
         }
     }
 
@@ -156,8 +159,7 @@ impl Builder {
     /// Adds an instruction; its targets are labels. Returns its ordinal.
     #[inline]
     pub fn push(&mut self, instr: Instr) -> u32 {
-        self.instrs.push(instr);
-        self.len() - 1
+        ordinal(self.instrs.alloc(instr))
     }
 
     /// Number of instructions so far.
@@ -173,7 +175,26 @@ impl Builder {
 
     /// The instruction added last.
     pub fn last_mut(&mut self) -> Option<&mut Instr> {
-        self.instrs.last_mut()
+        self.instrs.values_mut().next_back()
+    }
+
+    /// Leaves the memory of a body to those that are [frozen in place](Builder::freeze_in_place).
+    pub fn recycle(&mut self, body: Body) {
+        self.spare = (body.exprs, body.instrs);
+    }
+
+    /// As [`Builder::freeze`], for a body that does not live long: it takes the memory that it was built in, which may be
+    /// more than it needs.
+    ///
+    /// # Errors
+    /// See [`Builder::freeze`].
+    pub fn freeze_in_place(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
+        let (mut exprs, mut instrs) = std::mem::take(&mut self.spare);
+        exprs.clear();
+        instrs.clear();
+        let body = self.frozen(header, rows)?;
+        (self.frozen.exprs, self.instrs) = (exprs, instrs);
+        Ok(body)
     }
 
     /// Makes the body. Rows name instructions, except that their handlers are labels.
@@ -181,34 +202,43 @@ impl Builder {
     /// # Errors
     /// When a label in use was never placed.
     pub fn freeze(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
+        let body = self.frozen(header, rows)?;
+        // Copies of the exact size: a body lives long.
+        let (exprs, instrs) = (body.exprs.clone(), body.instrs.clone());
+        (self.frozen.exprs, self.instrs) = (body.exprs, body.instrs);
+        Ok(Body { exprs, instrs, ..body })
+    }
+
+    /// The body, in the memory that it was built in.
+    fn frozen(&mut self, header: Header, mut rows: Vec<Row>) -> Result<Body, BuildError> {
+        for row in &mut rows {
+            row.handler = self.resolve(row.handler)?;
+        }
+        let len = self.len();
+        let mut instrs = std::mem::take(&mut self.instrs);
         let mut out = std::mem::take(&mut self.frozen);
         out.exprs.clear();
         out.operands.clear();
         let mut freezer = Freezer {
             from: self,
+            len,
             out,
             dynamic_ids: FxHashMap::default(),
             handle_ids: FxHashMap::default(),
             leaves: [NO_LEAF; LEAVES],
             failed: None,
         };
-        let mut instrs = self.instrs.clone();
-        instrs.iter_mut().for_each(|it| freezer.instr(it));
+        instrs.values_mut().for_each(|it| freezer.instr(it));
         if let Some(it) = freezer.failed {
             return Err(it);
         }
         let mut out = freezer.out;
-        let mut rows = rows;
-        for row in &mut rows {
-            row.handler = self.resolve(row.handler)?;
-        }
         let body = Body {
             method: header.method,
             flags: header.flags,
             locals: header.locals,
-            // Copies of the exact size: a body lives long.
-            exprs: Arena::from_iter(out.exprs.iter().copied()),
-            instrs: Arena::from_iter(instrs),
+            exprs: std::mem::take(&mut out.exprs),
+            instrs,
             operands: out.operands.as_slice().into(),
             switches: std::mem::take(&mut out.switches).into(),
             dynamics: std::mem::take(&mut out.dynamics).into(),
@@ -222,8 +252,12 @@ impl Builder {
     }
 
     fn resolve(&self, label: InstrId) -> Result<InstrId, BuildError> {
+        self.resolve_below(label, self.len())
+    }
+
+    fn resolve_below(&self, label: InstrId, len: u32) -> Result<InstrId, BuildError> {
         match self.labels.get(ordinal(label) as usize) {
-            Some(&at) if at < self.len() => Ok(instr_id(at)),
+            Some(&at) if at < len => Ok(instr_id(at)),
             _ => Err(BuildError::Label(ordinal(label))),
         }
     }
@@ -231,6 +265,8 @@ impl Builder {
 
 struct Freezer<'b> {
     from: &'b Builder,
+    /// Number of instructions.
+    len: u32,
     out: Frozen,
     dynamic_ids: FxHashMap<u32, u32>,
     handle_ids: FxHashMap<MethodHandle, u32>,
@@ -274,8 +310,9 @@ impl Freezer<'_> {
     #[inline]
     fn leaf(&mut self, slot: usize, leaf: Expr, is_it: impl Fn(&Expr) -> bool) -> ExprId {
         let known = self.leaves[slot];
-        if self.out.exprs.get(known as usize).is_some_and(is_it) {
-            return ExprId::from_raw(known.into());
+        let id = ExprId::from_raw(known.into());
+        if (known as usize) < self.out.exprs.len() && is_it(&self.out.exprs[id]) {
+            return id;
         }
         let id = self.keep(leaf);
         self.leaves[slot] = id.into_raw().into_u32();
@@ -324,7 +361,7 @@ impl Freezer<'_> {
 
     /// The instruction at the label.
     fn resolve(&mut self, label: InstrId) -> InstrId {
-        self.from.resolve(label).unwrap_or_else(|it| {
+        self.from.resolve_below(label, self.len).unwrap_or_else(|it| {
             self.failed.get_or_insert(it);
             label
         })
@@ -332,8 +369,7 @@ impl Freezer<'_> {
 
     #[inline]
     fn keep(&mut self, expr: Expr) -> ExprId {
-        self.out.exprs.push(expr);
-        ExprId::from_raw(((self.out.exprs.len() - 1) as u32).into())
+        self.out.exprs.alloc(expr)
     }
 
     fn list(&mut self, it: Operands) -> Operands {

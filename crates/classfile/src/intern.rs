@@ -99,13 +99,13 @@ impl<T: Copy> Table<T> {
             }
             let mut items = [None; AT_ONCE];
             for (item, &entry) in items.iter_mut().zip(&entries) {
-                *item = NonZeroU32::new(entry as u32).map(|id| (id, self.get(id)));
+                *item = NonZeroU32::new(entry as u32).map(|id| (id, *self.get(id)));
             }
             for (item, &(hash, key)) in items.into_iter().zip(keys) {
                 done(
                     key,
                     match item {
-                        Some((id, item)) if is_it(key, item) => id,
+                        Some((id, item)) if is_it(key, &item) => id,
                         _ => self.intern(hash, |it| is_it(key, it), || make(key)),
                     },
                 );

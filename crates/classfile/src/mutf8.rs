@@ -11,9 +11,7 @@ use std::fmt;
 pub fn is_valid(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     loop {
-        // Nearly every name is ASCII; this loop is what a class file spends its strings on.
-        let ascii = rest.iter().position(|&b| b == 0 || b >= 0x80).unwrap_or(rest.len());
-        rest = &rest[ascii..];
+        rest = &rest[ascii(rest)..];
         let n = match rest {
             [] => return true,
             [0xc0..=0xdf, 0x80..=0xbf, ..] => 2,
@@ -22,6 +20,19 @@ pub fn is_valid(bytes: &[u8]) -> bool {
         };
         rest = &rest[n..];
     }
+}
+
+/// How many bytes at the start are ASCII and not zero. Nearly every name is nothing else, so eight are looked at at once.
+fn ascii(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    let (words, _) = bytes.as_chunks::<8>();
+    // Less one, a zero byte has its high bit set, and so may the one above it: that one is looked at again.
+    let plain = |it: &&[u8; 8]| {
+        let word = u64::from_le_bytes(**it);
+        (word | word.wrapping_sub(ONES)) & (ONES << 7) == 0
+    };
+    let start = words.iter().take_while(plain).count() * 8;
+    start + bytes[start..].iter().take_while(|&&b| b != 0 && b < 0x80).count()
 }
 
 /// The UTF-16 units of valid modified UTF-8. Invalid bytes come out one by one as they are.

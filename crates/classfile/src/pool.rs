@@ -123,6 +123,11 @@ impl<'a> Pool<'a> {
         self.len() <= 1
     }
 
+    /// Whether some entry has this tag (JVMS §4.4).
+    pub fn has(&self, tag: u8) -> bool {
+        self.offsets.iter().any(|&at| at != 0 && self.bytes.get(at as usize) == Some(&tag))
+    }
+
     /// The pool's bytes, which are the whole class file's.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes

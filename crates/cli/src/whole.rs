@@ -11,7 +11,7 @@ use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
-use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class};
+use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
 use ide::{MethodId, ProblemKind, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,7 +43,7 @@ struct Worker {
 /// When a thread cannot be started; when profile `paper` is asked for what it does not know.
 pub(crate) fn answers(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
     match args.profile {
-        ProfileArg::Jvm => Ok(Answers::Jvm(whole(run, args)?)),
+        ProfileArg::Jvm => Ok(Answers::Jvm(joined(run, args, Reading::All)?)),
         ProfileArg::Paper => paper(run, args),
     }
 }
@@ -53,20 +53,33 @@ pub(crate) fn answers(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Ans
 /// # Errors
 /// When a thread cannot be started.
 pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'static Whole> {
-    joined(run, args, true)
+    joined(run, args, Reading::All)
+}
+
+/// How much of the platform's code is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// All of it.
+    All,
+    /// Where functions become objects: it is not asked what methods let out.
+    Functions,
 }
 
 /// As [`answers`], for who does not ask what methods let out.
 pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
     match args.profile {
-        ProfileArg::Jvm => Ok(Answers::Jvm(joined(run, args, false)?)),
+        ProfileArg::Jvm => Ok(Answers::Jvm(joined(run, args, Reading::Functions)?)),
         ProfileArg::Paper => paper(run, args),
     }
 }
 
-fn joined(run: &mut Run<'_>, args: &WorldArgs, solve: bool) -> anyhow::Result<&'static Whole> {
+fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<&'static Whole> {
     let items = items(run);
-    let Read { records, answers, origins } = records(run, &items)?;
+    // These look at all code.
+    let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
+    let solve = reading != Reading::Functions;
+    let reading = if all { Reading::All } else { reading };
+    let Read { records, answers, origins } = records(run, &items, reading)?;
     let request = args.rta.then(|| request(run, &args.entry)).transpose()?;
     let entries = request.as_ref();
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
@@ -134,7 +147,7 @@ pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> 
     let request = request(run, &args.entry)?;
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    let whole = Whole::joined(records(run, &items(run))?.records, &setup);
+    let whole = Whole::joined(records(run, &items(run), Reading::All)?.records, &setup);
     if !whole.has_entries() {
         bail!("there is no entry point; --entry names some: app, library, or a method pattern");
     }
@@ -148,7 +161,7 @@ pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Ent
     let request = request(run, &args.entry)?;
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    Ok(ide::reached::entries(records(run, &items)?.records, &setup))
+    Ok(ide::reached::entries(records(run, &items, Reading::All)?.records, &setup))
 }
 
 /// What `--entry` asks for.
@@ -169,7 +182,11 @@ fn request(run: &Run<'_>, written: &[String]) -> anyhow::Result<EntryRequest> {
     })
 }
 
-fn records(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
+fn records(
+    run: &Run<'_>,
+    items: &[Item<'_>],
+    reading: Reading,
+) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
     let select = |it: &MethodId| run.selected_by_any(it);
     read(run, items, |worker, item, class| {
         // A class with something to say about its entry is read again when it is shown.
@@ -177,7 +194,9 @@ fn records(run: &Run<'_>, items: &[Item<'_>]) -> anyhow::Result<Read<(ClassRecor
             let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower).ok()?;
             return Some(((record, role(item.container)), Some(answer)));
         }
-        Some(((read_class(class.bytes, &mut worker.lower).ok()?, role(item.container)), None))
+        let functions = reading == Reading::Functions && item.shown.is_none() && item.container.platform;
+        let read = if functions { read_functions } else { read_class };
+        Some(((read(class.bytes, &mut worker.lower).ok()?, role(item.container)), None))
     })
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const STACK_SIZE: usize = 64 << 20;
 
 /// A worker takes this many items at a time, if there are many: handing over costs as much as a small class.
-const BATCH: usize = 16;
+const BATCH: usize = 64;
 
 /// How many batches the workers may be ahead, per thread.
 const WINDOW_PER_THREAD: usize = 4;

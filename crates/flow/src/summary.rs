@@ -103,16 +103,46 @@ pub enum Initialized {
     ClassOrAbove(ClassName),
 }
 
-/// Makes the summary of a body from the body and its facts.
-pub fn summary(body: &Body, facts: &MethodFacts) -> Summary {
-    let mut acc = Summarizer::new(facts);
+/// Memory that one body leaves for the next.
+#[derive(Default)]
+pub struct Scratch {
+    sources: Vec<Source>,
+    items: Vec<Item>,
+    seen: FxHashSet<Item>,
+    fields: Vec<(FieldRef, Access)>,
+    fields_seen: FxHashSet<(FieldRef, Access)>,
+}
+
+/// To empty a set costs what its memory is, so that of a huge body is not kept.
+const MAX_KEPT: usize = 1 << 10;
+
+impl Scratch {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.fields.clear();
+        if self.seen.capacity().max(self.fields_seen.capacity()) > MAX_KEPT {
+            (self.seen, self.fields_seen) = Default::default();
+        }
+        self.seen.clear();
+        self.fields_seen.clear();
+    }
+}
+
+/// Makes the summary of a body from the body and its facts. `scratch` is memory that one body leaves for the next.
+pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summary {
+    scratch.clear();
+    let mut sources = std::mem::take(&mut scratch.sources);
+    let mut acc = Summarizer::new(facts, scratch);
     let mut walk = Sources::new(body, facts);
     let mut coverage = Coverage::new(body);
-    let mut sources = Vec::new();
     for (id, instr) in body.instrs.iter() {
+        match *instr {
+            Instr::SetField(_, field, _) => acc.field(field, Access::Put),
+            Instr::SetStatic(field, _) => acc.field(field, Access::PutStatic),
+            _ => {}
+        }
         sources.clear();
         walk.at(id, |it| sources.push(it));
-        acc.fields_of(body, instr);
         if sources.is_empty() {
             continue;
         }
@@ -126,36 +156,38 @@ pub fn summary(body: &Body, facts: &MethodFacts) -> Summary {
             acc.add(Source::Exact(well_known().monitor_state), 0);
         }
     }
-    acc.finish()
+    // A body has no expression that no instruction uses.
+    for expr in body.exprs.values() {
+        match *expr {
+            Expr::Field(_, field) => acc.field(field, Access::Get),
+            Expr::Static(field) => acc.field(field, Access::GetStatic),
+            _ => {}
+        }
+    }
+    let summary = acc.finish();
+    scratch.sources = sources;
+    summary
 }
 
 /// A summary that grows.
-struct Summarizer {
+struct Summarizer<'s> {
     contexts: Vec<Context>,
     by_rows: FxHashMap<Box<[u32]>, u32>,
     /// The rows of the last instruction, whose context most often is the next one's too.
     last: (Box<[u32]>, u32),
-    items: Vec<Item>,
-    seen: FxHashSet<Item>,
     rethrowing: Vec<InstrId>,
-    fields: Vec<(FieldRef, Access)>,
-    fields_seen: FxHashSet<(FieldRef, Access)>,
-    pending: Vec<bir::body::ExprId>,
+    scratch: &'s mut Scratch,
 }
 
-impl Summarizer {
-    fn new(facts: &MethodFacts) -> Self {
+impl<'s> Summarizer<'s> {
+    fn new(facts: &MethodFacts, scratch: &'s mut Scratch) -> Self {
         let rethrowing = rethrowing(facts);
         Summarizer {
             contexts: vec![Context::default()],
             by_rows: FxHashMap::default(),
             last: (Box::default(), 0),
-            items: Vec::new(),
-            seen: FxHashSet::default(),
             rethrowing,
-            fields: Vec::new(),
-            fields_seen: FxHashSet::default(),
-            pending: Vec::new(),
+            scratch,
         }
     }
 
@@ -200,43 +232,23 @@ impl Summarizer {
 
     fn add(&mut self, source: Source, context: u32) {
         let item = Item { source, context };
-        if self.seen.insert(item) {
-            self.items.push(item);
+        if self.scratch.seen.insert(item) {
+            self.scratch.items.push(item);
         }
     }
 
     fn field(&mut self, field: FieldRef, access: Access) {
-        if self.fields_seen.insert((field, access)) {
-            self.fields.push((field, access));
+        if self.scratch.fields_seen.insert((field, access)) {
+            self.scratch.fields.push((field, access));
         }
-    }
-
-    /// The fields that the instruction accesses.
-    fn fields_of(&mut self, body: &Body, instr: &Instr) {
-        match *instr {
-            Instr::SetField(_, field, _) => self.field(field, Access::Put),
-            Instr::SetStatic(field, _) => self.field(field, Access::PutStatic),
-            _ => {}
-        }
-        let mut pending = std::mem::take(&mut self.pending);
-        body.instr_exprs(instr, |e| pending.push(e));
-        while let Some(e) = pending.pop() {
-            match body.exprs[e] {
-                Expr::Field(_, field) => self.field(field, Access::Get),
-                Expr::Static(field) => self.field(field, Access::GetStatic),
-                _ => {}
-            }
-            body.exprs[e].operands(|it| pending.push(it));
-        }
-        self.pending = pending;
     }
 
     fn finish(self) -> Summary {
         Summary {
             contexts: self.contexts.into(),
-            items: self.items.into(),
+            items: self.scratch.items.as_slice().into(),
             rethrowing: self.rethrowing.into(),
-            fields: self.fields.into(),
+            fields: self.scratch.fields.as_slice().into(),
         }
     }
 }
@@ -251,15 +263,13 @@ pub struct Sources<'a> {
     next_proof: usize,
     /// The handlers whose value is thrown again; [`Source::Caught`] numbers them.
     handlers: Vec<InstrId>,
-    /// Whether local 0 is `this` everywhere.
-    keeps_this: bool,
+    /// Whether local 0 is `this` everywhere; known when a call first asks.
+    keeps_this: Option<bool>,
 }
 
 impl<'a> Sources<'a> {
     /// Before the first instruction. `facts` are those of the same body.
     pub fn new(body: &'a Body, facts: &'a MethodFacts) -> Self {
-        let this = Some(Var::local(0, Kind::Ref));
-        let keeps_this = !body.flags.is_static() && body.instrs.values().all(|it| it.assigned() != this);
         Sources {
             body,
             facts,
@@ -267,7 +277,7 @@ impl<'a> Sources<'a> {
             next_access: 0,
             next_proof: 0,
             handlers: rethrowing(facts),
-            keeps_this,
+            keeps_this: None,
         }
     }
 
@@ -292,7 +302,7 @@ impl<'a> Sources<'a> {
             Instr::Call(_, kind, method, operands) => {
                 let receiver = body.operands(operands).first().filter(|_| kind.has_receiver());
                 let this = Expr::Var(Var::local(0, Kind::Ref));
-                let on_this = self.keeps_this && receiver.is_some_and(|&it| body.exprs[it] == this);
+                let on_this = receiver.is_some_and(|&it| body.exprs[it] == this) && self.keeps_this();
                 f(if on_this { Source::CallOnThis(kind, method) } else { Source::Call(kind, method) });
             }
             Instr::CallDynamic(_, site, _) => f(Source::CallDynamic(site)),
@@ -316,6 +326,13 @@ impl<'a> Sources<'a> {
                 }
             }),
         }
+    }
+
+    fn keeps_this(&mut self) -> bool {
+        let body = self.body;
+        let this = Some(Var::local(0, Kind::Ref));
+        let keeps = || !body.flags.is_static() && body.instrs.values().all(|it| it.assigned() != this);
+        *self.keeps_this.get_or_insert_with(keeps)
     }
 
     fn is_proved(&mut self, id: InstrId) -> bool {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
+use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, StageTimes};
 use analysis::whole::record::{ClassRecord, class_record_of};
-use bir::lower::Scratch;
 use bir::positions::Positions;
 use flow::cfg::Cfg;
 
@@ -152,7 +152,7 @@ pub fn class_record_and_answer(
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
     let options = PartOptions { positions: true, select: &|_| true, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
-    let record = class_record_of(bytes, &parts, &methods).map_err(Fault::from)?;
+    let record = class_record_of(bytes, &parts, &methods, scratch).map_err(Fault::from)?;
     Ok((record, answer_of(&parts, methods, select)))
 }
 

@@ -5,16 +5,16 @@
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
+use analysis::parts::Scratch;
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::explain::{Bodies, Receiver, Way};
 use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
 use analysis::whole::missing::Missing;
 use analysis::whole::program::{Options, Program, WholeProgram};
-use analysis::whole::record::{Packages, class_record};
+use analysis::whole::record::{Packages, class_record, record_of_functions};
 use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
-use bir::lower::Scratch;
 use program::hierarchy::{Problem, ProblemKind};
 use program::input::Role;
 
@@ -28,6 +28,15 @@ use crate::entries::EntryRequest;
 /// When the structure of the file cannot be read: the class is then outside.
 pub fn read_class(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fault> {
     class_record(bytes, scratch).map_err(Fault::from)
+}
+
+/// As [`read_class`], for a class of which it is only asked where calls go: most bodies are not read, and what its
+/// methods let out is not known.
+///
+/// # Errors
+/// See [`read_class`].
+pub fn read_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fault> {
+    record_of_functions(bytes, scratch).map_err(Fault::from)
 }
 
 /// A whole program.

@@ -311,7 +311,7 @@ impl WholeProgram {
         let name = self.name(id);
         let why = match self.program.summary(id) {
             _ if self.program.ghost(id).is_some() => Some(Why::Ghost(name)),
-            MethodSummary::Missing => Some(Why::MissingCode(name)),
+            MethodSummary::Missing | MethodSummary::Unread => Some(Why::MissingCode(name)),
             _ => None,
         };
         if why.is_some() {

@@ -68,7 +68,7 @@ impl WholeProgram {
             return Some((Value::open(open), OpenCause::Ghost(id)));
         }
         match program.summary(id) {
-            MethodSummary::Missing => {
+            MethodSummary::Missing | MethodSummary::Unread => {
                 Some((Value::open(self.contract(ex, Some(id))), OpenCause::MissingCode(id)))
             }
             _ => None,

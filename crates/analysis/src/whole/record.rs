@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bir::lower::Scratch;
 use classfile::error::Result;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
@@ -13,8 +12,8 @@ use program::outline::Outline;
 use rustc_hash::FxHashMap;
 
 use super::program::{Options, Program};
-use crate::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
-use crate::summary::{ClassSummary, MethodSummary, class_summary};
+use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes};
+use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
 /// What the rest of a program must know of one class file.
 #[derive(Clone, Debug)]
@@ -32,6 +31,38 @@ impl ClassRecord {
     }
 }
 
+/// As [`class_record`], for a class of which nobody asks what its methods let out. Only bodies are read that may make
+/// objects of functions, which may be receivers of a call anywhere.
+///
+/// # Errors
+/// See [`class_record`].
+pub fn record_of_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
+    let parts = ClassParts::read_structure(bytes)?;
+    let mut methods = Vec::new();
+    let mut read = Vec::new();
+    for (i, it) in parts.bodies().enumerate() {
+        methods.push(if it == BodyKind::None { MethodSummary::None } else { MethodSummary::Unread });
+        read.extend((it == BodyKind::Dynamic).then_some(i));
+    }
+    if !read.is_empty() {
+        let mut numbers = read.iter();
+        parts.each_of(&read, scratch, |it, scratch| {
+            if let Some(method) = numbers.next().and_then(|&it| methods.get_mut(it)) {
+                *method = summary_alone(it, scratch);
+            }
+        })?;
+    }
+    joined(bytes, &parts, methods)
+}
+
+fn summary_alone(part: MethodPart, scratch: &mut Scratch) -> MethodSummary {
+    let summary = method_summary(&part, scratch);
+    if let Some(Ok((code, _))) = part.code {
+        scratch.recycle(code);
+    }
+    summary
+}
+
 /// Takes one class apart. `scratch` is memory that one class leaves for the next.
 ///
 /// # Errors
@@ -39,18 +70,31 @@ impl ClassRecord {
 pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { positions: false, select: &|_| true, clock: None };
-    let methods = parts.methods(&options, scratch, &mut StageTimes::default())?;
-    class_record_of(bytes, &parts, &methods)
+    let mut methods = Vec::new();
+    parts.each(&options, scratch, &mut StageTimes::default(), |it, scratch| {
+        methods.push(summary_alone(it, scratch));
+    })?;
+    joined(bytes, &parts, methods)
 }
 
 /// The record of a class that has been taken apart: `methods` are all of it.
 ///
 /// # Errors
 /// See [`class_record`].
-pub fn class_record_of(bytes: &[u8], parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<ClassRecord> {
+pub fn class_record_of(
+    bytes: &[u8],
+    parts: &ClassParts<'_>,
+    methods: &[MethodPart],
+    scratch: &mut Scratch,
+) -> Result<ClassRecord> {
+    joined(bytes, parts, methods.iter().map(|it| method_summary(it, scratch)).collect())
+}
+
+fn joined(bytes: &[u8], parts: &ClassParts<'_>, methods: Vec<MethodSummary>) -> Result<ClassRecord> {
     let outline = parts.outline()?;
     let module = if outline.flags.is_module() { Module::read(bytes)? } else { None };
-    Ok(ClassRecord { outline: Arc::new(outline), summary: Arc::new(class_summary(methods)), module })
+    let summary = ClassSummary { methods: methods.into() };
+    Ok(ClassRecord { outline: Arc::new(outline), summary: Arc::new(summary), module })
 }
 
 /// What is known of packages besides what the modules of the JDK image say. Names are internal: `sun/nio/ch`.

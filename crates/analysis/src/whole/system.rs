@@ -100,7 +100,7 @@ impl Builder<'_> {
         match program.summary(id) {
             MethodSummary::None => self.native(id),
             // Said by `unseen`.
-            MethodSummary::Missing => {}
+            MethodSummary::Missing | MethodSummary::Unread => {}
             MethodSummary::Known(code) => self.code(node, (id, None), code),
         }
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use analysis::names::MethodId;
+use analysis::parts::Scratch;
 use analysis::parts::{MethodCode, MethodPart};
 use analysis::whole::answers::CallWord;
 use analysis::whole::graph::{Graph, SetRef, Texts};
@@ -14,7 +15,6 @@ use analysis::whole::program::{Options, Program, WholeProgram};
 use analysis::whole::record::class_record;
 use analysis::whole::solved::solved;
 use bir::body::{CallKind, Instr, ordinal};
-use bir::lower::Scratch;
 use flow::cfg::{EdgeKind, NodeKind};
 use program::input::{Role, WorldKind};
 use test_utils::generate::Mode;

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{api_record, record};
+use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
 use bir::body::{CallKind, Instr};
-use bir::lower::Scratch;
 use classfile::names::ClassName;
 use flow::throwables::{built_in_parent, built_ins, well_known};
 use flow::thrown::Term;

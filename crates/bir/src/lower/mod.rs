@@ -45,7 +45,15 @@ pub struct Scratch {
     lines: Vec<(u16, u16)>,
 }
 
-/// As [`lower`], for who does not want to know where instructions stand.
+impl Scratch {
+    /// Leaves the memory of a body to the next one of [`lower_body`].
+    pub fn recycle(&mut self, body: Body) {
+        self.builder.recycle(body);
+    }
+}
+
+/// As [`lower`], for who does not want to know where instructions stand. The body may take the memory of one that was
+/// [recycled](Scratch::recycle).
 ///
 /// # Errors
 /// See [`lower`].
@@ -305,9 +313,9 @@ impl Lowerer<'_, '_, '_> {
         }
     }
 
-    fn finish(mut self, method: MethodRef, flags: Flags, positions: bool) -> Result<Lowered> {
+    fn finish(mut self, method: MethodRef, flags: Flags, kept: bool) -> Result<Lowered> {
         let unreachable = self.walk.unreachable();
-        let positions = if positions { self.positions(&unreachable) } else { Positions::default() };
+        let positions = if kept { self.positions(&unreachable) } else { Positions::default() };
         let unverified = !self.walk.inlined;
         let header = Header {
             method,
@@ -317,7 +325,8 @@ impl Lowerer<'_, '_, '_> {
             unverified,
         };
         let rows = self.rows();
-        let body = self.b.freeze(header, rows).map_err(|it| self.locate(&build_fault(it)))?;
+        let body = if kept { self.b.freeze(header, rows) } else { self.b.freeze_in_place(header, rows) };
+        let body = body.map_err(|it| self.locate(&build_fault(it)))?;
         if cfg!(debug_assertions) {
             crate::verify::check(&body);
         }

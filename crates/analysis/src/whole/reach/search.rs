@@ -275,7 +275,7 @@ impl<'a> Search<'a> {
         match whole.program.summary(method) {
             MethodSummary::Known(code) => self.code(method, code),
             MethodSummary::None => self.native(method),
-            MethodSummary::Missing => self.unseen(method),
+            MethodSummary::Missing | MethodSummary::Unread => self.unseen(method),
         }
     }
 

@@ -1,0 +1,59 @@
+//! Where calls go does not depend on whether the bodies of the platform are read, but for those that make objects of
+//! functions: each class in turn is the program, and all others are its platform.
+
+use std::path::Path;
+
+use ide::answer::{Question, class_answer};
+use ide::whole::{ClassRecord, Whole, read_class, read_functions};
+use ide::{Call, Role, Scratch, WholeOptions, WorldKind};
+
+fn classes() -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
+    let mut paths = Vec::new();
+    for folder in ["calls", "programs"] {
+        let files = std::fs::read_dir(root.join(folder)).unwrap().map(|it| it.unwrap().path());
+        paths.extend(files.filter(|it| it.extension().is_some_and(|it| it == "class")));
+    }
+    paths.sort();
+    paths.iter().map(|it| std::fs::read(it).unwrap()).collect()
+}
+
+/// The calls of the class, with all others as the platform.
+fn calls(class: &[u8], records: &[ClassRecord], number: usize, world: WorldKind) -> Vec<Vec<Call>> {
+    let role = |it| if it == number { Role::App } else { Role::Jdk };
+    let records = records.iter().cloned().enumerate().map(|(it, record)| (record, role(it))).collect();
+    let options = WholeOptions {
+        world,
+        release: Some(17),
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
+    let whole = Whole::new(records, options);
+    let question = Question { select: &|_| true, graphs: false, clock: None };
+    let answer = class_answer(class, &question, &mut Scratch::default()).unwrap();
+    answer.methods.iter().map(|it| whole.calls(it.method, &it.code)).collect()
+}
+
+#[test]
+fn calls_need_no_bodies_but_those_that_make_functions() {
+    let classes = classes();
+    assert!(classes.len() > 50, "{}", classes.len());
+    let mut scratch = Scratch::default();
+    let read = |it: &Vec<u8>| read_class(it, &mut Scratch::default()).unwrap();
+    let full: Vec<ClassRecord> = classes.iter().map(read).collect();
+    let few: Vec<ClassRecord> = classes.iter().map(|it| read_functions(it, &mut scratch).unwrap()).collect();
+    let mut elsewhere = 0;
+    for world in [WorldKind::Open, WorldKind::Closed] {
+        for (i, class) in classes.iter().enumerate() {
+            let mut mixed = few.clone();
+            mixed[i] = full[i].clone();
+            let seen = calls(class, &mixed, i, world);
+            assert_eq!(seen, calls(class, &full, i, world), "class {i}");
+            // Others matter at all.
+            let alone = calls(class, &full[i..=i], 0, world);
+            elsewhere += usize::from(alone != seen);
+        }
+    }
+    assert!(elsewhere > 20, "{elsewhere}");
+}
