@@ -3,11 +3,11 @@
 use ide::entries::{Entry, EntryReason, Start, WayTo};
 use ide::{MethodId, Text};
 
-use crate::frame::{Header, header_members};
+use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, string, texts};
 
 /// The entry points.
-pub fn entries_json(header: &Header, entries: &[Entry]) -> Vec<u8> {
+pub fn entries_json(header: &Header, entries: &[Entry], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
     key(&mut out, "entries");
@@ -19,12 +19,14 @@ pub fn entries_json(header: &Header, entries: &[Entry]) -> Vec<u8> {
         reason(out, it.why);
         out.push(b'}');
     });
+    out.push(b',');
+    trailer_members(&mut out, trailer);
     out.extend(b"}\n");
     out
 }
 
 /// For each method the way to it from where control starts.
-pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)]) -> Vec<u8> {
+pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
     key(&mut out, "methods");
@@ -44,6 +46,8 @@ pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)]) -> Vec<u8> {
         array(out, methods, |out, it| method_name(out, *it));
         out.push(b'}');
     });
+    out.push(b',');
+    trailer_members(&mut out, trailer);
     out.extend(b"}\n");
     out
 }

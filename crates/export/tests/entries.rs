@@ -1,9 +1,9 @@
 //! Entry points as JSON keep their schema.
 
 use export::entries::{entries_json, ways_json};
-use export::frame::Header;
+use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use ide::entries::{Entry, EntryReason, Start};
-use ide::{MethodId, Text};
+use ide::{Fault, MethodId, Text};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/entries.schema.json");
@@ -20,6 +20,22 @@ fn header() -> Header {
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],
         containers: vec![("a.jar".to_owned(), "app")],
+    }
+}
+
+fn trailer(method: MethodId) -> Trailer {
+    let place = || "a.jar!/p/B.class".to_owned();
+    let fault = Fault { what: "opcode 0xcb does not exist".to_owned(), offset: 12, jvms: "6.5" };
+    Trailer {
+        failed_classes: vec![FailedClass {
+            place: place(),
+            reason: "it is cut".to_owned(),
+            offset: Some(7),
+            jvms: Some("4.1"),
+        }],
+        failed_methods: vec![FailedMethod { place: place(), method, fault }],
+        notes: vec![("a.jar".to_owned(), "odd".to_owned())],
+        interface: None,
     }
 }
 
@@ -48,13 +64,15 @@ fn both_documents_keep_the_schema() {
         EntryReason::Selected,
     ];
     let entries: Vec<Entry> = reasons.iter().map(|&why| Entry { method, why }).collect();
-    let value = valid(&entries_json(&header(), &entries));
+    let value = valid(&entries_json(&header(), &entries, &trailer(method)));
     assert_eq!(value["entries"][0]["why"]["name"], "p/A");
+    assert_eq!(value["failed_classes"][0]["place"], "a.jar!/p/B.class");
     assert_eq!(value["entries"].as_array().unwrap().len(), reasons.len());
     let starts = [Start::Entry(EntryReason::Callable), Start::Vm, Start::Outside];
     let mut ways: Vec<_> = starts.iter().map(|&it| (method, Some((it, vec![method])))).collect();
     ways.push((method, None));
-    let value = valid(&ways_json(&header(), &ways));
+    let value = valid(&ways_json(&header(), &ways, &trailer(method)));
+    assert_eq!(value["notes"][0]["text"], "odd");
     assert_eq!(value["methods"][1]["start"]["reason"], "vm");
     assert_eq!(value["methods"][3]["start"], Value::Null);
 }

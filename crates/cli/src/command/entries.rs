@@ -26,6 +26,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
         ..WorldArgs::default()
     };
     let header = whole::header(&run, "entries", &world);
+    let trailer = run.trailer();
     let mut out = Output::open(args.output.output.as_ref())?;
     let style = Style { color: settings::colored(&settings, out.is_terminal()) };
     let mut bytes = if json { Vec::new() } else { text::header(&header, style) };
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
             bail!("--entry selects no method of the program or its libraries");
         }
         if json {
-            bytes = entries_json(&header, &entries);
+            bytes = entries_json(&header, &entries, &trailer);
         } else {
             text::entries::list(&mut bytes, &entries, args.why, style);
         }
@@ -44,13 +45,13 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
         let whole = whole::reached(&run, &world)?;
         let ways: Vec<_> = methods.into_iter().map(|it| (it, whole.way_to(it))).collect();
         if json {
-            bytes = ways_json(&header, &ways);
+            bytes = ways_json(&header, &ways, &trailer);
         } else {
             text::entries::ways(&mut bytes, &ways, style);
         }
     }
     out.write_all(&bytes)?;
     out.finish()?;
-    report::print(&run.trailer(), global);
+    report::print(&trailer, global);
     Ok(Outcome::Fine)
 }
