@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod output;
 mod progress;
+mod refused;
 mod report;
 mod result;
 mod run;

@@ -5,9 +5,10 @@ use export::frame::Trailer;
 use crate::args::Global;
 
 /// How a run ended, when it ended by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Outcome {
     /// All is well, or was said.
+    #[default]
     Fine,
     /// Part of the work panicked.
     Bug,

@@ -20,7 +20,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
 use crate::progress::Progress;
-use crate::report::{Outcome, count};
+use crate::refused::Refusal;
+use crate::report::{self, Outcome, count};
 
 /// What all commands do the same way.
 pub(crate) struct Run<'a> {
@@ -39,6 +40,12 @@ pub(crate) struct Run<'a> {
     passed_over: FxHashMap<usize, String>,
     /// All definitions that another one stands before, by container and entry.
     lost: FxHashSet<(usize, usize)>,
+    /// What could not be taken apart when the whole program was read, in class-path order.
+    unread: Vec<Unread>,
+    /// Those of them that are shown, by the numbers of the classes.
+    unread_shown: FxHashMap<usize, usize>,
+    /// How the reading of the whole program ended.
+    outcome: Outcome,
     /// How long opening and listing took.
     opening: Duration,
 }
@@ -80,6 +87,18 @@ pub(crate) struct Kept {
     pub(crate) lost: FxHashSet<(usize, usize)>,
     /// What is wrong with the supertypes of classes.
     pub(crate) problems: Vec<Problem>,
+    /// What could not be taken apart, in class-path order.
+    pub(crate) unread: Vec<Unread>,
+    /// Whether something panicked.
+    pub(crate) outcome: Outcome,
+}
+
+/// A class that could not be taken apart when the whole program was read.
+pub(crate) struct Unread {
+    /// Its number, if the result shows it.
+    pub(crate) number: Option<usize>,
+    /// What is said of it.
+    pub(crate) class: FailedClass,
 }
 
 /// A class to look at.
@@ -140,6 +159,9 @@ impl<'a> Run<'a> {
             reached: None,
             passed_over: FxHashMap::default(),
             lost: FxHashSet::default(),
+            unread: Vec::new(),
+            unread_shown: FxHashMap::default(),
+            outcome: Outcome::Fine,
             opening: begin.elapsed(),
         };
         if global.verbose {
@@ -148,13 +170,30 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// What could not be opened or listed, for results that do not pass over classes.
+    /// What could not be opened, listed or taken apart, for results that do not pass over classes.
     pub(crate) fn trailer(&self) -> Trailer {
+        self.trailer_with(|_| true)
+    }
+
+    /// The same, but of what could not be taken apart only some.
+    fn trailer_with(&self, wanted: impl Fn(&Unread) -> bool) -> Trailer {
         let mut trailer = Trailer::default();
         for it in &self.world.problems {
             self.problem(&mut trailer, it);
         }
+        let unread = self.unread.iter().filter(|it| wanted(it));
+        trailer.failed_classes.extend(unread.map(|it| it.class.clone()));
         trailer
+    }
+
+    /// How the reading of the whole program ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Whether it was said already that what is at the place cannot be read.
+    pub(crate) fn is_told(&self, place: &str) -> bool {
+        self.world.problems.iter().any(|it| it.severity == Severity::Error && it.place == place)
     }
 
     /// What was asked to be opened.
@@ -201,12 +240,13 @@ impl<'a> Run<'a> {
         result_on_terminal: bool,
         mut write: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> anyhow::Result<Summary> {
-        let mut trailer = self.trailer();
+        // Classes that are shown come up below.
+        let mut trailer = self.trailer_with(|it| it.number.is_none());
         let items = self.items(&mut trailer);
         let mut stats = Stats::default();
         stats.cpu.read = self.opening;
         let mut matched = vec![false; self.patterns.len()];
-        let mut outcome = Outcome::Fine;
+        let mut outcome = self.outcome;
         let mut progress = Progress::new(items.len(), self.global.quiet, result_on_terminal);
         let mut index = 0;
         let work = |worker: &mut Worker, item: &Item<'_>| self.piece(maker, worker, item);
@@ -217,10 +257,8 @@ impl<'a> Run<'a> {
             index += 1;
             let piece = piece.unwrap_or_else(|panicked| {
                 outcome = Outcome::Bug;
-                let reason = format!("a bug of ajar: {}; please report it", panicked.message);
-                let place = item.container.display(item.entry);
-                let failed_class = Some(FailedClass { place, reason, offset: None, jvms: None });
-                Piece { failed_class, ..Piece::default() }
+                let failed = Refusal::Panic(panicked).failed(item.container.display(item.entry));
+                Piece { failed_class: Some(failed), ..Piece::default() }
             });
             trailer.failed_classes.extend(piece.failed_class);
             trailer.failed_methods.extend(piece.failed_methods);
@@ -237,7 +275,7 @@ impl<'a> Run<'a> {
         if let ControlFlow::Break(error) = done {
             return Err(error.into());
         }
-        self.check_patterns(&matched, &items)?;
+        self.check_patterns(&matched, &items, &trailer)?;
         if unreached > 0 {
             let what = format!("{} not reached from the entry points; left out", are(unreached));
             trailer.notes.push(("--rta".to_owned(), what));
@@ -260,7 +298,7 @@ impl<'a> Run<'a> {
                 acc.extend(methods.into_iter().filter(|it| self.selects(it, &mut matched)));
             }
         }
-        self.check_patterns(&matched, &items)?;
+        self.check_patterns(&matched, &items, &self.trailer())?;
         Ok(acc)
     }
 
@@ -327,13 +365,16 @@ impl<'a> Run<'a> {
             self.finish(maker, item, place, answer, &mut piece);
             return piece;
         }
+        if let Some(it) = self.unread_shown.get(&item.number) {
+            piece.failed_class = self.unread.get(*it).map(|it| it.class.clone());
+            return piece;
+        }
         let begin = Instant::now();
         let clock = || begin.elapsed();
         let class = match item.container.bytes(item.entry, &mut worker.read) {
             Ok(it) => it,
             Err(it) => {
-                piece.failed_class =
-                    Some(FailedClass { place: it.place, reason: it.what, offset: None, jvms: None });
+                piece.failed_class = Some(Refusal::Bytes(it).failed(place));
                 return piece;
             }
         };
@@ -349,8 +390,7 @@ impl<'a> Run<'a> {
         let answer = match class_answer(class.bytes, &question, &mut worker.lower) {
             Ok(it) => it,
             Err(it) => {
-                let (offset, jvms) = (Some(it.offset), Some(it.jvms));
-                piece.failed_class = Some(FailedClass { place, reason: it.what, offset, jvms });
+                piece.failed_class = Some(Refusal::Class(it).failed(place));
                 return piece;
             }
         };
@@ -390,6 +430,9 @@ impl<'a> Run<'a> {
     /// Classes that another definition stands before are not shown: what is known of the whole is not about them.
     pub(crate) fn keep(&mut self, kept: Kept) {
         (self.kept, self.passed_over, self.lost) = (kept.answers, kept.passed_over, kept.lost);
+        (self.unread, self.outcome) = (kept.unread, kept.outcome);
+        let unread = self.unread.iter().enumerate();
+        self.unread_shown = unread.filter_map(|(i, it)| Some((it.number?, i))).collect();
         self.world.problems.extend(kept.problems);
     }
 
@@ -414,11 +457,13 @@ impl<'a> Run<'a> {
         any
     }
 
-    /// A pattern that selects nothing is an error that names the nearest method.
-    fn check_patterns(&self, matched: &[bool], items: &[Item<'_>]) -> anyhow::Result<()> {
+    /// A pattern that selects nothing is an error that names the nearest method. What could not be read is said before:
+    /// the method may be there.
+    fn check_patterns(&self, matched: &[bool], items: &[Item<'_>], trailer: &Trailer) -> anyhow::Result<()> {
         let Some(pattern) = self.patterns.iter().zip(matched).find(|it| !it.1).map(|it| it.0) else {
             return Ok(());
         };
+        report::print(trailer, self.global);
         let mut nearest = Nearest::default();
         let mut scratch = Scratch::default();
         for item in items {

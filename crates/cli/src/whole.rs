@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
 use driver::declared::DeclaredBy;
 use driver::parallel::map_ordered;
@@ -12,12 +12,14 @@ use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{MethodId, ProblemKind, WholeOptions, WorldKind};
+use ide::{Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
 use crate::progress::Progress;
-use crate::run::{Kept, Run, patterns};
+use crate::refused::Refusal;
+use crate::report::{self, Outcome};
+use crate::run::{Kept, Run, Unread, patterns};
 
 /// A class to take apart.
 struct Item<'a> {
@@ -79,12 +81,12 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
     let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
     let solve = reading != Reading::Functions;
     let reading = if all { Reading::All } else { reading };
-    let Read { records, answers, origins } = records(run, &items, reading)?;
+    let Read { records, answers, origins, unread, outcome } = records(run, &items, reading)?;
     let request = args.rta.then(|| request(run, &args.entry)).transpose()?;
     let entries = request.as_ref();
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
     let whole = Whole::joined(records, &setup);
-    let mut kept = Kept { answers, ..Kept::default() };
+    let mut kept = Kept { answers, unread, outcome, ..Kept::default() };
     let item = |record: usize| origins.get(record).and_then(|it| items.get(*it));
     for &(record, winner) in whole.passed_over() {
         let (Some(it), Some(winner)) = (item(record), item(winner)) else { continue };
@@ -99,7 +101,7 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
     run.keep(kept);
     if args.rta {
         if !whole.has_entries() {
-            bail!("there is no entry point; --entry names some: app, library, or a method pattern");
+            return Err(no_entry(run));
         }
         run.keep_reached(whole.reached());
     }
@@ -143,25 +145,35 @@ fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
 }
 
 /// As [`whole`] with entry points, for who asks only what is reached from there.
-pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
+pub(crate) fn reached(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
     let request = request(run, &args.entry)?;
+    let read = records(run, &items(run), Reading::All)?;
+    run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    let whole = Whole::joined(records(run, &items(run), Reading::All)?.records, &setup);
+    let whole = Whole::joined(read.records, &setup);
     if !whole.has_entries() {
-        bail!("there is no entry point; --entry names some: app, library, or a method pattern");
+        return Err(no_entry(run));
     }
     Ok(whole)
 }
 
+/// What is said when there is no entry point: what could not be read before, as there may be one in it.
+fn no_entry(run: &Run<'_>) -> anyhow::Error {
+    report::print(&run.trailer(), run.global);
+    anyhow!("there is no entry point; --entry names some: app, library, or a method pattern")
+}
+
 /// The entry points. Asks nothing of the platform.
-pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
+pub(crate) fn entries(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
+    let request = request(run, &args.entry)?;
     let mut items = items(run);
     items.retain(|it| it.container.role != Role::Jdk);
-    let request = request(run, &args.entry)?;
+    let read = records(run, &items, Reading::All)?;
+    run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    Ok(ide::reached::entries(records(run, &items, Reading::All)?.records, &setup))
+    Ok(ide::reached::entries(read.records, &setup))
 }
 
 /// What `--entry` asks for.
@@ -191,12 +203,12 @@ fn records(
     read(run, items, |worker, item, class| {
         // A class with something to say about its entry is read again when it is shown.
         if item.shown.is_some() && class.note.is_none() {
-            let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower).ok()?;
-            return Some(((record, role(item.container)), Some(answer)));
+            let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower)?;
+            return Ok(((record, role(item.container)), Some(answer)));
         }
         let functions = reading == Reading::Functions && item.shown.is_none() && item.container.platform;
         let read = if functions { read_functions } else { read_class };
-        Some(((read(class.bytes, &mut worker.lower).ok()?, role(item.container)), None))
+        Ok(((read(class.bytes, &mut worker.lower)?, role(item.container)), None))
     })
 }
 
@@ -213,13 +225,14 @@ fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
     let read = read(run, &items(run), |worker, item, class| {
         // A platform that is asked about itself is a program like any other.
         if item.container.role == Role::Jdk {
-            return Some(((read_api_class(class.bytes).ok()?, true), None));
+            return Ok(((read_api_class(class.bytes)?, true), None));
         }
-        let (record, answer) = paper_record_and_answer(class.bytes, &select, &mut worker.lower).ok()?;
+        let (record, answer) = paper_record_and_answer(class.bytes, &select, &mut worker.lower)?;
         let answer = Some(answer).filter(|_| item.shown.is_some() && class.note.is_none());
-        Some(((record, false), answer))
+        Ok(((record, false), answer))
     })?;
-    run.keep(Kept { answers: read.answers, ..Kept::default() });
+    let Read { answers, unread, outcome, .. } = read;
+    run.keep(Kept { answers, unread, outcome, ..Kept::default() });
     Ok(Answers::paper(read.records))
 }
 
@@ -231,21 +244,26 @@ struct Read<R> {
     origins: Vec<usize>,
     /// The answers that were made on the way, by the number of the class among those that are shown.
     answers: Vec<Option<ClassAnswer>>,
+    /// What could not be taken apart and is to be told.
+    unread: Vec<Unread>,
+    /// Whether something panicked.
+    outcome: Outcome,
 }
 
 fn read<R: Send>(
     run: &Run<'_>,
     items: &[Item<'_>],
-    take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Option<(R, Option<ClassAnswer>)> + Sync,
+    take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Result<(R, Option<ClassAnswer>), Fault> + Sync,
 ) -> anyhow::Result<Read<R>> {
-    let mut records: Vec<R> = Vec::with_capacity(items.len());
-    let mut origins: Vec<usize> = Vec::with_capacity(items.len());
-    let mut answers = Vec::new();
+    let (records, origins) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+    let (answers, unread) = Default::default();
+    let mut acc = Read { records, origins, answers, unread, outcome: Outcome::Fine };
     let mut progress = Progress::new(items.len(), run.global.quiet, false);
     let mut index = 0;
     let work = |worker: &mut Worker, item: &Item<'_>| {
         let mut read = std::mem::take(&mut worker.read);
-        let made = item.container.bytes(item.entry, &mut read).ok().and_then(|it| take(worker, item, &it));
+        let bytes = item.container.bytes(item.entry, &mut read).map_err(Refusal::Bytes);
+        let made = bytes.and_then(|it| take(worker, item, &it).map_err(Refusal::Class));
         worker.read = read;
         made
     };
@@ -254,22 +272,45 @@ fn read<R: Send>(
             progress.step();
             let item = &items[index];
             index += 1;
-            // A class that cannot be read is outside. Those of the program are listed when they are shown.
-            if let Ok(Some((record, answer))) = made {
-                records.push(record);
-                origins.push(index - 1);
-                if let (Some(number), Some(answer)) = (item.shown, answer) {
-                    if answers.len() <= number {
-                        answers.resize_with(number + 1, || None);
+            match made.map_err(Refusal::Panic).and_then(|it| it) {
+                Ok((record, answer)) => {
+                    acc.records.push(record);
+                    acc.origins.push(index - 1);
+                    if let (Some(number), Some(answer)) = (item.shown, answer) {
+                        if acc.answers.len() <= number {
+                            acc.answers.resize_with(number + 1, || None);
+                        }
+                        acc.answers[number] = Some(answer);
                     }
-                    answers[number] = Some(answer);
                 }
+                Err(refusal) => acc.refuse(run, item, refusal),
             }
             ControlFlow::Continue(())
         })?;
     progress.finish();
     debug_assert!(done.is_continue());
-    Ok(Read { records, answers, origins })
+    Ok(acc)
+}
+
+impl<R> Read<R> {
+    /// A class that cannot be read is outside. That is told of the program and its libraries, but for what is left out
+    /// anyway, as others of its name stand before it; a bug of ours is told in any case.
+    fn refuse(&mut self, run: &Run<'_>, item: &Item<'_>, refusal: Refusal) {
+        let role = item.container.role;
+        let is_shadowed = role == Role::App && item.shown.is_none();
+        let outcome = refusal.outcome();
+        if outcome == Outcome::Fine && (role == Role::Jdk || is_shadowed) {
+            return;
+        }
+        if outcome == Outcome::Bug {
+            self.outcome = outcome;
+        }
+        let class = refusal.failed(item.container.display(item.entry));
+        // A descriptor of a module is read before, for what it closes.
+        if !run.is_told(&class.place) {
+            self.unread.push(Unread { number: item.shown, class });
+        }
+    }
 }
 
 /// All classes, in class-path order; of the JDK those that are not shadowed.
@@ -356,4 +397,36 @@ pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> 
         header.vm_error_groups.push("async");
     }
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command, SelectArgs};
+    use crate::settings;
+
+    #[test]
+    fn a_class_whose_reading_panics_is_told_as_a_bug() {
+        let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/hello");
+        let cli = Cli::parse_from(["ajar", "missing", data, "--jdk", "none", "--quiet"]);
+        let Command::Missing(args) = &cli.command else { panic!("{cli:?}") };
+        let input = &args.input;
+        let settings = settings::resolve(&cli.global, &[], &input.platform, None).unwrap();
+        let select = SelectArgs { methods: Vec::new() };
+        let mut run = Run::open(&settings, &cli.global, input, &select).unwrap();
+        let items = items(&run);
+        let (n, first) = (items.len(), items[0].container.display(items[0].entry));
+        let read = read(&run, &items, |_, item, _| {
+            assert!(item.shown != Some(0), "it is odd");
+            Ok(((), None))
+        });
+        let read = read.unwrap();
+        assert_eq!(read.records.len(), n - 1);
+        run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
+        assert_eq!(run.outcome(), Outcome::Bug);
+        let [told] = &run.trailer().failed_classes[..] else { panic!("{:?}", run.trailer()) };
+        assert_eq!((&told.place, &*told.reason), (&first, "a bug of ajar: it is odd; please report it"));
+    }
 }

@@ -84,12 +84,13 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         platform: false,
         resolved: true,
     };
-    let mut fault = |what: String| problems.push(Problem::error(container.name.clone(), what));
+    let mut fault = |place: String, what: String| problems.push(Problem::error(place, what));
     let Some(entry) = container.classes.iter().find(|it| it.path() == DESCRIPTOR) else {
         let given = container.manifest.value("Automatic-Module-Name").map(str::to_owned);
         let name = given.or_else(|| automatic_name(&container.name));
         if name.is_none() {
-            fault("no name of a module follows from the name of the file; the JVM refuses it".to_owned());
+            let what = "no name of a module follows from the name of the file; the JVM refuses it";
+            fault(container.name.clone(), what.to_owned());
         }
         return name.map(|it| module(it, None));
     };
@@ -101,11 +102,11 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
     match info {
         Ok(Some(info)) => Some(module(info.name.clone(), Some(info))),
         Ok(None) => {
-            fault("its module-info declares no module, so it closes nothing".to_owned());
+            fault(container.display(entry), "it declares no module, so it closes nothing".to_owned());
             None
         }
         Err(what) => {
-            fault(format!("its module-info cannot be read: {what}; it closes nothing"));
+            fault(container.display(entry), format!("{what}; the module closes nothing"));
             None
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let json = settings::format(&settings, &["text", "json"])? == "json";
     let select = SelectArgs { methods: args.methods.clone() };
-    let run = Run::open(&settings, global, input, &select)?;
+    let mut run = Run::open(&settings, global, input, &select)?;
     let world = WorldArgs {
         world: Some(args.world),
         rta: !args.methods.is_empty(),
@@ -26,13 +26,15 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
         ..WorldArgs::default()
     };
     let header = whole::header(&run, "entries", &world);
-    let trailer = run.trailer();
     let mut out = Output::open(args.output.output.as_ref())?;
+    let trailer;
     let style = Style { color: settings::colored(&settings, out.is_terminal()) };
     let mut bytes = if json { Vec::new() } else { text::header(&header, style) };
     if args.methods.is_empty() {
-        let entries = whole::entries(&run, &world)?;
+        let entries = whole::entries(&mut run, &world)?;
+        trailer = run.trailer();
         if entries.is_empty() && !args.entry.is_empty() {
+            report::print(&trailer, global);
             bail!("--entry selects no method of the program or its libraries");
         }
         if json {
@@ -41,8 +43,9 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
             text::entries::list(&mut bytes, &entries, args.why, style);
         }
     } else {
+        let whole = whole::reached(&mut run, &world)?;
+        trailer = run.trailer();
         let methods = run.selected()?;
-        let whole = whole::reached(&run, &world)?;
         let ways: Vec<_> = methods.into_iter().map(|it| (it, whole.way_to(it))).collect();
         if json {
             bytes = ways_json(&header, &ways, &trailer);
@@ -53,5 +56,5 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
     out.write_all(&bytes)?;
     out.finish()?;
     report::print(&trailer, global);
-    Ok(Outcome::Fine)
+    Ok(run.outcome())
 }

@@ -111,11 +111,12 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         receivers: if format.is_some() { ALL_RECEIVERS } else { SHOWN_RECEIVERS },
     };
     let explanations = explanations(&run, &whole, &methods, &question);
+    let trailer = run.trailer();
     if explanations.is_empty() {
+        report::print(&trailer, global);
         bail!("nothing like that happens there in this world");
     }
     let out = Output::open(args.output.output.as_ref())?;
-    let trailer = run.trailer();
     match format {
         Some(format) => {
             let mut document = Document::begin(out, format, &header)?;
@@ -136,7 +137,7 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         }
     }
     report::print(&trailer, global);
-    Ok(Outcome::Fine)
+    Ok(run.outcome())
 }
 
 /// What is asked of each method.

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Outcome
     out.write_all(&bytes)?;
     out.finish()?;
     report::print(&trailer, global);
-    Ok(Outcome::Fine)
+    Ok(run.outcome())
 }
 
 fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)> {
