@@ -15,7 +15,7 @@ use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::Stats;
 use ide::MethodId;
 use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
-use ide::pattern::{MethodPattern, Nearest};
+use ide::pattern::{MethodPattern, Nearest, NoMatch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
@@ -471,13 +471,10 @@ impl<'a> Run<'a> {
                 declared_methods(class.bytes).iter().for_each(|it| nearest.offer(pattern, it));
             }
         }
-        match nearest.method() {
-            Some(it) => bail!("no method matches `{}`; did you mean `{}`?", pattern.written, ide::Human(it)),
-            None if items.is_empty() => {
-                bail!("no method matches `{}`: the inputs hold no class", pattern.written)
-            }
-            None => bail!("no method matches `{}`, nor is any name near it", pattern.written),
+        if items.is_empty() {
+            bail!("no method matches `{}`: the inputs hold no class", pattern.written);
         }
+        Err(NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into())
     }
 }
 

@@ -10,6 +10,7 @@ use driver::problem::Problem;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
+use ide::pattern::NoMatch;
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
 use ide::{Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
@@ -85,8 +86,14 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
     let request = args.rta.then(|| request(run, &args.entry)).transpose()?;
     let entries = request.as_ref();
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
-    let whole = Whole::joined(records, &setup);
     let mut kept = Kept { answers, unread, outcome, ..Kept::default() };
+    let whole = match Whole::joined(records, &setup) {
+        Ok(it) => it,
+        Err(it) => {
+            run.keep(kept);
+            return Err(no_match(run, it));
+        }
+    };
     let item = |record: usize| origins.get(record).and_then(|it| items.get(*it));
     for &(record, winner) in whole.passed_over() {
         let (Some(it), Some(winner)) = (item(record), item(winner)) else { continue };
@@ -151,7 +158,7 @@ pub(crate) fn reached(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Who
     run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    let whole = Whole::joined(read.records, &setup);
+    let whole = Whole::joined(read.records, &setup).map_err(|it| no_match(run, it))?;
     if !whole.has_entries() {
         return Err(no_entry(run));
     }
@@ -164,6 +171,12 @@ fn no_entry(run: &Run<'_>) -> anyhow::Error {
     anyhow!("there is no entry point; --entry names some: app, library, or a method pattern")
 }
 
+/// The same for a pattern of `--entry` that selects nothing.
+fn no_match(run: &Run<'_>, it: NoMatch) -> anyhow::Error {
+    report::print(&run.trailer(), run.global);
+    anyhow!(it).context("`--entry`")
+}
+
 /// The entry points. Asks nothing of the platform.
 pub(crate) fn entries(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
     let request = request(run, &args.entry)?;
@@ -173,7 +186,7 @@ pub(crate) fn entries(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec
     run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
     let entries = Some(&request);
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
-    Ok(ide::reached::entries(read.records, &setup))
+    ide::reached::entries(read.records, &setup).map_err(|it| no_match(run, it))
 }
 
 /// What `--entry` asks for.

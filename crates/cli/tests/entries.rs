@@ -241,11 +241,32 @@ fn unseen_code_may_call_what_others_can_use() {
 
 #[test]
 fn an_entry_that_selects_nothing_is_an_error() {
-    let out = Command::new(env!("CARGO_BIN_EXE_ajar"))
-        .args(["calls", "--jdk", "none", "--rta", "--entry", "no.Such.method"])
-        .arg(data("hello"))
-        .output()
-        .unwrap();
-    assert_eq!(out.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("there is no entry point"));
+    let wrong = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        let out = command.args(args).args(["--jdk", "none"]).arg(data("observed")).output().unwrap();
+        assert_eq!((out.status.code(), &*out.stdout), (Some(2), &b""[..]), "{args:?}");
+        String::from_utf8(out.stderr).unwrap()
+    };
+    let even = ["--entry", "P14EvenOdd.even"];
+    for (pattern, wanted) in [
+        ("no.Such.method", "no method matches `no.Such.method`, nor is any name near it"),
+        ("P14EvenOdd.evn", "no method matches `P14EvenOdd.evn`; did you mean `P14EvenOdd.even(int)`?"),
+    ] {
+        // Alone, behind one that selects something, and before a preset.
+        let alone = ["--entry", pattern];
+        for asked in [alone.to_vec(), [even, alone].concat(), [alone, ["--entry", "app"]].concat()] {
+            for command in [
+                &["calls", "--rta"][..],
+                &["throws", "--rta"],
+                &["entries"],
+                &["entries", "-m", "P14EvenOdd.odd"],
+            ] {
+                let said = wrong(&[command, &asked].concat());
+                let last = said.lines().last().unwrap_or_default();
+                assert_eq!(last, format!("error: `--entry`: {wanted}"), "{command:?} {asked:?}");
+            }
+        }
+    }
+    // What is an entry point for another reason too is selected all the same.
+    ajar(&["entries", "--jdk", "none", "--entry", "app", "--entry", "P14EvenOdd.main"], &[&data("observed")]);
 }

@@ -9,7 +9,7 @@ pub use analysis::whole::reach::entries::Declared;
 pub use analysis::whole::reachable::WhyEntry as EntryReason;
 
 use crate::MethodId;
-use crate::pattern::MethodPattern;
+use crate::pattern::{MethodPattern, Nearest, NoMatch};
 
 /// Which entry points are wanted.
 #[derive(Clone, Debug, Default)]
@@ -50,21 +50,28 @@ pub enum Start {
 pub type WayTo = Option<(Start, Vec<MethodId>)>;
 
 impl EntryRequest {
-    pub(crate) fn points(&self, program: &Program, options: &Options) -> Vec<EntryPoint> {
+    /// The entry points; the first pattern that selects nothing instead, if there is one.
+    pub(crate) fn points(&self, program: &Program, options: &Options) -> Result<Vec<EntryPoint>, NoMatch> {
         let hierarchy = &program.hierarchy;
+        let of_the_platform = |id: program::members::MethodId| hierarchy.role(id.class) == Role::Jdk;
+        let methods = || program.methods().filter(|&it| !of_the_platform(it)).map(|it| program.name(it));
+        if let Some(it) = self.patterns.iter().find(|it| !methods().any(|method| it.selects(&method))) {
+            let mut nearest = Nearest::default();
+            methods().for_each(|method| nearest.offer(it, &method));
+            return Err(NoMatch { pattern: it.written.clone(), nearest: nearest.method() });
+        }
         let selects = |id: program::members::MethodId| {
-            let of_the_platform = hierarchy.role(id.class) == Role::Jdk;
-            !of_the_platform && self.patterns.iter().any(|it| it.selects(&program.name(id)))
+            !of_the_platform(id) && self.patterns.iter().any(|it| it.selects(&program.name(id)))
         };
         let choose = |app, library| {
             let choice = EntryChoice { app, library, declared: &self.declared, selects: &selects };
             entry_points(program, options, &choice)
         };
         if !self.automatic {
-            return choose(self.app, self.library);
+            return Ok(choose(self.app, self.library));
         }
         let launched = choose(true, false);
         let starts = |it: &EntryPoint| matches!(it.why, WhyEntry::Main(_) | WhyEntry::Agent(_));
-        if launched.iter().any(starts) { launched } else { choose(true, true) }
+        Ok(if launched.iter().any(starts) { launched } else { choose(true, true) })
     }
 }

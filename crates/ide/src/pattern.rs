@@ -10,7 +10,9 @@
 //!
 //! A nested class is written `p.C$D` or `p.C.D`.
 
-use analysis::names::MethodId;
+use std::fmt;
+
+use analysis::names::{Human, MethodId};
 
 /// A pattern, ready to be matched.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -217,6 +219,27 @@ impl Nearest {
         self.best.map(|it| it.1)
     }
 }
+
+/// A pattern that selects nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoMatch {
+    /// The pattern, as the user wrote it.
+    pub pattern: String,
+    /// The method that it comes nearest to, if one is near at all.
+    pub nearest: Option<MethodId>,
+}
+
+impl fmt::Display for NoMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no method matches `{}`", self.pattern)?;
+        match self.nearest {
+            Some(it) => write!(f, "; did you mean `{}`?", Human(it)),
+            None => f.write_str(", nor is any name near it"),
+        }
+    }
+}
+
+impl std::error::Error for NoMatch {}
 
 #[cfg(test)]
 mod tests {

@@ -6,13 +6,17 @@ use program::input::Role;
 
 use crate::MethodId;
 use crate::entries::{Entry, Start, WayTo};
+use crate::pattern::NoMatch;
 use crate::whole::{ClassRecord, Setup, Whole};
 
 /// The entry points of a program, in class-path order.
-pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Vec<Entry> {
+///
+/// # Errors
+/// When a pattern selects nothing.
+pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Vec<Entry>, NoMatch> {
     let program = Program::with_packages(records, &setup.options, setup.packages);
-    let points = setup.entries.map(|it| it.points(&program, &setup.options)).unwrap_or_default();
-    points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect()
+    let points = setup.entries.map(|it| it.points(&program, &setup.options)).transpose()?.unwrap_or_default();
+    Ok(points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect())
 }
 
 impl Whole {

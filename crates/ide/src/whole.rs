@@ -21,6 +21,7 @@ use program::input::Role;
 pub use analysis::whole::record::ClassRecord;
 
 use crate::entries::EntryRequest;
+use crate::pattern::NoMatch;
 
 /// Takes one class apart. `scratch` is memory that one class leaves for the next.
 ///
@@ -76,20 +77,23 @@ pub struct Work {
 impl Whole {
     /// Joins the classes, in class-path order. Of two with one name the first counts.
     pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
-        let (packages, entries) = (&Packages::default(), None);
-        Whole::joined(records, &Setup { options, packages, entries, solve: true })
+        let program = Program::with_packages(records, &options, &Packages::default());
+        Whole { program: solved(program, options, None) }
     }
 
     /// As [`Whole::new`], with more that may be said.
-    pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Self {
+    ///
+    /// # Errors
+    /// When a pattern of the entry points selects nothing.
+    pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Self, NoMatch> {
         let program = Program::with_packages(records, &setup.options, setup.packages);
-        let entries = setup.entries.map(|it| it.points(&program, &setup.options));
+        let entries = setup.entries.map(|it| it.points(&program, &setup.options)).transpose()?;
         let program = if setup.solve {
             solved(program, setup.options, entries)
         } else {
             looked_up(program, setup.options, entries)
         };
-        Whole { program }
+        Ok(Whole { program })
     }
 
     /// The records that another one of the same class stands before: their number, and the number of that one.
