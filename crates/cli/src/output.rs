@@ -15,7 +15,7 @@ pub(crate) enum Output {
     /// A file beside the one that is wanted, to be renamed to it.
     File(BufWriter<Unfinished>, Utf8PathBuf),
     /// Something that is no plain file, such as `/dev/null`: written in place.
-    Device(BufWriter<std::fs::File>),
+    Device(BufWriter<std::fs::File>, Utf8PathBuf),
 }
 
 impl Output {
@@ -26,7 +26,7 @@ impl Output {
         };
         if std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
             let file = std::fs::File::create(path).with_context(|| format!("{path}: cannot be written"))?;
-            return Ok(Output::Device(BufWriter::with_capacity(BUFFER, file)));
+            return Ok(Output::Device(BufWriter::with_capacity(BUFFER, file), path.clone()));
         }
         let file = Unfinished::beside(path).with_context(|| format!("{path}: cannot be written"))?;
         Ok(Output::File(BufWriter::with_capacity(BUFFER, file), path.clone()))
@@ -38,16 +38,23 @@ impl Output {
     }
 
     /// Writes what is left, and gives the file its name. Without this the file never appears.
-    pub(crate) fn finish(self) -> anyhow::Result<()> {
-        match self {
-            Output::Stdout(mut it) => it.flush()?,
-            Output::Device(mut it) => it.flush()?,
-            Output::File(it, path) => {
-                let file = it.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.rename(&path).with_context(|| format!("{path}: cannot be written"))?;
-            }
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        self.flush()?;
+        if let Output::File(it, path) = self {
+            let renamed = it.into_inner().map_err(io::IntoInnerError::into_error);
+            let renamed = renamed.and_then(|it| it.rename(&path));
+            renamed.with_context(|| format!("{path}: cannot be written"))?;
         }
         Ok(())
+    }
+
+    /// The error with the name of what cannot be written, and of the same kind.
+    fn fault(&self, error: &io::Error) -> io::Error {
+        let name = match self {
+            Output::Stdout(_) => "the standard output",
+            Output::File(_, path) | Output::Device(_, path) => path.as_str(),
+        };
+        io::Error::new(error.kind(), format!("{name}: cannot be written: {error}"))
     }
 }
 
@@ -95,19 +102,21 @@ impl Drop for Unfinished {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
+        let done = match self {
             Output::Stdout(it) => it.write(bytes),
             Output::File(it, _) => it.write(bytes),
-            Output::Device(it) => it.write(bytes),
-        }
+            Output::Device(it, _) => it.write(bytes),
+        };
+        done.map_err(|it| self.fault(&it))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
+        let done = match self {
             Output::Stdout(it) => it.flush(),
             Output::File(it, _) => it.flush(),
-            Output::Device(it) => it.flush(),
-        }
+            Output::Device(it, _) => it.flush(),
+        };
+        done.map_err(|it| self.fault(&it))
     }
 }
 

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use export::compose::{ComposeError, Composer};
+use export::form::Format;
 use serde_json::Value;
 use test_utils::asm::assemble;
 use test_utils::ghosts::with_ghosts;
@@ -776,4 +778,110 @@ fn a_broken_promise_is_said() {
             "{said}"
         );
     }
+}
+
+/// Reads documents of [`three`] and composes them, when the second has become what it is said to be.
+fn composed(first: &str, second: &str, now: &str, out: &mut impl std::io::Write) -> Result<(), ComposeError> {
+    let mut composer = Composer::new(env!("CARGO_PKG_VERSION"));
+    composer.add("a", first.as_bytes()).unwrap();
+    composer.add("b", second.as_bytes()).unwrap();
+    composer.solve();
+    let mut at_first = true;
+    composer.copy("a", first.as_bytes(), out, Format::Json, &mut at_first)?;
+    composer.copy("b", now.as_bytes(), out, Format::Json, &mut at_first)
+}
+
+#[test]
+fn a_document_that_changes_between_its_readings_is_named() {
+    let folder = three();
+    folder.extract(&["b", "c"], &["-cp", "lib"], "bc.jsonl");
+    let (first, second) = (folder.read("a.json"), folder.read("bc.jsonl"));
+    let lines: Vec<&str> = second.lines().collect();
+    let [header, methods @ .., end] = &lines[..] else { panic!("{second}") };
+    assert_eq!(methods.len(), 2, "{second}");
+    let joined = |lines: &[&str]| lines.join("\n") + "\n";
+    let changed = [
+        // Shorter: as a well-formed document, between lines, and somewhere.
+        joined(&[header, methods[0], end]),
+        joined(&[header, end]),
+        joined(&[header, methods[0]]),
+        second[..second.len() / 2].to_owned(),
+        String::new(),
+        // Longer, and in another order.
+        joined(&[header, methods[0], methods[1], methods[1], end]),
+        joined(&[header, methods[1], methods[0], end]),
+        // In what stands around the methods, and in them.
+        second.replacen("\"release\":25", "\"release\":24", 1),
+        joined(&[header, methods[0], methods[1], &end.replacen("\"q/C\"", "\"q/D\"", 1)]),
+        second.replacen("ArithmeticException", "AssertionError", 1),
+        second.replacen("q/C.s()V", "q/B.s()V", 1),
+    ];
+    for now in changed {
+        assert_ne!(now, second);
+        match composed(&first, &second, &now, &mut Vec::new()) {
+            Err(ComposeError::Refused(it)) => {
+                assert!(it.starts_with("b: the document changed while it was composed"), "{it}");
+            }
+            it => panic!("{it:?}: {now}"),
+        }
+    }
+    // Blanks are nothing that it says.
+    composed(&first, &second, &second.replace('\n', "\n \n"), &mut Vec::new()).unwrap();
+}
+
+/// Takes so many bytes, then none.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = bytes.len().min(self.0);
+        self.0 -= n;
+        if n == 0 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(n) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_output_that_fails_is_blamed_itself() {
+    let folder = three();
+    let (first, second) = (folder.read("a.json"), folder.read("b.json"));
+    for room in [0, 100, first.len()] {
+        match composed(&first, &second, &second, &mut Full(room)) {
+            Err(ComposeError::Output(it)) => assert_eq!(it.kind(), std::io::ErrorKind::StorageFull),
+            it => panic!("{room}: {it:?}"),
+        }
+    }
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    // More than is kept back before it is written.
+    let mut source = ".class public super r/Many\n".to_owned();
+    for i in 0..400 {
+        source.push_str(&format!(".method public static m{i}()V\ninvokestatic q/B.s()V\nreturn\n.end\n"));
+    }
+    folder.class("many", "r/Many", &bytes(&source));
+    folder.extract(&["many"], &["-cp", "lib"], "many.json");
+    let stdout = "error: the standard output: cannot be written: No space left on device (os error 28)\n";
+    for (documents, more, wanted) in [
+        (["a.json", "b.json"], &[][..], stdout),
+        (["a.json", "many.json"], &[], stdout),
+        (["a.json", "many.json"], &["-o", "/dev/full"], &stdout.replace("the standard output", "/dev/full")),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        command.current_dir(folder.path()).arg("compose").args(documents).args(more).stdout(full);
+        let out = command.output().unwrap();
+        assert_eq!((out.status.code(), &*String::from_utf8_lossy(&out.stderr)), (Some(2), wanted));
+    }
+    // Whoever reads it may have seen enough.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    command.current_dir(folder.path()).args(["compose", "a.json", "many.json"]);
+    let mut child =
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!((out.status.code(), &*String::from_utf8_lossy(&out.stderr)), (Some(0), ""));
 }

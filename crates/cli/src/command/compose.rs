@@ -47,10 +47,11 @@ fn open(path: &Utf8Path) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
-/// The error with its place. One of the output keeps its kind: whoever reads it may have gone.
+/// The error with its place, which an error of the output has.
 fn said(path: &Utf8Path, error: ComposeError) -> anyhow::Error {
     match error {
-        ComposeError::Io(it) => anyhow!(it).context(format!("{path}: cannot be composed")),
+        ComposeError::Input(it) => anyhow!(it).context(format!("{path}: cannot be read")),
+        ComposeError::Output(it) => anyhow!(it),
         it @ ComposeError::Refused(_) => anyhow!(it),
     }
 }

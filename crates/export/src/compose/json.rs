@@ -9,7 +9,7 @@ use std::io::{self, BufRead};
 use crate::json::unit;
 
 /// A value.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Json {
     Null,
     Bool(bool),

@@ -2,8 +2,8 @@
 //! one part makes and another provides.
 //!
 //! Documents of `ajar cfg` are read twice: [`Composer::add`] takes from each what must be known of all methods at once,
-//! [`Composer::copy`] writes its methods anew, one after the other. What is done to them and why it holds is said in
-//! `solve`; `rewrite` does it.
+//! [`Composer::copy`] writes its methods anew, one after the other, and refuses a document that is not what it was. What is
+//! done to them and why it holds is said in `solve`; `rewrite` does it.
 
 mod facts;
 mod json;
@@ -13,6 +13,7 @@ mod types;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Write};
 
 use crate::form::Format;
@@ -43,22 +44,18 @@ const SETTINGS: [(&str, &str); 7] = [
 /// Why documents cannot be composed.
 #[derive(Debug)]
 pub enum ComposeError {
-    /// A file cannot be read, or the result not be written.
-    Io(io::Error),
+    /// The document cannot be read.
+    Input(io::Error),
+    /// The result cannot be written.
+    Output(io::Error),
     /// What is wrong, and where.
     Refused(String),
-}
-
-impl From<io::Error> for ComposeError {
-    fn from(it: io::Error) -> Self {
-        ComposeError::Io(it)
-    }
 }
 
 impl fmt::Display for ComposeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ComposeError::Io(it) => it.fmt(f),
+            ComposeError::Input(it) | ComposeError::Output(it) => it.fmt(f),
             ComposeError::Refused(it) => f.write_str(it),
         }
     }
@@ -73,8 +70,10 @@ pub struct Composer {
     header: Option<(String, Json)>,
     containers: Vec<Json>,
     program: Program,
-    /// The document that provides each method.
+    /// The documents, by their numbers.
     places: Vec<String>,
+    /// What each document said, as a number that another one hardly comes to.
+    said: Vec<u64>,
     required: BTreeSet<NameId>,
     /// Promises that are broken: place and text.
     broken: Vec<(String, String)>,
@@ -94,6 +93,7 @@ impl Composer {
             containers: Vec::new(),
             program: Program::default(),
             places: Vec::new(),
+            said: Vec::new(),
             required: BTreeSet::new(),
             broken: Vec::new(),
             left_out: Default::default(),
@@ -106,7 +106,11 @@ impl Composer {
     /// When it cannot be read, is no document of `ajar cfg`, or does not go with those before.
     pub fn add(&mut self, place: &str, input: impl BufRead) -> Result<(), ComposeError> {
         self.places.push(place.to_owned());
-        json::read(input, &mut Adding { composer: self }).map_err(|it| refused(place, it))
+        let mut adding = Adding { composer: self, said: DefaultHasher::new() };
+        json::read(input, &mut adding).map_err(|it| refused(place, it))?;
+        let said = adding.said.finish();
+        self.said.push(said);
+        Ok(())
     }
 
     /// Finds out what the documents come to together. After this they can be copied.
@@ -166,7 +170,7 @@ impl Composer {
     /// Writes the methods of a document that was added, as they are now. `first` says whether none was written yet.
     ///
     /// # Errors
-    /// Those of `out`, and when the document is not what it was.
+    /// Those of `out`, and when the document is not what it was: what was written is then worth nothing.
     pub fn copy(
         &self,
         place: &str,
@@ -175,12 +179,20 @@ impl Composer {
         format: Format,
         first: &mut bool,
     ) -> Result<(), ComposeError> {
-        let mut copying = Copying { program: &self.program, out, format, first, failed: None };
+        let said = DefaultHasher::new();
+        let mut copying = Copying { program: &self.program, out, format, first, said, failed: None };
         let done = json::read(input, &mut copying);
-        match copying.failed {
-            Some(it) => Err(it.into()),
-            None => done.map_err(|it| refused(place, it)),
+        if let Some(it) = copying.failed {
+            return Err(ComposeError::Output(it));
         }
+        // It was well-formed when it was read first.
+        let now = match done {
+            Ok(()) => copying.said.finish(),
+            Err(Fault::Bad(at, what)) => return Err(changed(place, &format!("; now {what} (at byte {at})"))),
+            Err(it) => return Err(refused(place, it)),
+        };
+        let number = self.places.iter().position(|it| it == place);
+        if number.and_then(|it| self.said.get(it)) == Some(&now) { Ok(()) } else { Err(changed(place, "")) }
     }
 
     /// Writes what stands behind the methods.
@@ -365,26 +377,35 @@ fn setting(header: &Json, key: &str) -> String {
 
 fn refused(place: &str, fault: Fault) -> ComposeError {
     match fault {
-        Fault::Io(it) => ComposeError::Io(it),
+        Fault::Io(it) => ComposeError::Input(it),
         Fault::Bad(..) => ComposeError::Refused(format!("{place}: {fault}")),
     }
+}
+
+fn changed(place: &str, how: &str) -> ComposeError {
+    ComposeError::Refused(format!("{place}: the document changed while it was composed{how}; compose again"))
 }
 
 /// The first reading of a document.
 struct Adding<'a> {
     composer: &'a mut Composer,
+    /// What it says.
+    said: DefaultHasher,
 }
 
 impl Sink for Adding<'_> {
     fn header(&mut self, members: Json) -> Result<(), String> {
+        members.hash(&mut self.said);
         self.composer.header(members)
     }
 
     fn method(&mut self, method: Json) -> Result<(), String> {
+        method.hash(&mut self.said);
         self.composer.method(&method)
     }
 
     fn end(&mut self, members: Json) -> Result<(), String> {
+        members.hash(&mut self.said);
         self.composer.trailer(&members)
     }
 }
@@ -395,16 +416,20 @@ struct Copying<'a, W> {
     out: &'a mut W,
     format: Format,
     first: &'a mut bool,
+    /// What it says now.
+    said: DefaultHasher,
     /// Why the result cannot be written.
     failed: Option<io::Error>,
 }
 
 impl<W: Write> Sink for Copying<'_, W> {
-    fn header(&mut self, _: Json) -> Result<(), String> {
+    fn header(&mut self, members: Json) -> Result<(), String> {
+        members.hash(&mut self.said);
         Ok(())
     }
 
     fn method(&mut self, method: Json) -> Result<(), String> {
+        method.hash(&mut self.said);
         let method = rewritten(self.program, method)?;
         let mut text = Vec::new();
         let is_first = std::mem::replace(self.first, false);
@@ -428,7 +453,8 @@ impl<W: Write> Sink for Copying<'_, W> {
         })
     }
 
-    fn end(&mut self, _: Json) -> Result<(), String> {
+    fn end(&mut self, members: Json) -> Result<(), String> {
+        members.hash(&mut self.said);
         Ok(())
     }
 }

@@ -10,8 +10,11 @@ use super::solve::{Link, Program};
 use super::types::{NameId, Names, Part, Piece, Value};
 
 /// The method, with its calls linked and its open sets refined.
+///
+/// # Errors
+/// When the method is not what it was when its document was read first.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
-    let unknown = || "the document has changed since it was read first".to_owned();
+    let unknown = || "the method is another one".to_owned();
     let name = method.get("method").and_then(Json::text).and_then(|it| program.names.known(it));
     let number = name.and_then(|it| program.by_name.get(&it)).copied().ok_or_else(unknown)?;
     let facts = program.methods.get(number).ok_or_else(unknown)?;
@@ -40,7 +43,7 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
 fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), String> {
     let Json::Array(calls) = calls else { return Ok(()) };
     if calls.len() != facts.calls.len() {
-        return Err("the document has changed since it was read first".to_owned());
+        return Err("the method has other calls".to_owned());
     }
     let vanishes = |it: &Call| program.link(facts.name, it) == Link::Nothing;
     for (json, call) in calls.iter_mut().zip(&facts.calls) {
