@@ -4,7 +4,7 @@ set -e
 cd "$(dirname "$0")"
 javac17=${JAVAC17:-javac}
 javac25=${JAVAC25:-javac}
-find harness programs bir-corners hello edit ghost natives observed calls entries replay cases modules -name '*.class' -delete
+find harness programs bir-corners hello edit ghost natives observed calls entries agents replay cases modules -name '*.class' -delete
 "$javac17" --release 8 -Xlint:-options -d harness harness/Harness.java harness/ajar/T.java
 cargo run -q -p test-utils --example jasm -- bir-corners bir-corners/*.jasm
 "$javac17" --release 17 -cp bir-corners -d bir-corners bir-corners/*.java
@@ -25,6 +25,7 @@ done
 # Sealed.java and Stray.java are about a superclass that is not there.
 rm calls/Gone.class
 "$javac17" --release 17 -d entries entries/*.java entries/p/*.java entries/q/*.java
+"$javac17" --release 8 -Xlint:-options -d agents agents/*.java
 "$javac17" --release 17 -d modules/probe modules/probe/*.java
 "$javac17" --release 17 -d modules/mod -Xlint:-module $(find modules/mod -name '*.java' | sort)
 "$javac17" --release 17 -d modules/friend -p modules/mod $(find modules/friend -name '*.java' | sort)

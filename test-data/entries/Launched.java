@@ -131,3 +131,14 @@ record Empty() {
 }
 
 class Elsewhere extends q.Sub { }
+
+/** Java 21 looks at this class first, later ones at all that take arguments. */
+class HasLess extends OfObjectWithArguments {
+    void main() { Launched.ran("HasLess.main()V"); }
+}
+
+/** Java 21 finds out that it is abstract when it has been initialised. */
+abstract class Initialized {
+    static { Launched.ran("Initialized.<clinit>()V"); }
+    void main() { Launched.ran("Initialized.main()V"); }
+}

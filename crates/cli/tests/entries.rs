@@ -41,51 +41,224 @@ fn classes(folder: &Path) -> Vec<String> {
     acc
 }
 
+/// A class as no compiler makes it next to the one above: each of its mains says which it is.
+fn odd(name: &str, above: &str, flags: &str, mains: &[(&str, &str)]) -> String {
+    let mut acc = format!(
+        ".class public super {flags} {name}\n.super {above}\n.method public <init>()V\naload 0\ninvokespecial {above}.<init>()V\nreturn\n.end\n"
+    );
+    for (flags, descriptor) in mains {
+        acc.push_str(&format!(".method {flags} main{descriptor}\n"));
+        if !flags.contains("abstract") {
+            let end = if descriptor.ends_with('I') { "iconst_0\nireturn" } else { "return" };
+            acc.push_str(&format!(
+                "getstatic java/lang/System.out Ljava/io/PrintStream;\nldc \"{name}.main{descriptor}\"\ninvokevirtual java/io/PrintStream.println(Ljava/lang/String;)V\n{end}\n"
+            ));
+        }
+        acc.push_str(".end\n");
+    }
+    acc
+}
+
+/// The classes of `test-data/entries` and odd ones, in a folder; with the preview of a release, if one is given.
+fn launched(preview: Option<u16>) -> (tempfile::TempDir, Vec<String>) {
+    const ARGUMENTS: &str = "([Ljava/lang/String;)V";
+    let (folder, source) = (tempfile::tempdir().unwrap(), data("entries"));
+    let write = |name: &str, mut bytes: Vec<u8>| {
+        if let Some(release) = preview {
+            bytes[4..6].copy_from_slice(&[0xff; 2]);
+            bytes[6..8].copy_from_slice(&(release + 44).to_be_bytes());
+        }
+        let path = folder.path().join(format!("{name}.class"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    for it in classes(&source) {
+        write(&it, std::fs::read(source.join(format!("{it}.class"))).unwrap());
+    }
+    let odd = [
+        odd("PlainAbove", "java/lang/Object", "", &[("public static", ARGUMENTS)]),
+        odd("SecretBelow", "PlainAbove", "", &[("private static", ARGUMENTS)]),
+        odd("SecretAndStatic", "PlainAbove", "", &[("private static", ARGUMENTS), ("static", "()V")]),
+        odd("HiddenBelow", "PlainAbove", "", &[("static", ARGUMENTS)]),
+        odd("OfObjectBelow", "PlainAbove", "", &[("private", ARGUMENTS)]),
+        odd("ObjectAbove", "java/lang/Object", "", &[("public", ARGUMENTS)]),
+        odd("SecretOfObject", "ObjectAbove", "", &[("private", ARGUMENTS)]),
+        odd("StaticBelow", "ObjectAbove", "", &[("private static", ARGUMENTS)]),
+        odd("Demanding", "ObjectAbove", "abstract", &[("public abstract", ARGUMENTS)]),
+        odd("Demanded", "Demanding", "", &[]),
+        odd("Synthetic", "java/lang/Object", "", &[("public static synthetic", ARGUMENTS), ("", "()V")]),
+        odd("WithoutNumber", "PlainAbove", "", &[("static", "()I"), ("", ARGUMENTS)]),
+    ];
+    for it in assemble(&odd.concat()).unwrap() {
+        write(&it.name, it.bytes);
+    }
+    let classes = classes(folder.path());
+    (folder, classes)
+}
+
+/// What ajar says that the launcher of a release runs when it is given the class.
+fn run_by_launcher(folder: &Path, class: &str, release: &str) -> String {
+    let args = ["entries", "--quiet", "--entry", "app", "--output-format", "json", "-cp"];
+    let args = [&args[..], &[folder.to_str().unwrap(), "--jdk", "none", "--release", release]].concat();
+    // The program is this class alone.
+    let path = folder.join(format!("{class}.class"));
+    let out = Command::new(env!("CARGO_BIN_EXE_ajar")).args(&args).arg(&path).output().unwrap();
+    if !out.status.success() {
+        // Nothing is an entry point.
+        return String::new();
+    }
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let found = found["entries"].as_array().unwrap().iter();
+    let runs = found.filter(|it| it["why"]["reason"] == "main" || it["why"]["reason"] == "main-class");
+    runs.map(|it| it["method"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn the_launcher_runs_the_mains_that_are_entries() {
-    let jdks = test_utils::jdk::all();
-    let folder = data("entries");
-    let classes = classes(&folder);
-    assert_eq!(classes.len(), 37);
     let mut ran = BTreeMap::new();
-    for jdk in jdks.iter().filter(|it| it.version >= 17) {
+    for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
+        let preview = (21..25).contains(&jdk.version).then_some(jdk.version as u16);
+        let (folder, classes) = launched(preview);
+        assert_eq!(classes.len(), 51);
         for class in &classes {
-            let out = Command::new(jdk.java()).arg("-cp").arg(&folder).arg(class).output().unwrap();
+            let mut java = Command::new(jdk.java());
+            java.args(preview.map(|_| "--enable-preview"));
+            let out = java.arg("-cp").arg(folder.path()).arg(class).output().unwrap();
             let wanted = String::from_utf8(out.stdout).unwrap();
-            // The program is this class alone.
-            let path = folder.join(format!("{class}.class"));
-            let args = [
-                "entries",
-                "--quiet",
-                "--entry",
-                "app",
-                "--output-format",
-                "json",
-                "-cp",
-                folder.to_str().unwrap(),
-            ];
-            let release = jdk.version.to_string();
-            let args = [&args[..], &["--jdk", "none", "--release", &release]].concat();
-            let found =
-                match Command::new(env!("CARGO_BIN_EXE_ajar")).args(&args).arg(&path).output().unwrap() {
-                    // Nothing is an entry point.
-                    it if !it.status.success() => Vec::new(),
-                    it => serde_json::from_slice::<Value>(&it.stdout).unwrap()["entries"]
-                        .as_array()
-                        .unwrap()
-                        .clone(),
-                };
-            let found: Vec<&str> = found
-                .iter()
-                .filter(|it| it["why"]["reason"] == "main")
-                .map(|it| it["method"].as_str().unwrap())
-                .collect();
-            assert_eq!(found.join(" "), wanted.trim(), "{class} on {}", jdk.version);
+            let found = run_by_launcher(folder.path(), class, &jdk.version.to_string());
+            assert_eq!(found, wanted.trim(), "{class} on {}", jdk.version);
             *ran.entry(jdk.version).or_insert(0) += usize::from(!wanted.is_empty());
         }
     }
     for (feature, ran) in ran {
-        assert_eq!(ran, if feature >= 25 { 24 } else { 6 }, "{feature}");
+        let wanted = match feature {
+            17..=20 => 11,
+            21 => PREVIEW_21.lines().count(),
+            25.. => 32,
+            _ => continue,
+        };
+        assert_eq!(ran, wanted, "{feature}");
+    }
+}
+
+/// The classes that the launcher of JDK 21.0.8 runs something of when they use its preview, and what.
+const PREVIEW_21: &str = "\
+Both Both.main()V
+Concrete Abstract.main()V
+Constants Constants.main([Ljava/lang/String;)V
+Elsewhere p/Base.main()V
+Empty Empty.main()V
+Guarded Guarded.main([Ljava/lang/String;)V
+HasLess HasLess.main()V
+Hidden Hidden.main([Ljava/lang/String;)V
+HiddenBelow HiddenBelow.main([Ljava/lang/String;)V
+ImplementsDefaultWithArguments ImplementsDefaultWithArguments.main()V
+InheritsAndHas InheritsAndHas.main()V
+InheritsOfObject OfObject.main()V
+Initialized Initialized.<clinit>()V
+Interface Interface.main([Ljava/lang/String;)V
+ObjectAbove ObjectAbove.main([Ljava/lang/String;)V
+OfObject OfObject.main()V
+OfObjectWithArguments OfObjectWithArguments.main([Ljava/lang/String;)V
+Outer$Nested Outer$Nested.main([Ljava/lang/String;)V
+Plain Plain.main([Ljava/lang/String;)V
+PlainAbove PlainAbove.main([Ljava/lang/String;)V
+SecretAndStatic SecretAndStatic.main()V
+SecretBeside SecretBeside.main()V
+SecretOfObject SecretOfObject.main([Ljava/lang/String;)V
+StaticWithout StaticWithout.main()V
+Supplies Supplies.main()V
+Synthetic Synthetic.main()V
+p/Base p/Base.main([Ljava/lang/String;)V
+q/Sub p/Base.main()V
+";
+
+#[test]
+fn classes_with_the_preview_of_java_21_are_launched_by_its_rules() {
+    let (folder, classes) = launched(Some(21));
+    let mut found = String::new();
+    for class in &classes {
+        let runs = run_by_launcher(folder.path(), class, "21");
+        if !runs.is_empty() {
+            found.push_str(&format!("{class} {runs}\n"));
+        }
+        // Others go by the rules without a preview: a JVM refuses the class.
+        let without = run_by_launcher(folder.path(), class, "20");
+        assert!(!without.contains(".main()V"), "{class}: {without}");
+    }
+    assert_eq!(found, PREVIEW_21);
+}
+
+/// What is called in classes that a manifest names as agents, `agentmain` like `premain`: by JDK 11, and by JDK 17 and later.
+const AGENTS: [(&str, &str, &str); 14] = [
+    ("Agents", "", ""),
+    ("Both", "Both.premain2", "Both.premain2"),
+    ("Hidden", "Hidden.premain1", ""),
+    ("Implements", "", ""),
+    ("Inherits", "Both.premain2", ""),
+    ("InheritsAndHas", "InheritsAndHas.premain1", "InheritsAndHas.premain1"),
+    ("InheritsHidden", "", ""),
+    ("InheritsOne", "One.premain1", ""),
+    ("Interface", "Interface.premain1", "Interface.premain1"),
+    ("None", "", ""),
+    ("Number", "Number.premain0", "Number.premain0"),
+    ("OfObjectBeside", "", ""),
+    ("One", "One.premain1", "One.premain1"),
+    ("SecretBeside", "SecretBeside.premain2", ""),
+];
+
+#[test]
+fn agents_are_called_as_their_release_does() {
+    let source = data("agents").canonicalize().unwrap();
+    let shared = source.to_str().unwrap();
+    assert_eq!(classes(&source), AGENTS.map(|it| it.0));
+    let jdks = test_utils::jdk::all();
+    for (class, before_17, since_17) in AGENTS {
+        let written = |it: &str| {
+            let it = it.replace('2', "(Ljava/lang/String;Ljava/lang/instrument/Instrumentation;)V");
+            it.replace('1', "(Ljava/lang/String;)V").replace('0', "(Ljava/lang/String;)I")
+        };
+        for (attribute, method) in [
+            ("Premain-Class", "premain"),
+            ("Agent-Class", "agentmain"),
+            ("Launcher-Agent-Class", "agentmain"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("agent.jar");
+            let manifest =
+                format!("{attribute}: {class}\nMain-Class: Agents\nClass-Path: file://{shared}/\n");
+            let file = format!("{class}.class");
+            let members = [(&*file, std::fs::read(source.join(&file)).unwrap())];
+            std::fs::write(&path, test_utils::jar::jar(&manifest, &members)).unwrap();
+            for (release, wanted) in [("8", before_17), ("16", before_17), ("17", since_17), ("25", since_17)]
+            {
+                let args = ["entries", "--quiet", "--entry", "app", "--output-format", "json", "-cp", shared];
+                let args = [&args[..], &["--jdk", "none", "--release", release]].concat();
+                let out = Command::new(env!("CARGO_BIN_EXE_ajar")).args(&args).arg(&path).output().unwrap();
+                let found: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
+                let entries = found["entries"].as_array().cloned().unwrap_or_default();
+                let agents = entries.iter().filter(|it| it["why"]["reason"] == "agent");
+                let agents: Vec<&str> = agents.map(|it| it["method"].as_str().unwrap()).collect();
+                let wanted = written(wanted).replace("premain", method);
+                assert_eq!(agents.join(" "), wanted, "{attribute}: {class} for {release}");
+            }
+            for jdk in &jdks {
+                let flag = format!("-javaagent:{}", path.display());
+                let args = match attribute {
+                    "Premain-Class" => vec![&*flag, "-cp", shared, "Agents"],
+                    // Needs a process that attaches to another.
+                    "Agent-Class" => continue,
+                    _ => vec!["-jar", path.to_str().unwrap()],
+                };
+                let out = Command::new(jdk.java()).current_dir(&folder).args(args).output().unwrap();
+                let said = String::from_utf8_lossy(&out.stdout);
+                // A VM that gives up says so on stdout.
+                let said = said.lines().find(|it| it.contains("main(")).unwrap_or_default();
+                let wanted = if jdk.version < 17 { before_17 } else { since_17 };
+                let wanted = written(wanted).replace("premain", method);
+                assert_eq!(said, wanted, "{attribute}: {class} on {}", jdk.version);
+            }
+        }
     }
 }
 

@@ -63,48 +63,9 @@ fn probe(
     text.lines().filter_map(|it| it.split_once(' ')).map(|it| (it.0.to_owned(), it.1.to_owned())).collect()
 }
 
-/// A jar of stored entries.
 fn jar(path: &Path, manifest: &str, classes: &[(&str, PathBuf)]) {
-    let mut entries =
-        vec![("META-INF/MANIFEST.MF", format!("Manifest-Version: 1.0\n{manifest}").into_bytes())];
-    entries.extend(classes.iter().map(|(name, file)| (*name, std::fs::read(file).unwrap())));
-    let (mut out, mut directory) = (Vec::new(), Vec::new());
-    for (name, bytes) in &entries {
-        let (offset, size) = (out.len() as u32, bytes.len() as u32);
-        let mut common = Vec::new();
-        common.extend([10, 0, 0, 0, 0, 0, 0, 0, 0x21, 0]);
-        common.extend(crc(bytes).to_le_bytes());
-        common.extend([size.to_le_bytes(), size.to_le_bytes()].concat());
-        common.extend((name.len() as u16).to_le_bytes());
-        common.extend([0, 0]);
-        out.extend(b"PK\x03\x04");
-        out.extend(&common);
-        out.extend(name.as_bytes());
-        out.extend(bytes);
-        directory.extend(b"PK\x01\x02\x0a\x00");
-        directory.extend(&common);
-        directory.extend([0; 10]);
-        directory.extend(offset.to_le_bytes());
-        directory.extend(name.as_bytes());
-    }
-    let (at, n) = (out.len() as u32, (entries.len() as u16).to_le_bytes());
-    let size = directory.len() as u32;
-    out.extend(directory);
-    out.extend(b"PK\x05\x06\0\0\0\0");
-    out.extend([n, n].concat());
-    out.extend(size.to_le_bytes());
-    out.extend(at.to_le_bytes());
-    out.extend([0, 0]);
-    std::fs::write(path, out).unwrap();
-}
-
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |acc, byte| {
-        (0..8).fold(
-            acc ^ u32::from(*byte),
-            |acc, _| if acc & 1 == 1 { acc >> 1 ^ 0xedb8_8320 } else { acc >> 1 },
-        )
-    })
+    let members: Vec<_> = classes.iter().map(|it| (it.0, std::fs::read(&it.1).unwrap())).collect();
+    std::fs::write(path, test_utils::jar::jar(manifest, &members)).unwrap();
 }
 
 const SHADOW: [&str; 11] = [

@@ -1,12 +1,13 @@
 //! Fixtures, an assembler from text to class bytes, random programs, the JVM harness (dev-dependency only).
 //!
 //! `asm` writes class files without sharing code with `classfile`, `generate` makes random programs with it, `jvm`
-//! runs them on a real JVM; `fixture` is the mini-language that tests write their inputs in.
+//! runs them on a real JVM; `fixture` is the mini-language that tests write their inputs in, `jar` packs classes.
 
 pub mod asm;
 pub mod fixture;
 pub mod generate;
 pub mod ghosts;
+pub mod jar;
 pub mod jdk;
 pub mod jvm;
 pub mod programs;

@@ -23,7 +23,7 @@ pub enum WhyEntry {
     Main(Text),
     /// The launcher makes an object of this class to run its `main`.
     MainObject(Text),
-    /// The launcher initialises this class, which inherits its `main`.
+    /// The launcher initialises this class, which inherits its `main`, or has none that it can run in the end.
     MainClass(Text),
     /// The manifest names its class as an agent, by this attribute (`java.lang.instrument`).
     Agent(Text),

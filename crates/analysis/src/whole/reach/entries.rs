@@ -1,9 +1,11 @@
 //! Entry points of a program (`semantics.md` §4.8).
 
+use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
 use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::input::Role;
 use program::members::MethodId;
+use program::outline::Method;
 use rustc_hash::FxHashSet;
 
 use crate::names::Text;
@@ -41,7 +43,7 @@ pub fn entry_points(program: &Program, options: &Options, choice: &EntryChoice<'
         for class in hierarchy.ids().filter(|&it| hierarchy.role(it) == Role::App) {
             main(hierarchy, options.release, class, &mut acc);
         }
-        choice.declared.iter().for_each(|it| declared_entries(hierarchy, it, &mut acc));
+        choice.declared.iter().for_each(|it| declared_entries(hierarchy, options.release, it, &mut acc));
     }
     if choice.library {
         for class in hierarchy.ids().filter(|&it| hierarchy.role(it) == Role::App) {
@@ -57,45 +59,47 @@ pub fn entry_points(program: &Program, options: &Options, choice: &EntryChoice<'
     acc
 }
 
-/// What the launcher of this release runs when it is given the class (JLS §12.1.4; `sun.launcher.LauncherHelper`).
+/// What the launcher of this release runs when it is given the class (JLS §12.1.4; `sun.launcher.LauncherHelper`). It chooses
+/// a method by reflection, and then has JNI call what the class has under that name and descriptor: a method below the
+/// chosen one, even if it is private.
 fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut Vec<EntryPoint>) {
-    let name = Text(hierarchy.name(class).bytes());
-    let arguments = inherited_main(hierarchy, class, b"([Ljava/lang/String;)V");
-    let flags = |it: MethodId| declared(hierarchy, it).flags;
-    let traditional = arguments.filter(|&it| flags(it).is_static() && flags(it).is_public());
-    let modern = || {
-        if !has_instance_main(release, hierarchy.outline(class).version) {
-            return None;
-        }
-        arguments.or_else(|| inherited_main(hierarchy, class, b"()V"))
+    let release = release.unwrap_or(25);
+    let Some(chosen) = chosen_main(hierarchy, release, class).map(|it| declared(hierarchy, it)) else {
+        return;
     };
-    let Some(method) = traditional.or_else(modern) else { return };
-    if flags(method).is_static() {
-        acc.push(EntryPoint { method, why: WhyEntry::Main(name) });
-        inherited_initializers(hierarchy, class, method.class, acc);
+    let name = Text(hierarchy.name(class).bytes());
+    let flags = |it: MethodId| declared(hierarchy, it).flags;
+    let runs = first_above(hierarchy, class, chosen.descriptor, |_| true)
+        .or_else(|| default_main(hierarchy, class, chosen.descriptor))
+        .filter(|&it| flags(it).is_static() == chosen.flags.is_static() && !flags(it).is_abstract());
+    let main = runs.map(|method| EntryPoint { method, why: WhyEntry::Main(name) });
+    if chosen.flags.is_static() {
+        acc.extend(main);
+        launched_initializers(hierarchy, class, runs.map(|it| it.class), acc);
         return;
     }
     // Made by a constructor without parameters that is not private.
     let constructor = find_method(hierarchy, class, Name::new(b"<init>"), Descriptor::new(b"()V"));
-    let usable = |it: &MethodId| !flags(*it).is_private();
-    if let Some(constructor) = constructor.filter(usable)
-        && !hierarchy.outline(class).flags.is_abstract()
-    {
-        acc.push(EntryPoint { method, why: WhyEntry::Main(name) });
+    let Some(constructor) = constructor.filter(|&it| !flags(it).is_private()) else { return };
+    if !hierarchy.outline(class).flags.is_abstract() {
+        acc.extend(main);
         acc.push(EntryPoint { method: constructor, why: WhyEntry::MainObject(name) });
+    } else if release < 25 {
+        // Later ones look before they initialise it.
+        launched_initializers(hierarchy, class, None, acc);
     }
 }
 
-/// What initialising a class runs below the one that declares its `main`.
-fn inherited_initializers(
+/// What initialising a class runs that is given to the launcher; only below the class that declares its `main`, if one
+/// does.
+fn launched_initializers(
     hierarchy: &Hierarchy,
     class: ClassId,
-    declares: ClassId,
+    declares: Option<ClassId>,
     acc: &mut Vec<EntryPoint>,
 ) {
     let why = WhyEntry::MainClass(Text(hierarchy.name(class).bytes()));
-    let mut at = class;
-    while at != declares {
+    for at in above(hierarchy, class).take_while(|&it| Some(it) != declares) {
         let interfaces = initialized_interfaces(hierarchy, at).into_iter().filter_map(|it| match it {
             Link::Present(it) => Some(it),
             Link::Outside(_) => None,
@@ -103,44 +107,128 @@ fn inherited_initializers(
         let initializers =
             std::iter::once(at).chain(interfaces).filter_map(|it| class_initializer(hierarchy, it));
         acc.extend(initializers.map(|method| EntryPoint { method, why }));
-        let Some(Link::Present(above)) = hierarchy.super_class(at) else { break };
-        at = above;
     }
 }
 
-/// Whether the launcher runs `main` methods of objects, or without parameters: from Java 25 on (JEP 512), before that in
-/// classes that use the preview of their release.
-fn has_instance_main(release: Option<u16>, version: (u16, u16)) -> bool {
-    let (minor, major) = version;
-    let release = release.unwrap_or(25);
-    release >= 25 || release >= 21 && minor == u16::MAX && major == release + 44
+/// The class and its superclasses, as far as they are there.
+fn above(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
+    std::iter::successors(Some(class), |&it| match hierarchy.super_class(it) {
+        Some(Link::Present(it)) => Some(it),
+        _ => None,
+    })
 }
 
-/// The `main` of this descriptor that the class declares or inherits, if it has code and is not private.
-fn inherited_main(hierarchy: &Hierarchy, class: ClassId, descriptor: &[u8]) -> Option<MethodId> {
-    let (name, descriptor) = (Name::new(b"main"), Descriptor::new(descriptor));
-    let runs = |it: MethodId| {
-        let flags = declared(hierarchy, it).flags;
-        !flags.is_private() && !flags.is_abstract()
+/// The `main` that the launcher of this release chooses. Instance mains and those without parameters are chosen from Java 25
+/// on (JEP 512), before that in classes that use the preview of their release.
+fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<MethodId> {
+    let (minor, major) = hierarchy.outline(class).version;
+    let is_preview = release >= 21 && minor == u16::MAX && major == release + 44;
+    if release == 21 && is_preview {
+        return first_preview_main(hierarchy, class);
+    }
+    let flags = |it: MethodId| declared(hierarchy, it).flags;
+    let arguments = Descriptor::new(b"([Ljava/lang/String;)V");
+    // The launcher takes package-private ones of other packages, too.
+    let find = |descriptor, wanted: &dyn Fn(Flags) -> bool| {
+        let in_classes = first_above(hierarchy, class, descriptor, wanted);
+        in_classes.or_else(|| default_main(hierarchy, class, descriptor))
     };
-    let mut at = Some(class);
-    while let Some(above) = at {
-        // The launcher takes package-private ones of other packages, too.
-        if let Some(it) = find_method(hierarchy, above, name, descriptor).filter(|&it| runs(it)) {
-            return Some(it);
-        }
-        at = match hierarchy.super_class(above) {
-            Some(Link::Present(it)) => Some(it),
-            _ => None,
-        };
+    let public = find(arguments, &Flags::is_public);
+    if !is_preview && release < 25 {
+        return public.filter(|&it| flags(it).is_static());
     }
-    // Default methods are inherited, static ones of interfaces are not.
-    let interfaces = hierarchy.supers(class).iter().filter(|&&it| it != class && hierarchy.is_interface(it));
-    let defaults = interfaces.filter_map(|&it| find_method(hierarchy, it, name, descriptor));
-    defaults.into_iter().find(|&it| runs(it) && !declared(hierarchy, it).flags.is_static())
+    let valid = |it: &MethodId| !flags(*it).is_private();
+    let with_arguments = public.or_else(|| find(arguments, &|_| true)).filter(valid);
+    with_arguments.or_else(|| find(Descriptor::new(b"()V"), &|_| true).filter(valid))
 }
 
-fn declared_entries(hierarchy: &Hierarchy, it: &Declared, acc: &mut Vec<EntryPoint>) {
+/// The `main` of this descriptor and with such flags that is declared nearest to the class, by it or by a superclass.
+fn first_above(
+    hierarchy: &Hierarchy,
+    class: ClassId,
+    descriptor: Descriptor,
+    wanted: impl Fn(Flags) -> bool,
+) -> Option<MethodId> {
+    let found =
+        above(hierarchy, class).filter_map(|it| find_method(hierarchy, it, Name::new(b"main"), descriptor));
+    found.into_iter().find(|&it| wanted(declared(hierarchy, it).flags))
+}
+
+/// The default method `main` that the class inherits. Static methods of interfaces are not inherited.
+fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -> Option<MethodId> {
+    let interfaces = hierarchy.supers(class).iter().filter(|&&it| it != class && hierarchy.is_interface(it));
+    let found = interfaces.filter_map(|&it| find_method(hierarchy, it, Name::new(b"main"), descriptor));
+    let is_default = |it: MethodId| {
+        let flags = declared(hierarchy, it).flags;
+        !flags.is_static() && !flags.is_private() && !flags.is_abstract()
+    };
+    found.into_iter().find(|&it| is_default(it))
+}
+
+/// The `main` that the launcher of Java 21 chooses in a class that uses its preview (JEP 445): of those of the class, then
+/// of each superclass, static before instance, with parameters before without. Static ones are not inherited, default
+/// methods neither. JEP 445 has all instance mains with parameters before those without; JDK 21.0.8 goes by classes first,
+/// and refuses what does not return `void` only when it has been chosen.
+fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
+    let returns_nothing = |it: &Method| it.descriptor.bytes().ends_with(b")V");
+    let chosen = above(hierarchy, class).find_map(|at| {
+        let is_candidate = |it: &Method| {
+            let parameters = it.descriptor.bytes().split(|&it| it == b')').next().unwrap_or_default();
+            it.name.bytes() == b"main"
+                && [&b"("[..], b"([Ljava/lang/String;"].contains(&parameters)
+                && !it.flags.is_private()
+                && !it.flags.is_synthetic()
+                && (at == class || !it.flags.is_static())
+        };
+        let candidates = hierarchy.outline(at).methods.iter().enumerate().filter(|it| is_candidate(it.1));
+        // Of two that differ in what they return any may be chosen: one that runs.
+        let order = |it: &Method| {
+            (!it.flags.is_static(), it.descriptor.bytes().starts_with(b"()"), !returns_nothing(it))
+        };
+        candidates.min_by_key(|it| order(it.1)).map(|it| method_id(at, it.0))
+    });
+    chosen.filter(|&it| returns_nothing(declared(hierarchy, it)))
+}
+
+/// What the agent loader calls in a class that a manifest names by this attribute (`sun.instrument.InstrumentationImpl`): the
+/// method with two parameters, else that with one, by whatever it returns. From Java 17 on (JDK-8248189) the class must
+/// declare it and it must be public; before that access did not matter, and what is public was inherited.
+fn agent(
+    hierarchy: &Hierarchy,
+    release: Option<u16>,
+    class: ClassId,
+    attribute: &str,
+    acc: &mut Vec<EntryPoint>,
+) {
+    const PARAMETERS: [&[u8]; 2] =
+        [b"(Ljava/lang/String;Ljava/lang/instrument/Instrumentation;)", b"(Ljava/lang/String;)"];
+    let name: &[u8] = if attribute.eq_ignore_ascii_case("Premain-Class") { b"premain" } else { b"agentmain" };
+    let is_old = release.is_some_and(|it| it < 17);
+    let declared_in = |class: ClassId, parameters: &[u8], wanted: &dyn Fn(Flags) -> bool| {
+        let methods = hierarchy.outline(class).methods.iter().enumerate();
+        let found = methods.filter(|(_, it)| {
+            it.name.bytes() == name && it.descriptor.bytes().starts_with(parameters) && wanted(it.flags)
+        });
+        found.map(|it| method_id(class, it.0)).collect::<Vec<_>>()
+    };
+    let some = |it: Vec<MethodId>| Some(it).filter(|it| !it.is_empty());
+    let mut found = PARAMETERS.iter().find_map(|it| some(declared_in(class, it, &|_| true)));
+    if found.is_none() && is_old {
+        let inherited = |parameters: &[u8]| {
+            above(hierarchy, class).find_map(|it| some(declared_in(it, parameters, &Flags::is_public)))
+        };
+        found = PARAMETERS.iter().find_map(|it| inherited(it));
+    }
+    let runs = |it: &MethodId| {
+        let flags = declared(hierarchy, *it).flags;
+        flags.is_static() && (is_old || flags.is_public())
+    };
+    let why = WhyEntry::Agent(Text(Name::new(attribute.as_bytes()).bytes()));
+    let found = found.unwrap_or_default().into_iter().filter(runs);
+    acc.extend(found.map(|method| EntryPoint { method, why }));
+}
+
+fn declared_entries(hierarchy: &Hierarchy, release: Option<u16>, it: &Declared, acc: &mut Vec<EntryPoint>) {
     let class = |name: &str| {
         let internal: Vec<u8> = name.bytes().map(|it| if it == b'.' { b'/' } else { it }).collect();
         hierarchy.class(ClassName::new(&internal))
@@ -148,16 +236,7 @@ fn declared_entries(hierarchy: &Hierarchy, it: &Declared, acc: &mut Vec<EntryPoi
     match it {
         Declared::Agent(attribute, name) => {
             let Some(class) = class(name) else { return };
-            let method: &[u8] =
-                if attribute.eq_ignore_ascii_case("Premain-Class") { b"premain" } else { b"agentmain" };
-            for descriptor in [
-                &b"(Ljava/lang/String;Ljava/lang/instrument/Instrumentation;)V"[..],
-                b"(Ljava/lang/String;)V",
-            ] {
-                let found = find_method(hierarchy, class, Name::new(method), Descriptor::new(descriptor));
-                let why = WhyEntry::Agent(Text(Name::new(attribute.as_bytes()).bytes()));
-                acc.extend(found.map(|method| EntryPoint { method, why }));
-            }
+            agent(hierarchy, release, class, attribute, acc);
         }
         Declared::Service(service, name) => {
             let Some(class) = class(name) else { return };
