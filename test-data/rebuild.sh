@@ -28,6 +28,7 @@ rm calls/Gone.class
 "$javac17" --release 8 -Xlint:-options -d agents agents/*.java
 "$javac17" --release 17 -d modules/probe modules/probe/*.java
 "$javac17" --release 17 -d modules/mod -Xlint:-module $(find modules/mod -name '*.java' | sort)
+"$javac17" --release 17 -d modules/roots --module-source-path modules/roots -Xlint:-module $(find modules/roots -name '*.java' | sort)
 "$javac17" --release 17 -d modules/friend -p modules/mod $(find modules/friend -name '*.java' | sort)
 "$javac17" --release 17 -d modules/automatic modules/automatic/au/*.java
 "$javac17" --release 17 -cp modules/mod:modules/automatic -d modules/outside $(find modules/outside -name '*.java' | sort)

@@ -20,7 +20,8 @@ pub struct ModuleInfo {
     pub uses: Vec<String>,
     /// The services that it provides.
     pub provides: Vec<String>,
-    /// Whether it is there without being asked for; the JDK's incubator modules are not.
+    /// Whether it is there without being asked for when it is of the JDK's image: it exports a package to all, and is no
+    /// incubator.
     pub by_default: bool,
 }
 

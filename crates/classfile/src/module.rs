@@ -27,8 +27,9 @@ pub struct Module {
     pub uses: Box<[ClassName]>,
     /// The services that it provides.
     pub provides: Box<[ClassName]>,
-    /// Whether it is there without being asked for: the JDK's incubator modules are not (`ModuleResolution`, which is no
-    /// attribute of the JVMS; JEP 11).
+    /// Whether it is there without being asked for when it is of the JDK's image: if it exports a package to all (JEP 261,
+    /// "Root modules"), which to open one is not enough for, and is no incubator (`ModuleResolution`, which is no attribute of
+    /// the JVMS; JEP 11).
     pub by_default: bool,
     /// All its packages, if the file lists them (`ModulePackages`); empty otherwise. Every JDK image lists them.
     pub packages: Box<[Name]>,
@@ -51,13 +52,15 @@ impl Module {
         let open = flags & 0x0020 != 0;
         let requires = requires(&mut r, &class.pool)?;
         let (mut exports, mut qualified) = (Vec::new(), Vec::new());
+        let mut is_root = false;
         // The tables of exports and of opens have the same form and follow each other.
-        for _ in 0..2 {
+        for opens in [false, true] {
             for _ in 0..r.u2()? {
                 let (package, _flags, n_to) = (r.u2()?, r.u2()?, r.u2()?);
                 let to = r.take(2 * n_to as usize)?;
                 let package = named(&class.pool, package)?;
                 if n_to == 0 {
+                    is_root |= !opens;
                     exports.push(package);
                 } else {
                     let to =
@@ -80,7 +83,7 @@ impl Module {
         let by_default = match reader(&class.pool, attributes, b"ModuleResolution") {
             Some(mut it) => it.u2()? & DO_NOT_RESOLVE_BY_DEFAULT == 0,
             None => true,
-        };
+        } && is_root;
         Ok(Some(Module {
             name: named(&class.pool, name)?,
             open,
@@ -140,9 +143,14 @@ mod tests {
 
     const OPEN: u16 = 0x0020;
 
-    /// A `module-info` of module `my.mod` that exports `p/out` to all and `p/to` to itself, opens `p/open` to all, and
-    /// has `p/in` too. Written by hand: no compiler makes the odd ones.
+    /// See [`exporting`].
     fn module_info(class_flags: u16, module_flags: u16, with_packages: bool) -> Vec<u8> {
+        exporting(class_flags, module_flags, with_packages, true)
+    }
+
+    /// A `module-info` of module `my.mod` that exports `p/out` to all, or to itself, and `p/to` to itself, opens `p/open` to
+    /// all, and has `p/in` too. Written by hand: no compiler makes the odd ones.
+    fn exporting(class_flags: u16, module_flags: u16, with_packages: bool, to_all: bool) -> Vec<u8> {
         let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 53];
         let put = |out: &mut Vec<u8>, it: &[u16]| it.iter().for_each(|it| out.extend(it.to_be_bytes()));
         let texts = ["module-info", "Module", "ModulePackages", "my.mod", "p/out", "p/to", "p/open", "p/in"];
@@ -160,7 +168,8 @@ mod tests {
         put(&mut out, &[class_flags, 9, 0, 0, 0, 0, 1 + u16::from(with_packages)]);
         let mut module = Vec::new();
         put(&mut module, &[10, module_flags, 0, 1, 10, 0, 0]);
-        put(&mut module, &[2, 11, 0, 0, 12, 0, 1, 10, 1, 13, 0, 0]);
+        let out_to: &[u16] = if to_all { &[0] } else { &[1, 10] };
+        put(&mut module, &[&[2, 11, 0], out_to, &[12, 0, 1, 10, 1, 13, 0, 0]].concat());
         put(&mut module, &[0, 0]);
         put(&mut out, &[2, 0, module.len() as u16]);
         out.extend(module);
@@ -183,6 +192,14 @@ mod tests {
         assert_eq!(shown(&module_info(0x8000, 0, false)), format!("my.mod false [p/out, p/open] [] {to}"));
         let open = "[p/out, p/open, p/out, p/to, p/open, p/in]";
         assert_eq!(shown(&module_info(0x8000, OPEN, true)), format!("my.mod true {open} {all} {to}"));
+    }
+
+    #[test]
+    fn a_module_that_exports_nothing_to_all_is_not_there_by_default() {
+        let is_there = |bytes: &[u8]| Module::read(bytes).expect("readable").expect("a module").by_default;
+        assert!(is_there(&module_info(0x8000, 0, true)));
+        assert!(!is_there(&exporting(0x8000, 0, true, false)), "it opens one to all");
+        assert!(!is_there(&exporting(0x8000, OPEN, true, false)), "it is open");
     }
 
     #[test]

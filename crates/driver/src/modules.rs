@@ -128,14 +128,12 @@ fn automatic_name(jar: &str) -> Option<String> {
 }
 
 /// Finds out which modules of the JDK are there when a program is started from the class path, with all of the module
-/// path (JEP 261, "Root modules"): those that export something and are no incubators, what they and the module path
+/// path (JEP 261, "Root modules"): those that export something to all and are no incubators, what they and the module path
 /// require, and what provides services to any of these.
 fn resolve(modules: &mut [Module]) {
     let by_name: FxHashMap<String, usize> =
         modules.iter().enumerate().map(|(idx, it)| (it.name.clone(), idx)).collect();
-    let is_root = |it: &Module| {
-        it.resolved || it.info.as_ref().is_some_and(|it| it.by_default && !it.exports.is_empty())
-    };
+    let is_root = |it: &Module| it.resolved || it.info.as_ref().is_some_and(|it| it.by_default);
     let mut stack: Vec<usize> = (0..modules.len()).filter(|it| is_root(&modules[*it])).collect();
     let mut used: FxHashSet<String> = FxHashSet::default();
     let mut seen: FxHashSet<usize> = FxHashSet::default();
@@ -162,6 +160,7 @@ fn resolve(modules: &mut [Module]) {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::Path;
     use std::process::Command;
 
     use crate::jdk::JdkChoice;
@@ -181,40 +180,70 @@ mod tests {
         assert_eq!(name("-1.jar"), "");
     }
 
-    /// A program that prints the modules of the boot layer would need a class; `java` itself lists them when it is
-    /// asked to show what it resolves.
+    /// The modules that `java` finds by itself, and those that we find. A program that prints the modules of the boot layer
+    /// would need a class; `java` itself lists them when it is asked to show what it resolves.
+    fn resolved(home: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
+        let out = Command::new(home.join("bin/java"))
+            .args(["--show-module-resolution", "-cp", "none", "NoSuchClass"])
+            .output()
+            .expect("java runs");
+        let text = String::from_utf8_lossy(&out.stdout);
+        let named = text.lines().filter_map(|it| {
+            if it.starts_with("root ") {
+                return it.split(' ').nth(1);
+            }
+            // `A requires B`, `A binds B`, each with a place.
+            let (_, rest) = it.split_once(" requires ").or_else(|| it.split_once(" binds "))?;
+            rest.split(' ').next()
+        });
+        // The root of all is resolved without being listed.
+        let want = named.chain(["java.base"]).map(str::to_owned).collect();
+        let home = camino::Utf8PathBuf::from_path_buf(home.to_owned()).expect("a printable path");
+        let spec = WorldSpec {
+            inputs: vec![],
+            class_path: vec![],
+            module_path: vec![],
+            jdk: JdkChoice::At(home),
+            release: None,
+        };
+        let mut world = load(&spec).expect("the JDK can be opened");
+        let modules = modules(&mut world, &mut Vec::new());
+        (want, modules.iter().filter(|it| it.resolved).map(|it| it.name.clone()).collect())
+    }
+
     #[test]
     fn the_modules_that_are_there_are_those_of_the_jvm() {
         for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
-            let out = Command::new(jdk.java())
-                .args(["--show-module-resolution", "-cp", "none", "NoSuchClass"])
-                .output()
-                .expect("java runs");
-            let text = String::from_utf8_lossy(&out.stdout);
-            let named = text.lines().filter_map(|it| {
-                if it.starts_with("root ") {
-                    return it.split(' ').nth(1);
-                }
-                // `A requires B`, `A binds B`, each with a place.
-                let (_, rest) = it.split_once(" requires ").or_else(|| it.split_once(" binds "))?;
-                rest.split(' ').next()
-            });
-            // The root of all is resolved without being listed.
-            let want: BTreeSet<&str> = named.chain(["java.base"]).collect();
-            let home = camino::Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a printable path");
-            let spec = WorldSpec {
-                inputs: vec![],
-                class_path: vec![],
-                module_path: vec![],
-                jdk: JdkChoice::At(home),
-                release: None,
-            };
-            let mut world = load(&spec).expect("the JDK can be opened");
-            let modules = modules(&mut world, &mut Vec::new());
-            let got: BTreeSet<&str> =
-                modules.iter().filter(|it| it.resolved).map(|it| it.name.as_str()).collect();
-            assert!(want.len() > 40, "{text}");
+            let (want, got) = resolved(&jdk.home);
+            assert!(want.len() > 40, "{want:?}");
             assert_eq!(got, want, "JDK {}", jdk.version);
+        }
+    }
+
+    /// An image that was linked with modules of others, of which some export nothing to all.
+    #[test]
+    fn the_modules_of_a_linked_image_are_there_if_they_export_something() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/modules/roots");
+        let folder = tempfile::tempdir().unwrap();
+        let mut linked = 0;
+        for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
+            let image = folder.path().join(jdk.version.to_string());
+            let mut jlink = Command::new(jdk.home.join("bin/jlink"));
+            jlink.arg("--module-path").arg(&data).arg("--output").arg(&image);
+            let all = "opens,qualified,open,exports,required,provides,idle";
+            // Some JDKs come without it, or without what it needs.
+            if !jlink.args(["--add-modules", all]).output().is_ok_and(|it| it.status.success()) {
+                continue;
+            }
+            linked += 1;
+            let (want, got) = resolved(&image);
+            let there = ["exports", "java.base", "provides", "required"];
+            assert_eq!(want, there.map(str::to_owned).into(), "JDK {}", jdk.version);
+            assert_eq!(got, want, "JDK {}", jdk.version);
+        }
+        if linked == 0 {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "CI must have a JDK that links images");
+            eprintln!("skipped: no JDK that links images on this machine");
         }
     }
 }

@@ -1,0 +1,1 @@
+module exports { exports pe; requires required; uses Runnable; }

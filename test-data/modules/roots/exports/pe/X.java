@@ -1,0 +1,1 @@
+package pe; public class X implements Runnable { public void run() { } }

@@ -1,0 +1,1 @@
+package pi; public class X implements Runnable { public void run() { } }

@@ -1,0 +1,1 @@
+package pp; public class X implements Runnable { public void run() { } }

@@ -1,0 +1,1 @@
+package po; public class X implements Runnable { public void run() { } }

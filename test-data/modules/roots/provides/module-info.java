@@ -1,0 +1,1 @@
+module provides { opens pv; provides Runnable with pv.X; }

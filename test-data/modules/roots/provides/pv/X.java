@@ -1,0 +1,1 @@
+package pv; public class X implements Runnable { public void run() { } }

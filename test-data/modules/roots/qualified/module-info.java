@@ -1,0 +1,1 @@
+module qualified { exports pq to java.base; opens pr; }

@@ -1,0 +1,1 @@
+package pq; public class X implements Runnable { public void run() { } }

@@ -1,0 +1,1 @@
+package pr; public class X { }

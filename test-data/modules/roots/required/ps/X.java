@@ -1,0 +1,1 @@
+package ps; public class X implements Runnable { public void run() { } }
