@@ -1,32 +1,94 @@
-//! The table of what the JDK calls back against real JDKs: each row names methods that there are.
+//! The table of what the JDK calls back against real JDKs: each row names methods that there are, declared or inherited.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 
 use driver::container::Scratch;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
-use ide::answer::declared_methods;
+use ide::whole::{Whole, read_class};
+use ide::{Role, WholeOptions, WorldKind};
 use test_utils::jdk;
 
 const TABLE: &str = include_str!("../../flow/src/callbacks.tsv");
 
-/// The methods of the classes that the table names, as `p/C.m (I)V`.
-fn methods(jdk: &jdk::Jdk, classes: &BTreeSet<String>) -> BTreeSet<String> {
+/// What the header of a class says.
+struct Class {
+    above: Vec<String>,
+    is_interface: bool,
+    /// `m (I)V`, and whether classes below inherit it.
+    methods: Vec<(String, bool)>,
+}
+
+/// The classes that the table names, and all above them.
+fn classes(jdk: &jdk::Jdk, named: &BTreeSet<&str>) -> BTreeMap<String, Class> {
     let inputs = vec![Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a home in UTF-8")];
     let spec =
         WorldSpec { inputs, class_path: vec![], module_path: vec![], jdk: JdkChoice::None, release: None };
     let world = load(&spec).expect("the JDK can be opened");
-    let mut scratch = Scratch::new();
-    let mut out = BTreeSet::new();
-    for (container, entry) in world.classes().filter(|it| classes.contains(it.1.path())) {
-        let bytes = container.bytes(entry, &mut scratch).expect("the class can be read").bytes;
-        out.extend(
-            declared_methods(bytes).iter().map(|it| format!("{}.{} {}", it.class, it.name, it.descriptor)),
-        );
+    let mut acc = BTreeMap::new();
+    let mut pending: BTreeSet<String> = named.iter().map(|it| format!("{it}.class")).collect();
+    let (mut read, mut lower) = (Scratch::new(), ide::Scratch::default());
+    while !pending.is_empty() {
+        let mut records = Vec::new();
+        for (container, entry) in world.classes().filter(|it| pending.contains(it.1.path())) {
+            let bytes = container.bytes(entry, &mut read).expect("the class is there").bytes;
+            records.push((read_class(bytes, &mut lower).expect("the class can be read"), Role::Jdk));
+        }
+        pending.clear();
+        let options = WholeOptions {
+            world: WorldKind::Open,
+            release: None,
+            assume_contract: false,
+            link_errors: false,
+            async_errors: false,
+        };
+        let whole = Whole::new(records, options);
+        let hierarchy = &whole.program().program.hierarchy;
+        for outline in hierarchy.ids().map(|it| hierarchy.outline(it)) {
+            let above: Vec<String> =
+                outline.super_class.iter().chain(&outline.interfaces).map(ToString::to_string).collect();
+            let is_interface = outline.flags.is_interface();
+            let methods = outline.methods.iter().map(|it| {
+                let stays = it.flags.is_private() || is_interface && it.flags.is_static();
+                (format!("{} {}", it.name, it.descriptor), !stays)
+            });
+            pending.extend(above.iter().map(|it| format!("{it}.class")));
+            acc.insert(outline.class.to_string(), Class { methods: methods.collect(), is_interface, above });
+        }
+        pending.retain(|it| !acc.contains_key(it.trim_end_matches(".class")));
     }
-    out
+    acc
+}
+
+/// The classes that declare a method which is meant by this in the class: the class itself, or those that it inherits one of.
+/// A descriptor that ends in `*` stands for all that begin so.
+fn declaring<'a>(classes: &'a BTreeMap<String, Class>, class: &str, method: &str) -> BTreeSet<&'a str> {
+    let is_meant = |it: &str| match method.strip_suffix('*') {
+        Some(begin) => it.starts_with(begin),
+        None => it == method,
+    };
+    let Some((name, it)) = classes.get_key_value(class) else { return BTreeSet::new() };
+    if it.methods.iter().any(|it| is_meant(&it.0)) {
+        return BTreeSet::from([&**name]);
+    }
+    let mut acc = BTreeSet::new();
+    let (mut pending, mut seen) = (it.above.clone(), BTreeSet::new());
+    while let Some(at) = pending.pop() {
+        let Some((name, above)) = classes.get_key_value(&at).filter(|_| seen.insert(at.clone())) else {
+            continue;
+        };
+        // An interface inherits from interfaces alone.
+        if it.is_interface && !above.is_interface {
+            continue;
+        }
+        if above.methods.iter().any(|it| it.1 && is_meant(&it.0)) {
+            acc.insert(&**name);
+        }
+        pending.extend(above.above.iter().cloned());
+    }
+    acc
 }
 
 #[test]
@@ -40,23 +102,33 @@ fn every_row_is_about_methods_of_the_jdk() {
     }
     let rows = TABLE.lines().filter(|it| !it.starts_with('#'));
     let rows: Vec<Vec<&str>> = rows.map(|it| it.split('\t').collect()).collect();
-    let mut classes = BTreeSet::new();
-    for row in &rows {
-        classes.insert(format!("{}.class", row[0]));
-        classes.insert(format!("{}.class", row[4].split('.').next().unwrap()));
-    }
+    let called_back = |row: &[&'static str]| row[4].split_once('.').map(|it| (it.0, it.1));
+    let of_callees = rows.iter().filter_map(|it| Some(called_back(it)?.0));
+    let named: BTreeSet<&str> = rows.iter().map(|it| it[0]).chain(of_callees).collect();
     for jdk in jdks {
-        let methods = methods(&jdk, &classes);
+        let classes = classes(&jdk, &named);
+        let mut inherited = BTreeMap::new();
         for row in &rows {
-            let begin = format!("{}.{} {}", row[0], row[1], row[2].trim_end_matches('*'));
-            let is_there =
-                |it: &String| if row[2].ends_with('*') { it.starts_with(&begin) } else { *it == begin };
-            // Interfaces inherit: `execute` of an ExecutorService is that of Executor.
-            let inherited = ["java/util/concurrent/ExecutorService.execute ", "java/lang/Thread$Builder$Of"];
-            if !inherited.iter().any(|it| begin.starts_with(it)) {
-                assert!(methods.iter().any(is_there), "{begin} is not in {}", jdk.home.display());
+            let method = format!("{} {}", row[1], row[2]);
+            let found = declaring(&classes, row[0], &method);
+            assert!(!found.is_empty(), "{}.{method} is not in {}", row[0], jdk.home.display());
+            if !found.contains(row[0]) {
+                inherited.insert(format!("{}.{}", row[0], row[1]), found);
             }
-            assert!(row[4] == "-" || methods.contains(row[4]), "{} is not in {}", row[4], jdk.home.display());
+            let Some((class, method)) = called_back(row) else { continue };
+            let found = declaring(&classes, class, method);
+            assert_eq!(found, BTreeSet::from([class]), "{} is not in {}", row[4], jdk.home.display());
         }
+        // So that what is above is known to be looked at.
+        let wanted = [
+            ("java/lang/Thread$Builder$OfPlatform.start", "java/lang/Thread$Builder"),
+            ("java/lang/Thread$Builder$OfVirtual.start", "java/lang/Thread$Builder"),
+            ("java/util/concurrent/ExecutorService.execute", "java/util/concurrent/Executor"),
+        ];
+        let wanted = wanted.map(|(row, above)| (row.to_owned(), BTreeSet::from([above])));
+        assert_eq!(inherited, wanted.into(), "{}", jdk.home.display());
+        // What is not there is not found.
+        assert!(declaring(&classes, "java/util/concurrent/ExecutorService", "execute (I)V").is_empty());
+        assert!(declaring(&classes, "java/util/concurrent/ExecutorService", "hashCode ()I").is_empty());
     }
 }
