@@ -307,7 +307,8 @@ impl<'a> Run<'a> {
         let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
         let mut items: Vec<Item<'_>> = Vec::new();
         let last_app = self.world.containers.iter().rposition(|it| it.role == Role::App);
-        for container in self.world.containers.iter().take(last_app.map_or(0, |it| it + 1)) {
+        let containers = self.world.containers.iter().take(last_app.map_or(0, |it| it + 1));
+        for container in containers.map(|it| &**it) {
             for entry in &container.classes {
                 // Each module has a `module-info` of its own.
                 if container.has_paths && !entry.path().ends_with("module-info.class") {

@@ -16,7 +16,7 @@ fn main() -> anyhow::Result<()> {
         let is_image = !copy.starts_with(b"PK");
         let start = now();
         let containers = if is_image {
-            vec![list_image(&file, copy)?.0]
+            vec![list_image(&file, copy)?.0.into()]
         } else {
             list_archive(&file, copy, 25).map_err(anyhow::Error::msg)?.0
         };

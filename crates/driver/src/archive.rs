@@ -46,10 +46,10 @@ pub(crate) struct ArchiveOpener<'a> {
 #[derive(Default)]
 pub(crate) struct Found {
     /// The class path.
-    pub(crate) containers: Vec<LoadedContainer>,
+    pub(crate) containers: Vec<Arc<LoadedContainer>>,
     /// Jars inside plain jars. The JVM does not look into them, but launchers of such jars do; they come last, so
     /// that no class on the class path is hidden by one of theirs.
-    pub(crate) late: Vec<LoadedContainer>,
+    pub(crate) late: Vec<Arc<LoadedContainer>>,
     /// What is written beside the classes about where the program starts.
     pub(crate) declared: Vec<Declared>,
 }
@@ -281,7 +281,7 @@ impl<'a> ArchiveOpener<'a> {
         };
         let manifest = if root.is_empty() { opened.manifest.clone() } else { Manifest::default() };
         let containers = if self.is_late { &mut self.found.late } else { &mut self.found.containers };
-        containers.push(LoadedContainer {
+        containers.push(Arc::new(LoadedContainer {
             name,
             role,
             classes,
@@ -291,7 +291,7 @@ impl<'a> ArchiveOpener<'a> {
             manifest,
             prefix: opened.name.clone(),
             store: Store::Zip(opened.zip.clone()),
-        });
+        }));
     }
 
     /// Opens the archives inside this one.

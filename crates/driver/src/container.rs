@@ -61,6 +61,7 @@ pub enum Loader {
 }
 
 /// A class candidate.
+#[derive(Clone)]
 pub struct ClassEntry {
     pub(crate) member: Box<str>,
     pub(crate) root_len: u32,
@@ -70,6 +71,7 @@ pub struct ClassEntry {
 }
 
 /// Where the bytes of an entry are.
+#[derive(Clone)]
 pub(crate) enum Place {
     File(PathBuf),
     Zip(ZipEntry),
@@ -77,6 +79,7 @@ pub(crate) enum Place {
 }
 
 /// What holds the bytes of a container.
+#[derive(Clone)]
 pub(crate) enum Store {
     Files,
     Zip(Arc<Zip>),
@@ -154,6 +157,18 @@ impl Default for Scratch {
 }
 
 impl LoadedContainer {
+    /// The same container without its class candidates.
+    pub(crate) fn without_classes(&self) -> LoadedContainer {
+        LoadedContainer {
+            name: self.name.clone(),
+            classes: Vec::new(),
+            manifest: self.manifest.clone(),
+            prefix: self.prefix.clone(),
+            store: self.store.clone(),
+            ..*self
+        }
+    }
+
     /// The display path of an entry: `outer.jar!/inner.jar!/p/C.class`.
     pub fn display(&self, entry: &ClassEntry) -> String {
         match self.store {

@@ -2,6 +2,8 @@
 //! parent first, so what the JDK has comes from there (JVMS §5.3, `ClassLoader.loadClass`), and looks for a class of a
 //! package that belongs to a named module in that module only (JEP 261, "Class loaders").
 
+use std::sync::Arc;
+
 use crate::container::{ClassEntry, LoadedContainer, Loader, Role};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
@@ -19,8 +21,8 @@ pub(crate) fn pass_over(world: &mut LoadedWorld, modules: &[Module], problems: &
     };
     for (container, gone) in world.containers.iter_mut().zip(passed_over) {
         if gone.contains(&true) {
-            let mut gone = gone.into_iter();
-            container.classes.retain(|_| !gone.next().unwrap_or(false));
+            let kept = container.classes.iter().zip(gone).filter(|it| !it.1).map(|it| it.0.clone());
+            *container = Arc::new(LoadedContainer { classes: kept.collect(), ..container.without_classes() });
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The named modules of a run: those of the JDK that a program finds without asking for more, and those of the module
 //! path.
 
+use std::sync::Arc;
+
 use crate::container::{LoadedContainer, Loader, Scratch};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
@@ -50,7 +52,10 @@ pub(crate) fn modules(world: &mut LoadedWorld, problems: &mut Vec<Problem>) -> V
             }
         }
     }
-    hidden.into_iter().for_each(|it| world.containers[it].classes.clear());
+    for it in hidden {
+        let it = &mut world.containers[it];
+        *it = Arc::new(it.without_classes());
+    }
     resolve(&mut modules);
     modules
 }

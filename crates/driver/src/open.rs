@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use rustc_hash::FxHashSet;
@@ -100,7 +101,9 @@ impl Opener {
             JdkFiles::Image(path) => self.open_one(path, role).map(|_| ()),
             JdkFiles::Archives(paths) => paths.iter().try_for_each(|it| self.open_one(it, role).map(|_| ())),
         }?;
-        self.found.containers.iter_mut().skip(before).for_each(|it| it.platform = true);
+        // They were made just now, so nobody shares them yet.
+        let opened = self.found.containers.iter_mut().skip(before).filter_map(Arc::get_mut);
+        opened.for_each(|it| it.platform = true);
         Ok(())
     }
 
@@ -172,12 +175,12 @@ impl Opener {
         let mut bytes = Vec::new();
         (&mut file).take(4).read_to_end(&mut bytes).context("cannot be read")?;
         if image::is_image(&bytes) {
-            self.found.containers.push(image::open(path, name, role, &mut self.problems)?);
+            self.found.containers.push(Arc::new(image::open(path, name, role, &mut self.problems)?));
             return Ok(Manifest::default());
         }
         let is_class = bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
         if is_class || path.extension().is_some_and(|it| it == "class") {
-            self.found.containers.push(folder::open_file(path, name, role, size));
+            self.found.containers.push(Arc::new(folder::open_file(path, name, role, size)));
             return Ok(Manifest::default());
         }
         bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
@@ -199,14 +202,14 @@ impl Opener {
             unpacked = true;
             if classes.is_dir() {
                 let name = path_text(&classes);
-                self.found.containers.push(folder::open(
+                self.found.containers.push(Arc::new(folder::open(
                     &classes,
                     &name,
                     role,
                     Loader::Program,
                     &[],
                     &mut self.problems,
-                ));
+                )));
                 declared::folder(&classes, role, &mut self.found.declared);
             }
             let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
@@ -231,7 +234,7 @@ impl Opener {
             self.problems.push(Problem::note(name, what));
         }
         if !unpacked || !container.classes.is_empty() {
-            self.found.containers.push(container);
+            self.found.containers.push(Arc::new(container));
         }
         Ok(())
     }

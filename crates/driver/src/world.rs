@@ -1,6 +1,7 @@
 //! The world as found on disk: inputs, class path and JDK, opened and listed. Bytes are read when asked for.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::bail;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -32,9 +33,11 @@ pub struct WorldSpec {
 }
 
 /// What was found. Shared between workers: nothing in it changes.
+#[derive(Clone)]
 pub struct LoadedWorld {
-    /// The containers in class-path order; of two classes of one name the first counts.
-    pub containers: Vec<LoadedContainer>,
+    /// The containers in class-path order; of two classes of one name the first counts. Worlds that are loaded one
+    /// after the other share those that stay.
+    pub containers: Vec<Arc<LoadedContainer>>,
     /// The JDK, when there is one.
     pub jdk: Option<JdkInfo>,
     /// The Java release for which multi-release jars chose.
@@ -102,7 +105,7 @@ pub fn list_archive(
     name: &str,
     bytes: Vec<u8>,
     release: u16,
-) -> Result<(Vec<LoadedContainer>, Vec<Problem>), String> {
+) -> Result<(Vec<Arc<LoadedContainer>>, Vec<Problem>), String> {
     let (mut found, mut problems) = (Found::default(), Vec::new());
     ArchiveOpener::new(release, &mut found, &mut problems, Loader::ClassPath).open(
         name,
@@ -129,7 +132,8 @@ pub fn split_class_path(text: &str) -> Vec<Utf8PathBuf> {
 impl LoadedWorld {
     /// All class candidates in class-path order, then directory order.
     pub fn classes(&self) -> impl Iterator<Item = (&LoadedContainer, &ClassEntry)> {
-        self.containers.iter().flat_map(|container| container.classes.iter().map(move |it| (container, it)))
+        let containers = self.containers.iter().map(|it| &**it);
+        containers.flat_map(|container| container.classes.iter().map(move |it| (container, it)))
     }
 
     /// The bytes of a class candidate.

@@ -5,6 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 
@@ -12,7 +13,7 @@ use driver::container::{LoadedContainer, Scratch};
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, list_image, load};
 
-fn image(path: &Path) -> LoadedContainer {
+fn image(path: &Path) -> Arc<LoadedContainer> {
     let inputs = vec![Utf8PathBuf::from_path_buf(path.to_owned()).unwrap()];
     let spec =
         WorldSpec { inputs, class_path: vec![], module_path: vec![], jdk: JdkChoice::None, release: None };

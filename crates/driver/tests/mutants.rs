@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{End, Entry, ZipWriter, entry, zip};
 use driver::container::{LoadedContainer, Scratch};
 use driver::usage::peak_memory;
@@ -44,7 +46,7 @@ fn mutate(bytes: &mut Vec<u8>, limit: usize, random: &mut Random) {
 }
 
 /// Reads everything; how many entries could be read, and how many not.
-fn read_all(containers: &[LoadedContainer], scratch: &mut Scratch) -> (usize, usize) {
+fn read_all(containers: &[Arc<LoadedContainer>], scratch: &mut Scratch) -> (usize, usize) {
     let (mut good, mut bad) = (0, 0);
     for (container, entry) in containers.iter().flat_map(|it| it.classes.iter().map(move |entry| (it, entry)))
     {
@@ -120,7 +122,7 @@ fn broken_images_break_nothing_else() {
             match list_image("t", mutant) {
                 Ok((container, _)) => {
                     opened += 1;
-                    let counts = read_all(&[container], &mut scratch);
+                    let counts = read_all(&[container.into()], &mut scratch);
                     (good, bad) = (good + counts.0, bad + counts.1);
                 }
                 Err(_) => refused += 1,

@@ -5,6 +5,7 @@ pub(crate) mod image;
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use driver::container::{LoadedContainer, Scratch};
 use driver::problem::Problem;
@@ -136,7 +137,7 @@ pub(crate) fn listing(bytes: Vec<u8>) -> String {
     }
 }
 
-pub(crate) fn text(containers: &[LoadedContainer], problems: &[Problem]) -> String {
+pub(crate) fn text(containers: &[Arc<LoadedContainer>], problems: &[Problem]) -> String {
     let mut out = String::new();
     let mut scratch = Scratch::new();
     for container in containers {
