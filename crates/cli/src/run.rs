@@ -13,9 +13,9 @@ use driver::problem::{Problem, Severity};
 use driver::world::{LoadedWorld, WorldSpec, load};
 use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::Stats;
-use ide::MethodId;
 use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
+use ide::{MethodId, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
@@ -329,6 +329,23 @@ impl<'a> Run<'a> {
             }
         }
         items
+    }
+
+    /// The classes that are shown and that no path leads to: class files that are inputs themselves, and what lies where the JVM
+    /// does not look for it.
+    pub(crate) fn elsewhere(&self) -> Vec<(Text, &LoadedContainer, &ClassEntry)> {
+        let items = self.items(&mut Trailer::default());
+        let items = items.iter().filter(|it| !self.passed_over.contains_key(&it.number));
+        let mut scratch = Scratch::default();
+        let elsewhere = items.filter_map(|it| {
+            let class = match self.kept.get(it.number) {
+                Some(Some(answer)) => answer.class,
+                _ => declared_methods(it.container.bytes(it.entry, &mut scratch).ok()?.bytes).first()?.class,
+            };
+            let is_there = it.entry.path().strip_suffix(".class") == Some(class.to_string().as_str());
+            (!is_there).then_some((class, it.container, it.entry))
+        });
+        elsewhere.collect()
     }
 
     /// Whether the entry of the container is not the one that defines its class, as far as that was found out.

@@ -264,6 +264,17 @@ fn a_class_file_from_the_future_is_read_with_a_note() {
 }
 
 #[test]
+fn code_is_explained_wherever_it_lies() {
+    let project = Project::new();
+    let explain = |input: &str| project.fine(&["explain", input, "-m", "shop.Order.average@13"]).0;
+    let wanted = explain("app");
+    assert!(wanted.contains("java.lang.ArithmeticException"), "{wanted}");
+    // A class file by itself, and one where the JVM does not look for it.
+    assert_eq!(explain("app/shop/Order.class"), wanted);
+    assert_eq!(explain("misplaced"), wanted);
+}
+
+#[test]
 fn an_explanation_is_one_fact_after_the_other() {
     let project = Project::new();
     let explain = |more: &[&str]| project.fine(&[&["explain", "app", "-m"], more].concat()).0;

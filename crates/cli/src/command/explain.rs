@@ -1,5 +1,6 @@
 //! `ajar explain`: why a method lets something out, why a call goes somewhere.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -28,9 +29,8 @@ const ALL_RECEIVERS: usize = 100;
 
 /// Reads the code of methods from the program, each class once.
 pub(crate) struct Reader<'a> {
-    run: &'a Run<'a>,
-    /// Which container and entry has a class, by its path.
-    places: FxHashMap<&'a str, (usize, usize)>,
+    /// Where each class is, by the path at which the JVM looks for it.
+    places: FxHashMap<Cow<'a, str>, (&'a LoadedContainer, &'a ClassEntry)>,
     scratch: driver::container::Scratch,
     lower: ide::Scratch,
     answers: FxHashMap<MethodId, Option<Arc<MethodAnswer>>>,
@@ -39,21 +39,21 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(run: &'a Run<'a>) -> Self {
         let mut places = FxHashMap::default();
-        for (i, container) in run.world().containers.iter().enumerate() {
-            for (j, entry) in container.classes.iter().enumerate().filter(|it| !run.is_lost((i, it.0))) {
-                places.entry(entry.path()).or_insert((i, j));
+        for (i, container) in run.world().containers.iter().map(|it| &**it).enumerate() {
+            for (_, entry) in container.classes.iter().enumerate().filter(|it| !run.is_lost((i, it.0))) {
+                places.entry(entry.path().into()).or_insert((container, entry));
             }
         }
+        for (class, container, entry) in run.elsewhere() {
+            places.entry(format!("{class}.class").into()).or_insert((container, entry));
+        }
         let (scratch, lower) = Default::default();
-        Reader { run, places, scratch, lower, answers: FxHashMap::default() }
+        Reader { places, scratch, lower, answers: FxHashMap::default() }
     }
 
     /// Where the class of a method is.
     fn find(&self, method: MethodId) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
-        let path = format!("{}.class", method.class);
-        let &(container, entry) = self.places.get(path.as_str())?;
-        let container = self.run.world().containers.get(container)?;
-        Some((container, container.classes.get(entry)?))
+        self.places.get(format!("{}.class", method.class).as_str()).copied()
     }
 
     fn read(&mut self, method: MethodId) -> Option<MethodAnswer> {
