@@ -1,5 +1,6 @@
 //! Profile `paper` on the command line. What its graphs are is tested where they are made.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -91,4 +92,95 @@ ghost.EvenOdd.odd(int)
     let calls = fine(&["calls", "ghost", "--profile", "paper", "-m", "ghost.EvenOdd.odd"]);
     assert!(calls.contains("-> ghost.EvenOdd.even(int)"), "{calls}");
     assert!(!calls.contains("ArithmeticException"), "a method of the platform is no call: {calls}");
+}
+
+/// What the graph has an instruction raise, and what `explain` says of it, are the same; and the calls are there too.
+#[test]
+fn an_instruction_is_explained_as_its_graph_has_it() {
+    let paper = ["observed", "--profile", "paper", "--output-format", "json"];
+    let graphs = fine(&[&["cfg", "-m", "P03Exceptions*"], &paper[..]].concat());
+    let graphs: Value = serde_json::from_str(&graphs).unwrap();
+    let supers: BTreeMap<&str, &str> = graphs["types"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (name(&it["type"]), name(&it["super"])))
+        .collect();
+    let is_below = |class: &str, top: &str| {
+        std::iter::successors(Some(class), |it| supers.get(it).copied()).any(|it| it == top)
+    };
+    let (mut n_raising, mut n_called, mut n_quiet) = (0, 0, 0);
+    for method in graphs["methods"].as_array().unwrap() {
+        let mut raised: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
+        for node in method["nodes"].as_array().unwrap() {
+            let at = raised.entry(node["pc"].as_u64().unwrap()).or_default();
+            let exceptions = node["exception"].as_array();
+            at.extend(exceptions.into_iter().flatten().map(|it| name(&it["type"])));
+        }
+        for (pc, raised) in raised {
+            let at = format!("{}@{pc}", name(&method["method"]));
+            let out = ajar(&[&["explain", "-m", &at], &paper[..]].concat());
+            if out.status.code() == Some(2) {
+                assert!(raised.is_empty(), "{at}: {raised:?}");
+                assert!(text(&out.stderr).contains("nothing like that happens there"));
+                n_quiet += 1;
+                continue;
+            }
+            let document: Value = serde_json::from_slice(&out.stdout).unwrap();
+            let all = document["explanations"].as_array().unwrap();
+            let mut said = BTreeSet::new();
+            for it in all.iter().filter(|it| it["record"] == "exception") {
+                let chain = it["chain"].as_array().unwrap();
+                // It starts at the instruction, and ends where there is a reason.
+                assert_eq!((&chain[0]["at"]["pc"], &it["pc"]), (&pc.into(), &pc.into()), "{it}");
+                let end = chain.last().unwrap();
+                assert!(end["fact"] == "raised" || end["fact"] == "open", "{it}");
+                n_called += usize::from(chain.len() > 2);
+                assert!(said.insert((name(&it["what"]["type"]), it["what"]["cone"] == true)), "{it}");
+            }
+            for (class, _) in &said {
+                assert!(raised.contains(class), "{at}: {class} is not in {raised:?}");
+            }
+            for class in raised {
+                let is_meant = |it: &(&str, bool)| it.0 == class || it.1 && is_below(class, it.0);
+                assert!(said.iter().any(is_meant), "{at}: {class} is not in {said:?}");
+                n_raising += 1;
+            }
+        }
+    }
+    assert!(n_raising > 500 && n_called > 20 && n_quiet > 10, "{n_raising} {n_called} {n_quiet}");
+}
+
+#[test]
+fn an_instruction_of_a_method_that_is_not_written_yet_is_none() {
+    let asked = ["explain", "ghost", "--profile", "paper", "-m"];
+    // What stands in for it has a call.
+    let out = ajar(&[&asked[..], &["ghost.Shape.<init>@1"]].concat());
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("nothing like that happens there"), "{}", text(&out.stderr));
+    assert!(
+        fine(&[&asked[..], &["ghost.Parity.<init>@1"]].concat()).contains("! java.lang.NullPointerException")
+    );
+}
+
+/// The thrown exception of one instruction, asked for by name.
+#[test]
+fn one_exception_of_an_instruction_is_explained() {
+    let asked = ["explain", "hello", "--profile", "paper", "-m", "Inventory.fulfil@35"];
+    assert_eq!(
+        fine(&[&asked[..], &["--exception", "OutOfStock"]].concat()),
+        "\
+// ajar 0.1.0: no JDK; release 25; profile paper; world declared; VM errors: none
+
+Inventory.fulfil(Order)
+  ! OutOfStock
+      Inventory.fulfil(Order) at pc 35, line 16
+      <- where it is raised
+
+"
+    );
+}
+
+fn name(it: &Value) -> &str {
+    it.as_str().unwrap()
 }

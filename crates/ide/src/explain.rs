@@ -135,9 +135,7 @@ impl Whole {
                 (ways, instrs.last().copied())
             }
         };
-        let spot = spot(sources, method, at);
-        let ways = ways.unwrap_or_default().into_iter();
-        ways.map(|it| explained(sources, spot.clone(), it)).collect()
+        ways_explained(sources, method, at, ways.unwrap_or_default())
     }
 
     /// Why the calls of a method go where they go.
@@ -154,13 +152,14 @@ impl Whole {
     }
 }
 
-/// Why a method lets out what it does, by ways that are known.
+/// Why a method lets out what it does, or an instruction of it, by ways that are known.
 pub(crate) fn ways_explained(
     sources: &mut dyn Sources,
     method: MethodId,
+    at: Option<InstrId>,
     ways: Vec<Way>,
 ) -> Vec<ExplainedException> {
-    let spot = spot(sources, method, None);
+    let spot = spot(sources, method, at);
     ways.into_iter().map(|it| explained(sources, spot.clone(), it)).collect()
 }
 
@@ -193,7 +192,8 @@ pub(crate) fn calls_explained(
     acc
 }
 
-fn instrs_at(answer: &MethodAnswer, pc: u16) -> Vec<InstrId> {
+/// The instructions that stand for the bytecode instruction at a pc.
+pub(crate) fn instrs_at(answer: &MethodAnswer, pc: u16) -> Vec<InstrId> {
     let all = answer.code.body.instrs.iter().map(|it| it.0);
     all.filter(|&it| answer.positions.pc(it) == Some(pc)).collect()
 }

@@ -17,7 +17,9 @@ use program::hierarchy::Hierarchy;
 use rustc_hash::FxHashSet;
 
 use crate::answer::{ClassAnswer, answer_of};
-use crate::explain::{ExplainedCall, ExplainedException, Scope, Sources, calls_explained, ways_explained};
+use crate::explain::{
+    ExplainedCall, ExplainedException, Scope, Sources, calls_explained, instrs_at, ways_explained,
+};
 use crate::whole::{Whole, Work};
 
 /// What profile `paper` must know of one class.
@@ -114,7 +116,8 @@ impl Answers {
         }
     }
 
-    /// Why a method lets out what it does. The paper's graphs are asked about methods only, not about an instruction.
+    /// Why a method lets out what it does; with a pc, why the instructions there raise what they do, before the handlers
+    /// around them.
     pub fn explained_exceptions(
         &self,
         work: &mut ProfileWork,
@@ -123,9 +126,15 @@ impl Answers {
     ) -> Vec<ExplainedException> {
         match (self, work) {
             (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.explained_exceptions(work, sources, scope),
-            (Answers::Paper(it), ProfileWork::Paper(work)) if scope.pc.is_none() => {
-                let ways = it.ways(work, scope.method, scope.exception).unwrap_or_default();
-                ways_explained(sources, scope.method, ways)
+            (Answers::Paper(it), ProfileWork::Paper(work)) => {
+                let Some(pc) = scope.pc else {
+                    let ways = it.ways(work, scope.method, scope.exception).unwrap_or_default();
+                    return ways_explained(sources, scope.method, None, ways);
+                };
+                let Some(answer) = sources.answer(scope.method) else { return Vec::new() };
+                let instrs = instrs_at(&answer, pc);
+                let ways = it.ways_at(work, scope.method, &answer.code, &instrs, scope.exception);
+                ways_explained(sources, scope.method, instrs.last().copied(), ways)
             }
             _ => Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! The environment with its fixed point, and the answers that it gives, in the same shape as those of [`crate::whole`].
 
-use bir::body::{CallKind, Instr};
+use bir::body::{CallKind, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::throwables::well_known;
 use flow::universe::{SetId, Universe};
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::environment::{Callee, Definition, Environment, Record};
 use super::extract;
-use super::intra::Raises;
+use super::intra::{Raises, raises};
 use super::propagation::{Propagated, propagated};
 use crate::names::{MethodId as MethodName, Text};
 use crate::parts::MethodCode;
@@ -106,31 +106,97 @@ impl Paper {
     /// The shortest way on which each thing comes out of a method, or what is below the class `only`.
     pub fn ways(&self, universe: &mut Universe, method: MethodName, only: Option<Text>) -> Option<Vec<Way>> {
         let start = Callee::Declared(self.named(method)?);
-        let mut set = self.propagated.by(&self.environment, universe, start);
+        Some(self.ways_of(universe, SetId::EMPTY, &[start], None, only))
+    }
+
+    /// Why some instructions of a method, in order, raise what they do, before the rows around them. `code` is that of the
+    /// method; a ghost has none of its own, and no instruction.
+    pub fn ways_at(
+        &self,
+        universe: &mut Universe,
+        method: MethodName,
+        code: &MethodCode,
+        instrs: &[InstrId],
+        only: Option<Text>,
+    ) -> Vec<Way> {
+        let available = self.named(method).and_then(|it| self.environment.available(Callee::Declared(it)));
+        if available.is_none() {
+            return Vec::new();
+        }
+        let mut acc: Vec<Way> = Vec::new();
+        for &instr in instrs {
+            let first = WayStep { step: Step::Method(method), instr: Some((method, instr)) };
+            for raises in raises(&code.body, &code.facts, instr) {
+                let (own, callees) = self.raised(universe, raises);
+                acc.extend(self.ways_of(universe, own, &callees, Some(&first), only));
+            }
+        }
+        let mut seen = FxHashSet::default();
+        acc.retain(|it| seen.insert(it.what));
+        acc
+    }
+
+    /// What something that raises lets out itself, and the methods that it may call.
+    fn raised(&self, universe: &mut Universe, raises: Raises) -> (SetId, Vec<Callee>) {
+        match raises {
+            Raises::Assertion(it) => (universe.exact(it), Vec::new()),
+            Raises::Throw(it) => (universe.cone(it), Vec::new()),
+            Raises::New(it) => (universe.exact(well_known().null_pointer), self.environment.mca(false, it)),
+            Raises::Call(is_virtual, it) => (SetId::EMPTY, self.environment.mca(is_virtual, it)),
+        }
+    }
+
+    /// The shortest way on which each thing comes out of a place that raises `own` and calls `callees`, or what is below the
+    /// class `only`. It begins with `first`, if that is given: what a place raises itself has no other way.
+    fn ways_of(
+        &self,
+        universe: &mut Universe,
+        own: SetId,
+        callees: &[Callee],
+        first: Option<&WayStep>,
+        only: Option<Text>,
+    ) -> Vec<Way> {
+        let mut set = own;
+        for &it in callees {
+            let called = self.propagated.by(&self.environment, universe, it);
+            set = universe.join(set, called);
+        }
         if let Some(class) = only {
             let class = ClassName::new(class.0);
             // All types are known: one that is not has nothing below it.
             if universe.type_of(class).is_none() {
-                return Some(Vec::new());
+                return Vec::new();
             }
             let cone = universe.cone(class);
             set = universe.meet(set, cone);
         }
         let mut acc = Vec::new();
         for part in universe.parts(set) {
-            let wanted = if part.cone { universe.cone(part.class) } else { universe.exact(part.class) };
-            let wanted = universe.meet(wanted, set);
-            let steps = self.way(universe, start, wanted);
-            let steps = steps.into_iter().map(|step| WayStep { step, instr: None }).collect();
+            // Of a cone its top: what is below may arise elsewhere.
+            let wanted = universe.exact(part.class);
+            let way = if universe.overlaps(own, wanted) {
+                vec![Step::Raised(Origin::Instruction)]
+            } else {
+                self.way(universe, callees, wanted)
+            };
+            let way = way.into_iter().map(|step| WayStep { step, instr: None });
+            let steps = first.cloned().into_iter().chain(way).collect();
             acc.push(Way { what: Some(part), within: Vec::new(), except: Vec::new(), steps });
         }
-        Some(acc)
+        acc
     }
 
     /// Breadth first, from caller to callee, to where something of the set arises.
-    fn way(&self, universe: &mut Universe, start: Callee, wanted: SetId) -> Vec<Step> {
-        let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::from_iter([(start, wanted)]);
-        let mut queue = vec![(start, wanted, usize::MAX)];
+    fn way(&self, universe: &mut Universe, starts: &[Callee], wanted: SetId) -> Vec<Step> {
+        let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::default();
+        let mut queue = Vec::new();
+        for &it in starts {
+            let set = self.propagated.by(&self.environment, universe, it);
+            let set = universe.meet(set, wanted);
+            if set != SetId::EMPTY && seen.insert((it, set)) {
+                queue.push((it, set, usize::MAX));
+            }
+        }
         let mut at = 0;
         while let Some(&(callee, wanted, _)) = queue.get(at) {
             let mut end = None;
@@ -142,17 +208,11 @@ impl Paper {
                         let mask = universe.masks(row).surely;
                         left = universe.minus(left, mask);
                     }
-                    let (own, call) = match item.raises {
-                        Raises::Assertion(it) => (universe.exact(it), None),
-                        Raises::Throw(it) => (universe.cone(it), None),
-                        Raises::New(it) => (universe.exact(well_known().null_pointer), Some((false, it))),
-                        Raises::Call(is_virtual, it) => (SetId::EMPTY, Some((is_virtual, it))),
-                    };
+                    let (own, callees) = self.raised(universe, item.raises);
                     if universe.overlaps(own, left) {
                         end = Some(Step::Raised(Origin::Instruction));
                         break;
                     }
-                    let callees = call.map_or_else(Vec::new, |it| self.environment.mca(it.0, it.1));
                     for next in callees {
                         let set = self.propagated.by(&self.environment, universe, next);
                         let set = universe.meet(set, left);

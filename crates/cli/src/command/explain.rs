@@ -15,7 +15,7 @@ use ide::profile::Answers;
 use ide::{MethodId, Text};
 use rustc_hash::FxHashMap;
 
-use crate::args::{ExplainArgs, Global, ProfileArg, SelectArgs};
+use crate::args::{ExplainArgs, Global, SelectArgs};
 use crate::output::Output;
 use crate::report::{self, Outcome};
 use crate::run::{Run, patterns};
@@ -95,12 +95,6 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
     let select = SelectArgs { methods: vec![pattern.to_owned()] };
     let mut run = Run::open(&settings, global, input, &select)?;
     let targets = patterns(args.target.as_slice())?;
-    if pc.is_some() && args.exception.is_some() && args.world.profile == ProfileArg::Paper {
-        bail!(
-            "profile `paper` explains the exceptions of whole methods only; leave out `@{}`",
-            pc.unwrap_or(0)
-        );
-    }
     let whole = whole::answers(&mut run, &args.world)?;
     let methods = run.selected()?;
     let header = whole::header(&run, "explain", &args.world);
