@@ -191,8 +191,8 @@ impl Composer {
             Err(Fault::Bad(at, what)) => return Err(changed(place, &format!("; now {what} (at byte {at})"))),
             Err(it) => return Err(refused(place, it)),
         };
-        let number = self.places.iter().position(|it| it == place);
-        if number.and_then(|it| self.said.get(it)) == Some(&now) { Ok(()) } else { Err(changed(place, "")) }
+        let mut said = self.places.iter().zip(&self.said);
+        if said.any(|(at, said)| at == place && *said == now) { Ok(()) } else { Err(changed(place, "")) }
     }
 
     /// Writes what stands behind the methods.
