@@ -128,7 +128,8 @@ pub(crate) struct WorldArgs {
     /// besides.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) assume: Option<AssumeArg>,
-    /// Count errors of linking for classes that are absent too; without this only those that present classes decide.
+    /// Count errors of linking for classes that are absent too, and what class loaders of the program let out where a class is
+    /// resolved; without this only those that present classes decide.
     #[arg(long)]
     pub(crate) link_errors: bool,
     /// Count StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which can come anywhere.

@@ -19,8 +19,8 @@ struct Class {
     methods: Vec<MethodAnswer>,
 }
 
-fn options(world: WorldKind) -> WholeOptions {
-    WholeOptions { world, release: None, assume_contract: false, link_errors: false, async_errors: false }
+fn options(world: WorldKind, link_errors: bool) -> WholeOptions {
+    WholeOptions { world, release: None, assume_contract: false, link_errors, async_errors: false }
 }
 
 /// The classes of a folder or jar.
@@ -58,9 +58,9 @@ struct Answers {
     calls: BTreeMap<MethodId, Vec<Call>>,
 }
 
-fn ask(classes: &[Class], present: &[usize], world: WorldKind) -> Answers {
+fn ask(classes: &[Class], present: &[usize], options: WholeOptions) -> Answers {
     let records = present.iter().map(|&it| (classes[it].record.clone(), Role::App)).collect();
-    let whole = Whole::new(records, options(world));
+    let whole = Whole::new(records, options);
     let mut work: Work = whole.work();
     let mut acc = Answers { throws: BTreeMap::new(), calls: BTreeMap::new() };
     for it in present.iter().flat_map(|&it| &classes[it].methods) {
@@ -84,11 +84,13 @@ impl Chains {
             ("java/lang/ExceptionInInitializerError", "java/lang/LinkageError"),
             ("java/lang/NoClassDefFoundError", "java/lang/LinkageError"),
             ("java/lang/BootstrapMethodError", "java/lang/LinkageError"),
+            ("java/lang/IncompatibleClassChangeError", "java/lang/LinkageError"),
+            ("java/lang/IllegalAccessError", "java/lang/IncompatibleClassChangeError"),
         ] {
             chains.insert(sub.to_owned(), sup.to_owned());
         }
         let records = classes.iter().map(|it| (it.record.clone(), Role::App)).collect();
-        let whole = Whole::new(records, options(WorldKind::Open));
+        let whole = Whole::new(records, options(WorldKind::Open, false));
         for outline in whole.program().program.hierarchy.ids().map(|it| {
             let hierarchy = &whole.program().program.hierarchy;
             hierarchy.outline(it).clone()
@@ -192,15 +194,16 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
 }
 
 /// Takes classes away in `rounds` ways; returns in how many of them some answer widened.
-fn check(input: &Path, rounds: u64) -> usize {
+fn check(input: &Path, rounds: u64, link_errors: bool) -> usize {
+    let (open, closed) = (options(WorldKind::Open, link_errors), options(WorldKind::Closed, link_errors));
     let classes = classes(input);
     assert!(classes.len() > 5, "{}", input.display());
     let chains = Chains::new(&classes);
     let everything: Vec<usize> = (0..classes.len()).collect();
     let names =
         |present: &[usize]| present.iter().map(|&it| classes[it].name.as_str()).collect::<BTreeSet<_>>();
-    let full = ask(&classes, &everything, WorldKind::Open);
-    let closed = ask(&classes, &everything, WorldKind::Closed);
+    let full = ask(&classes, &everything, open);
+    let closed = ask(&classes, &everything, closed);
     let n_calls: usize = full.calls.values().map(Vec::len).sum();
     assert!(full.throws.len() > 20 && n_calls > 20, "{}: nothing was asked", input.display());
     let found = lost(&closed, &full, &chains, &names(&everything));
@@ -213,7 +216,7 @@ fn check(input: &Path, rounds: u64) -> usize {
         if present.is_empty() || present.len() == classes.len() {
             continue;
         }
-        let part = ask(&classes, &present, WorldKind::Open);
+        let part = ask(&classes, &present, open);
         // All that is there may be all that there ever is, or the rest of the program and more.
         for (what, whole) in [("open", &full), ("closed", &closed)] {
             let found = lost(whole, &part, &chains, &names(&present));
@@ -230,8 +233,10 @@ fn test_data(folder: &str) -> PathBuf {
 
 #[test]
 fn a_part_of_a_program_loses_nothing_that_the_whole_does() {
-    for folder in ["observed", "programs"] {
-        assert!(check(&test_data(folder), 60) > 20);
+    for folder in ["observed", "programs", "loaders"] {
+        for link_errors in [false, true] {
+            assert!(check(&test_data(folder), 60, link_errors) > 20);
+        }
     }
 }
 
@@ -245,6 +250,7 @@ fn a_part_of_a_real_program_loses_nothing_either() {
     };
     let jars = manifest.lines().filter_map(|it| it.split('\t').nth(5)).filter(|it| it.ends_with(".jar"));
     for jar in jars {
-        check(&corpus.join(jar), 8);
+        check(&corpus.join(jar), 8, false);
+        check(&corpus.join(jar), 4, true);
     }
 }

@@ -1,7 +1,7 @@
 //! Explanations as JSON objects: the chain of facts behind an exception or a call.
 
 use ide::explain::{ExplainedCall, ExplainedException, Explanation, Fact, Spot};
-use ide::{CallWord, MethodId, Origin, Step};
+use ide::{Call, CallWord, MethodId, Origin, Step};
 
 use crate::form::Format;
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
@@ -105,7 +105,7 @@ fn call(out: &mut Vec<u8>, it: &ExplainedCall) {
     spot_members(out, &it.spot);
     call_members(out, &it.call);
     key(out, "rule");
-    string(out, call_rule(it.call.kind));
+    string(out, call_rule(&it.call));
     key(out, "because");
     array(out, &it.targets, |out, it| {
         out.push(b'{');
@@ -144,6 +144,7 @@ fn rule(it: Step) -> Option<&'static str> {
         Step::Method(_) | Step::Rethrown(_) => "JVMS 2.10",
         Step::Dispatch(_) => "JVMS 5.4.6",
         Step::Initializer(_) => "JVMS 5.5",
+        Step::Loading(_) => "JVMS 5.3.2",
         Step::Glue(_) | Step::Raised(Origin::Conversion) => "LambdaMetafactory",
         Step::Raised(Origin::Instruction) => "JVMS 6.5",
         Step::Raised(Origin::Linking) => "JVMS 5.4",
@@ -155,8 +156,10 @@ fn rule(it: Step) -> Option<&'static str> {
 }
 
 /// The rule by which control goes to the targets of a call.
-fn call_rule(it: CallWord) -> &'static str {
-    match it {
+fn call_rule(it: &Call) -> &'static str {
+    match it.kind {
+        // By no call in words.
+        CallWord::Load if it.declared.is_none() => "JVMS 5.3.2",
         CallWord::Virtual | CallWord::Interface => "JVMS 5.4.6",
         CallWord::Special => "JVMS 6.5.invokespecial",
         CallWord::Static => "JVMS 6.5.invokestatic",

@@ -123,6 +123,7 @@ pub(crate) fn step_word(it: Step) -> &'static str {
         Step::Method(_) => "method",
         Step::Dispatch(_) => "call",
         Step::Initializer(_) => "initializer",
+        Step::Loading(_) => "load",
         Step::Glue(_) => "function",
         Step::Rethrown(_) => "rethrown",
         Step::Raised(_) => "raised",
@@ -133,7 +134,9 @@ pub(crate) fn step_word(it: Step) -> &'static str {
 /// What a step names.
 pub(crate) fn step_name(it: Step) -> Option<Named> {
     match it {
-        Step::Method(it) | Step::Dispatch(it) | Step::Rethrown(it) => Some(Named::Method(it)),
+        Step::Method(it) | Step::Dispatch(it) | Step::Loading(it) | Step::Rethrown(it) => {
+            Some(Named::Method(it))
+        }
         Step::Initializer(it) | Step::Glue(it) => Some(Named::Class(it)),
         Step::Raised(Origin::NativeRow(it) | Origin::Signature(it)) => Some(Named::Method(it)),
         Step::Raised(_) => None,

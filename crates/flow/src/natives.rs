@@ -21,6 +21,13 @@ pub struct Native {
     pub throws: Box<[(ClassName, bool)]>,
 }
 
+impl Native {
+    /// Whether it may ask loaders for classes: those that it resolves, or those that linking a class needs.
+    pub fn loads(&self) -> bool {
+        matches!(self.effect, Effect::Load | Effect::Init)
+    }
+}
+
 /// Which Java code a native method may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {

@@ -4,7 +4,7 @@
 //! Each *item* is something that may let exceptions out, with the *context* in which it stands: the rows that cover
 //! it, in order. What a handler throws again has a node of its own (`semantics.md` §3.2): it is what arrived there.
 
-use bir::body::{Body, CallKind, Expr, Instr, InstrId, Var, ordinal};
+use bir::body::{Body, CallKind, Expr, Instr, InstrId, Row, Var, ordinal};
 use classfile::descriptor::Kind;
 use classfile::names::{ClassName, FieldRef, MethodRef};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::coverage::Coverage;
 use crate::exceptions::raised;
 use crate::facts::{MethodFacts, contains};
+use crate::named::{named_by_expr, named_by_instr, names_throwable};
 use crate::throwables::well_known;
 use crate::thrown::Term;
 
@@ -27,6 +28,11 @@ pub struct Summary {
     /// The fields that are accessed, each once. Without contexts: a read may stand later than in the bytecode, so a
     /// link error of one is taken to come anywhere in the method.
     pub fields: Box<[(FieldRef, Access)]>,
+    /// The classes that casts, `instanceof`, arrays and constants name, each once; Throwable if a row does. Without contexts
+    /// for the same reason.
+    pub named: Box<[ClassName]>,
+    /// The rows of rethrowing handlers that are in no context, each once: nothing but such names stands under them.
+    pub bare: Box<[CatchRow]>,
 }
 
 /// The rows that cover an instruction, in the order of the table. Rows behind one that catches everything are left
@@ -111,6 +117,8 @@ pub struct Scratch {
     seen: FxHashSet<Item>,
     fields: Vec<(FieldRef, Access)>,
     fields_seen: FxHashSet<(FieldRef, Access)>,
+    named: Vec<ClassName>,
+    named_seen: FxHashSet<ClassName>,
 }
 
 /// To empty a set costs what its memory is, so that of a huge body is not kept.
@@ -120,11 +128,14 @@ impl Scratch {
     fn clear(&mut self) {
         self.items.clear();
         self.fields.clear();
-        if self.seen.capacity().max(self.fields_seen.capacity()) > MAX_KEPT {
-            (self.seen, self.fields_seen) = Default::default();
+        self.named.clear();
+        let largest = self.seen.capacity().max(self.fields_seen.capacity()).max(self.named_seen.capacity());
+        if largest > MAX_KEPT {
+            (self.seen, self.fields_seen, self.named_seen) = Default::default();
         }
         self.seen.clear();
         self.fields_seen.clear();
+        self.named_seen.clear();
     }
 }
 
@@ -133,6 +144,9 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
     scratch.clear();
     let mut sources = std::mem::take(&mut scratch.sources);
     let mut acc = Summarizer::new(facts, scratch);
+    if body.rows.iter().any(names_throwable) {
+        acc.named(well_known().throwable);
+    }
     let mut walk = Sources::new(body, facts);
     let mut coverage = Coverage::new(body);
     for (id, instr) in body.instrs.iter() {
@@ -143,6 +157,7 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
         }
         sources.clear();
         walk.at(id, |it| sources.push(it));
+        named_by_instr(instr, &mut |it| acc.named(it));
         if sources.is_empty() {
             continue;
         }
@@ -161,10 +176,11 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
         match *expr {
             Expr::Field(_, field) => acc.field(field, Access::Get),
             Expr::Static(field) => acc.field(field, Access::GetStatic),
-            _ => {}
+            ref it => named_by_expr(body, it, &mut |it| acc.named(it)),
         }
     }
-    let summary = acc.finish();
+    let bare = acc.bare_rows(body);
+    let summary = acc.finish(bare);
     scratch.sources = sources;
     summary
 }
@@ -216,14 +232,28 @@ impl<'s> Summarizer<'s> {
     fn new_context(&self, body: &Body, rows: &[u32]) -> Context {
         let mut acc: Vec<CatchRow> = Vec::with_capacity(rows.len());
         for &row in rows {
-            let row = &body.rows[row as usize];
-            let class = row.catch_type.filter(|&it| it != well_known().throwable);
-            acc.push(CatchRow { class, rethrows: handler_number(&self.rethrowing, row.handler) });
-            if class.is_none() {
+            let row = self.catch_row(&body.rows[row as usize]);
+            acc.push(row);
+            if row.class.is_none() {
                 break;
             }
         }
         Context { rows: acc.into() }
+    }
+
+    fn catch_row(&self, row: &Row) -> CatchRow {
+        let class = row.catch_type.filter(|&it| it != well_known().throwable);
+        CatchRow { class, rethrows: handler_number(&self.rethrowing, row.handler) }
+    }
+
+    fn bare_rows(&self, body: &Body) -> Vec<CatchRow> {
+        if self.rethrowing.is_empty() {
+            return Vec::new();
+        }
+        let mut seen: FxHashSet<CatchRow> =
+            self.contexts.iter().flat_map(|it| it.rows.iter().copied()).collect();
+        let rows = body.rows.iter().map(|it| self.catch_row(it)).filter(|it| it.rethrows.is_some());
+        rows.filter(|&it| seen.insert(it)).collect()
     }
 
     fn catches_all(&self, context: u32) -> bool {
@@ -243,12 +273,20 @@ impl<'s> Summarizer<'s> {
         }
     }
 
-    fn finish(self) -> Summary {
+    fn named(&mut self, class: ClassName) {
+        if self.scratch.named_seen.insert(class) {
+            self.scratch.named.push(class);
+        }
+    }
+
+    fn finish(self, bare: Vec<CatchRow>) -> Summary {
         Summary {
             contexts: self.contexts.into(),
             items: self.scratch.items.as_slice().into(),
             rethrowing: self.rethrowing.into(),
             fields: self.scratch.fields.as_slice().into(),
+            named: self.scratch.named.as_slice().into(),
+            bare: bare.into(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
-use analysis::whole::answers::{Call, Origin, Step};
+use analysis::whole::answers::{Call, CallWord, Origin, Step};
 use analysis::whole::explain::{Bodies, Receiver, Way};
 use bir::body::InstrId;
 use bir::print;
@@ -146,8 +146,11 @@ impl Whole {
             Some(answer) => self.calls(method, &answer.code),
             None => self.unseen_calls(method),
         };
-        let receivers =
-            |declared: MethodId, target: MethodId| self.receivers(method, declared, target, scope.receivers);
+        let receivers = |call: &Call, target: MethodId| match call.declared {
+            Some(declared) => self.receivers(method, declared, target, scope.receivers),
+            None if call.kind == CallWord::Load => self.loaders(target, scope.receivers),
+            None => Vec::new(),
+        };
         calls_explained(sources, scope, calls, &receivers)
     }
 }
@@ -163,12 +166,12 @@ pub(crate) fn ways_explained(
     ways.into_iter().map(|it| explained(sources, spot.clone(), it)).collect()
 }
 
-/// The calls of a method that are in scope; `receivers` tells for a call by names who selects a target.
+/// The calls of a method that are in scope; `receivers` tells who selects a target of a call.
 pub(crate) fn calls_explained(
     sources: &mut dyn Sources,
     scope: &Scope<'_>,
     calls: Vec<Call>,
-    receivers: &dyn Fn(MethodId, MethodId) -> Vec<Receiver>,
+    receivers: &dyn Fn(&Call, MethodId) -> Vec<Receiver>,
 ) -> Vec<ExplainedCall> {
     let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
     let mut acc = Vec::new();
@@ -182,10 +185,7 @@ pub(crate) fn calls_explained(
         let targets = named.filter(|it| wanted(it)).map(|&target| ExplainedTarget {
             method: target,
             possible: !call.targets.contains(&target),
-            receivers: match call.declared {
-                Some(declared) => receivers(declared, target),
-                None => Vec::new(),
-            },
+            receivers: receivers(&call, target),
         });
         acc.push(ExplainedCall { spot, targets: targets.collect(), call });
     }

@@ -188,6 +188,11 @@ impl Whole {
         }
     }
 
+    /// The loaders of the program that select a target, each with its chain of supertypes; at most `limit`.
+    pub fn loaders(&self, target: MethodId, limit: usize) -> Vec<Receiver> {
+        self.program.named(target).map_or_else(Vec::new, |it| self.program.loaders(it, limit))
+    }
+
     /// The classes that the program names and that are not there, by text.
     pub fn missing(&self) -> Vec<Missing> {
         self.program.missing()

@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 use super::dispatch::{Open, Site, Target, handle_call};
 use super::flows::OpenCause;
 use super::lattice::Exceptions;
+use super::loading::{Resolves, Resolving};
 use super::members::{
     class_initializer, declared, find_method, initialized_interfaces, initialized_superclass,
 };
@@ -167,6 +168,8 @@ pub enum Step {
     Initializer(Text),
     /// An object of this functional interface lets it out.
     Glue(Text),
+    /// A loader of the program's own is asked for a class, by a call of this method, and lets it out.
+    Loading(MethodName),
     /// It is caught and thrown again in this method.
     Rethrown(MethodName),
     /// It arises here.
@@ -214,12 +217,16 @@ impl WholeProgram {
         let MethodSummary::Known(summary) = self.program.summary(id) else { return Vec::new() };
         let mut acc = Vec::new();
         let mut walk = Sources::new(&code.body, &code.facts);
+        let resolving = Resolving::new(self, id.class, &code.body);
         let mut sources = Vec::new();
         for (instr, _) in code.body.instrs.iter() {
             sources.clear();
             walk.at(instr, |it| sources.push(it));
             for &source in &sources {
                 self.calls_of(id, summary, instr, source, &mut acc);
+            }
+            if resolving.at(instr, &sources) != Resolves::NOTHING {
+                acc.extend(self.loading_call(Some(instr)));
             }
         }
         acc
@@ -338,7 +345,24 @@ impl WholeProgram {
             }
             Some(natives::Effect::None | natives::Effect::Load) => {}
         }
+        if self.native(id).is_some_and(natives::Native::loads) {
+            acc.extend(self.loading_call(None));
+        }
         acc
+    }
+
+    /// The call that resolving a class is.
+    fn loading_call(&self, at: Option<InstrId>) -> Option<Call> {
+        let it = self.loading.as_ref()?;
+        let mut call = Call {
+            targets: it.targets.iter().map(|&it| self.name(it)).collect(),
+            possible: it.possible.iter().map(|&it| self.name(it)).collect(),
+            errors: it.errors.iter().map(|it| Text(it.exception().as_bytes())).collect(),
+            open: it.open.and_then(|it| self.why_call(it)),
+            ..empty(at, CallWord::Load)
+        };
+        sort(&mut call);
+        Some(call)
     }
 
     fn initializer_call(&self, at: Option<InstrId>, caller: ClassId, what: Initialized) -> Option<Call> {

@@ -9,7 +9,7 @@ use super::answers::{Origin, Step, Why};
 use super::flows::Flow;
 use super::lattice::{Exceptions, Value};
 use super::nodes::Node;
-use super::program::WholeProgram;
+use super::program::{WholeProgram, load_class};
 use crate::names::{MethodId as MethodName, Text};
 use crate::summary::MethodSummary;
 
@@ -79,6 +79,7 @@ impl WholeProgram {
             Node::Glue(it) => Step::Glue(Text(self.functions[it.0 as usize].function.interface.bytes())),
             Node::Handler(it, _) => Step::Rethrown(self.name(it)),
             Node::Constructing(it, _) => Step::Method(self.name(it)),
+            Node::Loading => Step::Loading(MethodName::of(load_class())),
         }
     }
 
@@ -90,6 +91,7 @@ impl WholeProgram {
                 let outside = self.program.hierarchy.outside_above(it)?;
                 Some(Why::Initializer(Text(outside.bytes())))
             }
+            Node::Loading => self.loading.as_ref()?.open.and_then(|it| self.why_call(it)),
             Node::Glue(it) => {
                 let flows = self.glue_flows(ex, it);
                 self.open_flow(ex, &flows, want)
@@ -138,7 +140,7 @@ impl WholeProgram {
     pub(super) fn origin(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
         let (id, exact) = match node {
             Node::Dispatch(it) if self.dispatches.get(it).errors.is_empty() => return Origin::Conversion,
-            Node::Dispatch(_) | Node::Initializer(_) => return Origin::Linking,
+            Node::Dispatch(_) | Node::Initializer(_) | Node::Loading => return Origin::Linking,
             Node::Glue(_) => return Origin::Conversion,
             Node::Method(it) | Node::Handler(it, _) => (it, None),
             Node::Constructing(it, class) => (it, Some(class)),

@@ -2,7 +2,7 @@
 
 use bir::body::{CallKind, InstrId};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::summary::{Source, Sources};
+use flow::summary::Sources;
 use flow::universe::{Part, SetId};
 use program::hierarchy::{ClassId, Link};
 use program::members::MethodId;
@@ -12,9 +12,10 @@ use super::chain::origin_of;
 use super::dispatch::{Site, Target};
 use super::flows::Flow;
 use super::lattice::{Exceptions, Value};
+use super::loading::Resolving;
 use super::members::{declared, find_method};
 use super::nodes::Node;
-use super::program::WholeProgram;
+use super::program::{WholeProgram, load_class};
 use crate::names::{MethodId as MethodName, Text};
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
@@ -88,6 +89,7 @@ impl WholeProgram {
         let name = self.name(id);
         let Some(code) = bodies.code(name) else { return acc };
         let mut walk = Sources::new(&code.body, &code.facts);
+        let resolving = Resolving::new(self, id.class, &code.body);
         let (mut sources, mut flows) = (Vec::new(), Vec::new());
         for &instr in instrs {
             sources.clear();
@@ -96,8 +98,13 @@ impl WholeProgram {
             for &source in &sources {
                 self.flows_of(ex, (id, None), summary, source, &mut flows);
                 for flow in flows.drain(..) {
-                    acc.extend(self.ways_of_flow(ex, bodies, &first, (flow, source), only));
+                    acc.extend(self.ways_of_flow(ex, bodies, &first, (flow, origin_of(source)), only));
                 }
+            }
+            let resolves = resolving.at(instr, &sources);
+            self.resolving_flows(ex, resolves, &mut flows);
+            for flow in flows.drain(..) {
+                acc.extend(self.ways_of_flow(ex, bodies, &first, (flow, Origin::Linking), only));
             }
         }
         if self.options.async_errors {
@@ -121,7 +128,7 @@ impl WholeProgram {
         ex: &mut Exceptions,
         bodies: &mut dyn Bodies,
         first: &[WayStep],
-        (flow, source): (Flow, Source),
+        (flow, origin): (Flow, Origin),
         only: Option<Text>,
     ) -> Vec<Way> {
         let (value, cause) = match flow {
@@ -140,7 +147,7 @@ impl WholeProgram {
         };
         self.ways_through(ex, value, only, |whole, _, _, open| {
             let why = cause.filter(|_| open).and_then(|it| whole.why(it));
-            let end = why.map_or(Step::Raised(origin_of(source)), Step::Open);
+            let end = why.map_or(Step::Raised(origin), Step::Open);
             first.iter().cloned().chain([WayStep { step: end, instr: None }]).collect()
         })
     }
@@ -243,23 +250,26 @@ impl WholeProgram {
         let name = self.name(id);
         let code = bodies.code(name)?;
         let mut walk = Sources::new(&code.body, &code.facts);
+        let resolving = Resolving::new(self, id.class, &code.body);
         let mut sources = Vec::new();
         for (instr, _) in code.body.instrs.iter() {
             sources.clear();
             walk.at(instr, |it| sources.push(it));
-            for &source in &sources {
-                let fits = |flow: Flow, ex: &Exceptions| match (flow, next) {
-                    (Flow::Node(of) | Flow::Through(of, _), Some(next)) => of == next,
-                    (Flow::Value(value, _) | Flow::Wrapped(value, _), None) => {
-                        ex.universe.overlaps(if open { value.open } else { value.known }, want)
-                    }
-                    _ => false,
-                };
-                let mut flows = Vec::new();
-                self.flows_of(ex, (id, exact), summary, source, &mut flows);
-                if flows.into_iter().any(|it| fits(it, ex)) {
-                    return Some((name, instr));
+            let fits = |flow: Flow, ex: &Exceptions| match (flow, next) {
+                (Flow::Node(of) | Flow::Through(of, _), Some(next)) => of == next,
+                (Flow::Value(value, _) | Flow::Wrapped(value, _), None) => {
+                    ex.universe.overlaps(if open { value.open } else { value.known }, want)
                 }
+                _ => false,
+            };
+            let mut flows = Vec::new();
+            for &source in &sources {
+                self.flows_of(ex, (id, exact), summary, source, &mut flows);
+            }
+            let resolves = resolving.at(instr, &sources);
+            self.resolving_flows(ex, resolves, &mut flows);
+            if flows.into_iter().any(|it| fits(it, ex)) {
+                return Some((name, instr));
             }
         }
         None
@@ -306,6 +316,18 @@ impl WholeProgram {
             }
         }
         acc
+    }
+
+    /// The loaders of the program that select a method, at most `limit`, each with its chain.
+    pub fn loaders(&self, method: MethodId, limit: usize) -> Vec<Receiver> {
+        let hierarchy = &self.program.hierarchy;
+        let listed = self.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
+        let named = load_class().class();
+        let chains = self.own_loaders(method, limit).filter_map(|class| {
+            let chain = self.chain(class, named, listed)?;
+            Some(Receiver { class: Text(hierarchy.name(class).bytes()), chain })
+        });
+        chains.collect()
     }
 
     /// The shortest chain of supertypes from a class to a name, or to an absent class.

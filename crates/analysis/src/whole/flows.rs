@@ -100,7 +100,6 @@ impl WholeProgram {
         };
         let mut flows = vec![Flow::Value(Value::known(self.native_throws(ex, row)), None)];
         let open = match &row.effect {
-            // Loading as instructions do it: what a program's own loader lets out then is not counted there either.
             Effect::None | Effect::Thread | Effect::Load => None,
             Effect::Open => Some(self.contract(ex, Some(id))),
             Effect::Init => Some(ex.universe.masks(Some(well_known().error)).may),
@@ -113,6 +112,10 @@ impl WholeProgram {
             }
         };
         flows.extend(open.map(|it| Flow::Value(Value::open(it), Some(OpenCause::Native(id)))));
+        // Loading as instructions do it.
+        if self.loading.is_some() && row.loads() {
+            flows.push(Flow::Node(Node::Loading));
+        }
         flows
     }
 

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use bir::body::{Body, Expr, Instr, InstrId};
+use bir::body::{Body, Expr, Instr, InstrId, ordinal};
 use classfile::names::FieldRef;
 use flow::cfg::{Cfg, Drawing, draw_with};
 use flow::facts::contains;
+use flow::places::EarlierRows;
 use flow::summary::{Access, Sources};
 use flow::throwables::well_known;
 use flow::universe::{Masks, Part, SetId};
@@ -17,8 +18,9 @@ use rustc_hash::FxHashMap;
 use super::answers::{Call, Why, open_parts};
 use super::flows::{Flow, OpenCause};
 use super::lattice::{Exceptions, Value};
+use super::loading::Resolving;
 use super::nodes::Node;
-use super::program::WholeProgram;
+use super::program::{WholeProgram, load_class};
 use crate::names::MethodId as MethodName;
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
@@ -112,6 +114,7 @@ impl WholeProgram {
     pub fn graph(&self, ex: &mut Exceptions, texts: &mut Texts, id: MethodId, code: &MethodCode) -> Graph {
         let MethodSummary::Known(summary) = self.program.summary(id) else { return Graph::default() };
         let mut walk = Sources::new(&code.body, &code.facts);
+        let resolving = Resolving::new(self, id.class, &code.body);
         let failing = self.failing_fields(id, summary);
         let mut acc = Draw {
             whole: self,
@@ -123,6 +126,7 @@ impl WholeProgram {
             masks: vec![None; code.body.rows.len()],
         };
         let (mut sources, mut flows) = (Vec::new(), Vec::new());
+        let mut earlier = self.may_load(id.class).then(|| EarlierRows::new(&code.body));
         let cfg = draw_with(&code.body, |drawing, instr, rows| {
             sources.clear();
             walk.at(instr, |it| sources.push(it));
@@ -131,12 +135,25 @@ impl WholeProgram {
                 self.flows(acc.ex, id, summary, source, &mut flows);
                 for flow in flows.drain(..) {
                     let (value, why) = acc.value(flow);
-                    leaves |= acc.draw(drawing, &code.body, instr, rows, value, why);
+                    let flow = Raised { value, why, earlier: &[] };
+                    leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
                 }
+            }
+            let resolves = resolving.at(instr, &sources);
+            self.resolving_flows(acc.ex, resolves, &mut flows);
+            let earlier = match &mut earlier {
+                Some(it) if resolves.earlier => it.at(ordinal(instr)),
+                _ => &[],
+            };
+            for flow in flows.drain(..) {
+                let (value, why) = acc.value(flow);
+                let flow = Raised { value, why, earlier };
+                leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
             }
             for error in failing_at(&code.body, instr, &failing) {
                 let value = self.link_error(acc.ex, error);
-                leaves |= acc.draw(drawing, &code.body, instr, rows, value, None);
+                let flow = Raised { value, why: None, earlier: &[] };
+                leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
             }
             if leaves && contains(&code.facts.locks.leaving, instr) {
                 let set = acc.ex.universe.exact(well_known().monitor_state);
@@ -166,6 +183,10 @@ impl WholeProgram {
             }
             Node::Handler(it, _) => Why::Caught(self.name(it)),
             Node::Glue(_) => Why::Function,
+            Node::Loading => {
+                let own = self.loading.as_ref().and_then(|it| it.open).and_then(|it| self.why_call(it));
+                own.unwrap_or_else(|| Why::LetsOut(crate::names::MethodId::of(load_class())))
+            }
         }
     }
 
@@ -176,6 +197,16 @@ impl WholeProgram {
             .filter_map(|&(field, access)| Some((field, access, self.field_error(id.class, field, access)?)))
             .collect()
     }
+}
+
+/// What comes out of an instruction.
+#[derive(Clone, Copy)]
+struct Raised<'a> {
+    value: Value,
+    /// Why its open half is.
+    why: Option<Why>,
+    /// Rows that may take it besides those around the instruction.
+    earlier: &'a [u32],
 }
 
 /// What the accesses of an instruction to such fields raise.
@@ -259,10 +290,10 @@ impl Draw<'_> {
         body: &Body,
         instr: InstrId,
         rows: &[u32],
-        value: Value,
-        why: Option<Why>,
+        raised: Raised<'_>,
     ) -> bool {
         let mut leaves = false;
+        let Raised { value, why, earlier } = raised;
         for (set, open) in [(value.known, None), (value.open, why.or(Some(Why::Function)))] {
             let mut left = set;
             let mut node = None;
@@ -284,6 +315,20 @@ impl Draw<'_> {
                 node = Some(from);
                 left = self.ex.universe.minus(left, masks.surely);
                 drawing.handler(body, from, row, left != SetId::EMPTY);
+            }
+            for &row in earlier.iter().filter(|it| !rows.contains(it)) {
+                let masks = self.masks(body, row);
+                if self.ex.universe.overlaps(set, masks.may) {
+                    let from = match node {
+                        Some(it) => it,
+                        None => {
+                            let set = self.set(set, open);
+                            drawing.exceptional(instr, set)
+                        }
+                    };
+                    node = Some(from);
+                    drawing.handler(body, from, row, true);
+                }
             }
             if left != SetId::EMPTY {
                 let set = self.set(left, open);

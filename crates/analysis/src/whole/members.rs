@@ -81,3 +81,13 @@ pub fn is_closed_to_overriding(hierarchy: &Hierarchy, id: MethodId) -> bool {
     let owned = hierarchy.role(id.class) == Role::Jdk || !hierarchy.usable_outside(id.class, flags);
     package_private && owned
 }
+
+/// The class of an array's elements, of a class itself; none of an array of primitives.
+pub(super) fn element(it: ClassName) -> Option<ClassName> {
+    let text = it.bytes();
+    if !it.is_array() {
+        return Some(it);
+    }
+    let text = text.iter().position(|&b| b != b'[').and_then(|at| text.get(at..))?;
+    text.strip_prefix(b"L").and_then(|it| it.strip_suffix(b";")).map(ClassName::new)
+}

@@ -12,7 +12,7 @@ use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
 use super::dispatch::{Open, Site, handle_call};
-use super::members::{declared, method_id};
+use super::members::{declared, element, method_id};
 use super::program::WholeProgram;
 use crate::names::{MethodId as MethodName, Text};
 use crate::summary::MethodSummary;
@@ -150,6 +150,9 @@ impl WholeProgram {
             }
             opens.extend(site.function.iter().filter_map(|it| self.open_of_handle(id.class, it.handle)));
         }
+        if self.may_load(id.class) && self.resolves_any(id.class, code) {
+            opens.extend(self.loading.as_ref().and_then(|it| it.open));
+        }
         for open in opens {
             if let Open::Outside(it) = open {
                 acc.entry(it).or_default().widened.push(name);
@@ -180,14 +183,4 @@ impl WholeProgram {
         };
         self.initialized(what).iter().filter_map(absent).collect()
     }
-}
-
-/// The class of an array's elements; none of an array of primitives.
-fn element(it: ClassName) -> Option<ClassName> {
-    let text = it.bytes();
-    if !it.is_array() {
-        return Some(it);
-    }
-    let text = text.iter().position(|&b| b != b'[').and_then(|at| text.get(at..))?;
-    text.strip_prefix(b"L").and_then(|it| it.strip_suffix(b";")).map(ClassName::new)
 }

@@ -15,6 +15,7 @@ pub mod explain;
 pub mod flows;
 pub mod graph;
 pub mod lattice;
+mod loading;
 pub mod members;
 pub mod missing;
 pub mod nodes;

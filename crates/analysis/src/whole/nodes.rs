@@ -22,6 +22,8 @@ pub enum Node {
     Handler(MethodId, u32),
     /// What a constructor lets out that makes an object of exactly this class.
     Constructing(MethodId, ClassId),
+    /// What asking a loader of the program's own for a class lets out.
+    Loading,
 }
 
 /// Numbers of the nodes.
@@ -36,6 +38,7 @@ pub struct Nodes {
     first_handler: FxHashMap<MethodId, u32>,
     constructions: Vec<(MethodId, ClassId)>,
     construction: FxHashMap<(MethodId, ClassId), u32>,
+    has_loading: bool,
 }
 
 impl Nodes {
@@ -47,9 +50,14 @@ impl Nodes {
         functions: usize,
         dispatches: usize,
         constructions: Vec<(MethodId, ClassId)>,
+        has_loading: bool,
     ) -> Self {
-        let mut acc =
-            Nodes { functions: functions as u32, dispatches: dispatches as u32, ..Nodes::default() };
+        let mut acc = Nodes {
+            functions: functions as u32,
+            dispatches: dispatches as u32,
+            has_loading,
+            ..Nodes::default()
+        };
         acc.construction = constructions.iter().copied().zip(0..).collect();
         acc.constructions = constructions;
         let mut next = 0;
@@ -73,7 +81,7 @@ impl Nodes {
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         let fixed = self.n_methods() + self.classes + self.functions + self.dispatches;
-        fixed as usize + self.handlers.len() + self.constructions.len()
+        fixed as usize + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
     }
 
     /// Whether there is none.
@@ -89,6 +97,7 @@ impl Nodes {
         let handlers = dispatches + self.dispatches;
         let constructions = handlers + self.handlers.len() as u32;
         NodeId(match node {
+            Node::Loading => constructions + self.constructions.len() as u32,
             Node::Constructing(method, class) => {
                 constructions + self.construction.get(&(method, class)).copied().unwrap_or(0)
             }
@@ -125,8 +134,10 @@ impl Nodes {
         if let Some(&(method, number)) = self.handlers.get(at as usize) {
             return Node::Handler(method, number);
         }
-        let (method, class) = self.constructions[at as usize - self.handlers.len()];
-        Node::Constructing(method, class)
+        match self.constructions.get(at as usize - self.handlers.len()) {
+            Some(&(method, class)) => Node::Constructing(method, class),
+            None => Node::Loading,
+        }
     }
 
     /// The node of a constructor that makes an object of exactly this class, if it has one of its own.

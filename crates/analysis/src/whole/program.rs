@@ -8,11 +8,11 @@ use flow::solver::{Solution, System};
 use flow::summary::Initialized;
 use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::input::WorldKind;
-use program::members::MethodId;
+use program::members::{LinkError, MethodId};
 use program::outline::Ghost;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dispatch::Dispatches;
+use super::dispatch::{Dispatches, Open};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nodes::{Node, Nodes};
@@ -59,6 +59,18 @@ pub struct FunctionSite {
     pub site: u32,
 }
 
+/// What asking a loader of the program's own for a class may run.
+#[derive(Clone, Debug)]
+pub(super) struct Loading {
+    /// What known loaders select.
+    pub(super) targets: Vec<MethodId>,
+    /// What else classes select that may be loaders, for all that is known.
+    pub(super) possible: Vec<MethodId>,
+    pub(super) errors: Vec<LinkError>,
+    /// Why there may be other loaders.
+    pub(super) open: Option<Open>,
+}
+
 /// A program and the answers about it.
 pub struct WholeProgram {
     /// The classes.
@@ -75,6 +87,8 @@ pub struct WholeProgram {
     pub(super) initialized: FxHashMap<Initialized, Box<[Link]>>,
     /// What can be reached, when that narrows the calls.
     pub reachable: Option<Reachable>,
+    /// The loaders that resolving asks, if that counts.
+    pub(super) loading: Option<Loading>,
     pub(super) nodes: Nodes,
     pub(super) system: System<Value>,
     pub(super) solution: Option<Solution<Value>>,
@@ -138,4 +152,11 @@ impl WholeProgram {
 /// `java/lang/Thread.run()V`: what a thread that starts runs.
 pub(super) fn thread_run() -> MethodRef {
     MethodRef::new(ClassName::new(b"java/lang/Thread"), Name::new(b"run"), Descriptor::new(b"()V"))
+}
+
+/// `java/lang/ClassLoader.loadClass(String)`: what the VM calls.
+pub(super) fn load_class() -> MethodRef {
+    let class = ClassName::new(b"java/lang/ClassLoader");
+    let descriptor = Descriptor::new(b"(Ljava/lang/String;)Ljava/lang/Class;");
+    MethodRef::new(class, Name::new(b"loadClass"), descriptor)
 }

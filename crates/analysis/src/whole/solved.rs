@@ -36,6 +36,7 @@ pub fn solved(program: Program, options: Options, entries: Option<Vec<EntryPoint
         whole.functions.len(),
         whole.dispatches.all().len(),
         constructions,
+        whole.loading.is_some(),
     );
     whole.system = system::system(&whole, &mut exceptions);
     whole.solution = Some(solve(&whole.system, &mut exceptions));
@@ -54,6 +55,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         functions: Vec::new(),
         initialized: FxHashMap::default(),
         reachable: None,
+        loading: None,
         nodes: Nodes::default(),
         system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
         solution: None,
@@ -72,6 +74,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         whole.reachable = Some(reachable);
     }
     whole.mark_proxies();
+    whole.loading = whole.find_loading();
     whole
 }
 

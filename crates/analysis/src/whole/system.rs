@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::dispatch::{DispatchId, FunctionSiteId, Open, Target};
 use super::flows::Flow;
 use super::lattice::{Exceptions, Value};
+use super::loading::loaded;
 use super::members::{
     class_initializer, declared, initialized_interfaces, initialized_superclass, method_id,
 };
@@ -60,6 +61,9 @@ pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> Syste
     }
     for i in 0..acc.whole.dispatches.all().len() {
         acc.dispatch(DispatchId(i as u32));
+    }
+    if whole.loading.is_some() {
+        acc.loading();
     }
     acc.finish()
 }
@@ -129,7 +133,6 @@ impl Builder<'_> {
                 self.route(node, id, flow, context);
             }
         }
-        self.flows = flows;
         for &(field, access) in &summary.fields {
             let whole = self.whole;
             let error = *self
@@ -141,6 +144,20 @@ impl Builder<'_> {
                 contexts.iter().for_each(|it| self.route(node, id, flow, it));
             }
         }
+        if self.whole.may_load(id.class) {
+            for (context, what) in contexts.iter().zip(self.whole.resolves_in(id.class, code)) {
+                self.whole.resolving_flows(self.exceptions, what, &mut flows);
+                flows.drain(..).for_each(|it| self.route(node, id, it, context));
+            }
+            if self.whole.resolves_anywhere(id.class, code) {
+                for row in &summary.bare {
+                    let function = self.exceptions.arriving(std::iter::empty(), row.class);
+                    let handler = Node::Handler(id, row.rethrows.unwrap_or(0));
+                    self.flow(handler, Flow::Node(Node::Loading), function);
+                }
+            }
+        }
+        self.flows = flows;
         if self.whole.options.async_errors {
             let value = self.whole.async_errors(self.exceptions);
             self.add(node, value);
@@ -163,6 +180,10 @@ impl Builder<'_> {
         let node = Node::Initializer(class);
         let linking = self.whole.linking(self.exceptions, class);
         self.add(node, Value::known(linking));
+        if self.whole.may_load(class) {
+            // Linking comes first: the verifier loads classes (JVMS §4.10, §5.4.1).
+            self.edge(node, Node::Loading, FunctionId::IDENTITY);
+        }
         let names = well_known();
         let wrapping = self.exceptions.wrapping(names.initializer, Some(names.no_class_def));
         if let Some(clinit) = class_initializer(&hierarchy, class) {
@@ -236,6 +257,16 @@ impl Builder<'_> {
                 self.edge(node, target.node(), FunctionId::IDENTITY);
             }
         }
+    }
+
+    /// Asking a loader of the program's own for a class.
+    fn loading(&mut self) {
+        let function = loaded(self.exceptions);
+        for target in self.whole.loading_targets() {
+            self.edge(Node::Loading, Node::Method(target), function);
+        }
+        let value = self.whole.loading_value(self.exceptions);
+        self.add(Node::Loading, value);
     }
 
     fn finish(self) -> System<Value> {

@@ -78,6 +78,7 @@ pub(crate) fn what(it: &Call) -> String {
         CallWord::Callback => "calls back",
         CallWord::Privileged => "with privileges runs",
         CallWord::Reflect => "by reflection runs what is given to",
+        CallWord::Load if it.declared.is_none() => "asks class loaders for a class",
         CallWord::Load => "asks class loaders:",
         CallWord::Serialization => "by serialization runs",
         CallWord::Unseen => "in code that nobody has seen",

@@ -54,6 +54,7 @@ fn fact(it: &Fact, first: bool) -> String {
         Step::Method(method) => format!("<- {}{place}", Human(method)),
         Step::Dispatch(method) => format!("<- by a call of {}", Human(method)),
         Step::Initializer(class) => format!("<- by the initialisation of {}", dotted(class)),
+        Step::Loading(method) => format!("<- by a class loader that is asked: {}", Human(method)),
         Step::Glue(interface) => format!("<- by a function object of {}", dotted(interface)),
         Step::Rethrown(method) => format!("<- caught and thrown again in {}{place}", Human(method)),
         Step::Raised(Origin::Instruction) => "<- where it is raised".to_owned(),

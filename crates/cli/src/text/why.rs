@@ -42,6 +42,7 @@ pub(crate) fn steps(steps: &[Step]) -> Vec<String> {
             Step::Method(method) => format!("{} lets it out", Human(method)),
             Step::Dispatch(method) => format!("a call of {}", Human(method)),
             Step::Initializer(class) => format!("the initialisation of {}", dotted(class)),
+            Step::Loading(method) => format!("a class loader that is asked: {}", Human(method)),
             Step::Glue(interface) => format!("a function object of {}", dotted(interface)),
             Step::Rethrown(method) => format!("caught and thrown again in {}", Human(method)),
             Step::Raised(origin) => raised(origin),

@@ -1,0 +1,224 @@
+//! Class loaders of a program's own (`test-data/loaders`): under `--link-errors` each instruction that resolves a class
+//! names those that it may ask, and what they let out comes out of it, as a JVM was seen to do.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use test_utils::jdk::{self, Jdk};
+
+const OWN: &str = "Loaders$Own.loadClass(Ljava/lang/String;)Ljava/lang/Class;";
+const NEVER: &str = "Loaders$Never.loadClass(Ljava/lang/String;)Ljava/lang/Class;";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/loaders")
+}
+
+/// The records of a command that are about methods, in a closed world unless `args` say otherwise.
+fn ask(command: &str, jdk: &str, args: &[&str]) -> Vec<Value> {
+    let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    it.args([command, "--quiet", "--output-format", "jsonl", "--jdk", jdk]).args(args).arg(folder());
+    if !args.contains(&"--world") {
+        it.args(["--world", "closed"]);
+    }
+    let out = it.output().expect("the binary can be run");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    let records = text.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
+    records.filter(|it| it["method"].is_string() || it["caller"].is_string()).collect()
+}
+
+/// What the program says on a JVM, each line once.
+fn run(jdk: &Jdk) -> BTreeSet<Vec<String>> {
+    let out =
+        Command::new(jdk.java()).arg("-cp").arg(folder()).arg("Loaders").arg(folder()).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    text.lines().map(|it| it.split(' ').map(str::to_owned).collect()).collect()
+}
+
+/// A JDK of each release that can run the program.
+fn jdks() -> Vec<Jdk> {
+    let mut all = jdk::all();
+    all.retain(|it| it.version >= 17);
+    all.dedup_by_key(|it| it.version);
+    if jdk::at_least(17).is_none() { Vec::new() } else { all }
+}
+
+fn texts(it: &Value) -> BTreeSet<&str> {
+    it.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Whether `p/C.m(I)V` is `p.C.m`.
+fn is(method: &Value, name: &str) -> bool {
+    method.as_str().is_some_and(|it| it.split('(').next().unwrap().replace('/', ".") == name)
+}
+
+fn is_load(call: &Value) -> bool {
+    call["kind"] == "load" && call["declared"].is_null()
+}
+
+#[test]
+fn who_was_seen_to_ask_a_loader_names_it() {
+    for jdk in jdks() {
+        let home = jdk.home.to_str().unwrap();
+        let natives = ["java.lang.Class.getDeclaredMethods0", "java.lang.ClassLoader.defineClass1"];
+        let patterns = ["-m", "Loaders**", "-m", "asks.**", "-m", natives[0], "-m", natives[1]];
+        let calls = ask("calls", home, &[&patterns[..], &["--link-errors", home]].concat());
+        let mut implicit = 0;
+        for line in run(&jdk).iter().filter(|it| it[0] == "asked") {
+            let (target, caller, line) = (&line[1], &line[2], line[3].parse::<i64>().unwrap());
+            // The line of a native method is -2.
+            let at = |it: &&Value| is(&it["caller"], caller) && (line < 0 || it["line"] == line);
+            let named = |it: &&Value| it["targets"].as_array().unwrap().iter().any(|it| is(it, target));
+            let here: Vec<&Value> = calls.iter().filter(at).filter(named).collect();
+            assert!(!here.is_empty(), "JDK {}: {caller}, line {line} does not name {target}", jdk.version);
+            implicit += usize::from(here.into_iter().any(is_load));
+        }
+        assert!(implicit > 45, "{implicit}");
+        // What is not counted is not named.
+        let calls = ask("calls", home, &[&patterns[..], &[home]].concat());
+        assert!(!calls.iter().any(is_load));
+    }
+}
+
+/// What a method lets out that is known.
+fn known(throws: &[Value], method: &str) -> Vec<String> {
+    let it = throws.iter().find(|it| is(&it["method"], method)).unwrap_or_else(|| panic!("no {method}"));
+    let parts = it["throws"].as_array().unwrap().iter();
+    parts.map(|it| it["type"].as_str().unwrap().replace('/', ".")).collect()
+}
+
+#[test]
+fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
+    // Without a JDK what comes from the loaders alone stands out.
+    let throws = ask("throws", "none", &["--link-errors"]);
+    let before = ask("throws", "none", &[]);
+    for jdk in jdks() {
+        let lines: Vec<Vec<String>> = run(&jdk).into_iter().filter(|it| it[0] == "lets").collect();
+        assert!(lines.len() > 80, "{}", lines.len());
+        for line in lines {
+            let (method, exception) = (&line[1], &line[2]);
+            assert!(known(&throws, method).contains(exception), "{method} lets out {exception}");
+            if exception.starts_with("Loaders$") {
+                assert!(!known(&before, method).contains(exception), "{method}, {exception}");
+            }
+        }
+    }
+    // The loaders' own, what the VM raises at what they answer, and no ClassNotFoundException.
+    let own = ["Loaders$Fails", "Loaders$Refuses", "Loaders$Sneaks"];
+    let vm = ["java.lang.IllegalAccessError", "java.lang.LinkageError", "java.lang.NoClassDefFoundError"];
+    for method in ["asks.Uses.aConstant", "asks.Uses.aTest", "asks.Uses.aVerified", "asks.Uses.nest"] {
+        let known = known(&throws, method);
+        for it in own.iter().chain(&vm) {
+            assert!(known.iter().any(|known| known == it), "{method}: {known:?}");
+        }
+        assert!(!known.iter().any(|it| it.ends_with("ClassNotFoundException")), "{method}: {known:?}");
+    }
+    // Nothing is resolved: names of the class itself and of those directly above it.
+    for method in
+        ["asks.Uses.same", "asks.Sub.run", "asks.Sub.<init>", "asks.Needed.get", "asks.Handles.late"]
+    {
+        assert!(known(&throws, method).is_empty(), "{method}: {:?}", known(&throws, method));
+    }
+}
+
+#[test]
+fn a_handler_around_the_instruction_takes_it() {
+    const GONE: &str = "java/lang/NoClassDefFoundError";
+    // The constant waits for the `return` behind the block, the call does not.
+    for (method, waits) in [("asks.Uses.caught", true), ("asks.Uses.caughtCall", false)] {
+        let graphs = ask("cfg", "none", &["--link-errors", "-m", method]);
+        let graph = &graphs[0];
+        let node = |id: &Value| &graph["nodes"][usize::try_from(id.as_u64().unwrap()).unwrap()];
+        let has = |node: &Value, class: &str| {
+            node["exception"].as_array().into_iter().flatten().any(|it| it["type"] == class)
+        };
+        let mut edges = graph["edges"].as_array().unwrap().iter();
+        assert!(edges.any(|it| it["row"].is_u64() && has(node(&it["from"]), GONE)), "{graph}");
+        let leaving = |class: &str| {
+            let mut nodes = graph["nodes"].as_array().unwrap().iter();
+            nodes.any(|it| it["kind"] == "exceptional-return" && has(it, class))
+        };
+        assert_eq!((leaving(GONE), leaving("Loaders$Refuses")), (waits, true), "{graph}");
+        let mut calls = graph["calls"].as_array().unwrap().iter();
+        assert!(calls.any(|it| is_load(it) && texts(&it["targets"]).contains(OWN)), "{graph}");
+    }
+}
+
+#[test]
+fn what_a_handler_takes_there_it_throws_again() {
+    let graphs = ask("cfg", "none", &["--link-errors", "-m", "asks.Uses.thrownAgain"]);
+    let nodes = graphs[0]["nodes"].as_array().unwrap();
+    let catch = nodes[1]["pc"].as_i64().unwrap();
+    let mut again =
+        nodes.iter().filter(|it| it["kind"] == "exceptional-return" && it["pc"].as_i64() > Some(catch));
+    let refuses =
+        again.any(|it| it["exception"].as_array().unwrap().iter().any(|it| it["type"] == "Loaders$Refuses"));
+    assert!(refuses, "{}", graphs[0]);
+}
+
+#[test]
+fn a_chain_leads_through_the_loader() {
+    let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    it.args(["explain", "--quiet", "--output-format", "jsonl", "--jdk", "none", "--link-errors"]);
+    it.args(["--world", "closed", "-m", "asks.Uses.aConstant@2"]).arg(folder());
+    let out = it.output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let records: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let refuses = records.iter().find(|it| it["what"]["type"] == "Loaders$Refuses").expect("it is explained");
+    let chain: Vec<(&str, &str)> = refuses["chain"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["fact"].as_str().unwrap(), it["rule"].as_str().unwrap_or("")))
+        .collect();
+    let expected =
+        [("method", "JVMS 2.10"), ("load", "JVMS 5.3.2"), ("method", "JVMS 2.10"), ("raised", "JVMS 6.5")];
+    assert_eq!(chain, expected);
+    let call = records.iter().find(|it| it["kind"] == "load").expect("the call is explained");
+    assert_eq!(call["rule"], "JVMS 5.3.2");
+    let because = call["because"].as_array().unwrap();
+    let own = because.iter().find(|it| it["target"] == OWN).expect("of the target");
+    assert_eq!(
+        texts(&own["receivers"][0]["chain"]),
+        BTreeSet::from(["Loaders$Own", "java/lang/ClassLoader"])
+    );
+}
+
+#[test]
+fn a_loader_that_is_not_there_may_be_asked_too() {
+    let loads = |calls: &[Value]| calls.iter().filter(|it| is_load(it)).cloned().collect::<Vec<Value>>();
+    let calls = ask("calls", "none", &["--link-errors", "--world", "open", "-m", "asks.Uses.aConstant"]);
+    let calls = loads(&calls);
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0]["open"]["reason"], "outside");
+    assert_eq!(texts(&calls[0]["targets"]), BTreeSet::from([OWN, NEVER]));
+    let throws = ask("throws", "none", &["--link-errors", "--world", "open", "-m", "asks.Uses.aConstant"]);
+    assert!(!throws[0]["open"].is_null(), "{}", throws[0]);
+    let Some(jdk) = jdk::at_least(17) else { return };
+    let home = jdk.home.to_str().unwrap();
+    let calls =
+        loads(&ask("calls", home, &["--link-errors", "--world", "open", "-m", "asks.Uses.aConstant"]));
+    let open = &calls[0]["open"];
+    assert_eq!(
+        (open["reason"].as_str(), open["name"].as_str()),
+        (Some("overridable"), Some("java/lang/ClassLoader"))
+    );
+}
+
+#[test]
+fn a_loader_that_is_never_made_is_not_asked() {
+    let Some(jdk) = jdk::at_least(17) else { return };
+    let home = jdk.home.to_str().unwrap();
+    let targets = |more: &[&str]| {
+        let args = [&["--link-errors", "-m", "Loaders.sneak"], more].concat();
+        let calls = ask("calls", home, &args);
+        let load = calls.into_iter().find(is_load).expect("it makes an exception");
+        texts(&load["targets"]).into_iter().map(str::to_owned).collect::<BTreeSet<String>>()
+    };
+    let inherited = "java/lang/ClassLoader.loadClass(Ljava/lang/String;)Ljava/lang/Class;";
+    assert_eq!(targets(&[]), [OWN, NEVER, inherited].map(str::to_owned).into());
+    assert_eq!(targets(&["--rta"]), [OWN, inherited].map(str::to_owned).into());
+}

@@ -1,0 +1,46 @@
+//! The classes that instructions name otherwise than by a call, an access to a field, or the making of an object: resolving
+//! them may run code too (JVMS §5.4.3).
+
+use bir::body::{Body, Check, Expr, Instr, Row};
+use classfile::descriptor::FieldType;
+use classfile::names::{ClassName, Descriptor};
+
+use crate::throwables::well_known;
+
+/// Calls `f` with the classes that an instruction names by itself: as the type of a cast, or of the array that it makes.
+pub fn named_by_instr(instr: &Instr, f: &mut dyn FnMut(ClassName)) {
+    match *instr {
+        Instr::Assert(Check::Cast(class, _))
+        | Instr::NewArray(_, class, _)
+        | Instr::MultiNewArray(_, class, _) => f(class),
+        _ => {}
+    }
+}
+
+/// The same for one expression without its operands: for `instanceof` and constants. The cast of an expression has an
+/// assertion before it.
+pub fn named_by_expr(body: &Body, expr: &Expr, f: &mut dyn FnMut(ClassName)) {
+    match *expr {
+        Expr::InstanceOf(class, _) | Expr::Class(class) => f(class),
+        Expr::MethodType(descriptor) => named_by_type(descriptor, f),
+        Expr::MethodHandle(handle) => {
+            let Some(handle) = body.handles.get(handle as usize) else { return };
+            let member = handle.member.get();
+            f(member.class);
+            named_by_type(member.descriptor, f);
+            member.descriptor.field_type().and_then(FieldType::class).into_iter().for_each(f);
+        }
+        _ => {}
+    }
+}
+
+fn named_by_type(descriptor: Descriptor, f: &mut dyn FnMut(ClassName)) {
+    let Some(it) = descriptor.method_type() else { return };
+    it.params().chain(it.ret()).filter_map(FieldType::class).for_each(f);
+}
+
+/// Whether a row of the table names Throwable. The JVM resolves the class of a row when something is thrown under it.
+/// Others were loaded by the verifier when the class was linked, but before release 17 not this one.
+pub fn names_throwable(row: &Row) -> bool {
+    row.catch_type == Some(well_known().throwable)
+}

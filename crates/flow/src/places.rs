@@ -1,0 +1,63 @@
+//! Where in the bytecode the expressions of an instruction may come from.
+//!
+//! What is on the stack without reading the heap waits for the instruction that uses it. So resolving a class or field may
+//! belong to an earlier place than the instruction that holds the expression, under other rows: `ldc` in a `try` block, used
+//! by the `return` behind it. But it never waits across a place where control joins.
+
+use bir::body::{Body, Instr, ordinal};
+
+/// A walk over the instructions, in ascending order, that keeps the rows which may have covered where their expressions
+/// come from.
+pub struct EarlierRows {
+    /// For each instruction the first from which control only falls through to it.
+    firsts: Vec<u32>,
+    /// Rows by start and by end; the second column is the row's index.
+    starts: Vec<(u32, u32)>,
+    ends: Vec<(u32, u32)>,
+    next_start: usize,
+    next_end: usize,
+    active: Vec<u32>,
+}
+
+impl EarlierRows {
+    /// Before the first instruction.
+    pub fn new(body: &Body) -> Self {
+        let mut joins = vec![false; body.instrs.len() + 1];
+        for (id, instr) in body.instrs.iter() {
+            body.jumps(instr, |it| joins[ordinal(it) as usize] = true);
+            joins[ordinal(id) as usize] |= matches!(instr, Instr::Catch(_));
+            joins[ordinal(id) as usize + 1] |= !instr.falls_through();
+        }
+        let mut first = 0;
+        let firsts = (0u32..).zip(&joins).map(|(i, &joins)| {
+            first = if joins { i } else { first };
+            first
+        });
+        let rows = || body.rows.iter().zip(0u32..);
+        let mut starts: Vec<_> = rows().map(|(row, i)| (ordinal(row.start), i)).collect();
+        let mut ends: Vec<_> = rows().map(|(row, i)| (row.end, i)).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        EarlierRows { firsts: firsts.collect(), starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
+    }
+
+    /// The rows for the instruction with this number, in the order of the table: those that cover it too. Never ask for an
+    /// earlier one afterwards.
+    pub fn at(&mut self, instr: u32) -> &[u32] {
+        let first = self.firsts.get(instr as usize).copied().unwrap_or(instr);
+        while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
+            if let Err(i) = self.active.binary_search(&row) {
+                self.active.insert(i, row);
+            }
+            self.next_start += 1;
+        }
+        // A row of bytecode that came to nothing by itself ends where it starts.
+        while let Some(&(_, row)) = self.ends.get(self.next_end).filter(|it| it.0 < first) {
+            if let Ok(i) = self.active.binary_search(&row) {
+                self.active.remove(i);
+            }
+            self.next_end += 1;
+        }
+        &self.active
+    }
+}

@@ -1,0 +1,5 @@
+package asks;
+
+public interface Able {
+    int can();
+}
