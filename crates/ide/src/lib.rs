@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod blocks;
+pub mod difference;
 pub mod entries;
 pub mod explain;
 pub mod hints;
@@ -43,3 +44,4 @@ pub use flow::facts::MethodFacts;
 pub use flow::universe::Part;
 pub use program::hierarchy::{Owner, ProblemKind};
 pub use program::input::{Role, Settings, WorldKind};
+pub use vfs::identity::EntryIdentity;

@@ -158,7 +158,7 @@ pub struct OpenPart {
 }
 
 /// A step on the way from a method to the reason for something that it lets out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// This method lets it out.
     Method(MethodName),
@@ -179,7 +179,7 @@ pub enum Step {
 }
 
 /// What raises something.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
     /// An instruction of the method before.
     Instruction,

@@ -30,7 +30,7 @@ use crate::summary::{CodeSummary, MethodSummary};
 pub struct SetRef(pub u32);
 
 /// The final graph of a method.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
     /// Nodes and edges.
     pub cfg: Cfg<SetRef>,

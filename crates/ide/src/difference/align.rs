@@ -1,0 +1,82 @@
+//! Which instructions of two bodies of one method are the same.
+//!
+//! An edit moves all behind it: ordinals, temporaries and labels get other numbers. So bodies are aligned first, by what
+//! each instruction says without those numbers (a longest common subsequence, after Myers: *An O(ND) Difference
+//! Algorithm and Its Variations*, 1986).
+
+use analysis::parts::MethodCode;
+use bir::body::{Body, Instr, InstrId, ordinal};
+use bir::print;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// For each instruction of the old body the one of the new body that it became, if any.
+pub(super) struct Alignment(Vec<Option<u32>>);
+
+impl Alignment {
+    pub(super) fn new(old: &MethodCode, new: &MethodCode) -> Self {
+        if old.body == new.body {
+            return Alignment((0..old.body.instrs.len() as u32).map(Some).collect());
+        }
+        let (before, after) = (texts(&old.body), texts(&new.body));
+        let mut acc = vec![None; before.len()];
+        for op in capture_diff_slices(Algorithm::Myers, &before, &after) {
+            if let DiffOp::Equal { old_index, new_index, len } = op {
+                for i in 0..len {
+                    acc[old_index + i] = Some((new_index + i) as u32);
+                }
+            }
+        }
+        Alignment(acc)
+    }
+
+    /// What the instruction of the old body became.
+    pub(super) fn of(&self, instr: InstrId) -> Option<u32> {
+        self.0.get(ordinal(instr) as usize).copied().flatten()
+    }
+}
+
+fn texts(body: &Body) -> Vec<String> {
+    body.instrs.iter().map(|(id, _)| without_temporaries(&without_targets(body, id))).collect()
+}
+
+/// The text without the ordinals that jumps go to.
+fn without_targets(body: &Body, id: InstrId) -> String {
+    let keys = |table: u32| -> Vec<i32> {
+        body.switches.get(table as usize).map_or_else(Vec::new, |it| it.cases.iter().map(|it| it.0).collect())
+    };
+    match body.instrs[id] {
+        Instr::Goto(_) => "goto".to_owned(),
+        Instr::If(cond, a, b, _) => {
+            format!("if {} {cond:?} {}", print::expr(body, a), print::expr(body, b))
+        }
+        Instr::Switch(e, table) => format!("switch {} {:?}", print::expr(body, e), keys(table)),
+        Instr::Ret(e, _) => format!("ret {}", print::expr(body, e)),
+        _ => print::instr(body, id),
+    }
+}
+
+/// The text without the numbers of temporaries.
+fn without_temporaries(text: &str) -> String {
+    let mut acc = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(c) = rest.chars().next() {
+        acc.push(c);
+        rest = &rest[c.len_utf8()..];
+        if before == '$' && c.is_ascii_lowercase() {
+            rest = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+        }
+        before = c;
+    }
+    acc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_temporaries_do_not_count() {
+        assert_eq!(without_temporaries("$a3 := a0->p/L1.f2:I"), "$a := a0->p/L1.f2:I");
+    }
+}
