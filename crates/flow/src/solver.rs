@@ -7,6 +7,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::convert::Infallible;
+use std::hash::Hash;
+
+use crate::components;
 
 /// A node of one system: its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -24,7 +28,7 @@ impl FunctionId {
 /// A join semilattice of finite height with functions on it.
 pub trait Lattice {
     /// An element; equal elements are equal values.
-    type Value: Copy + Eq;
+    type Value: Copy + Eq + Hash;
 
     /// The least element.
     fn bottom(&self) -> Self::Value;
@@ -112,7 +116,8 @@ pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution
     Solution { components, values }
 }
 
-fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::Value) -> L::Value {
+/// What comes out of a function.
+pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::Value) -> L::Value {
     if function == FunctionId::IDENTITY { value } else { lattice.apply(function, value) }
 }
 
@@ -189,57 +194,17 @@ fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
     (first, members)
 }
 
-/// Tarjan's strongly connected components over the identities, without recursion. What flows into a component by
-/// identities has smaller numbers.
+/// Strongly connected components over the identities. What flows into a component by identities has smaller numbers.
 fn components<V>(system: &System<V>) -> (Vec<u32>, usize) {
-    const NONE: u32 = u32::MAX;
     let n = system.values.len();
-    let mut index = vec![NONE; n];
-    let mut low = vec![0; n];
-    let mut component = vec![NONE; n];
-    let (mut stack, mut calls): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
-    let (mut next, mut count) = (0, 0);
-    for root in 0..n as u32 {
-        if index[root as usize] != NONE {
-            continue;
-        }
-        calls.push((root, system.starts[root as usize]));
-        while let Some(&mut (node, ref mut edge)) = calls.last_mut() {
-            let v = node as usize;
-            if index[v] == NONE {
-                (index[v], low[v]) = (next, next);
-                next += 1;
-                stack.push(node);
-            }
-            if *edge < system.starts[v + 1] {
-                let (to, function) = system.edges[*edge as usize];
-                *edge += 1;
-                if function != FunctionId::IDENTITY {
-                    continue;
-                }
-                let w = to.0 as usize;
-                if index[w] == NONE {
-                    calls.push((to.0, system.starts[w]));
-                } else if component[w] == NONE {
-                    low[v] = low[v].min(index[w]);
-                }
-                continue;
-            }
-            if low[v] == index[v] {
-                while let Some(it) = stack.pop() {
-                    component[it as usize] = count;
-                    if it == node {
-                        break;
-                    }
-                }
-                count += 1;
-            }
-            calls.pop();
-            if let Some(&(parent, _)) = calls.last() {
-                low[parent as usize] = low[parent as usize].min(low[v]);
-            }
-        }
-    }
+    let successor = |node: u32, cursor: &mut u32| {
+        let edges = system.edges_of(node as usize).get(*cursor as usize..).unwrap_or_default();
+        let skipped = edges.iter().position(|it| it.1 == FunctionId::IDENTITY);
+        *cursor += skipped.unwrap_or(edges.len()) as u32 + 1;
+        skipped.map(|it| edges[it].0.0)
+    };
+    let Ok((component, count)) =
+        components::components(n, 0..n as u32, successor, || Ok::<(), Infallible>(()));
     (component, count as usize)
 }
 

@@ -1,0 +1,90 @@
+//! Strongly connected components of a graph that is given by its successors: Tarjan, "Depth-first search and linear
+//! graph algorithms" (1972), without recursion. Knows nothing of lattices.
+
+const NONE: u32 = u32::MAX;
+
+/// The component of each node, and how many there are. What a component reaches has smaller numbers.
+///
+/// `successor` gives the next successor of a node and moves the cursor, which starts at 0; `roots` is where searches
+/// begin, in this order. A node that no root reaches keeps the number `u32::MAX`. `step` is called for each step and may
+/// stop the search.
+pub(crate) fn components<E>(
+    n: usize,
+    roots: impl IntoIterator<Item = u32>,
+    mut successor: impl FnMut(u32, &mut u32) -> Option<u32>,
+    mut step: impl FnMut() -> Result<(), E>,
+) -> Result<(Vec<u32>, u32), E> {
+    let mut index = vec![NONE; n];
+    let mut low = vec![0; n];
+    let mut component = vec![NONE; n];
+    let (mut stack, mut calls): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+    let (mut next, mut count) = (0, 0);
+    for root in roots {
+        if index[root as usize] != NONE {
+            continue;
+        }
+        calls.push((root, 0));
+        while let Some(&mut (node, ref mut cursor)) = calls.last_mut() {
+            step()?;
+            let v = node as usize;
+            if index[v] == NONE {
+                (index[v], low[v]) = (next, next);
+                next += 1;
+                stack.push(node);
+            }
+            if let Some(to) = successor(node, cursor) {
+                let w = to as usize;
+                if index[w] == NONE {
+                    calls.push((to, 0));
+                } else if component[w] == NONE {
+                    low[v] = low[v].min(index[w]);
+                }
+                continue;
+            }
+            if low[v] == index[v] {
+                while let Some(it) = stack.pop() {
+                    component[it as usize] = count;
+                    if it == node {
+                        break;
+                    }
+                }
+                count += 1;
+            }
+            calls.pop();
+            if let Some(&(parent, _)) = calls.last() {
+                low[parent as usize] = low[parent as usize].min(low[v]);
+            }
+        }
+    }
+    Ok((component, count))
+}
+
+/// The nodes that `roots` reach in the order in which a depth-first search leaves them: what a node reaches comes before
+/// it, unless it reaches the node too.
+pub(crate) fn postorder<E>(
+    n: usize,
+    roots: impl IntoIterator<Item = u32>,
+    mut successor: impl FnMut(u32, &mut u32) -> Option<u32>,
+    mut step: impl FnMut() -> Result<(), E>,
+) -> Result<Vec<u32>, E> {
+    let mut seen = vec![false; n];
+    let (mut order, mut calls) = (Vec::with_capacity(n), Vec::new());
+    for root in roots {
+        if std::mem::replace(&mut seen[root as usize], true) {
+            continue;
+        }
+        calls.push((root, 0));
+        while let Some(&mut (node, ref mut cursor)) = calls.last_mut() {
+            step()?;
+            match successor(node, cursor) {
+                Some(to) if std::mem::replace(&mut seen[to as usize], true) => {}
+                Some(to) => calls.push((to, 0)),
+                None => {
+                    order.push(node);
+                    calls.pop();
+                }
+            }
+        }
+    }
+    Ok(order)
+}

@@ -1,0 +1,141 @@
+//! Brings edits into the graph, and says what they disturb.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashSet;
+
+use super::Incremental;
+use super::fuel::{Cancelled, Fuel, OPERATION};
+use super::graph::Change;
+use super::history::Round;
+use super::parts::ComponentId;
+use crate::solver::{FunctionId, Lattice, NodeId};
+
+/// How many edges are changed before somebody is asked whether to go on.
+const AT_ONCE: usize = 64;
+
+impl<V: Copy + Eq + Hash> Incremental<V> {
+    /// Lets everything be looked at into which something flows through a function that means something else now.
+    pub(super) fn apply_functions<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
+    where
+        L: Lattice<Value = V>,
+    {
+        while let Some(&function) = self.changed_functions.last() {
+            let mut counted = FxHashSet::default();
+            let mut i = 0;
+            while let Some(&node) = self.graph.nodes_through(function).get(i) {
+                i += 1;
+                fuel.spend(1)?;
+                // A new node is looked at anyway.
+                if (node.0 as usize) >= self.parts.n_nodes() || !self.graph.has_through(node, function) {
+                    continue;
+                }
+                let id = self.parts.of(node);
+                let Some(counts) = &mut self.parts.get_mut(id).counts else {
+                    self.wait(id, Round::FIRST);
+                    continue;
+                };
+                if counted.insert(id) {
+                    let mut from = Round::NEVER;
+                    let result = counts.refresh(lattice, function, &mut from, fuel);
+                    self.wait(id, from);
+                    result?;
+                }
+            }
+            self.changed_functions.pop();
+            self.statistics.changed_functions += 1;
+        }
+        Ok(())
+    }
+
+    /// Applies all edits.
+    pub(super) fn apply_edits<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
+    where
+        L: Lattice<Value = V>,
+    {
+        self.place_new_nodes(fuel)?;
+        while let Some(&node) = self.edited.last() {
+            self.apply_edit(lattice, node, fuel)?;
+            self.wanted.remove(&node);
+            self.edited.pop();
+        }
+        Ok(())
+    }
+
+    /// New nodes come last in the order: what they need is there, and who needs them comes in the same edit.
+    fn place_new_nodes(&mut self, fuel: &mut Fuel) -> Result<(), Cancelled> {
+        self.marks.grow(self.graph.n_nodes());
+        while self.parts.n_nodes() < self.graph.n_nodes() {
+            fuel.spend(1)?;
+            let id = self.parts.add(self.constant());
+            self.parts.place(id);
+            self.order.put_last();
+            self.work.grow(self.parts.len());
+            self.wait(id, Round::FIRST);
+        }
+        Ok(())
+    }
+
+    fn apply_edit<L>(&mut self, lattice: &mut L, node: NodeId, fuel: &mut Fuel) -> Result<(), Cancelled>
+    where
+        L: Lattice<Value = V>,
+    {
+        let Some(wanted) = self.wanted.get(&node) else { return Ok(()) };
+        let (new, old) = (wanted.value, self.graph.value(node));
+        if new != old {
+            fuel.owe(2 * OPERATION);
+            self.graph.set_value(node, new);
+            let id = self.parts.of(node);
+            let key = |value| (Round::FIRST, FunctionId::IDENTITY, value);
+            let counted = self.recount(lattice, id, id, |counts, lattice, _| {
+                counts.comes(lattice, key(new)).min(counts.goes(lattice, key(old)))
+            });
+            if !counted {
+                self.wait(id, Round::FIRST);
+            }
+        }
+        while let Some(wanted) = self.wanted.get(&node) {
+            fuel.spend(1 + wanted.edges.len() as u32 / 16)?;
+            let changes = self.graph.differences(node, &wanted.edges, AT_ONCE);
+            if changes.is_empty() {
+                break;
+            }
+            let before = self.graph.edges(node).len();
+            self.graph.change(node, &changes);
+            let id = self.parts.of(node);
+            let component = self.parts.get_mut(id);
+            component.n_edges = component.n_edges + self.graph.edges(node).len() - before;
+            for it in changes {
+                fuel.owe(2 * OPERATION);
+                self.edge_changed(lattice, (node, id), it);
+            }
+        }
+        Ok(())
+    }
+
+    fn edge_changed<L>(&mut self, lattice: &mut L, (node, id): (NodeId, ComponentId), change: Change)
+    where
+        L: Lattice<Value = V>,
+    {
+        let Change { comes, of: from, function } = change;
+        let of = self.parts.of(from);
+        if self.is_inner(id, of, function) {
+            if !comes {
+                self.doubts.entry(id).or_default().push((node, from));
+            }
+            return;
+        }
+        let against = self.is_against(id, of);
+        self.statistics.against += u64::from(comes && against);
+        let counted = self.recount(lattice, id, of, |counts, lattice, history| {
+            if comes {
+                counts.edge_comes(lattice, function, against, history)
+            } else {
+                counts.edge_goes(lattice, function, against, history)
+            }
+        });
+        if !counted {
+            self.wait(id, Round::FIRST);
+        }
+    }
+}

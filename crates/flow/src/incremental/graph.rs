@@ -1,0 +1,252 @@
+//! The system as a graph that can be walked both ways and changed edge by edge. Knows nothing of solutions.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashSet;
+
+use crate::solver::{FunctionId, NodeId, System};
+
+/// What flows into a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    /// From where.
+    pub(super) of: NodeId,
+    /// Through what.
+    pub(super) function: FunctionId,
+    /// The place among the users of `of`.
+    at: u32,
+}
+
+/// Where something flows that comes from a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct User {
+    /// To where.
+    pub(super) node: NodeId,
+    /// Through what.
+    pub(super) function: FunctionId,
+}
+
+/// A difference between the edges that a node has and those that it shall have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    /// Whether the edge comes or goes.
+    pub(super) comes: bool,
+    /// From where it leads.
+    pub(super) of: NodeId,
+    /// Through what.
+    pub(super) function: FunctionId,
+}
+
+#[derive(Clone, Debug)]
+struct Node<V> {
+    value: V,
+    /// Sorted, each once.
+    edges: Vec<Edge>,
+    users: Vec<User>,
+}
+
+/// The nodes with edges through a function. May name some that have none any more, and some twice.
+#[derive(Clone, Debug, Default)]
+struct Through {
+    nodes: Vec<NodeId>,
+    n_edges: usize,
+}
+
+/// The nodes with their values and edges.
+#[derive(Clone, Debug)]
+pub(super) struct Graph<V> {
+    nodes: Vec<Node<V>>,
+    through: Vec<Through>,
+}
+
+/// Edges as [`Graph`] takes them: sorted, each once.
+pub(super) type Edges = [(NodeId, FunctionId)];
+
+fn key(of: NodeId, function: FunctionId) -> (u32, u32) {
+    (of.0, function.0)
+}
+
+/// Brings edges into the form of [`Edges`].
+pub(super) fn sort(edges: &mut Vec<(NodeId, FunctionId)>) {
+    edges.sort_unstable_by_key(|it| key(it.0, it.1));
+    edges.dedup();
+}
+
+impl<V: Copy + Eq> Graph<V> {
+    /// No nodes.
+    pub(super) fn new() -> Self {
+        Graph { nodes: Vec::new(), through: Vec::new() }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Another node.
+    pub(super) fn add(&mut self, value: V) -> NodeId {
+        self.nodes.push(Node { value, edges: Vec::new(), users: Vec::new() });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// The value that a node has of itself.
+    pub(super) fn value(&self, node: NodeId) -> V {
+        self.nodes[node.0 as usize].value
+    }
+
+    /// Gives a node a value of its own.
+    pub(super) fn set_value(&mut self, node: NodeId, value: V) {
+        self.nodes[node.0 as usize].value = value;
+    }
+
+    /// What flows into a node.
+    pub(super) fn edges(&self, node: NodeId) -> &[Edge] {
+        &self.nodes[node.0 as usize].edges
+    }
+
+    /// Where something flows that comes from a node.
+    pub(super) fn users(&self, node: NodeId) -> &[User] {
+        &self.nodes[node.0 as usize].users
+    }
+
+    /// Whether a node has these edges.
+    pub(super) fn has(&self, node: NodeId, wanted: &Edges) -> bool {
+        let edges = self.edges(node).iter().map(|it| (it.of, it.function));
+        edges.eq(wanted.iter().copied())
+    }
+
+    /// The first differences, at most `limit`, between the edges of a node and others.
+    pub(super) fn differences(&self, node: NodeId, wanted: &Edges, limit: usize) -> Vec<Change> {
+        let (mut old, mut new) = (self.edges(node).iter().peekable(), wanted.iter().peekable());
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let a = old.peek().map(|it| key(it.of, it.function));
+            let b = new.peek().map(|it| key(it.0, it.1));
+            let side = match (a, b) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => a.cmp(&b),
+            };
+            let gone = if side.is_le() { old.next() } else { None };
+            let come = if side.is_ge() { new.next() } else { None };
+            match (gone, come) {
+                (Some(it), None) => found.push(Change { comes: false, of: it.of, function: it.function }),
+                (None, Some(&(of, function))) => found.push(Change { comes: true, of, function }),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Makes changes that [`Graph::differences`] found.
+    pub(super) fn change(&mut self, node: NodeId, changes: &[Change]) {
+        for it in changes.iter().filter(|it| !it.comes) {
+            self.unlink(node, it.of, it.function);
+        }
+        let old = std::mem::take(&mut self.nodes[node.0 as usize].edges);
+        let mut edges = Vec::with_capacity((old.len() + changes.len()).min(old.len() * 2 + 8));
+        let mut old = old.into_iter().peekable();
+        for it in changes {
+            let change = key(it.of, it.function);
+            while let Some(edge) = old.next_if(|edge| key(edge.of, edge.function) < change) {
+                edges.push(edge);
+            }
+            if it.comes {
+                edges.push(self.link(node, it.of, it.function));
+            } else {
+                old.next();
+            }
+        }
+        edges.extend(old);
+        self.nodes[node.0 as usize].edges = edges;
+    }
+
+    fn link(&mut self, node: NodeId, of: NodeId, function: FunctionId) -> Edge {
+        let users = &mut self.nodes[of.0 as usize].users;
+        users.push(User { node, function });
+        let at = users.len() as u32 - 1;
+        if function != FunctionId::IDENTITY {
+            let index = function.0 as usize;
+            if self.through.len() <= index {
+                self.through.resize_with(index + 1, Through::default);
+            }
+            self.through[index].nodes.push(node);
+            self.through[index].n_edges += 1;
+        }
+        Edge { of, function, at }
+    }
+
+    /// Takes an edge out of the users. It stays among the edges of its node.
+    fn unlink(&mut self, node: NodeId, of: NodeId, function: FunctionId) {
+        let Some(edge) = self.find(node, of, function) else { return };
+        let at = edge.at;
+        let users = &mut self.nodes[of.0 as usize].users;
+        users.swap_remove(at as usize);
+        if let Some(&moved) = users.get(at as usize)
+            && let Some(edge) = self.find(moved.node, of, moved.function)
+        {
+            edge.at = at;
+        }
+        if function == FunctionId::IDENTITY {
+            return;
+        }
+        let through = &mut self.through[function.0 as usize];
+        through.n_edges -= 1;
+        if through.nodes.len() > 2 * through.n_edges + 16 {
+            let mut nodes = std::mem::take(&mut through.nodes);
+            let mut seen = FxHashSet::default();
+            nodes.retain(|&it| seen.insert(it) && self.has_through(it, function));
+            self.through[function.0 as usize].nodes = nodes;
+        }
+    }
+
+    fn find(&mut self, node: NodeId, of: NodeId, function: FunctionId) -> Option<&mut Edge> {
+        let edges = &mut self.nodes[node.0 as usize].edges;
+        let found = edges.binary_search_by_key(&key(of, function), |it| key(it.of, it.function));
+        found.ok().map(|it| &mut edges[it])
+    }
+
+    /// The nodes that have an edge through a function. May name some twice, and some that have none any more.
+    pub(super) fn nodes_through(&self, function: FunctionId) -> &[NodeId] {
+        self.through.get(function.0 as usize).map_or(&[], |it| &it.nodes)
+    }
+
+    /// Whether a node has an edge through a function.
+    pub(super) fn has_through(&self, node: NodeId, function: FunctionId) -> bool {
+        self.edges(node).iter().any(|it| it.function == function)
+    }
+
+    /// The same as a list, with other values and edges for some nodes.
+    pub(super) fn system<'a>(&'a self, other: impl Fn(NodeId) -> Option<(V, &'a Edges)>) -> System<V> {
+        let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
+        for node in (0..self.nodes.len() as u32).map(NodeId) {
+            if let Some((value, edges)) = other(node) {
+                acc.values.push(value);
+                acc.edges.extend_from_slice(edges);
+            } else {
+                acc.values.push(self.value(node));
+                acc.edges.extend(self.edges(node).iter().map(|it| (it.of, it.function)));
+            }
+            acc.starts.push(acc.edges.len() as u32);
+        }
+        acc
+    }
+
+    /// Whether users and edges are the same seen from both sides.
+    #[cfg(test)]
+    pub(super) fn is_sound(&self) -> bool {
+        let nodes = || (0..self.nodes.len() as u32).map(NodeId);
+        let n_users: usize = self.nodes.iter().map(|it| it.users.len()).sum();
+        n_users == nodes().map(|it| self.edges(it).len()).sum()
+            && nodes().all(|node| {
+                self.edges(node).is_sorted_by_key(|it| key(it.of, it.function))
+                    && self.edges(node).iter().all(|edge| {
+                        let user = self.users(edge.of)[edge.at as usize];
+                        (user.node, user.function) == (node, edge.function)
+                            && (edge.function == FunctionId::IDENTITY
+                                || self.through[edge.function.0 as usize].nodes.contains(&node))
+                    })
+            })
+    }
+}
