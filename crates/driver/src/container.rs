@@ -48,7 +48,7 @@ pub enum Role {
 }
 
 /// Who looks for the classes of a container when the program runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Loader {
     /// The JVM, on the class path.
     ClassPath,
@@ -73,9 +73,23 @@ pub struct ClassEntry {
 /// Where the bytes of an entry are.
 #[derive(Clone)]
 pub(crate) enum Place {
-    File(PathBuf),
+    File(FilePlace),
     Zip(ZipEntry),
     Image(Location),
+}
+
+/// A class file.
+#[derive(Clone)]
+pub(crate) struct FilePlace {
+    pub(crate) path: PathBuf,
+    /// What was in it. Without it the file is read when it is asked for, and may have changed by then.
+    pub(crate) content: Option<Arc<FileContent>>,
+}
+
+/// What was read from a class file, or why nothing could be.
+pub(crate) struct FileContent {
+    pub(crate) bytes: Result<Box<[u8]>, String>,
+    pub(crate) identity: EntryIdentity,
 }
 
 /// What holds the bytes of a container.
@@ -169,6 +183,18 @@ impl LoadedContainer {
         }
     }
 
+    /// Whether this folder, or class file by itself, has what another one has that was read at the same place.
+    pub(crate) fn has_content_of(&self, other: &LoadedContainer) -> bool {
+        let is_same = |(a, b): (&ClassEntry, &ClassEntry)| {
+            let content = |it: &ClassEntry| match &it.place {
+                Place::File(it) => it.content.clone(),
+                _ => None,
+            };
+            a.member == b.member && content(a).zip(content(b)).is_some_and(|it| Arc::ptr_eq(&it.0, &it.1))
+        };
+        self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
+    }
+
     /// The display path of an entry: `outer.jar!/inner.jar!/p/C.class`.
     pub fn display(&self, entry: &ClassEntry) -> String {
         match self.store {
@@ -181,7 +207,7 @@ impl LoadedContainer {
     /// The bytes of an entry.
     pub fn bytes<'a>(
         &'a self,
-        entry: &ClassEntry,
+        entry: &'a ClassEntry,
         scratch: &'a mut Scratch,
     ) -> Result<ClassBytes<'a>, Problem> {
         if scratch.buffer.capacity() > KEEP_BUFFER {
@@ -189,7 +215,10 @@ impl LoadedContainer {
         }
         let plain = |bytes: Result<&'a [u8], String>| bytes.map(|bytes| (bytes, None));
         let read = match (&self.store, &entry.place) {
-            (Store::Files, Place::File(path)) => plain(read_file(path, &mut scratch.buffer)),
+            (Store::Files, Place::File(FilePlace { content: Some(it), .. })) => {
+                plain(it.bytes.as_deref().map_err(Clone::clone))
+            }
+            (Store::Files, Place::File(it)) => plain(read_file(&it.path, &mut scratch.buffer)),
             (Store::Zip(zip), Place::Zip(place)) => {
                 entry_bytes(zip, place, &mut scratch.inflater, &mut scratch.buffer)
             }
@@ -210,8 +239,11 @@ impl LoadedContainer {
     /// The identity of an entry's content. Unpacks nothing.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
-            (Store::Files, Place::File(path)) => {
-                read_file(path, &mut scratch.buffer).map(EntryIdentity::of_bytes)
+            (Store::Files, Place::File(FilePlace { content: Some(it), .. })) => {
+                it.bytes.as_ref().map(|_| it.identity).map_err(Clone::clone)
+            }
+            (Store::Files, Place::File(it)) => {
+                read_file(&it.path, &mut scratch.buffer).map(EntryIdentity::of_bytes)
             }
             (Store::Zip(zip), Place::Zip(place)) => {
                 let of = |stored| EntryIdentity::of_entry(place.method, place.size(), place.crc, stored);
@@ -263,8 +295,16 @@ pub(crate) fn entry_bytes<'a>(
     Ok((bytes, note))
 }
 
+impl FileContent {
+    /// Of what was read.
+    pub(crate) fn new(bytes: Result<Box<[u8]>, String>) -> FileContent {
+        let identity = EntryIdentity::of_bytes(bytes.as_deref().unwrap_or_default());
+        FileContent { bytes, identity }
+    }
+}
+
 /// Reads a whole file into `buffer`.
-fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
+pub(crate) fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
     use std::io::Read;
     let read = |buffer: &mut Vec<u8>| {
         buffer.clear();

@@ -1,25 +1,47 @@
 //! Class folders: every class candidate below a folder, in the order of the bytes of their names.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use vfs::manifest::Manifest;
 use vfs::naming::{is_class_name, name_text};
 
-use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Store};
+use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Loader, Place, Store};
+use crate::disk::At;
 use crate::problem::Problem;
+
+/// Who is asked about what lies in a folder.
+pub(crate) trait Files {
+    /// Says that the names in a folder count. Called before they are listed.
+    fn lists(&mut self, folder: &Path);
+
+    /// The content of a class file, or `None` within when it is to be read later, and its size. `None` when it is no part
+    /// of the folder.
+    fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
+}
+
+/// A class file in a folder.
+pub(crate) struct File<'a> {
+    /// Its path.
+    pub(crate) path: &'a Path,
+    /// Whether the last part of the path is a symbolic link.
+    pub(crate) is_link: bool,
+    /// What it is; not of the link.
+    pub(crate) metadata: &'a Metadata,
+}
 
 /// The container of a class folder. `skip` names the folders right below it that are not part of it.
 pub(crate) fn open(
-    folder: &Path,
-    name: &str,
-    role: Role,
-    loader: Loader,
+    at: &At<'_>,
     skip: &[&str],
+    files: &mut dyn Files,
     problems: &mut Vec<Problem>,
 ) -> LoadedContainer {
-    let mut walk = Walk { classes: Vec::new(), problems, visited: BTreeSet::new(), links: Vec::new() };
-    walk.folder(folder, name, String::new(), skip);
+    let At { name, .. } = *at;
+    let mut walk = Walk { files, classes: Vec::new(), problems, visited: BTreeSet::new(), links: Vec::new() };
+    walk.folder(at.path, name, String::new(), skip);
     // Links to folders come last and only lead to folders not seen yet: a loop ends, and a class that can be
     // reached without a link is listed under its own path.
     while !walk.links.is_empty() {
@@ -35,11 +57,11 @@ pub(crate) fn open(
     let manifest = Manifest::default();
     LoadedContainer {
         name,
-        role,
+        role: at.role,
         classes,
         has_paths: true,
-        platform: false,
-        loader,
+        platform: at.platform,
+        loader: at.loader,
         manifest,
         prefix,
         store: Store::Files,
@@ -47,11 +69,12 @@ pub(crate) fn open(
 }
 
 /// The container of a class file given by itself: its path says nothing about its name.
-pub(crate) fn open_file(path: &Path, name: &str, role: Role, size: u64) -> LoadedContainer {
-    let entry = ClassEntry { member: name.into(), root_len: 0, place: Place::File(path.to_owned()), size };
+pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
+    let place = Place::File(FilePlace { path: at.path.to_owned(), content });
+    let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
     LoadedContainer {
-        name: name.to_owned(),
-        role,
+        name: at.name.to_owned(),
+        role: at.role,
         classes: vec![entry],
         has_paths: false,
         platform: false,
@@ -63,6 +86,7 @@ pub(crate) fn open_file(path: &Path, name: &str, role: Role, size: u64) -> Loade
 }
 
 struct Walk<'a> {
+    files: &'a mut dyn Files,
     classes: Vec<ClassEntry>,
     problems: &'a mut Vec<Problem>,
     visited: BTreeSet<PathBuf>,
@@ -75,6 +99,7 @@ impl Walk<'_> {
         let mut stack = vec![(member, folder.to_owned())];
         while let Some((member, folder)) = stack.pop() {
             let skip = if member.is_empty() { skip } else { &[] };
+            self.files.lists(&folder);
             let listed = std::fs::canonicalize(&folder).and_then(|real| {
                 if !self.visited.insert(real) {
                     return Ok(());
@@ -119,8 +144,11 @@ impl Walk<'_> {
         match std::fs::metadata(&path) {
             Ok(it) if it.is_dir() => self.links.push((member, path)),
             Ok(it) if it.is_file() && is_class => {
-                let (place, size) = (Place::File(path), it.len());
-                self.classes.push(ClassEntry { member: member.into(), root_len: 0, place, size });
+                let file = File { path: &path, is_link: file_type.is_symlink(), metadata: &it };
+                if let Some((content, size)) = self.files.class(&file) {
+                    let place = Place::File(FilePlace { path, content });
+                    self.classes.push(ClassEntry { member: member.into(), root_len: 0, place, size });
+                }
             }
             _ => {}
         }

@@ -1,6 +1,5 @@
 //! A JDK image as a container: its class candidates by module and name.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -21,18 +20,13 @@ pub(crate) fn is_image(start: &[u8]) -> bool {
     start.starts_with(&[0xCA, 0xFE, 0xDA, 0xDA]) || start.starts_with(&[0xDA, 0xDA, 0xFE, 0xCA])
 }
 
-/// Opens an image.
-pub(crate) fn open(
-    path: &Path,
+/// The container of an image, its candidates by module, package and name.
+pub(crate) fn list(
+    map: Arc<ImageMap>,
     name: &str,
     role: Role,
     problems: &mut Vec<Problem>,
-) -> anyhow::Result<LoadedContainer> {
-    Ok(list(ImageMap::open(path)?, name, role, problems))
-}
-
-/// The container of an image, its candidates by module, package and name.
-pub(crate) fn list(map: ImageMap, name: &str, role: Role, problems: &mut Vec<Problem>) -> LoadedContainer {
+) -> LoadedContainer {
     let mut packages: FxHashMap<(&[u8], &[u8]), Vec<Resource<'_>>> = FxHashMap::default();
     let mut unreadable = 0usize;
     let mut first = None;
@@ -79,7 +73,7 @@ pub(crate) fn list(map: ImageMap, name: &str, role: Role, problems: &mut Vec<Pro
         loader: Loader::Other,
         manifest: Manifest::default(),
         prefix,
-        store: Store::Image(Arc::new(map)),
+        store: Store::Image(map),
     }
 }
 
@@ -97,12 +91,11 @@ fn class_entry(resource: &Resource<'_>) -> ClassEntry {
 }
 
 /// The release whose compiler made `java/lang/Object` in this image (JVMS table 4.1-A), if it is there.
-pub(crate) fn feature_of(path: &Path) -> Option<u16> {
+pub(crate) fn feature_of(map: &ImageMap) -> Option<u16> {
     use crate::container::Scratch;
-    let map = ImageMap::open(path).ok()?;
     let object = map.image().find(b"/java.base/java/lang/Object.class")?;
     let mut scratch = Scratch::new();
-    let bytes = scratch.image_content(&map, &object.location)?;
+    let bytes = scratch.image_content(map, &object.location)?;
     let major = u16::from_be_bytes(bytes.get(6..8)?.try_into().ok()?);
     major.checked_sub(44)
 }

@@ -41,6 +41,11 @@ impl ImageMap {
         Ok(ImageMap { bytes, header })
     }
 
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
     /// The image.
     pub(crate) fn image(&self) -> Image<'_> {
         self.header.view(self.bytes.as_slice())

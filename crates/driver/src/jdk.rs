@@ -1,13 +1,8 @@
-//! Finding the JDK whose class library the world uses, and what is known of it.
+//! The JDK whose class library the world uses: how it is chosen, and what is known of it.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use camino::{Utf8Path, Utf8PathBuf};
-
-use crate::image;
-use crate::problem::Problem;
+use camino::Utf8PathBuf;
 
 /// Which JDK to use.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +30,9 @@ pub struct JdkInfo {
     pub found_by: &'static str,
 }
 
+/// A JDK that was found.
+pub(crate) type JdkFound = (JdkInfo, JdkFiles);
+
 /// The files of a JDK's class library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum JdkFiles {
@@ -43,9 +41,6 @@ pub(crate) enum JdkFiles {
     /// The jars of JDK 8 and earlier, or jmods.
     Archives(Vec<PathBuf>),
 }
-
-/// The boot class path of a JDK 8, in its order; only what exists counts.
-const BOOT_JARS: [&str; 6] = ["resources.jar", "rt.jar", "jsse.jar", "jce.jar", "charsets.jar", "jfr.jar"];
 
 impl JdkChoice {
     /// The choice that an option's text stands for: a path or `none`.
@@ -64,165 +59,5 @@ impl JdkInfo {
         };
         let implementor = self.implementor.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
         format!("JDK {version}{implementor} at {}, by {}", self.home, self.found_by)
-    }
-}
-
-/// Finds the JDK. `variable` gives environment variables. A choice that names no JDK is an error; a default
-/// that leads nowhere is a note and another try.
-pub(crate) fn find(
-    choice: &JdkChoice,
-    variable: &dyn Fn(&str) -> Option<OsString>,
-    problems: &mut Vec<Problem>,
-) -> anyhow::Result<Option<(JdkInfo, JdkFiles)>> {
-    match choice {
-        JdkChoice::None => Ok(None),
-        JdkChoice::At(path) => at(path, "--jdk").map(Some),
-        JdkChoice::Default => {
-            if let Some(home) = variable("JAVA_HOME").filter(|it| !it.is_empty()) {
-                let found = utf8(PathBuf::from(home)).and_then(|home| at(&home, "JAVA_HOME"));
-                match found {
-                    Ok(found) => return Ok(Some(found)),
-                    Err(error) => {
-                        problems.push(Problem::note("JAVA_HOME", format!("{error:#}; trying the PATH")));
-                    }
-                }
-            }
-            let home = variable("PATH").and_then(|it| home_on_path(&it));
-            Ok(home.and_then(|home| at(&home, "PATH").ok()))
-        }
-    }
-}
-
-/// The JDK with this home or image.
-fn at(path: &Utf8Path, found_by: &'static str) -> anyhow::Result<(JdkInfo, JdkFiles)> {
-    let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
-    let (home, files) = if metadata.is_file() {
-        let home = path.parent().and_then(Utf8Path::parent).filter(|it| it.join("release").is_file());
-        (home.unwrap_or(path), JdkFiles::Image(path.into()))
-    } else {
-        let files = files_of(path.as_std_path());
-        let Some(files) = files else {
-            bail!(
-                "{path}: no JDK: it has neither lib/modules nor lib/rt.jar nor jmods; give its home, an image or `none`"
-            );
-        };
-        (path, files)
-    };
-    let release = std::fs::read_to_string(home.join("release"))
-        .or_else(|_| std::fs::read_to_string(home.join("../release")))
-        .unwrap_or_default();
-    let version = release_value(&release, "JAVA_VERSION");
-    let from_files = || match &files {
-        JdkFiles::Image(image) => image::feature_of(image),
-        JdkFiles::Archives(_) => None,
-    };
-    let feature = version.as_deref().and_then(feature_of_version).or_else(from_files);
-    let implementor = release_value(&release, "IMPLEMENTOR");
-    Ok((JdkInfo { home: home.to_owned(), version, implementor, feature, found_by }, files))
-}
-
-/// The class library below a JDK's or JRE's home, if the folder is one.
-pub(crate) fn files_of(home: &Path) -> Option<JdkFiles> {
-    let image = home.join("lib/modules");
-    if image.is_file() {
-        return Some(JdkFiles::Image(image));
-    }
-    for lib in ["jre/lib", "lib"].map(|it| home.join(it)) {
-        if lib.join("rt.jar").is_file() {
-            let mut jars: Vec<PathBuf> =
-                BOOT_JARS.iter().map(|it| lib.join(it)).filter(|it| it.is_file()).collect();
-            jars.extend(files_with_extension(&lib.join("ext"), "jar"));
-            return Some(JdkFiles::Archives(jars));
-        }
-    }
-    let jmods = files_with_extension(&home.join("jmods"), "jmod");
-    (!jmods.is_empty()).then_some(JdkFiles::Archives(jmods))
-}
-
-/// The modules that a module path stands for, as the JVM reads it: a jar, the folder of a module, or a folder of both.
-pub(crate) fn module_files(paths: &[Utf8PathBuf], problems: &mut Vec<Problem>) -> Vec<Utf8PathBuf> {
-    let is_module = |it: &Path| it.join("module-info.class").is_file();
-    let mut acc = Vec::new();
-    for path in paths {
-        if path.extension() == Some("jmod") {
-            let what = "the JVM takes no jmod on the module path; its classes are missing";
-            problems.push(Problem::error(path.as_str(), what));
-            continue;
-        }
-        if !path.is_dir() || is_module(path.as_std_path()) {
-            acc.push(path.clone());
-            continue;
-        }
-        let before = acc.len();
-        let mut inside: Vec<PathBuf> =
-            std::fs::read_dir(path).into_iter().flatten().flatten().map(|it| it.path()).collect();
-        inside.retain(|it| is_module(it) || it.is_file() && it.extension().is_some_and(|it| it == "jar"));
-        inside.sort();
-        acc.extend(inside.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok()));
-        if acc.len() == before {
-            problems.push(Problem::note(path.as_str(), "a folder without modules on the module path"));
-        }
-    }
-    acc
-}
-
-/// The files right in a folder that have this extension, sorted; none when there is no such folder.
-pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let matches =
-        |it: &PathBuf| it.extension().is_some_and(|it| it.eq_ignore_ascii_case(extension)) && it.is_file();
-    let mut files: Vec<PathBuf> = entries.flatten().map(|it| it.path()).filter(matches).collect();
-    files.sort();
-    files
-}
-
-/// The home of the first `java` on a `PATH` whose home is a JDK; `java` is mostly a link into it.
-fn home_on_path(path: &OsString) -> Option<Utf8PathBuf> {
-    std::env::split_paths(path).find_map(|folder| {
-        let java = std::fs::canonicalize(folder.join("java")).ok()?;
-        let home = java.parent()?.parent()?;
-        files_of(home)?;
-        utf8(home.to_owned()).ok()
-    })
-}
-
-fn utf8(path: PathBuf) -> anyhow::Result<Utf8PathBuf> {
-    Utf8PathBuf::from_path_buf(path).map_err(|it| anyhow::anyhow!("{}: the path is not UTF-8", it.display()))
-}
-
-/// A value of a `release` file: lines `KEY="value"`.
-fn release_value(text: &str, key: &str) -> Option<String> {
-    text.lines().find_map(|line| {
-        let value = line.trim().strip_prefix(key)?.strip_prefix('=')?;
-        Some(value.trim_matches('"').to_owned()).filter(|it| !it.is_empty())
-    })
-}
-
-/// 8 of `1.8.0_402`, 17 of `17.0.15`, 25 of `25-ea`.
-fn feature_of_version(version: &str) -> Option<u16> {
-    let mut numbers = version.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u16>);
-    match numbers.next()?.ok()? {
-        1 => numbers.next()?.ok(),
-        it => Some(it),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_have_a_feature() {
-        assert_eq!(feature_of_version("1.8.0_402"), Some(8));
-        assert_eq!(feature_of_version("17.0.15"), Some(17));
-        assert_eq!(feature_of_version("25-ea"), Some(25));
-        assert_eq!(feature_of_version("x"), None);
-    }
-
-    #[test]
-    fn a_release_file_has_quoted_values() {
-        let text = "IMPLEMENTOR=\"Debian\"\nJAVA_VERSION_DATE=\"2025\"\nJAVA_VERSION=\"17.0.15\"\n";
-        assert_eq!(release_value(text, "JAVA_VERSION").as_deref(), Some("17.0.15"));
-        assert_eq!(release_value(text, "SOURCE"), None);
     }
 }

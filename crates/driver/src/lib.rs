@@ -1,5 +1,5 @@
 //! The only room with I/O and threads: finds the inputs and the JDK, opens containers, gives the bytes of classes,
-//! runs work on all of them in order, and reads the configuration. Of what the bytes mean it asks only
+//! runs work on all of them in order, keeps them current while files change, and reads the configuration. Of what the bytes mean it asks only
 //! what decides where the JVM finds classes: the descriptors of modules.
 
 pub mod problem;
@@ -9,13 +9,19 @@ mod inflate;
 mod zip;
 
 pub mod container;
+pub mod declared;
+pub mod jdk;
+
+mod disk;
 
 mod archive;
-pub mod declared;
 mod folder;
 mod image;
 
-pub mod jdk;
+mod homes;
+mod once;
+mod part;
+
 pub mod nearby;
 
 mod loaders;
@@ -23,6 +29,8 @@ mod modules;
 mod open;
 pub mod packages;
 pub mod world;
+
+pub mod watch;
 
 pub mod config;
 pub mod parallel;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use camino::Utf8PathBuf;
 use rustc_hash::FxHashSet;
 
-use crate::jdk::files_with_extension;
+use crate::homes::files_with_extension;
 use crate::open::path_text;
 use crate::world::{LoadedWorld, WorldSpec, list_archive};
 

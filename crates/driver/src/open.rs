@@ -1,6 +1,5 @@
 //! Opening inputs: tells what a path is, opens it, follows `Class-Path` manifests. Each file is opened once.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,21 +9,23 @@ use rustc_hash::FxHashSet;
 use vfs::manifest::{Manifest, class_path_file};
 use vfs::naming::name_text;
 
-use crate::archive::{ArchiveOpener, Found};
+use crate::archive::Found;
 use crate::container::{Loader, Role};
-use crate::jdk::{self, JdkFiles};
+use crate::disk::{At, Disk, Part, Plan, Step};
+use crate::homes::{files_of, files_with_extension};
+use crate::jdk::JdkFiles;
 use crate::problem::Problem;
-use crate::zip::Blob;
-use crate::{declared, folder, image};
 
 /// Opens inputs in class-path order.
-pub(crate) struct Opener {
+pub(crate) struct Opener<'a> {
     /// The release for which multi-release archives choose.
     pub(crate) release: u16,
     /// The inputs that are the program: such a jar is app even when a manifest names it first.
     pub(crate) app: FxHashSet<PathBuf>,
     /// What lies on the module path.
     pub(crate) modules: FxHashSet<PathBuf>,
+    /// Where files come from.
+    pub(crate) disk: &'a mut dyn Disk,
     /// The containers so far.
     pub(crate) found: Found,
     /// The problems so far.
@@ -34,16 +35,24 @@ pub(crate) struct Opener {
     opened: FxHashSet<PathBuf>,
 }
 
+/// A file or folder that was opened, now or before.
+struct Opened {
+    real: PathBuf,
+    /// The manifest whose `Class-Path` counts; none the second time.
+    manifest: Manifest,
+}
+
 /// Folders of a class folder that are roots of their own, as in an unpacked war or Spring Boot jar.
 const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 
-impl Opener {
+impl<'a> Opener<'a> {
     /// An opener that has opened nothing.
-    pub(crate) fn new(release: u16, app: FxHashSet<PathBuf>, modules: FxHashSet<PathBuf>) -> Opener {
+    pub(crate) fn new(release: u16, disk: &'a mut dyn Disk) -> Opener<'a> {
         Opener {
             release,
-            app,
-            modules,
+            app: FxHashSet::default(),
+            modules: FxHashSet::default(),
+            disk,
             found: Found::default(),
             problems: Vec::new(),
             manifest_exports: Vec::new(),
@@ -56,16 +65,14 @@ impl Opener {
         // Jars whose manifests are still to be followed; the JVM searches them right behind the one naming them.
         let mut stack = vec![(path.to_owned(), role, None::<String>)];
         while let Some((path, role, named_by)) = stack.pop() {
-            let opened = self.open_one(&path, role);
-            // An input counts also where another one's manifest names it first.
-            let is_input = || std::fs::canonicalize(&path).is_ok_and(|it| self.app.contains(&it));
-            if let Ok(manifest) = &opened
-                && is_input()
-            {
-                self.executable(&path, manifest);
-            }
-            match (opened, named_by) {
-                (Ok(manifest), _) => stack.extend(self.class_path(&path, role, &manifest)),
+            match (self.open_one(&path, role, false), named_by) {
+                (Ok(opened), _) => {
+                    // An input counts also where another one's manifest names it first.
+                    if self.app.contains(&opened.real) {
+                        self.executable(&path, &opened.manifest);
+                    }
+                    stack.extend(self.class_path(&path, role, &opened.manifest));
+                }
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(jar)) => {
                     let what = format!("the Class-Path of its manifest: {error:#}; left out, as by the JVM");
@@ -96,15 +103,11 @@ impl Opener {
 
     /// Opens the class library of a JDK.
     pub(crate) fn open_jdk(&mut self, files: &JdkFiles, role: Role) -> anyhow::Result<()> {
-        let before = self.found.containers.len();
-        match files {
-            JdkFiles::Image(path) => self.open_one(path, role).map(|_| ()),
-            JdkFiles::Archives(paths) => paths.iter().try_for_each(|it| self.open_one(it, role).map(|_| ())),
-        }?;
-        // They were made just now, so nobody shares them yet.
-        let opened = self.found.containers.iter_mut().skip(before).filter_map(Arc::get_mut);
-        opened.for_each(|it| it.platform = true);
-        Ok(())
+        let paths = match files {
+            JdkFiles::Image(path) => std::slice::from_ref(path),
+            JdkFiles::Archives(paths) => paths,
+        };
+        paths.iter().try_for_each(|it| self.open_one(it, role, true).map(|_| ()))
     }
 
     /// What the manifest of a jar names, last first.
@@ -132,111 +135,120 @@ impl Opener {
         named
     }
 
-    /// Opens one file or folder; gives the manifest of a jar.
-    fn open_one(&mut self, path: &Path, role: Role) -> anyhow::Result<Manifest> {
-        let name = path_text(path);
-        let missing = || format!("{name}: cannot be opened");
-        let real = std::fs::canonicalize(path).with_context(missing)?;
-        let metadata = std::fs::metadata(&real).with_context(missing)?;
-        let role = if self.app.contains(&real) { Role::App } else { role };
-        if metadata.is_dir() {
-            let loader = self.loader(&real);
-            if self.opened.insert(real) {
-                self.open_folder(path, &name, role, loader).with_context(|| name.clone())?;
+    /// Opens one file or folder, if it was not opened before.
+    fn open_one(&mut self, path: &Path, role: Role, platform: bool) -> anyhow::Result<Opened> {
+        self.disk.looks_at(path);
+        let real =
+            std::fs::canonicalize(path).with_context(|| format!("{}: cannot be opened", path_text(path)));
+        let plan = match real {
+            Ok(real) if self.opened.contains(&real) => {
+                return Ok(Opened { real, manifest: Manifest::default() });
             }
-            return Ok(Manifest::default());
+            Ok(real) => self.plan(path, real, role, platform),
+            Err(error) => Err(error),
+        };
+        let Plan { real, steps } = self.disk.keep_plan(path, role, plan)?;
+        let mut manifest = Manifest::default();
+        if !self.opened.insert(real.clone()) {
+            return Ok(Opened { real, manifest });
         }
-        if !metadata.is_file() {
-            return Err(anyhow!("{name}: neither a file nor a folder"));
+        for step in steps {
+            match step {
+                Step::Part(part) => {
+                    // The JVM does not follow the `Class-Path` of modules.
+                    if self.loader(&real) == Loader::ClassPath {
+                        manifest = part.manifest.clone();
+                    }
+                    self.add(&part);
+                }
+                Step::Jdk(files, role) => self.open_jdk(&files, role)?,
+                Step::Open(path, role) => {
+                    if let Err(error) = self.open(&path, role) {
+                        let what = format!("{:#}; its classes are missing", error.root_cause());
+                        self.problems.push(Problem::error(path_text(&path), what));
+                    }
+                }
+            }
         }
-        let loader = self.loader(&real);
-        if !self.opened.insert(real) {
-            return Ok(Manifest::default());
-        }
-        let manifest =
-            self.open_file(path, &name, role, loader, metadata.len()).with_context(|| name.clone())?;
-        // The JVM does not follow the `Class-Path` of modules.
-        Ok(if loader == Loader::ModulePath { Manifest::default() } else { manifest })
+        Ok(Opened { real, manifest })
+    }
+
+    fn add(&mut self, part: &Part) {
+        self.found.containers.extend(part.containers.iter().cloned());
+        self.found.late.extend(part.late.iter().cloned());
+        self.found.declared.extend(part.declared.iter().cloned());
+        self.problems.extend(part.problems.iter().cloned());
     }
 
     fn loader(&self, real: &Path) -> Loader {
         if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
     }
 
-    fn open_file(
-        &mut self,
-        path: &Path,
-        name: &str,
-        role: Role,
-        loader: Loader,
-        size: u64,
-    ) -> anyhow::Result<Manifest> {
-        let mut file = std::fs::File::open(path).context("cannot be opened")?;
-        let mut bytes = Vec::new();
-        (&mut file).take(4).read_to_end(&mut bytes).context("cannot be read")?;
-        if image::is_image(&bytes) {
-            self.found.containers.push(Arc::new(image::open(path, name, role, &mut self.problems)?));
-            return Ok(Manifest::default());
-        }
-        let is_class = bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
-        if is_class || path.extension().is_some_and(|it| it == "class") {
-            self.found.containers.push(Arc::new(folder::open_file(path, name, role, size)));
-            return Ok(Manifest::default());
-        }
-        bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
-        file.read_to_end(&mut bytes).context("cannot be read")?;
-        let mut opener = ArchiveOpener::new(self.release, &mut self.found, &mut self.problems, loader);
-        opener.open(name, Blob::new(bytes), role).map_err(|what| anyhow!(what))
+    /// Finds out what there is at a path.
+    fn plan(&mut self, path: &Path, real: PathBuf, role: Role, platform: bool) -> anyhow::Result<Plan> {
+        let name = path_text(path);
+        let metadata = std::fs::metadata(&real).with_context(|| format!("{name}: cannot be opened"))?;
+        let role = if self.app.contains(&real) { Role::App } else { role };
+        let loader = self.loader(&real);
+        let at = At { path, name: &name, role, loader, platform, release: self.release };
+        let steps = if metadata.is_dir() {
+            self.plan_folder(&at)
+        } else if metadata.is_file() {
+            vec![Step::Part(self.disk.file(&at).with_context(|| name.clone())?)]
+        } else {
+            return Err(anyhow!("{name}: neither a file nor a folder"));
+        };
+        Ok(Plan { real, steps })
     }
 
-    fn open_folder(&mut self, path: &Path, name: &str, role: Role, loader: Loader) -> anyhow::Result<()> {
-        if let Some(files) = jdk::files_of(path) {
-            return self.open_jdk(&files, role);
+    fn plan_folder(&mut self, at: &At<'_>) -> Vec<Step> {
+        if let Some(files) = files_of(at.path, self.disk) {
+            return vec![Step::Jdk(files, at.role)];
         }
-        let mut unpacked = false;
-        for folder in UNPACKED.map(|it| path.join(it)) {
+        let mut steps = Vec::new();
+        let lib_role = if at.role == Role::Jdk { Role::Jdk } else { Role::Lib };
+        for folder in UNPACKED.map(|it| at.path.join(it)) {
             let (classes, lib) = (folder.join("classes"), folder.join("lib"));
+            self.disk.looks_at(&classes);
+            self.disk.lists(&lib);
             if !classes.is_dir() && !lib.is_dir() {
                 continue;
             }
-            unpacked = true;
+            let before = steps.len();
             if classes.is_dir() {
                 let name = path_text(&classes);
-                self.found.containers.push(Arc::new(folder::open(
-                    &classes,
-                    &name,
-                    role,
-                    Loader::Program,
-                    &[],
-                    &mut self.problems,
-                )));
-                declared::folder(&classes, role, &mut self.found.declared);
+                let at = At { path: &classes, name: &name, loader: Loader::Program, ..*at };
+                steps.push(Step::Part(self.disk.folder(&at, &[])));
             }
-            let lib_role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
-            for jar in jdk::files_with_extension(&lib, "jar") {
-                if let Err(error) = self.open(&jar, lib_role) {
-                    self.problems.push(Problem::error(
-                        path_text(&jar),
-                        format!("{:#}; its classes are missing", error.root_cause()),
-                    ));
-                }
+            let jars = files_with_extension(&lib, "jar");
+            steps.extend(jars.into_iter().map(|it| Step::Open(it, lib_role)));
+            // A folder that is there makes the one around it an unpacked archive, also when it is empty.
+            if steps.len() == before {
+                steps.push(Step::Part(Arc::default()));
             }
         }
+        let unpacked = !steps.is_empty();
         let skip: &[&str] = if unpacked { &UNPACKED } else { &[] };
-        let role = if unpacked && role == Role::App { Role::Lib } else { role };
-        let loader = if unpacked { Loader::Program } else { loader };
-        let container = folder::open(path, name, role, loader, skip, &mut self.problems);
-        declared::folder(path, role, &mut self.found.declared);
-        if container.classes.is_empty() && !unpacked && !jdk::files_with_extension(path, "jar").is_empty() {
+        let role = if unpacked { lib_role } else { at.role };
+        let loader = if unpacked { Loader::Program } else { at.loader };
+        let part = self.disk.folder(&At { role, loader, ..*at }, skip);
+        let is_empty = part.containers.iter().all(|it| it.classes.is_empty());
+        if is_empty && !unpacked && !files_with_extension(at.path, "jar").is_empty() {
+            let name = at.name;
             let what = format!(
                 "a folder without class files; its archives are not opened, {name}/* stands for them"
             );
-            self.problems.push(Problem::note(name, what));
+            let problems = vec![Problem::note(name, what)];
+            steps.push(Step::Part(Arc::new(Part { problems, ..Part::default() })));
         }
-        if !unpacked || !container.classes.is_empty() {
-            self.found.containers.push(Arc::new(container));
+        if is_empty && unpacked {
+            let declared = part.declared.clone();
+            let problems = part.problems.clone();
+            steps.push(Step::Part(Arc::new(Part { declared, problems, ..Part::default() })));
+        } else {
+            steps.push(Step::Part(part));
         }
-        Ok(())
+        steps
     }
 }
 

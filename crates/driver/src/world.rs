@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
 
 use crate::archive::{ArchiveOpener, Found};
 use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Loader, Role, Scratch};
 use crate::declared::Declared;
+use crate::disk::Disk;
+use crate::homes;
 use crate::image;
 use crate::image_map::ImageMap;
-use crate::jdk::{self, JdkChoice, JdkInfo};
+use crate::jdk::{JdkChoice, JdkInfo};
+use crate::once::Once;
 use crate::open::Opener;
 use crate::problem::Problem;
 use crate::zip::Blob;
@@ -57,17 +60,25 @@ pub const DEFAULT_RELEASE: u16 = 25;
 /// Opens and lists everything. An input or a JDK that does not exist or cannot be opened at all is an error;
 /// anything smaller is a [`Problem`].
 pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
+    load_from(spec, &mut Once)
+}
+
+/// The same, with another way to the disk.
+pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
-    let jdk = jdk::find(&spec.jdk, &|it| std::env::var_os(it), &mut problems)?;
+    let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);
+    let jdk = disk.keep_jdk(&spec.jdk, jdk)?;
     let feature = jdk.as_ref().and_then(|(info, _)| info.feature);
     let release = spec.release.or(feature).unwrap_or(DEFAULT_RELEASE);
-    let inputs = expand(&spec.inputs)?;
-    let modules = jdk::module_files(&spec.module_path, &mut problems);
-    let mut opener = Opener::new(release, real_paths(&inputs), real_paths(&modules));
+    let inputs = expand(&spec.inputs, disk)?;
+    let class_path = expand(&spec.class_path, disk)?;
+    let modules = homes::module_files(&spec.module_path, disk, &mut problems);
+    let mut opener = Opener::new(release, disk);
+    (opener.app, opener.modules) = (real_paths(&inputs), real_paths(&modules));
     for input in &inputs {
         opener.open(input.as_std_path(), Role::App)?;
     }
-    for entry in expand(&spec.class_path)? {
+    for entry in class_path {
         // The JVM passes over class-path entries that are not there; so do we, but not in silence.
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
@@ -119,7 +130,7 @@ pub fn list_archive(
 /// Opens and lists a JDK image that is in memory; an error when it cannot be read at all.
 pub fn list_image(name: &str, bytes: Vec<u8>) -> anyhow::Result<(LoadedContainer, Vec<Problem>)> {
     let mut problems = Vec::new();
-    let container = image::list(ImageMap::from_bytes(bytes)?, name, Role::Jdk, &mut problems);
+    let container = image::list(Arc::new(ImageMap::from_bytes(bytes)?), name, Role::Jdk, &mut problems);
     Ok((container, problems))
 }
 
@@ -140,7 +151,7 @@ impl LoadedWorld {
     pub fn bytes<'a>(
         &'a self,
         container: &'a LoadedContainer,
-        entry: &ClassEntry,
+        entry: &'a ClassEntry,
         scratch: &'a mut Scratch,
     ) -> Result<ClassBytes<'a>, Problem> {
         container.bytes(entry, scratch)
@@ -148,7 +159,7 @@ impl LoadedWorld {
 }
 
 /// Replaces `folder/*` by the jars in the folder, as the JVM does.
-fn expand(paths: &[Utf8PathBuf]) -> anyhow::Result<Vec<Utf8PathBuf>> {
+fn expand(paths: &[Utf8PathBuf], disk: &mut dyn Disk) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let mut expanded = Vec::with_capacity(paths.len());
     for path in paths {
         if path.file_name() != Some("*") {
@@ -156,10 +167,12 @@ fn expand(paths: &[Utf8PathBuf]) -> anyhow::Result<Vec<Utf8PathBuf>> {
             continue;
         }
         let folder = path.parent().filter(|it| !it.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-        if !folder.is_dir() {
-            bail!("{path}: there is no folder {folder}");
-        }
-        let jars = jdk::files_with_extension(folder.as_std_path(), "jar");
+        disk.lists(folder.as_std_path());
+        let jars = match folder.is_dir() {
+            true => Ok(homes::files_with_extension(folder.as_std_path(), "jar")),
+            false => Err(anyhow!("{path}: there is no folder {folder}")),
+        };
+        let jars = disk.keep_list(folder.as_std_path(), jars)?;
         expanded.extend(jars.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok()));
     }
     Ok(expanded)

@@ -37,7 +37,11 @@ impl AsRef<[u8]> for Blob {
 }
 
 /// An open archive.
-pub(crate) struct Zip(ZipSliceArchive<Blob>);
+pub(crate) struct Zip {
+    archive: ZipSliceArchive<Blob>,
+    /// How many bytes of the file stand before and after the archive.
+    around: (usize, usize),
+}
 
 /// A line of the directory.
 pub(crate) struct Member {
@@ -78,6 +82,7 @@ const END_SIZE: usize = 22;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 const DIRECTORY_SIGNATURE: &[u8] = b"PK\x01\x02";
 const LOCAL_SIGNATURE: &[u8] = b"PK\x03\x04";
+const DESCRIPTOR_SIGNATURE: &[u8] = b"PK\x07\x08";
 const LOCATOR64_SIZE: usize = 20;
 const LOCATOR64_SIGNATURE: &[u8] = b"PK\x06\x07";
 
@@ -107,10 +112,16 @@ impl ZipEntry {
 impl Zip {
     /// Opens an archive.
     pub(crate) fn open(blob: Blob) -> Result<Zip, String> {
+        let (file, whole) = (blob.range.clone(), blob.clone());
         let blob = trim(blob)?;
+        // A comment that could be taken for an end record is cut off in a copy, of which we ask no more.
+        let around = match Arc::ptr_eq(&blob.owner, &whole.owner) {
+            true => (blob.range.start - file.start, file.end - blob.range.end),
+            false => (0, 0),
+        };
         let space = blob.as_ref().len() as u64;
         match ZipLocator::new().max_search_space(space).locate_in_slice(blob) {
-            Ok(archive) => Ok(Zip(archive)),
+            Ok(archive) => Ok(Zip { archive, around }),
             Err((_, error)) => Err(format!("the archive cannot be read: {error}")),
         }
     }
@@ -118,9 +129,9 @@ impl Zip {
     /// The directory, in its order.
     pub(crate) fn members(&self) -> Result<Vec<Member>, String> {
         // The count is a claim: each line takes at least 46 bytes.
-        let room = self.0.get_ref().as_ref().len() as u64 / 46;
-        let mut members = Vec::with_capacity(self.0.entries_hint().min(room) as usize);
-        let mut entries = self.0.entries();
+        let room = self.archive.get_ref().as_ref().len() as u64 / 46;
+        let mut members = Vec::with_capacity(self.archive.entries_hint().min(room) as usize);
+        let mut entries = self.archive.entries();
         loop {
             let record = match entries.next_entry() {
                 Ok(Some(record)) => record,
@@ -145,12 +156,12 @@ impl Zip {
 
     /// How many entries the archive claims to have.
     pub(crate) fn claimed_count(&self) -> u64 {
-        self.0.entries_hint()
+        self.archive.entries_hint()
     }
 
     /// The stored bytes of an entry.
     pub(crate) fn stored(&self, entry: &ZipEntry) -> Result<&[u8], String> {
-        match self.0.get_entry(entry.wayfinder) {
+        match self.archive.get_entry(entry.wayfinder) {
             Ok(it) => Ok(it.data()),
             Err(error) => Err(format!("its data is not where the directory says: {error}")),
         }
@@ -159,13 +170,42 @@ impl Zip {
     /// The stored bytes of an entry, to be kept longer than the archive.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
         let error = |error| format!("its data is not where the directory says: {error}");
-        let (start, end) = self.0.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
-        Ok(self.0.get_ref().part(start as usize..end as usize))
+        let (start, end) = self.archive.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
+        Ok(self.archive.get_ref().part(start as usize..end as usize))
+    }
+
+    /// Why the archive may be half of one, or half an old and half a new one, although it can be read: whoever writes it is
+    /// not done. Nothing that the JVM cares about, and some tools make such archives.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let data = self.archive.get_ref().as_ref();
+        let whole: &[u8] = &self.archive.get_ref().owner;
+        match self.around {
+            // The end of an archive that lies in another one, whose end is still to come.
+            (1.., _) if whole.starts_with(LOCAL_SIGNATURE) => {
+                return Some("only its last part is an archive".to_owned());
+            }
+            (_, 1..) => return Some("the archive ends before the file does".to_owned()),
+            _ => {}
+        }
+        let mut entries = self.archive.entries();
+        while let Ok(Some(record)) = entries.next_entry() {
+            let (wayfinder, crc) = (record.wayfinder(), record.crc32());
+            let agrees = self.archive.get_entry(wayfinder).is_ok_and(|entry| {
+                let (_, end) = entry.compressed_data_range();
+                let local = usize::try_from(record.local_header_offset()).unwrap_or(usize::MAX);
+                agrees(data, local, end as usize, crc)
+            });
+            if !agrees {
+                let name = name_text(record.file_path().as_bytes()).into_owned();
+                return Some(format!("the directory and the header of `{name}` do not agree"));
+            }
+        }
+        None
     }
 
     /// How many bytes the archive has.
     pub(crate) fn len(&self) -> usize {
-        self.0.get_ref().as_ref().len()
+        self.archive.get_ref().as_ref().len()
     }
 }
 
@@ -235,6 +275,18 @@ fn base(data: &[u8], end: usize) -> Result<usize, String> {
     directory
         .checked_sub(field(end + 16))
         .ok_or_else(|| "the archive claims a directory after its end".to_owned())
+}
+
+/// Whether the header of an entry, or what follows its data, has this CRC (APPNOTE 4.3.7 and 4.3.9).
+fn agrees(data: &[u8], header: usize, end: usize, crc: u32) -> bool {
+    let read = |at: usize| read4(data, at).and_then(|it| u32::try_from(it).ok());
+    let is_behind = data.get(header.saturating_add(6)).is_some_and(|it| it & 8 != 0);
+    if !is_behind {
+        return header.checked_add(14).and_then(read) == Some(crc);
+    }
+    let signed = has(data, end, DESCRIPTOR_SIGNATURE);
+    let own = header.checked_add(14).and_then(read) == Some(crc);
+    own || end.checked_add(if signed { 4 } else { 0 }).and_then(read) == Some(crc)
 }
 
 fn has(data: &[u8], at: usize, signature: &[u8]) -> bool {

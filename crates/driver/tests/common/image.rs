@@ -108,6 +108,14 @@ pub(crate) fn sample(big_endian: bool) -> Vec<u8> {
     writer.finish()
 }
 
+/// An image with nothing but `m/p/A`.
+pub(crate) fn with_class(content: &[u8]) -> Vec<u8> {
+    let mut writer =
+        Writer { big_endian: false, strings: vec![0], locations: vec![0], content: vec![], slots: vec![] };
+    writer.resource("m", "p", "A", content, content.len(), false);
+    writer.finish()
+}
+
 /// An image whose every slot is the same class with a long name.
 pub(crate) fn with_long_names() -> Vec<u8> {
     let mut writer =

@@ -1,0 +1,74 @@
+//! Makes parts of what is read. A part depends on nothing but that, so it can be used again as long as it does not change.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::archive::{ArchiveOpener, Found};
+use crate::container::FileContent;
+use crate::declared;
+use crate::disk::{At, Part};
+use crate::folder::{self, Files};
+use crate::image;
+use crate::image_map::ImageMap;
+use crate::zip::Blob;
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// The image of a JDK.
+    Image,
+    /// A class file by itself.
+    Class,
+    /// An archive, or something unreadable that ought to be one.
+    Archive,
+}
+
+/// What the file that begins so is.
+pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
+    if image::is_image(start) {
+        FileKind::Image
+    } else if start.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]) || path.extension().is_some_and(|it| it == "class")
+    {
+        FileKind::Class
+    } else {
+        FileKind::Archive
+    }
+}
+
+/// The part that is an image.
+pub(crate) fn image(at: &At<'_>, map: Arc<ImageMap>) -> Part {
+    let mut part = Part::default();
+    part.containers.push(Arc::new(image::list(map, at.name, at.role, &mut part.problems)));
+    part
+}
+
+/// The part that is a class file by itself: its path says nothing about its name.
+pub(crate) fn class_file(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> Part {
+    let container = folder::single(at, size, content);
+    Part { containers: vec![Arc::new(container)], ..Part::default() }
+}
+
+/// The part that is an archive.
+///
+/// # Errors
+/// It cannot be read at all; says why.
+pub(crate) fn archive(at: &At<'_>, blob: Blob) -> Result<Part, String> {
+    let (mut found, mut problems) = (Found::default(), Vec::new());
+    let mut opener = ArchiveOpener::new(at.release, &mut found, &mut problems, at.loader);
+    let manifest = opener.open(at.name, blob, at.role)?;
+    let Found { mut containers, mut late, declared } = found;
+    if at.platform {
+        // They were made just now, so nobody shares them yet.
+        let all = containers.iter_mut().chain(&mut late);
+        all.filter_map(Arc::get_mut).for_each(|it| it.platform = true);
+    }
+    Ok(Part { containers, late, declared, problems, manifest })
+}
+
+/// The part that is a class folder.
+pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part {
+    let mut part = Part::default();
+    part.containers.push(Arc::new(folder::open(at, skip, files, &mut part.problems)));
+    declared::folder(at.path, at.role, &mut part.declared);
+    part
+}

@@ -1,0 +1,473 @@
+//! Keeps a world current while the disk changes: waits for news, lets the writers finish, and loads again what changed.
+//!
+//! News comes from the system ([`source`]); where it has none to give, and now and then in any case, we look ourselves. News
+//! only says when to look and which files not to take for unchanged: what a cycle gives follows from the disk
+//! alone, and is what a run that looks once would find, apart from what is kept ([`Cycle::kept`]).
+
+mod ground;
+mod mounts;
+mod shelf;
+pub mod source;
+mod stamp;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+
+use crate::problem::Problem;
+use crate::world::{LoadedWorld, WorldSpec, load_from};
+
+use ground::{Ground, News};
+use shelf::Shelf;
+use source::{EventSource, Signal, Signals};
+
+/// How to watch.
+pub struct WatchOptions {
+    /// Looks this often instead of waiting for news of the system.
+    pub poll: Option<Duration>,
+    /// For how long nothing must have happened before what happened is looked at: builds write many files.
+    pub settle: Duration,
+    /// Called with the time for which files have been written without a pause, about once a second from the first on.
+    pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
+}
+
+/// A world that is kept current.
+pub struct Watch {
+    spec: WorldSpec,
+    options: WatchOptions,
+    signals: Signals,
+    receiver: Receiver<Signal>,
+    shelf: Shelf,
+    /// Files that the caller reads: their content when the world was loaded last, if they are there.
+    more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
+    /// The world as the disk has it, and as the caller has it.
+    latest: State,
+    given: State,
+    /// News that was not looked at yet.
+    pending: Option<Pending>,
+    /// When to look again in any case, and how often that is done.
+    look_at: Instant,
+    retry_at: Option<Instant>,
+    kept_since: Option<Instant>,
+    /// Whether the last loading failed, so that not all news was looked at.
+    is_behind: bool,
+}
+
+/// A change.
+pub struct Cycle {
+    /// The world as it is now. Containers whose content did not change are those of the world before.
+    pub world: LoadedWorld,
+    /// What is no more as it was, or not yet as it will be, so that its last good state stays in the world.
+    pub kept: Vec<Problem>,
+    /// The files and folders that were read anew because they changed.
+    pub changed: Vec<String>,
+    /// Whether one of the other files changed, appeared or vanished.
+    pub more_changed: bool,
+    /// When the first change of this cycle became known.
+    pub first_event: Instant,
+    /// How it became known.
+    pub reason: Reason,
+}
+
+/// How a change became known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reason {
+    /// It was told, or seen where nothing is told.
+    Changed,
+    /// News was lost, and looking showed it.
+    Rescan,
+}
+
+impl Reason {
+    /// One word for output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::Changed => "changed",
+            Reason::Rescan => "rescan",
+        }
+    }
+}
+
+/// What a loading gave.
+#[derive(Clone)]
+struct State {
+    world: LoadedWorld,
+    kept: Vec<Problem>,
+    /// How many times one of the other files was found changed.
+    more: u64,
+}
+
+/// News that was not looked at yet.
+struct Pending {
+    first: Instant,
+    last: Instant,
+    news: News,
+    reason: Reason,
+    /// Whether nobody told: we looked.
+    is_look: bool,
+    /// How often it was said that somebody is writing.
+    said: u32,
+    changed: Vec<String>,
+}
+
+/// How often we look where the system tells all that happens: it may be wrong about that.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// How often we look where the system cannot tell.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Looking takes at most this part of the time.
+const SHARE: u32 = 20;
+
+/// Who is writing for so long is worth a word.
+const LONG: Duration = Duration::from_secs(1);
+
+/// What is kept for no longer than this is not spoken of: an archive that is moved away, and another put in its place.
+const GRACE: Duration = Duration::from_millis(300);
+
+impl Default for WatchOptions {
+    fn default() -> WatchOptions {
+        WatchOptions { poll: None, settle: Duration::from_millis(25), on_writing: None }
+    }
+}
+
+impl Watch {
+    /// Loads the world and begins to watch what it came from, and `more` files, which need not exist.
+    ///
+    /// # Errors
+    /// Those of [`load`](crate::world::load): what is not there from the beginning cannot be kept.
+    pub fn new(
+        spec: WorldSpec,
+        more: Vec<Utf8PathBuf>,
+        options: WatchOptions,
+    ) -> anyhow::Result<(Watch, LoadedWorld)> {
+        let polls = options.poll.is_some();
+        Watch::with_source(spec, more, options, |signals| match polls {
+            true => Ok(None),
+            false => source::system(signals).map(|it| Some(Box::new(it) as Box<dyn EventSource>)),
+        })
+    }
+
+    /// The same with another source of news. Without one, we look.
+    ///
+    /// # Errors
+    /// Those of [`Watch::new`].
+    pub fn with_source(
+        spec: WorldSpec,
+        more: Vec<Utf8PathBuf>,
+        options: WatchOptions,
+        source: impl FnOnce(Signals) -> Result<Option<Box<dyn EventSource>>, String>,
+    ) -> anyhow::Result<(Watch, LoadedWorld)> {
+        let (sender, receiver) = mpsc::channel();
+        let signals = Signals(sender);
+        let ground = match source(signals.clone()) {
+            Ok(source) => Ground::new(source, None),
+            Err(why) => Ground::new(None, Some(why)),
+        };
+        let mut shelf = Shelf::new(ground);
+        // The caller has read them just now.
+        let more = more.into_iter().map(|it| (it.clone(), std::fs::read(it).ok())).collect();
+        let begin = Instant::now();
+        shelf.begin(false);
+        let latest = State { world: load_from(&spec, &mut shelf)?, kept: Vec::new(), more: 0 };
+        let mut watch = Watch {
+            given: latest.clone(),
+            latest,
+            spec,
+            options,
+            signals,
+            receiver,
+            shelf,
+            more,
+            pending: None,
+            look_at: begin,
+            retry_at: None,
+            kept_since: None,
+            is_behind: false,
+        };
+        watch.read_more();
+        watch.ended(begin, true, true);
+        let world = watch.given.world.clone();
+        Ok((watch, world))
+    }
+
+    /// Waits until something changed and nobody is writing any more, and loads again. `None` at the deadline, and when it
+    /// is time to stop ([`Signals::stop`]).
+    ///
+    /// # Errors
+    /// None that the disk could cause: what cannot be read is kept.
+    pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<Cycle>> {
+        loop {
+            let now = Instant::now();
+            let wake = match &self.pending {
+                Some(it) => it.last + self.options.settle,
+                None => self.retry_at.map_or(self.look_at, |it| it.min(self.look_at)),
+            };
+            if wake > now && deadline.is_some_and(|it| it <= now) {
+                return Ok(None);
+            }
+            let until = deadline.map_or(wake, |it| it.min(wake));
+            match self.receiver.recv_timeout(until.saturating_duration_since(now)) {
+                Ok(Signal::Stop) => return Ok(None),
+                Ok(it) => {
+                    self.note(it);
+                    continue;
+                }
+                // We hold a sender ourselves.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            if Instant::now() < wake {
+                continue;
+            }
+            if let Some(it) = self.turn() {
+                return Ok(Some(it));
+            }
+        }
+    }
+
+    /// A handle that stops the waiting.
+    pub fn signals(&self) -> Signals {
+        self.signals.clone()
+    }
+
+    /// Why some changes are only found by looking once a second; `None` when the system tells all of them, or when looking was
+    /// asked for.
+    pub fn untold(&self) -> Option<&str> {
+        self.shelf.ground.untold()
+    }
+
+    /// Watches these files instead of those that were given before. New ones should have been read just now, as it is their
+    /// present content that later ones are compared with.
+    ///
+    /// # Errors
+    /// None that the disk could cause.
+    pub fn set_files(&mut self, more: Vec<Utf8PathBuf>) -> anyhow::Result<()> {
+        let mut old = std::mem::take(&mut self.more);
+        let known = more.into_iter().map(|it| {
+            let content = old.remove(&it).unwrap_or_else(|| std::fs::read(&it).ok());
+            (it, content)
+        });
+        self.more = known.collect();
+        // Has them watched.
+        self.retry_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Loads another world and watches it from now on. What stays is shared with the one before.
+    ///
+    /// # Errors
+    /// The world cannot be loaded: then the one before is watched as ever.
+    pub fn set_spec(&mut self, spec: WorldSpec) -> anyhow::Result<LoadedWorld> {
+        let before = std::mem::replace(&mut self.spec, spec);
+        // News that is pending stays so: this looks at the same files, but tells nothing of what changed.
+        match self.load(News::default(), true, Instant::now()).1 {
+            None => {
+                self.given.world = self.latest.world.clone();
+                // What is kept, and other files that changed, is told in the next cycle.
+                if !self.latest.is_same(&self.given) {
+                    self.retry_at = Some(Instant::now());
+                }
+                Ok(self.given.world.clone())
+            }
+            Some(error) => {
+                self.spec = before;
+                self.retry_at = Some(Instant::now());
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes note of news.
+    fn note(&mut self, signal: Signal) {
+        let (at, reason) = match &signal {
+            Signal::Changed { at, .. } => (*at, Reason::Changed),
+            Signal::Lost { at } => (*at, Reason::Rescan),
+            Signal::Stop => return,
+        };
+        let mut news = News::default();
+        match signal {
+            Signal::Changed { paths, renamed, .. } => {
+                news.paths.extend(paths.into_iter().filter(|it| self.shelf.ground.concerns(it)));
+                if renamed {
+                    news.renamed.clone_from(&news.paths);
+                }
+                if news.paths.is_empty() {
+                    return;
+                }
+            }
+            _ => news.is_lost = true,
+        }
+        let pending = self.pending.get_or_insert_with(|| Pending::new(at, false));
+        pending.last = pending.last.max(at);
+        pending.reason = pending.reason.max(reason);
+        pending.news.paths.extend(news.paths);
+        pending.news.renamed.extend(news.renamed);
+        pending.news.is_lost |= news.is_lost;
+        pending.say(&mut self.options);
+    }
+
+    /// Loads, and tells what changed, if nobody is writing any more.
+    fn turn(&mut self) -> Option<Cycle> {
+        let begin = Instant::now();
+        let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
+        let news = std::mem::take(&mut pending.news);
+        let is_check = pending.is_look || news.is_lost || self.is_behind;
+        let before = self.latest.clone();
+        let (changed, failed) = self.load(news, is_check, begin);
+        self.is_behind = failed.is_some();
+        let failed = failed.map(|it| format!("{it:#}; the last good state of the world is kept"));
+        self.latest.kept.extend(failed.map(|it| Problem::error("watch", it)));
+        pending.changed.extend(changed);
+        while let Ok(it) = self.receiver.try_recv() {
+            if let Signal::Stop = it {
+                self.signals.stop();
+                break;
+            }
+            self.note(it);
+        }
+        let is_moving = !before.is_same(&self.latest);
+        match &mut self.pending {
+            // Somebody went on while we loaded.
+            Some(it) => it.join(pending),
+            // Where nothing is told, only a second look shows that nobody is writing.
+            None if is_moving && pending.is_look => {
+                pending.last = Instant::now();
+                pending.say(&mut self.options);
+                self.pending = Some(pending);
+            }
+            None => return self.give(pending),
+        }
+        None
+    }
+
+    /// The difference between the world of the disk and that of the caller, if there is one.
+    fn give(&mut self, pending: Pending) -> Option<Cycle> {
+        if self.latest.is_same(&self.given) {
+            return None;
+        }
+        let is_only_kept = self.latest.is_same_but_kept(&self.given);
+        let is_new = |it: &Problem| !self.given.kept.contains(it);
+        if is_only_kept && self.latest.kept.iter().any(is_new) {
+            let age = self.kept_since.map_or(Duration::ZERO, |it| it.elapsed());
+            if age < GRACE {
+                let at = Instant::now() + (GRACE - age);
+                self.retry_at = Some(self.retry_at.map_or(at, |it| it.min(at)));
+                return None;
+            }
+        }
+        let more_changed = self.latest.more != self.given.more;
+        self.given = self.latest.clone();
+        let mut changed = pending.changed;
+        changed.sort();
+        changed.dedup();
+        Some(Cycle {
+            world: self.given.world.clone(),
+            kept: self.given.kept.clone(),
+            changed,
+            more_changed,
+            first_event: pending.first,
+            reason: pending.reason,
+        })
+    }
+
+    /// Loads again; says what was read anew, and why the world could not be loaded and is that of before.
+    fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
+        self.shelf.ground.begin(news);
+        self.shelf.begin(is_check);
+        let loaded = load_from(&self.spec, &mut self.shelf);
+        self.read_more();
+        let failed = match loaded {
+            Ok(it) => {
+                self.latest.world = it;
+                None
+            }
+            Err(error) => Some(error),
+        };
+        (self.ended(begin, failed.is_none(), is_check), failed)
+    }
+
+    /// Reads the other files.
+    fn read_more(&mut self) {
+        let mut has_changed = false;
+        for (path, content) in &mut self.more {
+            self.shelf.ground.look(path.as_std_path());
+            let now = std::fs::read(path).ok();
+            if *content != now {
+                *content = now;
+                has_changed = true;
+            }
+        }
+        self.latest.more += u64::from(has_changed);
+    }
+
+    /// Takes over what a loading left besides the world.
+    fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
+        let round = self.shelf.end(is_whole);
+        self.latest.kept = round.kept;
+        let now = Instant::now();
+        self.retry_at = round.retry.map(|it| now + it.max((now - begin) * 2));
+        self.kept_since = (!self.latest.kept.is_empty()).then(|| self.kept_since.unwrap_or(now));
+        let often = match self.options.poll {
+            Some(it) => it,
+            None if self.untold().is_some() => POLL,
+            None => SWEEP,
+        };
+        let pause = (now - begin).saturating_mul(SHARE);
+        if is_check {
+            self.look_at = now + often.max(pause);
+        }
+        round.changed
+    }
+}
+
+impl State {
+    fn is_same(&self, other: &State) -> bool {
+        self.kept == other.kept && self.is_same_but_kept(other)
+    }
+
+    fn is_same_but_kept(&self, other: &State) -> bool {
+        let (a, b) = (&self.world, &other.world);
+        let is_same = self.more == other.more && a.containers.len() == b.containers.len();
+        is_same
+            && a.containers.iter().zip(&b.containers).all(|(a, b)| Arc::ptr_eq(a, b))
+            && (&a.jdk, a.release, &a.declared, &a.manifest_exports, &a.problems)
+                == (&b.jdk, b.release, &b.declared, &b.manifest_exports, &b.problems)
+    }
+}
+
+impl Pending {
+    fn new(first: Instant, is_look: bool) -> Pending {
+        let (news, changed) = (News::default(), Vec::new());
+        Pending { first, last: first, news, reason: Reason::Changed, is_look, said: 0, changed }
+    }
+
+    /// Takes over what was pending before.
+    fn join(&mut self, before: Pending) {
+        self.first = before.first;
+        self.reason = self.reason.max(before.reason);
+        self.is_look |= before.is_look;
+        self.said = self.said.max(before.said);
+        self.changed.extend(before.changed);
+    }
+
+    /// Says that somebody is writing, if that takes long.
+    fn say(&mut self, options: &mut WatchOptions) {
+        let age = self.first.elapsed();
+        if age >= LONG * (self.said + 1)
+            && let Some(on_writing) = &mut options.on_writing
+        {
+            self.said += 1;
+            on_writing(age);
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}

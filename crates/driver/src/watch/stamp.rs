@@ -1,0 +1,106 @@
+//! What the system says of a file without reading it, and reading a file while others may write it.
+
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use vfs::jimage::content::MAX_RESOURCE;
+
+/// What the system says of a file. Equal stamps mean equal content, if the file was left alone for a while before the
+/// content was read ([`Stamp::is_fresh`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Stamp {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// When content or attributes changed last. Nobody can set it, other than the time of modification.
+    changed: Option<SystemTime>,
+    /// The numbers of device and file: two files of one name are two files.
+    id: (u64, u64),
+}
+
+/// Two writes within this time may leave one stamp: clocks of file systems tick every 10 ms on Linux, every 2 s on FAT.
+const TICK: Duration = Duration::from_millis(2500);
+
+/// Whether equal stamps mean anything: without the time of change, whoever sets back that of modification is not seen.
+pub(crate) const IS_TOLD: bool = cfg!(unix);
+
+/// What was read of a file.
+pub(crate) struct Reading {
+    /// All of its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// Its stamp before and after.
+    pub(crate) stamp: Stamp,
+    /// When reading began, by the clock of the system.
+    pub(crate) at: SystemTime,
+}
+
+/// Why a file could not be read.
+pub(crate) enum Unread {
+    /// Somebody wrote it meanwhile.
+    Moving,
+    /// It has more bytes than the limit.
+    Large,
+    /// The system says why.
+    Failed(std::io::Error),
+}
+
+impl Stamp {
+    /// The stamp of what has this metadata.
+    #[cfg(unix)]
+    pub(crate) fn of(metadata: &Metadata) -> Stamp {
+        use std::os::unix::fs::MetadataExt;
+        let whole = u64::try_from(metadata.ctime()).ok().map(Duration::from_secs);
+        let part = u64::try_from(metadata.ctime_nsec()).ok().map(Duration::from_nanos);
+        let changed = whole.zip(part).and_then(|(a, b)| SystemTime::UNIX_EPOCH.checked_add(a + b));
+        Stamp {
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            changed,
+            id: (metadata.dev(), metadata.ino()),
+        }
+    }
+
+    /// The stamp of what has this metadata.
+    #[cfg(not(unix))]
+    pub(crate) fn of(metadata: &Metadata) -> Stamp {
+        let (size, modified, changed) = (metadata.len(), metadata.modified().ok(), metadata.created().ok());
+        Stamp { size, modified, changed, id: (0, 0) }
+    }
+
+    /// Whether the file changed so shortly before this time, or after it, that a further change may have left the same stamp.
+    pub(crate) fn is_fresh(&self, at: SystemTime) -> bool {
+        let last = if IS_TOLD { self.changed } else { self.modified };
+        last.and_then(|it| it.checked_add(TICK)).is_none_or(|it| it >= at)
+    }
+}
+
+/// Reads a file of which nobody writes. `limit` is how many bytes it may have.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
+    let at = SystemTime::now();
+    let mut file = File::open(path).map_err(Unread::Failed)?;
+    let stamp = Stamp::of(&file.metadata().map_err(Unread::Failed)?);
+    if stamp.size > limit {
+        return Err(Unread::Large);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0).saturating_add(1));
+    (&mut file).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Unread::Failed)?;
+    // The file that was read, and the one that has its name by now.
+    let after = Stamp::of(&file.metadata().map_err(Unread::Failed)?);
+    let named = Stamp::of(&std::fs::metadata(path).map_err(Unread::Failed)?);
+    if after != stamp || named != stamp || bytes.len() as u64 != stamp.size {
+        return Err(Unread::Moving);
+    }
+    Ok(Reading { bytes, stamp, at })
+}
+
+impl Unread {
+    /// A phrase that says why.
+    pub(crate) fn what(&self) -> String {
+        match self {
+            Unread::Moving => "it is being written".to_owned(),
+            Unread::Large => format!("it has more than the limit of {MAX_RESOURCE} bytes"),
+            Unread::Failed(error) => format!("it cannot be read: {error}"),
+        }
+    }
+}

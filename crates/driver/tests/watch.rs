@@ -1,0 +1,672 @@
+//! Watching real files: whatever way they are changed, the world becomes what a run finds that looks once. All of it with the
+//! system telling what happens, and by looking.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use common::image::with_class;
+use common::{End, Entry, ZipWriter, deflate, entry, text, zip};
+use driver::container::LoadedContainer;
+use driver::jdk::JdkChoice;
+use driver::watch::source::{EventSource, Signals, Untold};
+use driver::watch::{Cycle, Reason, Watch, WatchOptions};
+use driver::world::{LoadedWorld, WorldSpec, load};
+
+/// The machine may be busy with other things; nothing here takes a second on an idle one.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A folder for one test, and the watch on what is in it.
+struct Ground {
+    _dir: tempfile::TempDir,
+    root: Utf8PathBuf,
+    polls: bool,
+}
+
+fn both(test: impl Fn(&Ground)) {
+    for polls in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(dir.path().canonicalize().unwrap()).unwrap();
+        test(&Ground { _dir: dir, root, polls });
+    }
+}
+
+impl Ground {
+    fn path(&self, name: &str) -> Utf8PathBuf {
+        self.root.join(name)
+    }
+
+    fn write(&self, name: &str, data: &[u8]) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, data).unwrap();
+    }
+
+    /// As build tools do it that are careful.
+    fn rename_over(&self, name: &str, data: &[u8]) {
+        self.write("new.tmp", data);
+        std::fs::rename(self.path("new.tmp"), self.path(name)).unwrap();
+    }
+
+    fn spec(&self, inputs: &[&str], class_path: &[&str]) -> WorldSpec {
+        let paths = |it: &[&str]| it.iter().map(|it| self.path(it)).collect();
+        WorldSpec {
+            inputs: paths(inputs),
+            class_path: paths(class_path),
+            module_path: vec![],
+            jdk: JdkChoice::None,
+            release: None,
+        }
+    }
+
+    fn options(&self) -> WatchOptions {
+        WatchOptions { poll: self.polls.then_some(Duration::from_millis(20)), ..WatchOptions::default() }
+    }
+
+    fn watch(&self, inputs: &[&str], class_path: &[&str]) -> Watched {
+        Watched::new(self.spec(inputs, class_path), vec![], self.options())
+    }
+}
+
+/// A watch, and the world as it last gave it.
+struct Watched {
+    watch: Watch,
+    spec: WorldSpec,
+    world: LoadedWorld,
+}
+
+impl Watched {
+    fn new(spec: WorldSpec, more: Vec<Utf8PathBuf>, options: WatchOptions) -> Watched {
+        let (watch, world) = Watch::new(spec.clone(), more, options).unwrap();
+        Watched { watch, spec, world }
+    }
+
+    /// The next cycle.
+    fn next(&mut self) -> Cycle {
+        let cycle = self.watch.next(Some(Instant::now() + LONG)).unwrap();
+        let cycle = cycle.expect("something changed");
+        self.world = cycle.world.clone();
+        cycle
+    }
+
+    /// Waits until the world has what a run finds that looks once, and nothing is kept. The worlds on the way there are as
+    /// good, but nobody can say how many there are: whoever writes may be held up.
+    fn settled(&mut self) -> Cycle {
+        let end = Instant::now() + LONG;
+        loop {
+            let cycle = self.watch.next(Some(end)).unwrap();
+            let cycle = cycle.unwrap_or_else(|| panic!("still\n{}", self.text()));
+            self.world = cycle.world.clone();
+            if cycle.kept.is_empty() && self.is_current() {
+                return cycle;
+            }
+        }
+    }
+
+    fn is_current(&self) -> bool {
+        load(&self.spec).is_ok_and(|it| text(&it.containers, &it.problems) == self.text())
+    }
+
+    /// Waits until something is kept.
+    fn kept(&mut self) -> Vec<String> {
+        loop {
+            let cycle = self.next();
+            if !cycle.kept.is_empty() {
+                return cycle.kept.iter().map(|it| format!("{}: {}", it.place, it.what)).collect();
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        text(&self.world.containers, &self.world.problems)
+    }
+
+    fn has(&self, what: &str) -> bool {
+        self.text().contains(what)
+    }
+
+    fn container(&self, name: &Utf8Path) -> Arc<LoadedContainer> {
+        self.world.containers.iter().find(|it| it.name == *name).expect("the container is there").clone()
+    }
+}
+
+#[test]
+fn a_jar_that_another_one_is_moved_over_is_read_and_others_are_shared() {
+    both(|it| {
+        it.write("app.jar", &zip(&[("p/Main.class", b"main")]));
+        it.write("lib/x.jar", &zip(&[("p/A.class", b"one")]));
+        let mut watched = it.watch(&["app.jar"], &["lib/x.jar"]);
+        let app = watched.container(&it.path("app.jar"));
+        it.rename_over("lib/x.jar", &zip(&[("p/A.class", b"two"), ("p/B.class", b"new")]));
+        let cycle = watched.settled();
+        assert_eq!(cycle.reason, Reason::Changed);
+        assert_eq!(cycle.changed, [it.path("lib/x.jar")]);
+        assert!(!cycle.more_changed);
+        assert!(watched.has("|p/B.class = new") && watched.has("|p/A.class = two"));
+        assert!(Arc::ptr_eq(&app, &watched.container(&it.path("app.jar"))));
+    });
+}
+
+#[test]
+fn a_class_folder_that_goes_is_kept_and_one_that_comes_is_taken() {
+    both(|it| {
+        it.write("target/classes/p/A.class", b"old");
+        it.write("target/classes/p/B.class", b"old");
+        let mut watched = it.watch(&["target/classes"], &[]);
+        for round in 0..3 {
+            let before = watched.container(&it.path("target/classes"));
+            std::fs::remove_dir_all(it.path("target")).unwrap();
+            let [kept] = watched.kept().try_into().unwrap();
+            assert!(
+                kept.starts_with(&format!("{}: cannot be opened: ", it.path("target/classes"))),
+                "{kept}"
+            );
+            assert!(kept.ends_with("; its last good state is kept"), "{kept}");
+            let removing = watched.container(&it.path("target/classes"));
+            // The folder may have been seen while it was emptied.
+            assert!(removing.classes.len() <= before.classes.len());
+            it.write("target/classes/p/A.class", format!("new {round}").as_bytes());
+            it.write("target/classes/q/C.class", format!("new {round}").as_bytes());
+            watched.settled();
+            assert!(watched.has(&format!("|p/A.class = new {round}")) && !watched.has("B.class"));
+            // What comes later in folders that were made anew is seen too.
+            it.write("target/classes/q/C.class", b"again");
+            watched.settled();
+            assert!(watched.has("|q/C.class = again"));
+        }
+    });
+}
+
+#[test]
+fn content_counts_and_not_size_or_time() {
+    both(|it| {
+        it.write("in/A.class", b"one");
+        it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+        let mut watched = it.watch(&["in"], &["x.jar"]);
+        for (file, before, now) in [
+            ("in/A.class", b"one".to_vec(), b"two".to_vec()),
+            ("x.jar", zip(&[("p/A.class", b"one")]), zip(&[("p/A.class", b"two")])),
+        ] {
+            assert_eq!(before.len(), now.len());
+            let time = std::fs::metadata(it.path(file)).unwrap().modified().unwrap();
+            it.write(file, &now);
+            let written = std::fs::File::options().write(true).open(it.path(file)).unwrap();
+            written.set_modified(time).unwrap();
+            drop(written);
+            assert_eq!(std::fs::metadata(it.path(file)).unwrap().modified().unwrap(), time);
+            watched.settled();
+        }
+        assert!(watched.has("|A.class = two") && watched.has("|p/A.class = two"));
+    });
+}
+
+#[test]
+fn equal_bytes_are_no_change() {
+    both(|it| {
+        let jar = zip(&[("p/A.class", b"one")]);
+        it.write("x.jar", &jar);
+        it.write("in/A.class", b"one");
+        it.write("in/B.class", b"one");
+        it.write("other/A.class", b"one");
+        let mut watched = it.watch(&["in", "other"], &["x.jar"]);
+        let [folder, lib] = ["in", "x.jar"].map(|name| watched.container(&it.path(name)));
+        it.rename_over("x.jar", &jar);
+        it.write("in/A.class", b"one");
+        it.rename_over("in/B.class", b"one");
+        it.write("other/A.class", b"two");
+        watched.settled();
+        assert!(watched.has("other\n  |A.class = two"));
+        assert!(Arc::ptr_eq(&folder, &watched.container(&it.path("in"))));
+        assert!(Arc::ptr_eq(&lib, &watched.container(&it.path("x.jar"))));
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_wherever_they_lead_now() {
+    use std::os::unix::fs::symlink;
+    both(|it| {
+        for version in ["v1", "v2"] {
+            it.write(&format!("{version}/lib/x.jar"), &zip(&[("p/A.class", version.as_bytes())]));
+            it.write(&format!("{version}/classes/q/B.class"), version.as_bytes());
+        }
+        it.write("D.class", b"one");
+        let link = |to: &str, from: &str| {
+            let _ = std::fs::remove_file(it.path(from));
+            symlink(to, it.path(from)).unwrap();
+        };
+        link("v1", "current");
+        link("current/lib/x.jar", "x.jar");
+        std::fs::create_dir(it.path("in")).unwrap();
+        link("../current/classes", "in/linked");
+        link("../D.class", "in/D.class");
+        let mut watched = it.watch(&["in"], &["x.jar"]);
+        assert!(watched.has("|p/A.class = v1") && watched.has("|linked/q/B.class = v1"));
+        link("v2", "current");
+        watched.settled();
+        assert!(watched.has("|p/A.class = v2") && watched.has("|linked/q/B.class = v2"));
+        it.rename_over("v2/lib/x.jar", &zip(&[("p/A.class", b"v3")]));
+        it.write("v2/classes/q/B.class", b"v3");
+        it.write("D.class", b"two");
+        watched.settled();
+        assert!(watched.has("|p/A.class = v3") && watched.has("|linked/q/B.class = v3"));
+        assert!(watched.has("|D.class = two"));
+    });
+}
+
+#[test]
+fn half_a_jar_is_not_taken() {
+    both(|it| {
+        it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+        let mut watched = it.watch(&[], &["x.jar"]);
+        let before = watched.container(&it.path("x.jar"));
+        let whole = zip(&[("p/A.class", b"two"), ("p/B.class", &[7; 1000])]);
+        it.write("x.jar", &whole[..whole.len() / 2]);
+        let [kept] = watched.kept().try_into().unwrap();
+        assert!(kept.contains("no zip archive"), "{kept}");
+        assert!(Arc::ptr_eq(&before, &watched.container(&it.path("x.jar"))));
+        it.write("x.jar", &whole);
+        watched.settled();
+        assert!(watched.has("|p/A.class = two"));
+    });
+}
+
+/// The end of a stored inner jar looks like the end of the outer one.
+#[test]
+fn a_jar_that_breaks_off_behind_an_inner_one_is_not_taken() {
+    both(|it| {
+        let inner = zip(&[("p/A.class", b"inner")]);
+        let mut writer = ZipWriter::default();
+        writer.add(entry("BOOT-INF/classes/p/Main.class", b"main"));
+        writer.add(Entry { method: 0, ..entry("BOOT-INF/lib/x.jar", &inner) });
+        let half = writer.bytes.clone();
+        let whole = writer.end(&End::default());
+        it.write("boot.jar", &zip(&[("p/Main.class", b"before")]));
+        let mut watched = it.watch(&["boot.jar"], &[]);
+        it.write("boot.jar", &half);
+        assert!(common::listing(half).contains("= inner"), "it is an archive all the same");
+        let [kept] = watched.kept().try_into().unwrap();
+        assert!(kept.contains("it may be half written: only its last part is an archive"), "{kept}");
+        assert!(watched.has("before"));
+        it.write("boot.jar", &whole);
+        watched.settled();
+        assert!(watched.has("main") && watched.has("inner"));
+    });
+}
+
+/// Written over in place, from the start, with the same length: the directory at the end is the old one.
+#[test]
+fn a_jar_that_is_half_old_and_half_new_is_not_taken() {
+    both(|it| {
+        let jar = |it: &[u8]| zip(&[("p/A.class", it), ("p/B.class", it)]);
+        let (old, new) = (jar(b"old"), jar(b"new"));
+        it.write("x.jar", &old);
+        let mut watched = it.watch(&[], &["x.jar"]);
+        let mixed = [&new[..old.len() / 2], &old[old.len() / 2..]].concat();
+        it.write("x.jar", &mixed);
+        let [kept] = watched.kept().try_into().unwrap();
+        assert!(kept.contains("the directory and the header of `p/A.class` do not agree"), "{kept}");
+        assert!(watched.has("|p/A.class = old"));
+        it.write("x.jar", &new);
+        watched.settled();
+        assert!(watched.has("|p/A.class = new"));
+    });
+}
+
+/// What stays as it is for long is as somebody wants it, and what a run takes that looks once.
+#[test]
+fn an_odd_jar_is_taken_in_the_end() {
+    both(|it| {
+        it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+        let mut watched = it.watch(&[], &["x.jar"]);
+        let mut odd = zip(&[("p/A.class", b"two")]);
+        odd.extend_from_slice(b"something behind the archive");
+        it.write("x.jar", &odd);
+        let [kept] = watched.kept().try_into().unwrap();
+        assert!(kept.contains("the archive ends before the file does"), "{kept}");
+        watched.settled();
+        assert!(watched.has("|p/A.class = two"));
+    });
+}
+
+/// Behind the data of an entry, where tools write that do not know its size before.
+#[test]
+fn what_stands_behind_the_data_of_an_entry_is_no_oddity() {
+    both(|it| {
+        let jar = |data: &[u8]| {
+            let mut writer = ZipWriter::default();
+            writer.add(Entry { flags: 8, crc: Some(0), ..entry("p/A.class", data) });
+            let stored = deflate(data).len() as u32;
+            let crc = crc32fast::hash(data);
+            writer.bytes.extend_from_slice(b"PK\x07\x08");
+            for it in [crc, stored, data.len() as u32] {
+                writer.bytes.extend_from_slice(&it.to_le_bytes());
+            }
+            writer.directory[16..20].copy_from_slice(&crc.to_le_bytes());
+            writer.end(&End::default())
+        };
+        it.write("x.jar", &jar(b"one"));
+        let mut watched = it.watch(&[], &["x.jar"]);
+        assert!(watched.has("= one\n"), "{}", watched.text());
+        it.rename_over("x.jar", &jar(b"two"));
+        assert_eq!(watched.next().kept, []);
+        assert!(watched.has("= two\n"));
+    });
+}
+
+#[test]
+fn a_jar_that_goes_is_kept_until_it_comes_back() {
+    both(|it| {
+        it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+        it.write("in/A.class", b"one");
+        let mut watched = it.watch(&["in"], &["x.jar"]);
+        let before = watched.container(&it.path("x.jar"));
+        std::fs::remove_file(it.path("x.jar")).unwrap();
+        let [kept] = watched.kept().try_into().unwrap();
+        assert!(kept.ends_with("; its last good state is kept"), "{kept}");
+        // Other things go on.
+        it.write("in/A.class", b"two");
+        assert_eq!(watched.next().kept.len(), 1);
+        assert!(watched.has("|A.class = two"));
+        assert!(Arc::ptr_eq(&before, &watched.container(&it.path("x.jar"))));
+        it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+        watched.settled();
+        assert!(Arc::ptr_eq(&before, &watched.container(&it.path("x.jar"))));
+    });
+}
+
+#[test]
+fn a_build_that_writes_many_files_is_one_cycle() {
+    both(|it| {
+        it.write("in/p/A.class", b"one");
+        let mut watched = it.watch(&["in"], &[]);
+        let begin = Instant::now();
+        for number in 0..300 {
+            it.write(&format!("in/p{}/C{number}.class", number % 7), b"new");
+        }
+        std::fs::remove_file(it.path("in/p/A.class")).unwrap();
+        let cycle = watched.next();
+        assert!(watched.is_current());
+        assert_eq!(cycle.world.classes().count(), 300);
+        assert!(cycle.first_event >= begin);
+        assert!(watched.watch.next(Some(Instant::now() + Duration::from_millis(100))).unwrap().is_none());
+    });
+}
+
+#[test]
+fn jars_inside_jars_are_read_again() {
+    both(|it| {
+        let war = |it: &[u8]| {
+            zip(&[
+                ("WEB-INF/classes/p/Main.class", b"main"),
+                ("WEB-INF/lib/x.jar", &zip(&[("p/A.class", it)])),
+            ])
+        };
+        it.write("app.war", &war(b"one"));
+        let mut watched = it.watch(&["app.war"], &[]);
+        it.rename_over("app.war", &war(b"two"));
+        watched.settled();
+        assert!(watched.has("app.war!/WEB-INF/lib/x.jar\n  |p/A.class = two"));
+    });
+}
+
+#[test]
+fn what_was_missing_on_the_class_path_joins_when_it_comes() {
+    both(|it| {
+        it.write("in/A.class", b"one");
+        let manifest: &[u8] = b"Class-Path: lib/named.jar\r\n";
+        it.write("app.jar", &zip(&[("META-INF/MANIFEST.MF", manifest)]));
+        let mut watched = it.watch(&["in", "app.jar"], &["far/below/classes"]);
+        assert!(watched.has("far/below/classes: on the class path"), "{}", watched.text());
+        it.write("far/below/classes/q/B.class", b"new");
+        watched.settled();
+        assert!(watched.has("|q/B.class = new"));
+        it.write("lib/named.jar", &zip(&[("n/C.class", b"new")]));
+        watched.settled();
+        assert!(watched.has("|n/C.class = new"));
+    });
+}
+
+#[test]
+fn jars_come_to_and_go_from_a_folder_of_jars() {
+    both(|it| {
+        it.write("in/A.class", b"one");
+        it.write("lib/a-1.jar", &zip(&[("p/A.class", b"one")]));
+        let mut watched = it.watch(&["in"], &["lib/*"]);
+        it.write("lib/a-2.jar", &zip(&[("p/A.class", b"two")]));
+        std::fs::remove_file(it.path("lib/a-1.jar")).unwrap();
+        watched.settled();
+        assert!(watched.has("a-2.jar") && !watched.has("a-1.jar"));
+        std::fs::remove_dir_all(it.path("lib")).unwrap();
+        assert!(!watched.kept().is_empty());
+        it.write("lib/a-3.jar", &zip(&[("p/A.class", b"three")]));
+        watched.settled();
+        assert!(watched.has("a-3.jar") && !watched.has("a-2.jar"));
+    });
+}
+
+#[test]
+fn a_project_that_is_moved_away_and_another_one_moved_there_is_seen() {
+    both(|it| {
+        it.write("project/target/classes/A.class", b"one");
+        it.write("other/target/classes/A.class", b"two");
+        let mut watched = it.watch(&["project/target/classes"], &[]);
+        std::fs::rename(it.path("project"), it.path("away")).unwrap();
+        std::fs::rename(it.path("other"), it.path("project")).unwrap();
+        watched.settled();
+        assert!(watched.has("|A.class = two"));
+        it.write("away/target/classes/A.class", b"no matter");
+        it.write("project/target/classes/A.class", b"three");
+        watched.settled();
+        assert!(watched.has("|A.class = three"));
+    });
+}
+
+#[test]
+fn other_files_are_reported() {
+    both(|it| {
+        it.write("in/A.class", b"one");
+        let more = ["sub/ajar.toml", "ajar.toml"].map(|name| it.path(name)).to_vec();
+        it.write("ajar.toml", b"one");
+        let mut watched = Watched::new(it.spec(&["in"], &[]), more, it.options());
+        for step in 0..4 {
+            match step {
+                0 => it.rename_over("ajar.toml", b"two"),
+                1 => it.write("sub/ajar.toml", b"new"),
+                2 => std::fs::remove_file(it.path("sub/ajar.toml")).unwrap(),
+                _ => it.write("ajar.toml", b"one"),
+            }
+            let cycle = watched.next();
+            assert!(cycle.more_changed, "{step}");
+            assert_eq!(cycle.changed, [""; 0]);
+        }
+        it.write("in/A.class", b"two");
+        assert!(!watched.next().more_changed);
+        watched.watch.set_files(vec![it.path("third.toml")]).unwrap();
+        it.write("ajar.toml", b"no matter");
+        it.write("third.toml", b"new");
+        assert!(watched.next().more_changed);
+    });
+}
+
+#[test]
+fn another_world_shares_what_stays() {
+    both(|it| {
+        it.write("in/A.class", b"one");
+        it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+        it.write("y.jar", &zip(&[("p/B.class", b"one")]));
+        let mut watched = it.watch(&["in"], &["x.jar"]);
+        let before = watched.container(&it.path("x.jar"));
+        assert!(watched.watch.set_spec(it.spec(&["missing"], &["x.jar"])).is_err());
+        it.write("in/A.class", b"two");
+        watched.settled();
+        assert!(watched.has("|A.class = two"), "the world before is still watched");
+        watched.spec = it.spec(&["in"], &["y.jar", "x.jar"]);
+        watched.world = watched.watch.set_spec(watched.spec.clone()).unwrap();
+        assert!(watched.is_current());
+        assert!(Arc::ptr_eq(&before, &watched.container(&it.path("x.jar"))));
+        it.write("y.jar", &zip(&[("p/B.class", b"two")]));
+        watched.settled();
+        assert!(watched.has("|p/B.class = two"));
+    });
+}
+
+/// A mapped file that is cut off kills the process.
+#[test]
+fn an_image_may_be_cut_off() {
+    both(|it| {
+        it.write("jdk/lib/modules", &with_class(b"one"));
+        it.write("jdk/release", b"JAVA_VERSION=\"17.0.1\"\n");
+        it.write("in/A.class", b"one");
+        let mut spec = it.spec(&["in"], &[]);
+        spec.jdk = JdkChoice::At(it.path("jdk"));
+        let mut watched = Watched::new(spec, vec![], it.options());
+        assert!(watched.has("m/|p/A.class = one"), "{}", watched.text());
+        std::fs::File::create(it.path("jdk/lib/modules")).unwrap();
+        assert_eq!(watched.kept().len(), 1);
+        assert!(watched.has("m/|p/A.class = one"));
+        it.rename_over("jdk/lib/modules", &with_class(b"two"));
+        it.rename_over("jdk/release", b"JAVA_VERSION=\"21.0.1\"\n");
+        watched.settled();
+        assert!(watched.has("m/|p/A.class = two"));
+        assert_eq!(watched.world.release, 21);
+        std::fs::remove_dir_all(it.path("jdk")).unwrap();
+        watched.kept();
+        assert!(watched.has("m/|p/A.class = two"));
+    });
+}
+
+/// A source that tells nothing by itself.
+struct Silent;
+
+impl EventSource for Silent {
+    fn watch(&mut self, _folder: &std::path::Path, _deep: bool) -> Result<(), Untold> {
+        Ok(())
+    }
+
+    fn unwatch(&mut self, _folder: &std::path::Path) {}
+}
+
+fn silent(it: &Ground, options: WatchOptions) -> (Watched, Signals) {
+    let spec = it.spec(&["in"], &["x.jar"]);
+    let source = |_| Ok(Some(Box::new(Silent) as Box<dyn EventSource>));
+    let (watch, world) = Watch::with_source(spec.clone(), vec![], options, source).unwrap();
+    let signals = watch.signals();
+    (Watched { watch, spec, world }, signals)
+}
+
+fn silent_ground() -> Ground {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Utf8PathBuf::from_path_buf(dir.path().canonicalize().unwrap()).unwrap();
+    let it = Ground { _dir: dir, root, polls: false };
+    it.write("in/A.class", b"one");
+    it.write("x.jar", &zip(&[("p/A.class", b"one")]));
+    it
+}
+
+#[test]
+fn lost_news_makes_us_look_at_everything() {
+    let it = silent_ground();
+    let (mut watched, signals) = silent(&it, it.options());
+    let time = std::fs::metadata(it.path("in/A.class")).unwrap().modified().unwrap();
+    it.write("in/A.class", b"two");
+    std::fs::File::options().write(true).open(it.path("in/A.class")).unwrap().set_modified(time).unwrap();
+    it.rename_over("x.jar", &zip(&[("p/A.class", b"two")]));
+    signals.lost();
+    assert_eq!(watched.settled().reason, Reason::Rescan);
+    assert!(watched.has("|A.class = two") && watched.has("|p/A.class = two"));
+}
+
+#[test]
+fn news_that_nobody_tells_is_found_all_the_same() {
+    let it = silent_ground();
+    let (mut watched, _) = silent(&it, it.options());
+    it.write("in/A.class", b"two");
+    watched.settled();
+    assert!(watched.has("|A.class = two"));
+}
+
+#[test]
+fn news_of_what_does_not_concern_us_is_none() {
+    let it = silent_ground();
+    let (mut watched, signals) = silent(&it, it.options());
+    it.write("in/notes.txt", b"new");
+    it.write("build.log", b"new");
+    signals.changed(vec![
+        "/somewhere/else.jar".into(),
+        it.path("in/notes.txt").into(),
+        it.path("build.log").into(),
+    ]);
+    signals.stop();
+    assert!(watched.watch.next(Some(Instant::now() + LONG)).unwrap().is_none());
+    it.write("in/B.class", b"new");
+    signals.changed(vec![it.path("in/B.class").into()]);
+    watched.settled();
+    assert!(watched.has("|B.class = new"));
+}
+
+#[test]
+fn who_writes_for_long_is_spoken_of_and_nothing_is_given_meanwhile() {
+    let it = silent_ground();
+    let said = Arc::new(AtomicBool::new(false));
+    let heard = said.clone();
+    let on_writing: Box<dyn FnMut(Duration) + Send> = Box::new(move |_| heard.store(true, Ordering::SeqCst));
+    // Longer than the writer can be held up.
+    let options =
+        WatchOptions { settle: Duration::from_secs(5), on_writing: Some(on_writing), ..it.options() };
+    let (mut watched, signals) = silent(&it, options);
+    let end = Instant::now() + LONG;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0;
+            while !said.load(Ordering::SeqCst) && Instant::now() < end {
+                number += 1;
+                it.write("in/A.class", format!("{number}").as_bytes());
+                signals.changed(vec![it.path("in/A.class").into()]);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            it.write("in/A.class", b"done");
+            signals.changed(vec![it.path("in/A.class").into()]);
+        });
+        watched.next();
+    });
+    assert!(said.load(Ordering::SeqCst));
+    assert!(watched.has("|A.class = done"), "{}", watched.text());
+}
+
+#[test]
+fn stopping_ends_the_waiting() {
+    let it = silent_ground();
+    let (mut watched, signals) = silent(&it, it.options());
+    std::thread::scope(|scope| {
+        scope.spawn(|| signals.stop());
+        assert!(watched.watch.next(None).unwrap().is_none());
+    });
+    assert!(watched.watch.next(Some(Instant::now())).unwrap().is_none());
+}
+
+#[test]
+fn a_source_that_fails_is_replaced_by_looking() {
+    let it = silent_ground();
+    let spec = it.spec(&["in"], &[]);
+    let (watch, world) =
+        Watch::with_source(spec.clone(), vec![], it.options(), |_| Err("no more of them".to_owned()))
+            .unwrap();
+    assert_eq!(watch.untold(), Some("no more of them"));
+    let mut watched = Watched { watch, spec, world };
+    it.write("in/A.class", b"two");
+    watched.settled();
+    assert!(watched.has("|A.class = two"));
+}
+
+#[test]
+fn what_is_missing_from_the_beginning_is_an_error() {
+    both(|it| {
+        let error = Watch::new(it.spec(&["missing"], &[]), vec![], it.options()).map(|_| ()).unwrap_err();
+        assert!(format!("{error:#}").contains("missing: cannot be opened"), "{error:#}");
+    });
+}
