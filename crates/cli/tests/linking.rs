@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use test_utils::asm::assemble;
+use test_utils::jvm::{self, Arg, Case, Outcome};
 
 fn test_data(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/torture").join(path)
@@ -63,4 +65,75 @@ fn each_mismatch_raises_what_the_jvm_raises() {
         }
     }
     assert_eq!(errors, 12);
+}
+
+/// Reads of a field that is not there, in blocks that end before the value is used, as javac has them.
+const WAITS: &str = r#"
+.class public super p/A
+.method public static caught()Ljava/lang/Object;
+A: getstatic p/B.gone Ljava/lang/Object;
+B: areturn
+C: pop
+  ldc "caught"
+  areturn
+  .catch java/lang/NoSuchFieldError from A to B using C
+.end
+.method public again()Ljava/lang/Object;
+A: aload_0
+  getfield p/A.gone Ljava/lang/Object;
+B: areturn
+C: athrow
+  .catch java/lang/NoSuchFieldError from A to B using C
+.end
+.method public <init>()V
+  aload_0
+  invokespecial java/lang/Object.<init>()V
+  return
+.end
+.method public static again(I)Ljava/lang/Object;
+  new p/A
+  dup
+  invokespecial p/A.<init>()V
+  invokevirtual p/A.again()Ljava/lang/Object;
+  areturn
+.end
+.class public super p/B
+"#;
+
+#[test]
+fn a_handler_takes_the_error_of_a_read_that_waits() {
+    let classes = assemble(WAITS).unwrap();
+    let folder = jvm::TempDir::new().unwrap();
+    jvm::write_classes(folder.path(), &classes).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    command.args(["cfg", "--quiet", "--output-format", "jsonl", "--jdk", "none"]).arg(folder.path());
+    let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let records = text.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
+    let graphs: Vec<Value> = records.filter(|it| it["method"].is_string()).collect();
+    let graphs = &graphs[..2];
+    const ERROR: &str = "java/lang/NoSuchFieldError";
+    let raises =
+        |node: &Value| node["exception"].as_array().into_iter().flatten().any(|it| it["type"] == ERROR);
+    for graph in graphs {
+        let nodes = graph["nodes"].as_array().unwrap();
+        let caught = graph["edges"].as_array().unwrap().iter().any(|it| {
+            it["row"].is_u64() && raises(&nodes[usize::try_from(it["from"].as_u64().unwrap()).unwrap()])
+        });
+        assert!(caught, "{graph}");
+    }
+    // The second throws it from where it was caught.
+    let nodes = graphs[1]["nodes"].as_array().unwrap();
+    let last = nodes.iter().rfind(|it| it["kind"] == "exceptional-return").unwrap();
+    assert!(raises(last) && last["pc"] == 5, "{}", graphs[1]);
+    let Some(jdk) = test_utils::jdk::at_least(17) else { return };
+    let case = |method: &str, params: &str, args: Vec<Arg>| Case {
+        class: "p/A".to_owned(),
+        method: method.to_owned(),
+        descriptor: format!("({params})Ljava/lang/Object;"),
+        args,
+    };
+    let cases = [case("caught", "", vec![]), case("again", "I", vec![Arg::Int(0)])];
+    let answers = jvm::run(&jdk, &classes, &cases).unwrap();
+    assert_eq!(answers[0].outcome, Outcome::Result("\"caught\"".to_owned()));
+    assert_eq!(answers[1].outcome, Outcome::Throw(ERROR.to_owned()));
 }

@@ -126,7 +126,8 @@ impl WholeProgram {
             masks: vec![None; code.body.rows.len()],
         };
         let (mut sources, mut flows) = (Vec::new(), Vec::new());
-        let mut earlier = self.may_load(id.class).then(|| EarlierRows::new(&code.body));
+        let waits = self.may_load(id.class) || !failing.is_empty();
+        let mut earlier = waits.then(|| EarlierRows::new(&code.body));
         let cfg = draw_with(&code.body, |drawing, instr, rows| {
             sources.clear();
             walk.at(instr, |it| sources.push(it));
@@ -141,18 +142,15 @@ impl WholeProgram {
             }
             let resolves = resolving.at(instr, &sources);
             self.resolving_flows(acc.ex, resolves, &mut flows);
-            let earlier = match &mut earlier {
-                Some(it) if resolves.earlier => it.at(ordinal(instr)),
-                _ => &[],
-            };
+            let earlier = earlier.as_mut().map_or(&[][..], |it| it.at(ordinal(instr)));
             for flow in flows.drain(..) {
                 let (value, why) = acc.value(flow);
-                let flow = Raised { value, why, earlier };
+                let flow = Raised { value, why, earlier: if resolves.earlier { earlier } else { &[] } };
                 leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
             }
-            for error in failing_at(&code.body, instr, &failing) {
+            for (error, waits) in failing_at(&code.body, instr, &failing) {
                 let value = self.link_error(acc.ex, error);
-                let flow = Raised { value, why: None, earlier: &[] };
+                let flow = Raised { value, why: None, earlier: if waits { earlier } else { &[] } };
                 leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
             }
             if leaves && contains(&code.facts.locks.leaving, instr) {
@@ -209,14 +207,19 @@ struct Raised<'a> {
     earlier: &'a [u32],
 }
 
-/// What the accesses of an instruction to such fields raise.
-fn failing_at(body: &Body, instr: InstrId, failing: &[(FieldRef, Access, LinkError)]) -> Vec<LinkError> {
+/// What the accesses of an instruction to such fields raise, and whether it may be from earlier in the bytecode.
+fn failing_at(
+    body: &Body,
+    instr: InstrId,
+    failing: &[(FieldRef, Access, LinkError)],
+) -> Vec<(LinkError, bool)> {
     if failing.is_empty() {
         return Vec::new();
     }
     let mut acc = Vec::new();
     let mut access = |field: FieldRef, access: Access| {
-        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| it.2));
+        let waits = matches!(access, Access::Get | Access::GetStatic);
+        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| (it.2, waits)));
     };
     let instr = &body.instrs[instr];
     match *instr {

@@ -142,6 +142,7 @@ impl Builder<'_> {
             if let Some(error) = error {
                 let flow = Flow::Value(self.whole.link_error(self.exceptions, error), None);
                 contexts.iter().for_each(|it| self.route(node, id, flow, it));
+                self.route_to_bare_rows(id, code, flow);
             }
         }
         if self.whole.may_load(id.class) {
@@ -150,11 +151,7 @@ impl Builder<'_> {
                 flows.drain(..).for_each(|it| self.route(node, id, it, context));
             }
             if self.whole.resolves_anywhere(id.class, code) {
-                for row in &summary.bare {
-                    let function = self.exceptions.arriving(std::iter::empty(), row.class);
-                    let handler = Node::Handler(id, row.rethrows.unwrap_or(0));
-                    self.flow(handler, Flow::Node(Node::Loading), function);
-                }
+                self.route_to_bare_rows(id, code, Flow::Node(Node::Loading));
             }
         }
         self.flows = flows;
@@ -171,6 +168,16 @@ impl Builder<'_> {
         }
         if let Some(function) = context.leaving {
             self.flow(node, flow, function);
+        }
+    }
+
+    /// Lets something that may come anywhere flow to handlers under whose rows nothing else stands.
+    fn route_to_bare_rows(&mut self, id: MethodId, code: &CodeSummary, flow: Flow) {
+        for row in &code.summary.bare {
+            let function = self.exceptions.arriving(std::iter::empty(), row.class);
+            if let Some(handler) = row.rethrows {
+                self.flow(Node::Handler(id, handler), flow, function);
+            }
         }
     }
 
