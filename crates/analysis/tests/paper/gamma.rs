@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use analysis::names::MethodId;
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{api_record, record};
-use analysis::parts::Scratch;
-use analysis::parts::{ClassParts, MethodPart, PartOptions, StageTimes};
+use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, Scratch, StageTimes};
 use bir::body::{CallKind, Instr};
+use bir::positions::Positions;
 use classfile::names::ClassName;
 use flow::throwables::{built_in_parent, built_ins, well_known};
 use flow::thrown::Term;
@@ -61,13 +62,29 @@ impl Gamma {
     }
 
     /// The methods of the program that have code, as `p/C.m()V`.
-    pub(crate) fn methods(&self) -> Vec<(analysis::names::MethodId, analysis::parts::MethodCode)> {
+    pub(crate) fn methods(&self) -> Vec<(MethodId, MethodCode)> {
         let mut acc = Vec::new();
         for class in self.classes.iter().filter(|it| !it.api) {
             for it in parts(&class.bytes).1 {
                 let id = it.id();
                 if let Some(Ok((code, _))) = it.code {
                     acc.push((id, code));
+                }
+            }
+        }
+        acc
+    }
+
+    /// The same with the pcs of their instructions.
+    pub(crate) fn methods_with_positions(&self) -> Vec<(MethodId, MethodCode, Positions)> {
+        let options = PartOptions { positions: true, select: &|_| true, clock: None };
+        let mut acc = Vec::new();
+        for class in self.classes.iter().filter(|it| !it.api) {
+            let parts = ClassParts::read(&class.bytes).unwrap();
+            for it in parts.methods(&options, &mut Scratch::default(), &mut StageTimes::default()).unwrap() {
+                let id = it.id();
+                if let Some(Ok((code, positions))) = it.code {
+                    acc.push((id, code, positions));
                 }
             }
         }
