@@ -75,6 +75,20 @@ impl Gamma {
         acc
     }
 
+    /// The same program where classes implement, and interfaces extend, some of their interfaces only; and how many are
+    /// gone.
+    pub(crate) fn with_fewer_interfaces(&self, rng: &mut Rng) -> (Gamma, usize) {
+        let (mut acc, mut gone) = (self.clone(), 0);
+        for class in acc.classes.iter_mut().filter(|it| !it.api) {
+            class.bytes = with_interfaces(&class.bytes, || {
+                let keep = rng.chance(60);
+                gone += usize::from(!keep);
+                keep
+            });
+        }
+        (acc, gone)
+    }
+
     /// The same with the pcs of their instructions.
     pub(crate) fn methods_with_positions(&self) -> Vec<(MethodId, MethodCode, Positions)> {
         let options = PartOptions { positions: true, select: &|_| true, clock: None };
@@ -99,6 +113,28 @@ impl Gamma {
         }
         acc
     }
+}
+
+/// The class file with those interfaces only that are kept; the same if all are.
+pub(crate) fn with_interfaces(bytes: &[u8], mut keep: impl FnMut() -> bool) -> Vec<u8> {
+    let two = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+    // Behind the constant pool lie flags, class and superclass, then the interfaces (JVMS §4.1).
+    let (mut at, mut index) = (10, 1);
+    while index < two(8) {
+        let wide = matches!(bytes[at], 5 | 6);
+        at += match bytes[at] {
+            1 => 3 + two(at + 1),
+            3 | 4 | 9..=12 | 17 | 18 => 5,
+            5 | 6 => 9,
+            15 => 4,
+            _ => 3,
+        };
+        index += if wide { 2 } else { 1 };
+    }
+    let (start, end) = (at + 8, at + 8 + 2 * two(at + 6));
+    let kept: Vec<u8> = bytes[start..end].chunks(2).filter(|_| keep()).flatten().copied().collect();
+    let count = (kept.len() as u16 / 2).to_be_bytes();
+    [&bytes[..at + 6], &count, &kept, &bytes[end..]].concat()
 }
 
 /// Programs of `test-data`.

@@ -283,6 +283,71 @@ fn theorem_2_refinement() {
     assert!(grew > 300, "{grew}");
 }
 
+/// Theorem 2 for clauses (ii) and (iii) of Definition 2: what refines may have fewer interfaces, of classes and of
+/// interfaces.
+#[test]
+fn theorem_2_dropped_interfaces() {
+    let (mut shrank, mut gone) = (0, 0);
+    for gamma in programs() {
+        let coarser = graphs(&gamma, &gamma.paper());
+        for seed in 0..4 {
+            let (fewer, n) = gamma.with_fewer_interfaces(&mut Rng::new(seed));
+            gone += n;
+            let finer = graphs(&fewer, &fewer.paper());
+            for (method, graph) in &finer {
+                let lost: Vec<_> = graph.difference(&coarser[method]).take(5).collect();
+                assert!(lost.is_empty(), "{}, seed {seed}: {method} lost {lost:?}", gamma.name);
+                shrank += usize::from(*graph != coarser[method]);
+            }
+        }
+    }
+    assert!(gone > 100 && shrank > 20, "{gone} interfaces gone, {shrank} graphs shrank");
+}
+
+/// The clauses are of a language without default methods. With them a class that implements fewer interfaces may select
+/// another method, by MCA as by the JVM: no order on environments that lets interfaces go has Theorem 2 for it.
+#[test]
+fn a_dropped_interface_may_bring_a_default_method_to_light() {
+    let text = "
+.class public interface abstract p/J
+.version 52.0
+.method public m()V
+  return
+.end
+.class public interface abstract p/I
+.version 52.0
+.implements p/J
+.method public m()V
+  return
+.end
+.class public interface abstract p/K
+.version 52.0
+.implements p/J
+.class public abstract p/C
+.implements p/I
+.implements p/K
+.class public p/Caller
+.method public static call(Lp/C;)V
+  aload_0
+  invokevirtual p/C.m()V
+  return
+.end
+";
+    let classes = test_utils::asm::assemble(text).unwrap().into_iter().map(|it| it.bytes).collect();
+    let mut gamma = Gamma::closed("defaults".to_owned(), classes, &mut Rng::new(1));
+    let labels = |gamma: &Gamma| -> BTreeSet<String> {
+        let graphs = graphs(gamma, &gamma.paper());
+        graphs["p/Caller.call(Lp/C;)V"].iter().filter_map(|it| it.1.clone()).collect()
+    };
+    assert_eq!(labels(&gamma), BTreeSet::from(["p/I.m()V".to_owned()]));
+    let mut first = true;
+    let of_class =
+        gamma.classes.iter_mut().find(|it| gamma::parts(&it.bytes).0.head.class.to_string() == "p/C");
+    let of_class = of_class.unwrap();
+    of_class.bytes = gamma::with_interfaces(&of_class.bytes, || !std::mem::replace(&mut first, false));
+    assert_eq!(labels(&gamma), BTreeSet::from(["p/J.m()V".to_owned()]));
+}
+
 /// The same environments, which are open, against the second implementation.
 #[test]
 fn open_environments_are_as_the_second_implementation_has_them() {
