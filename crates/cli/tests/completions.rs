@@ -3,13 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use driver::container::Scratch as Read;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, Work, read_class};
-use ide::{Call, CallWord, MethodId, Part, Role, Scratch, Throws, WholeOptions, WorldKind};
+use ide::{
+    Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Step, Text, Throws, WholeOptions, Why,
+    WorldKind,
+};
 use test_utils::rng::Rng;
 
 /// A class of a program under test.
@@ -56,18 +60,20 @@ fn classes(input: &Path) -> Vec<Class> {
 struct Answers {
     throws: BTreeMap<MethodId, Throws>,
     calls: BTreeMap<MethodId, Vec<Call>>,
+    codes: BTreeMap<MethodId, Arc<MethodCode>>,
 }
 
-fn ask(classes: &[Class], present: &[usize], options: WholeOptions) -> Answers {
+fn ask(classes: &[Class], present: &[usize], options: WholeOptions) -> (Answers, Whole) {
     let records = present.iter().map(|&it| (classes[it].record.clone(), Role::App)).collect();
     let whole = Whole::new(records, options);
     let mut work: Work = whole.work();
-    let mut acc = Answers { throws: BTreeMap::new(), calls: BTreeMap::new() };
+    let mut acc = Answers { throws: BTreeMap::new(), calls: BTreeMap::new(), codes: BTreeMap::new() };
     for it in present.iter().flat_map(|&it| &classes[it].methods) {
         acc.throws.insert(it.method, whole.throws(&mut work, it.method).unwrap());
         acc.calls.insert(it.method, whole.calls(it.method, &it.code));
+        acc.codes.insert(it.method, Arc::clone(&it.code));
     }
-    acc
+    (acc, whole)
 }
 
 /// The superclasses of the classes of the full program, by name.
@@ -125,20 +131,23 @@ impl Chains {
 
     /// Whether an answer has what another says is known to come out.
     fn covers(&self, answer: &Throws, part: &Part) -> bool {
-        let class = part.class.to_string();
-        if self.has(&answer.known, &class, part.cone) {
+        self.covers_class(answer, &part.class.to_string(), part.cone)
+    }
+
+    fn covers_class(&self, answer: &Throws, class: &str, cone: bool) -> bool {
+        if self.has(&answer.known, class, cone) {
             return true;
         }
         let open = |class: &str| match &answer.open {
             None => false,
             Some(open) => self.has(&open.within, class, false) && !self.has(&open.except, class, false),
         };
-        if !part.cone {
-            return open(&class);
+        if !cone {
+            return open(class);
         }
         // Each class below it one by one, and those that nobody knows.
-        let below = self.0.keys().filter(|it| self.is_below(it, &class));
-        open(&class) && below.into_iter().all(|it| open(it) || self.has(&answer.known, it, false))
+        let below = self.0.keys().filter(|it| self.is_below(it, class));
+        open(class) && below.into_iter().all(|it| open(it) || self.has(&answer.known, it, false))
     }
 }
 
@@ -193,6 +202,113 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
     lost
 }
 
+/// The bodies of a program, by method.
+struct Code(BTreeMap<MethodId, Arc<MethodCode>>);
+
+impl Bodies for Code {
+    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+        self.0.get(&method).cloned()
+    }
+}
+
+/// Whether a reason names the class.
+fn names(why: Why, class: &str) -> bool {
+    matches!(why, Why::Outside(it) | Why::Initializer(it) if it.to_string() == class)
+}
+
+/// What is wider without a class than with it, and whose explanation does not name the class; and how much was wider.
+fn unexplained(
+    full: &Answers,
+    part: &Answers,
+    whole: &Whole,
+    gone: &str,
+    chains: &Chains,
+) -> (Vec<String>, usize) {
+    let (mut acc, mut wider) = (Vec::new(), 0);
+    let mut check = |is_explained: bool, text: &dyn Fn() -> String| {
+        wider += 1;
+        if !is_explained {
+            acc.push(format!("without {gone}: {}", text()));
+        }
+    };
+    for (method, calls) in &part.calls {
+        for call in calls {
+            let same =
+                |it: &&Call| it.instr == call.instr && it.kind == call.kind && it.declared == call.declared;
+            let old = full.calls[method].iter().find(same);
+            let by_call = call.open.is_some_and(|it| names(it, gone));
+            if call.open.is_some() && old.is_none_or(|it| it.open.is_none()) {
+                check(by_call, &|| format!("{method} calls {:?}: {:?}", call.declared, call.open));
+            }
+            for &target in call.targets.iter().chain(&call.possible) {
+                if old.is_some_and(|it| it.targets.contains(&target) || it.possible.contains(&target)) {
+                    continue;
+                }
+                // By a receiver that may be below the class that is gone, or because the call may go anywhere.
+                let declared = call.declared.into_iter();
+                let mut receivers = declared.flat_map(|it| whole.receivers(*method, it, target, 100));
+                let by_receiver = receivers.any(|it| it.chain.iter().any(|it| it.to_string() == gone));
+                check(by_call || by_receiver, &|| format!("{method} calls {target}"));
+            }
+        }
+    }
+    let mut work = whole.work();
+    let mut code = Code(part.codes.clone());
+    for (method, throws) in &part.throws {
+        let old = &full.throws[method];
+        for it in throws.known.iter().filter(|it| !chains.covers(old, it)) {
+            // Nothing that is known comes of what is gone, unless its own chain leads there.
+            check(chains.is_below(&it.class.to_string(), gone), &|| {
+                format!("{method} lets out {}", it.class)
+            });
+        }
+        let Some(open) = &throws.open else { continue };
+        for class in chains.0.keys() {
+            let opens = chains.has(&open.within, class, false) && !chains.has(&open.except, class, false);
+            if !opens || chains.covers_class(old, class, false) {
+                continue;
+            }
+            let text = Text(Box::leak(class.clone().into_boxed_str()).as_bytes());
+            let ways = whole.ways(&mut work, &mut code, *method, Some(text)).unwrap();
+            let end =
+                ways.iter().find(|it| it.what.is_none()).and_then(|it| it.steps.last()).map(|it| it.step);
+            let by_end = matches!(end, Some(Step::Open(why)) if names(why, gone));
+            check(by_end, &|| format!("{method} may let out {class}: {end:?}"));
+        }
+    }
+    (acc, wider)
+}
+
+/// Takes each class away that `every` chooses. Returns how much was wider for it.
+fn check_explanations(input: &Path, every: usize) -> usize {
+    let classes = classes(input);
+    let chains = Chains::new(&classes);
+    let open = options(WorldKind::Open, false);
+    let full = ask(&classes, &Vec::from_iter(0..classes.len()), open).0;
+    let mut wider = 0;
+    for gone in (0..classes.len()).step_by(every) {
+        let present: Vec<usize> = (0..classes.len()).filter(|it| *it != gone).collect();
+        let (part, whole) = ask(&classes, &present, open);
+        let (found, n) = unexplained(&full, &part, &whole, &classes[gone].name, &chains);
+        assert!(found.is_empty(), "{}: {found:#?}", input.display());
+        wider += n;
+    }
+    wider
+}
+
+#[test]
+fn whatever_is_wider_without_a_class_names_it() {
+    for folder in ["observed", "programs", "calls", "loaders"] {
+        let wider = check_explanations(&test_data(folder), 1);
+        assert!(wider > 300, "{folder}: {wider}");
+    }
+}
+
+#[test]
+fn so_it_does_in_a_real_program() {
+    jars().iter().for_each(|it| assert!(check_explanations(it, 20) > 0));
+}
+
 /// Takes classes away in `rounds` ways; returns in how many of them some answer widened.
 fn check(input: &Path, rounds: u64, link_errors: bool) -> usize {
     let (open, closed) = (options(WorldKind::Open, link_errors), options(WorldKind::Closed, link_errors));
@@ -202,8 +318,8 @@ fn check(input: &Path, rounds: u64, link_errors: bool) -> usize {
     let everything: Vec<usize> = (0..classes.len()).collect();
     let names =
         |present: &[usize]| present.iter().map(|&it| classes[it].name.as_str()).collect::<BTreeSet<_>>();
-    let full = ask(&classes, &everything, open);
-    let closed = ask(&classes, &everything, closed);
+    let full = ask(&classes, &everything, open).0;
+    let closed = ask(&classes, &everything, closed).0;
     let n_calls: usize = full.calls.values().map(Vec::len).sum();
     assert!(full.throws.len() > 20 && n_calls > 20, "{}: nothing was asked", input.display());
     let found = lost(&closed, &full, &chains, &names(&everything));
@@ -216,7 +332,7 @@ fn check(input: &Path, rounds: u64, link_errors: bool) -> usize {
         if present.is_empty() || present.len() == classes.len() {
             continue;
         }
-        let part = ask(&classes, &present, open);
+        let part = ask(&classes, &present, open).0;
         // All that is there may be all that there ever is, or the rest of the program and more.
         for (what, whole) in [("open", &full), ("closed", &closed)] {
             let found = lost(whole, &part, &chains, &names(&present));
@@ -240,17 +356,22 @@ fn a_part_of_a_program_loses_nothing_that_the_whole_does() {
     }
 }
 
-#[test]
-fn a_part_of_a_real_program_loses_nothing_either() {
+/// The jars of the small corpus; none where that is not there.
+fn jars() -> Vec<PathBuf> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/small");
     let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {
         assert!(std::env::var_os("CI").is_none_or(|it| it != "true"), "CI has no corpus/small");
         eprintln!("skipped: no corpus/small; `cargo xtask corpus small` fetches it");
-        return;
+        return Vec::new();
     };
     let jars = manifest.lines().filter_map(|it| it.split('\t').nth(5)).filter(|it| it.ends_with(".jar"));
-    for jar in jars {
-        check(&corpus.join(jar), 8, false);
-        check(&corpus.join(jar), 4, true);
+    jars.map(|it| corpus.join(it)).collect()
+}
+
+#[test]
+fn a_part_of_a_real_program_loses_nothing_either() {
+    for jar in jars() {
+        check(&jar, 8, false);
+        check(&jar, 4, true);
     }
 }

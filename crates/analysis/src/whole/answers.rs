@@ -477,9 +477,18 @@ impl WholeProgram {
         match open {
             Open::Outside(_) if closed => None,
             Open::Outside(it) => Some(Why::Outside(Text(it.bytes()))),
-            Open::Overridable(it) => Some(Why::Overridable(Text(it.bytes()))),
+            Open::Overridable(it) => Some(match self.opened_by(it) {
+                Some(absent) => Why::Outside(Text(absent.bytes())),
+                None => Why::Overridable(Text(it.bytes())),
+            }),
             Open::SignaturePolymorphic => Some(Why::SignaturePolymorphic),
         }
+    }
+
+    /// The absent class that lets unknown ones extend this one.
+    pub(super) fn opened_by(&self, class: ClassName) -> Option<ClassName> {
+        let hierarchy = &self.program.hierarchy;
+        hierarchy.class(class).and_then(|it| hierarchy.opened_by(it))
     }
 
     pub(super) fn why(&self, cause: OpenCause) -> Option<Why> {

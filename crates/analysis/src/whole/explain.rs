@@ -330,8 +330,15 @@ impl WholeProgram {
         chains.collect()
     }
 
-    /// The shortest chain of supertypes from a class to a name, or to an absent class.
+    /// The shortest chain of supertypes from a class to a name. What receivers select only because of an absent class has a
+    /// chain to that.
     fn chain(&self, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
+        let absent = if known { None } else { self.chain_to(class, None) };
+        absent.or_else(|| self.chain_to(class, Some(to)))
+    }
+
+    /// The shortest chain from a class to a name, or without one to an absent class.
+    fn chain_to(&self, class: ClassId, to: Option<ClassName>) -> Option<Vec<Text>> {
         let hierarchy = &self.program.hierarchy;
         let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];
         let mut at = 0;
@@ -341,7 +348,7 @@ impl WholeProgram {
                 Link::Outside(it) => it,
             };
             let outside = matches!(link, Link::Outside(_)) && name.bytes() != b"java/lang/Object";
-            if name == to || (!known && outside) {
+            if Some(name) == to || (to.is_none() && outside) {
                 let mut chain = Vec::new();
                 while let Some(&(link, from)) = queue.get(at) {
                     chain.push(Text(match link {

@@ -154,7 +154,12 @@ impl WholeProgram {
             opens.extend(self.loading.as_ref().and_then(|it| it.open));
         }
         for open in opens {
-            if let Open::Outside(it) = open {
+            let absent = match open {
+                Open::Outside(it) => Some(it),
+                Open::Overridable(it) => self.opened_by(it),
+                Open::SignaturePolymorphic => None,
+            };
+            if let Some(it) = absent {
                 acc.entry(it).or_default().widened.push(name);
             }
         }

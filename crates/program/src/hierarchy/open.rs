@@ -84,6 +84,19 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
+    /// For a class that may be extended although all that may extend it is listed: the class that is absent of those, the
+    /// first in the order of the list. None where nothing lists them.
+    pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
+        let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
+        if let Some(permitted) = permitted(&it.outline) {
+            return permitted.iter().copied().find(absent);
+        }
+        match constructors(it) {
+            Constructors::OfNest => absent_of_nest(&it.outline, &self.classes, &self.by_name),
+            Constructors::Open | Constructors::Closed => None,
+        }
+    }
+
     /// Whether code of a class that is not present may name the class, in worlds where there is such code.
     pub fn nameable_outside(&self, class: ClassId) -> bool {
         match self.at(class).package {
@@ -99,7 +112,7 @@ impl Hierarchy {
             return true;
         }
         if flags.is_private() {
-            return !is_nest_complete(self.outline(class), &self.classes, &self.by_name);
+            return absent_of_nest(self.outline(class), &self.classes, &self.by_name).is_some();
         }
         // Whoever is not present may lie in the same package.
         self.at(class).package == Package::Free
@@ -176,9 +189,27 @@ fn is_nameable(class: &Class, by_name: &ByName) -> bool {
 
 /// Whether a constructor of an unknown subclass may call one of its own.
 fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool {
+    match constructors(class) {
+        Constructors::Open => true,
+        Constructors::OfNest => absent_of_nest(&class.outline, classes, by_name).is_some(),
+        Constructors::Closed => false,
+    }
+}
+
+/// Who may call the constructors of a class, so far as that is more than its package where that is closed.
+enum Constructors {
+    /// Anybody, or there are none to be called.
+    Open,
+    /// Its nest mates.
+    OfNest,
+    /// Nobody that is not there.
+    Closed,
+}
+
+fn constructors(class: &Class) -> Constructors {
     let outline = &class.outline;
     if outline.flags.is_interface() {
-        return true;
+        return Constructors::Open;
     }
     let constructors = outline.methods.iter().filter(|it| it.name.bytes() == b"<init>");
     let mut all_private = true;
@@ -186,28 +217,28 @@ fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool 
         let flags = it.flags;
         if flags.is_public() || flags.is_protected() || !flags.is_private() && class.package == Package::Free
         {
-            return true;
+            return Constructors::Open;
         }
         all_private &= flags.is_private();
     }
     // Dispatch outlines leave private constructors out: without any, the nest decides as well.
     let has_private =
         all_private || outline.methods.iter().any(|it| is_private_constructor(it.flags, it.name));
-    has_private && !is_nest_complete(outline, classes, by_name)
+    if has_private { Constructors::OfNest } else { Constructors::Closed }
 }
 
 fn is_private_constructor(flags: Flags, name: Name) -> bool {
     flags.is_private() && name.bytes() == b"<init>"
 }
 
-/// Whether every class that is of its nest, or may be, is present (JVMS §5.4.4).
-fn is_nest_complete(outline: &Outline, classes: &[Class], by_name: &ByName) -> bool {
+/// A class that is of its nest, or may be, and is not present (JVMS §5.4.4).
+fn absent_of_nest(outline: &Outline, classes: &[Class], by_name: &ByName) -> Option<ClassName> {
     let members = match nest_host(outline) {
         None => nest_members(outline),
         Some(host) => match by_name.get(&host).and_then(|it| classes.get(it.index())) {
             Some(host) => nest_members(&host.outline),
-            None => return false,
+            None => return Some(host),
         },
     };
-    members.iter().all(|it| by_name.contains_key(it))
+    members.iter().copied().find(|it| !by_name.contains_key(it))
 }

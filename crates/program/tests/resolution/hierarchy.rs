@@ -215,6 +215,8 @@ final p/C < java/lang/Object p/J";
     let h = world(text).without(class("p/C")).open();
     assert_eq!(extensible(&h), "java/lang/Object p/B p/J");
     assert_eq!(h.open_witness(id(&h, "p/I")), Some(id(&h, "p/J")));
+    assert_eq!(h.opened_by(id(&h, "p/J")), Some(class("p/C")));
+    assert_eq!(h.opened_by(id(&h, "p/B")), None);
     // Before 61 the attribute means nothing, but for previews.
     for (version, sealed) in [("60", false), ("60.65535", true), ("59.65535", true), ("58.65535", false)] {
         let text =
