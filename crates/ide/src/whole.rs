@@ -2,6 +2,8 @@
 //!
 //! [`read_class`] takes one class apart, for as many workers as there are; [`Whole::new`] joins what they made.
 
+use std::sync::Arc;
+
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
@@ -94,6 +96,28 @@ impl Whole {
             looked_up(program, setup.options, entries)
         };
         Ok(Whole { program })
+    }
+
+    /// Makes ready for [`Whole::update`], so that the first change does not wait for it.
+    pub fn keep_current(&mut self) {
+        self.program.keep_current();
+    }
+
+    /// Takes in records that changed: each before and now. `false` if more may change by it than what their methods call
+    /// and raise: then the program is to be joined anew, and this one is of no use any more.
+    pub fn update(&mut self, changed: &[(&ClassRecord, &ClassRecord)]) -> bool {
+        let mut changes = Vec::with_capacity(changed.len());
+        for (before, now) in changed {
+            let Some(code) = now.changed_code(before) else { return false };
+            let program = &self.program.program;
+            let Some(class) = program.hierarchy.class(now.class()) else { return false };
+            // Of two definitions of a class only one counts.
+            if !program.summaries.get(class.index()).is_some_and(|it| before.has_code(it)) {
+                return false;
+            }
+            changes.push((class, Arc::clone(code)));
+        }
+        self.program.update(&changes)
     }
 
     /// The records that another one of the same class stands before: their number, and the number of that one.

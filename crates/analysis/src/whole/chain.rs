@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::answers::{Origin, Step, Why};
 use super::flows::Flow;
-use super::lattice::{Exceptions, Value};
+use super::lattice::Exceptions;
 use super::nodes::Node;
 use super::program::{WholeProgram, load_class};
 use crate::names::{MethodId as MethodName, Text};
@@ -30,7 +30,7 @@ impl WholeProgram {
         let mut queue = vec![(start.0, start.1, usize::MAX)];
         let mut at = 0;
         while let Some(&(node, want, _)) = queue.get(at) {
-            let own = self.system.values[node.0 as usize];
+            let (own, edges) = self.inclusions(node);
             let own = if open { own.open } else { own.known };
             if ex.universe.overlaps(own, want) {
                 let mut nodes = Vec::new();
@@ -41,10 +41,8 @@ impl WholeProgram {
                 nodes.reverse();
                 return (nodes, want);
             }
-            let range = self.system.starts[node.0 as usize]..self.system.starts[node.0 as usize + 1];
-            for edge in range {
-                let (of, function) = self.system.edges[edge as usize];
-                let value = self.solution.as_ref().map_or(Value::NOTHING, |it| it.value(of));
+            for &(of, function) in edges {
+                let value = self.value_of(of);
                 let value = if open { value.open } else { value.known };
                 let wanted = ex.needed(function, want);
                 let wanted = ex.universe.meet(wanted, value);

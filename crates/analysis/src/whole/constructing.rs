@@ -6,12 +6,13 @@
 
 use bir::body::CallKind;
 use classfile::names::MethodRef;
-use flow::summary::Source;
+use flow::summary::{Source, Summary};
 use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dispatch::{Dispatches, Site};
+use super::nodes::Nodes;
 use super::program::Program;
 use crate::summary::{CodeSummary, MethodSummary};
 
@@ -43,6 +44,30 @@ pub(super) fn constructions(program: &Program, dispatches: &Dispatches) -> Vec<(
         }
     }
     found
+}
+
+/// Whether two bodies call the same on the object that they are called on: what decides which constructors are worth a look
+/// of their own.
+pub(super) fn same_on_this(a: &Summary, b: &Summary) -> bool {
+    let calls = |it: &Summary| -> FxHashSet<Source> {
+        let sources = it.items.iter().map(|it| it.source);
+        sources.filter(|it| matches!(it, Source::CallOnThis(..))).collect()
+    };
+    calls(a) == calls(b) && a.rethrowing.is_empty() == b.rethrowing.is_empty()
+}
+
+/// Whether making an object by this constructor asks for no node that is not there.
+pub(super) fn is_known(
+    program: &Program,
+    dispatches: &Dispatches,
+    nodes: &Nodes,
+    caller: ClassId,
+    method: MethodRef,
+) -> bool {
+    let mut acc = Finder { program, dispatches, selects: FxHashMap::default() };
+    let Some(constructor) = acc.constructor(caller, method) else { return true };
+    let Some(class) = program.hierarchy.class(method.class()) else { return true };
+    nodes.constructing(constructor, class).is_some() || !acc.selects(constructor)
 }
 
 struct Finder<'a> {

@@ -27,3 +27,4 @@ pub mod record;
 pub mod solved;
 mod system;
 mod throwables;
+mod update;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::functional::Function;
-use flow::solver::{Solution, System};
+use flow::incremental::Incremental;
+use flow::solver::{FunctionId, NodeId, Solution, System};
 use flow::summary::Initialized;
 use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::input::WorldKind;
@@ -92,6 +93,10 @@ pub struct WholeProgram {
     pub(super) nodes: Nodes,
     pub(super) system: System<Value>,
     pub(super) solution: Option<Solution<Value>>,
+    /// The system and its solution while bodies change; it counts before `system` and `solution`.
+    pub(super) kept: Option<Incremental<Value>>,
+    /// The inclusions of nodes that have changed since `system` was built.
+    pub(super) changed: FxHashMap<NodeId, Inclusions>,
 }
 
 impl Program {
@@ -134,13 +139,31 @@ impl Program {
     }
 }
 
+/// What a node has of itself, and what flows into it.
+pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
+
 impl WholeProgram {
     /// What a node lets out.
     pub fn value(&self, node: Node) -> Value {
-        match &self.solution {
-            Some(it) => it.value(self.nodes.id(node)),
-            None => Value::NOTHING,
+        self.value_of(self.nodes.id(node))
+    }
+
+    pub(super) fn value_of(&self, node: NodeId) -> Value {
+        match (&self.kept, &self.solution) {
+            (Some(it), _) => it.value(node),
+            (None, Some(it)) => it.value(node),
+            (None, None) => Value::NOTHING,
         }
+    }
+
+    /// What a node has of itself, and what flows into it.
+    pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
+        if let Some((value, edges)) = self.changed.get(&node) {
+            return (*value, edges);
+        }
+        let at = node.0 as usize;
+        let edges = &self.system.edges[self.system.starts[at] as usize..self.system.starts[at + 1] as usize];
+        (self.system.values[at], edges)
     }
 
     /// What a method lets out.

@@ -16,7 +16,7 @@ use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, Stage
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
 /// What the rest of a program must know of one class file.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassRecord {
     outline: Arc<Outline>,
     summary: Arc<ClassSummary>,
@@ -28,6 +28,26 @@ impl ClassRecord {
     /// The record of a class whose parts are known; `module` for a `module-info`.
     pub fn new(outline: Arc<Outline>, summary: Arc<ClassSummary>, module: Option<Module>) -> Self {
         ClassRecord { outline, summary, module }
+    }
+
+    /// Its class.
+    pub fn class(&self) -> ClassName {
+        self.outline.class
+    }
+
+    /// What its code does, if all else is as in another record.
+    pub fn changed_code(&self, before: &ClassRecord) -> Option<&Arc<ClassSummary>> {
+        (self.outline == before.outline && self.module == before.module).then_some(&self.summary)
+    }
+
+    /// Whether its code is this.
+    pub fn has_code(&self, code: &Arc<ClassSummary>) -> bool {
+        self.summary == *code
+    }
+
+    /// How many methods the class declares.
+    pub fn n_methods(&self) -> usize {
+        self.outline.methods.len()
     }
 }
 

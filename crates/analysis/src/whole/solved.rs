@@ -59,6 +59,8 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         nodes: Nodes::default(),
         system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
         solution: None,
+        kept: None,
+        changed: FxHashMap::default(),
     };
     whole.ask_all();
     if entries.is_some() {

@@ -18,7 +18,7 @@ use super::members::{
     class_initializer, declared, initialized_interfaces, initialized_superclass, method_id,
 };
 use super::nodes::Node;
-use super::program::{Program, WholeProgram};
+use super::program::{Inclusions, Program, WholeProgram};
 use crate::summary::{CodeSummary, MethodSummary};
 
 /// A system that grows.
@@ -66,6 +66,38 @@ pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> Syste
         acc.loading();
     }
     acc.finish()
+}
+
+/// The inclusions of some nodes, which are those of these methods and of no other.
+pub(super) fn inclusions(
+    whole: &WholeProgram,
+    exceptions: &mut Exceptions,
+    methods: &[MethodId],
+    nodes: &[Node],
+) -> Vec<(NodeId, Inclusions)> {
+    let values = vec![Value::NOTHING; whole.nodes.len()];
+    let (field_errors, flows, edges) = Default::default();
+    let mut acc = Builder { whole, exceptions, field_errors, values, flows, edges };
+    let program = acc.whole.program.clone();
+    for &id in methods {
+        acc.method(&program, id);
+    }
+    for node in nodes {
+        if let Node::Constructing(id, class) = *node
+            && let MethodSummary::Known(code) = program.summary(id)
+        {
+            acc.code(*node, (id, Some(class)), code);
+        }
+    }
+    let mut edges: FxHashMap<NodeId, Vec<(NodeId, FunctionId)>> = FxHashMap::default();
+    for &(user, of, function) in &acc.edges {
+        edges.entry(user).or_default().push((of, function));
+    }
+    let of = |node: &Node| {
+        let id = whole.nodes.id(*node);
+        (id, (acc.values[id.0 as usize], edges.remove(&id).unwrap_or_default()))
+    };
+    nodes.iter().map(of).collect()
 }
 
 impl Builder<'_> {
