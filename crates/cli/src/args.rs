@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show which classes are not there, who needs them, and what that costs.
     Missing(MissingArgs),
+    /// Keep an answer current while jars and class folders change, and print what changes.
+    Watch(WatchArgs),
     /// Show where the program starts, and what is reached from there.
     Entries(EntriesArgs),
     /// Put graphs that were extracted apart together: the calls from one to another are linked, and what is known now of the
@@ -255,6 +257,63 @@ pub(crate) struct MissingArgs {
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchArgs {
+    /// Clear the terminal before what a cycle changed.
+    #[arg(long)]
+    pub(crate) clear: bool,
+    /// End after the first change.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Look at the files every so many milliseconds instead of waiting for events: for folders that have none, such as
+    /// network drives.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..))]
+    pub(crate) poll: Option<u64>,
+    #[command(subcommand)]
+    pub(crate) answer: WatchedArgs,
+}
+
+/// What is kept current.
+#[derive(Subcommand, Debug)]
+pub(crate) enum WatchedArgs {
+    /// The edges of control-flow graphs.
+    Cfg(WatchedMethodsArgs),
+    /// Where calls may go.
+    Calls(WatchedCallsArgs),
+    /// What methods may let out.
+    Throws(WatchedMethodsArgs),
+    /// Which classes are not there.
+    Missing(WatchedClassesArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchedMethodsArgs {
+    #[command(flatten)]
+    pub(crate) classes: WatchedClassesArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchedCallsArgs {
+    #[command(flatten)]
+    pub(crate) methods: WatchedMethodsArgs,
+    /// Show the calls that may go to the selected methods, wherever in the program they are.
+    #[arg(long, requires = "methods")]
+    pub(crate) callers: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchedClassesArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Form of what is printed [default: text]. As JSON lines the first answer is printed too, as facts that are all new.
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "jsonl"])]
+    pub(crate) output_format: Option<String>,
 }
 
 #[derive(Args, Debug)]

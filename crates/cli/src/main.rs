@@ -5,6 +5,7 @@
 mod argfile;
 mod args;
 mod command;
+mod memo;
 mod output;
 mod progress;
 mod refused;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Throws(it) => command::throws::run(it, global),
         Command::Explain(it) => command::explain::run(it, global),
         Command::Missing(it) => command::missing::run(it, global),
+        Command::Watch(it) => command::watch::run(it, global),
         Command::Entries(it) => command::entries::run(it, global),
         Command::Compose(it) => command::compose::run(it, global),
         Command::Bir(it) => command::bir::run(it, global),

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -19,9 +20,21 @@ use ide::{MethodId, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
+use crate::memo::Memo;
 use crate::progress::Progress;
 use crate::refused::Refusal;
 use crate::report::{self, Outcome, count};
+
+/// What the settings and inputs ask to be opened.
+pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> WorldSpec {
+    WorldSpec {
+        inputs: input.inputs.clone(),
+        class_path: settings.class_path.value.clone(),
+        module_path: settings.module_path.value.clone(),
+        jdk: settings.jdk.value.clone(),
+        release: settings.release.value,
+    }
+}
 
 /// What all commands do the same way.
 pub(crate) struct Run<'a> {
@@ -46,6 +59,10 @@ pub(crate) struct Run<'a> {
     unread_shown: FxHashMap<usize, usize>,
     /// How the reading of the whole program ended.
     outcome: Outcome,
+    /// Whether a pattern may select nothing.
+    pub(crate) lenient: bool,
+    /// What was read before, when answers are kept current.
+    pub(crate) memo: Option<Mutex<Memo>>,
     /// How long opening and listing took.
     opening: Duration,
 }
@@ -137,18 +154,28 @@ impl<'a> Run<'a> {
         input: &InputArgs,
         select: &SelectArgs,
     ) -> anyhow::Result<Self> {
-        let patterns = patterns(&select.methods)?;
         let begin = Instant::now();
-        let spec = WorldSpec {
-            inputs: input.inputs.clone(),
-            class_path: settings.class_path.value.clone(),
-            module_path: settings.module_path.value.clone(),
-            jdk: settings.jdk.value.clone(),
-            release: settings.release.value,
-        };
-        let mut world = load(&spec)?;
+        let spec = spec(settings, input);
+        // Before anything is opened: a pattern that cannot be read needs no world.
+        let patterns = patterns(&select.methods)?;
+        let world = load(&spec)?;
+        let run = Run::of(settings, global, (spec, world), patterns, begin);
+        if global.verbose {
+            run.print_containers();
+        }
+        Ok(run)
+    }
+
+    /// A run over a world that is open.
+    pub(crate) fn of(
+        settings: &'a Settings,
+        global: &'a Global,
+        (spec, mut world): (WorldSpec, LoadedWorld),
+        patterns: Vec<MethodPattern>,
+        begin: Instant,
+    ) -> Self {
         let closing = settle(&mut world, settings);
-        let run = Run {
+        Run {
             settings,
             global,
             spec,
@@ -162,12 +189,10 @@ impl<'a> Run<'a> {
             unread: Vec::new(),
             unread_shown: FxHashMap::default(),
             outcome: Outcome::Fine,
+            lenient: false,
+            memo: None,
             opening: begin.elapsed(),
-        };
-        if global.verbose {
-            run.print_containers();
         }
-        Ok(run)
     }
 
     /// What could not be opened, listed or taken apart, for results that do not pass over classes.
@@ -478,7 +503,8 @@ impl<'a> Run<'a> {
     /// A pattern that selects nothing is an error that names the nearest method. What could not be read is said before:
     /// the method may be there.
     fn check_patterns(&self, matched: &[bool], items: &[Item<'_>], trailer: &Trailer) -> anyhow::Result<()> {
-        let Some(pattern) = self.patterns.iter().zip(matched).find(|it| !it.1).map(|it| it.0) else {
+        let unmatched = self.patterns.iter().zip(matched).find(|it| !it.1).map(|it| it.0);
+        let Some(pattern) = unmatched.filter(|_| !self.lenient) else {
             return Ok(());
         };
         report::print(trailer, self.global);

@@ -31,10 +31,18 @@ pub(crate) fn resolve(
         output_format: output_format.cloned(),
         color: global.color.as_deref().map(Color::parse).transpose()?,
     };
+    Settings::resolve(&overrides, &current_folder()?, &|name| std::env::var(name).ok())
+}
+
+/// The files on which the settings depend, whether they are there or not.
+pub(crate) fn files() -> anyhow::Result<Vec<Utf8PathBuf>> {
+    Ok(driver::config::places(&current_folder()?))
+}
+
+fn current_folder() -> anyhow::Result<Utf8PathBuf> {
     let folder = std::env::current_dir().context("the current folder cannot be read")?;
-    let folder = Utf8PathBuf::from_path_buf(folder)
-        .map_err(|it| anyhow::anyhow!("{}: the current folder is not UTF-8", it.display()))?;
-    Settings::resolve(&overrides, &folder, &|name| std::env::var(name).ok())
+    Utf8PathBuf::from_path_buf(folder)
+        .map_err(|it| anyhow::anyhow!("{}: the current folder is not UTF-8", it.display()))
 }
 
 /// The format that a command writes. A format that file or environment ask for and that the command does not have is

@@ -1,6 +1,7 @@
 //! The whole program behind an answer: all classes are taken apart, those of libraries and of the JDK too.
 
 use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError};
 
 use anyhow::{anyhow, bail};
 use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
@@ -13,16 +14,18 @@ use ide::entries::{Declared, Entry, EntryRequest};
 use ide::pattern::NoMatch;
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
+use ide::{EntryIdentity, Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
+use crate::memo::{Memo, Remembered};
 use crate::progress::Progress;
 use crate::refused::Refusal;
 use crate::report::{self, Outcome};
 use crate::run::{Kept, Run, Unread, patterns};
 
 /// A class to take apart.
+#[derive(Clone, Copy)]
 struct Item<'a> {
     container: &'a LoadedContainer,
     entry: &'a ClassEntry,
@@ -55,7 +58,7 @@ pub(crate) fn answers(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Ans
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<&'static Whole> {
+pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Arc<Whole>> {
     joined(run, args, Reading::All)
 }
 
@@ -76,7 +79,7 @@ pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<
     }
 }
 
-fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<&'static Whole> {
+fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<Arc<Whole>> {
     let items = items(run);
     // These look at all code.
     let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
@@ -87,7 +90,11 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
     let entries = request.as_ref();
     let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
     let mut kept = Kept { answers, unread, outcome, ..Kept::default() };
-    let whole = match Whole::joined(records, &setup) {
+    let whole = match &run.memo {
+        None => Whole::joined(records, &setup).map(Arc::new),
+        Some(memo) => memo.lock().unwrap_or_else(PoisonError::into_inner).joined(records, &setup),
+    };
+    let whole = match whole {
         Ok(it) => it,
         Err(it) => {
             run.keep(kept);
@@ -112,8 +119,11 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
         }
         run.keep_reached(whole.reached());
     }
-    // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
-    Ok(Box::leak(Box::new(whole)))
+    if run.memo.is_none() {
+        // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
+        std::mem::forget(Arc::clone(&whole));
+    }
+    Ok(whole)
 }
 
 /// What is wrong with the supertypes of classes, at the places of these.
@@ -212,17 +222,71 @@ fn records(
     items: &[Item<'_>],
     reading: Reading,
 ) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
+    match &run.memo {
+        None => read_records(run, items, reading).map(Read::plain),
+        Some(memo) => {
+            let mut memo = memo.lock().unwrap_or_else(PoisonError::into_inner);
+            records_with(run, items, reading, &mut memo)
+        }
+    }
+}
+
+/// A record, and the identity of what it was read from if that is to be remembered.
+type Identified = ((ClassRecord, ide::Role), Option<EntryIdentity>);
+
+fn read_records(run: &Run<'_>, items: &[Item<'_>], reading: Reading) -> anyhow::Result<Read<Identified>> {
     let select = |it: &MethodId| run.selected_by_any(it);
     read(run, items, |worker, item, class| {
+        let identity = run.memo.as_ref().and_then(|_| item.container.identity_of(item.entry, class.bytes));
         // A class with something to say about its entry is read again when it is shown.
         if item.shown.is_some() && class.note.is_none() {
             let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower)?;
-            return Ok(((record, role(item.container)), Some(answer)));
+            return Ok((((record, role(item.container)), identity), Some(answer)));
         }
         let functions = reading == Reading::Functions && item.shown.is_none() && item.container.platform;
         let read = if functions { read_functions } else { read_class };
-        Ok(((read(class.bytes, &mut worker.lower)?, role(item.container)), None))
+        Ok((((read(class.bytes, &mut worker.lower)?, role(item.container)), identity), None))
     })
+}
+
+/// As without a memo, but only what it does not know is read; and it learns of that.
+fn records_with(
+    run: &Run<'_>,
+    items: &[Item<'_>],
+    reading: Reading,
+    memo: &mut Memo,
+) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
+    let containers = &run.world().containers;
+    let mut known = memo.known(containers);
+    let unknown: Vec<usize> = (0..items.len())
+        .filter(|&i| {
+            let Item { place, shown, .. } = items[i];
+            // What is shown only now was read without an answer.
+            known[place.0][place.1].as_ref().is_none_or(|it| shown.is_some() && it.answer.is_none())
+        })
+        .collect();
+    let new: Vec<Item<'_>> = unknown.iter().map(|&i| items[i]).collect();
+    let fresh = read_records(run, &new, reading)?;
+    let mut acc = Read { unread: fresh.unread, outcome: fresh.outcome, ..Read::new(items.len()) };
+    let mut answers = fresh.answers;
+    let mut read = (0, 0);
+    unknown.iter().for_each(|&i| known[items[i].place.0][items[i].place.1] = None);
+    for ((record, identity), origin) in fresh.records.into_iter().zip(fresh.origins) {
+        let item = &new[origin];
+        let answer = item.shown.and_then(|it| answers.get_mut(it)?.take());
+        let methods = record.0.n_methods();
+        read = (read.0 + 1, read.1 + methods);
+        known[item.place.0][item.place.1] =
+            Some(Remembered { record: record.0, answer: answer.map(Arc::new), methods, identity });
+    }
+    for (i, item) in items.iter().enumerate() {
+        if let Some(it) = &known[item.place.0][item.place.1] {
+            let answer = it.answer.as_deref().filter(|_| item.shown.is_some()).cloned();
+            acc.add(item, i, (it.record.clone(), role(item.container)), answer);
+        }
+    }
+    memo.keep(containers, known, read);
+    Ok(acc)
 }
 
 fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
@@ -268,10 +332,8 @@ fn read<R: Send>(
     items: &[Item<'_>],
     take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Result<(R, Option<ClassAnswer>), Fault> + Sync,
 ) -> anyhow::Result<Read<R>> {
-    let (records, origins) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
-    let (answers, unread) = Default::default();
-    let mut acc = Read { records, origins, answers, unread, outcome: Outcome::Fine };
-    let mut progress = Progress::new(items.len(), run.global.quiet, false);
+    let mut acc = Read::new(items.len());
+    let mut progress = Progress::new(items.len(), run.global.quiet || run.memo.is_some(), false);
     let mut index = 0;
     let work = |worker: &mut Worker, item: &Item<'_>| {
         let mut read = std::mem::take(&mut worker.read);
@@ -286,16 +348,7 @@ fn read<R: Send>(
             let item = &items[index];
             index += 1;
             match made.map_err(Refusal::Panic).and_then(|it| it) {
-                Ok((record, answer)) => {
-                    acc.records.push(record);
-                    acc.origins.push(index - 1);
-                    if let (Some(number), Some(answer)) = (item.shown, answer) {
-                        if acc.answers.len() <= number {
-                            acc.answers.resize_with(number + 1, || None);
-                        }
-                        acc.answers[number] = Some(answer);
-                    }
-                }
+                Ok((record, answer)) => acc.add(item, index - 1, record, answer),
                 Err(refusal) => acc.refuse(run, item, refusal),
             }
             ControlFlow::Continue(())
@@ -305,7 +358,32 @@ fn read<R: Send>(
     Ok(acc)
 }
 
+impl Read<Identified> {
+    /// Without the identities.
+    fn plain(self) -> Read<(ClassRecord, ide::Role)> {
+        let Read { records, origins, answers, unread, outcome } = self;
+        let records = records.into_iter().map(|it| it.0).collect();
+        Read { records, origins, answers, unread, outcome }
+    }
+}
+
 impl<R> Read<R> {
+    fn new(items: usize) -> Self {
+        let (records, origins) = (Vec::with_capacity(items), Vec::with_capacity(items));
+        Read { records, origins, answers: Vec::new(), unread: Vec::new(), outcome: Outcome::Fine }
+    }
+
+    fn add(&mut self, item: &Item<'_>, number: usize, record: R, answer: Option<ClassAnswer>) {
+        self.records.push(record);
+        self.origins.push(number);
+        if let (Some(number), Some(answer)) = (item.shown, answer) {
+            if self.answers.len() <= number {
+                self.answers.resize_with(number + 1, || None);
+            }
+            self.answers[number] = Some(answer);
+        }
+    }
+
     /// A class that cannot be read is outside. That is told of the program and its libraries, but for what is left out
     /// anyway, as others of its name stand before it; a bug of ours is told in any case.
     fn refuse(&mut self, run: &Run<'_>, item: &Item<'_>, refusal: Refusal) {

@@ -225,7 +225,19 @@ fn defaults() -> Settings {
 
 /// The `ajar.toml` of the folder or of the nearest folder above that has one.
 fn nearest_file(folder: &Utf8Path) -> Option<Utf8PathBuf> {
-    folder.ancestors().map(|it| it.join(FILE_NAME)).find(|it| it.is_file())
+    places(folder).pop().filter(|it| it.is_file())
+}
+
+/// The places where an `ajar.toml` is looked for, up to the first that is there: who keeps answers current watches them.
+pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut acc = Vec::new();
+    for it in folder.ancestors() {
+        acc.push(it.join(FILE_NAME));
+        if acc.last().is_some_and(|it| it.is_file()) {
+            break;
+        }
+    }
+    acc
 }
 
 /// Paths in the file count from its folder.

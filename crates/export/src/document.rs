@@ -6,6 +6,15 @@ use crate::form::Format;
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::{call_graph, call_graphml, dot, graphml};
 
+/// Appends the first line of JSON lines.
+pub(crate) fn header_line(out: &mut Vec<u8>, header: &Header) {
+    let start = out.len() + 1;
+    header_members(out, header);
+    // The record's kind comes first, as readers of lines look at it first.
+    out.splice(start..start, b"\"record\":\"header\",".iter().copied());
+    out.extend(b"}\n");
+}
+
 /// A document that is being written.
 pub struct Document<W> {
     out: W,
@@ -32,12 +41,7 @@ impl<W: Write> Document<W> {
                 text.extend(header.list().as_bytes());
                 text.extend(b"\":[\n");
             }
-            Format::JsonLines => {
-                header_members(&mut text, header);
-                // The record's kind comes first, as readers of lines look at it first.
-                text.splice(1..1, b"\"record\":\"header\",".iter().copied());
-                text.extend(b"}\n");
-            }
+            Format::JsonLines => header_line(&mut text, header),
             Format::Dot => {
                 dot::header(&mut text, header);
                 if one_graph {

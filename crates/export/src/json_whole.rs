@@ -110,7 +110,8 @@ pub(crate) fn part(out: &mut Vec<u8>, it: &Part) {
     out.push(b'}');
 }
 
-fn step(out: &mut Vec<u8>, it: Step) {
+/// Appends a step.
+pub(crate) fn step(out: &mut Vec<u8>, it: Step) {
     if let Step::Open(it) = it {
         return why(out, it);
     }

@@ -15,6 +15,7 @@ pub mod fragment;
 pub mod frame;
 pub mod missing;
 pub mod stats;
+pub mod watch;
 
 mod call_graph;
 mod call_graphml;

@@ -2,6 +2,7 @@
 //! `conflex.txt` Fig. 4.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use analysis::fault::Fault;
 use analysis::interface::{self, Needs};
@@ -53,7 +54,7 @@ pub fn paper_record_and_answer(
 /// A program and the answers about it.
 pub enum Answers {
     /// For every completion of the program, on a JVM.
-    Jvm(&'static Whole),
+    Jvm(Arc<Whole>),
     /// As Fig. 4 has it.
     Paper(Box<Paper>),
 }

@@ -11,3 +11,4 @@ pub(crate) mod explain;
 pub(crate) mod missing;
 pub(crate) mod stats;
 pub(crate) mod throws;
+pub(crate) mod watch;

@@ -9,6 +9,7 @@ pub(crate) mod interface;
 pub(crate) mod missing;
 pub(crate) mod style;
 pub(crate) mod throws;
+pub(crate) mod watch;
 pub(crate) mod why;
 
 use export::frame::Header;

@@ -23,12 +23,7 @@ fn method(out: &mut String, it: &Throws, style: Style) {
         let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("! {}", parts(&it.known))));
     }
     if let Some(open) = &it.open {
-        let within = parts(&open.within);
-        let what = match (within == "java.lang.Throwable+", open.except.is_empty()) {
-            (true, true) => "anything".to_owned(),
-            (true, false) => format!("anything but {}", parts(&open.except)),
-            (false, _) => within,
-        };
+        let what = open_set(&open.within, &open.except);
         let because = why::steps(&open.because).join(" <- ");
         let _ = writeln!(out, "  {}", style.text(Ink::Yellow, &format!("? {what}: {because}")));
     }
@@ -38,8 +33,18 @@ fn method(out: &mut String, it: &Throws, style: Style) {
     out.push('\n');
 }
 
+/// What an open set is within, and what cannot be among it.
+pub(crate) fn open_set(within: &[Part], except: &[Part]) -> String {
+    let within = parts(within);
+    match (within == "java.lang.Throwable+", except.is_empty()) {
+        (true, true) => "anything".to_owned(),
+        (true, false) => format!("anything but {}", parts(except)),
+        (false, _) => within,
+    }
+}
+
 /// `java.io.IOException+` is the class with its subclasses.
-fn parts(parts: &[Part]) -> String {
+pub(crate) fn parts(parts: &[Part]) -> String {
     let one = |it: &Part| {
         let name = why::dotted(Text(it.class.bytes()));
         format!("{name}{}", if it.cone { "+" } else { "" })

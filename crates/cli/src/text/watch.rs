@@ -1,0 +1,152 @@
+//! What changed from one answer to the next, as text.
+
+use std::fmt::Write;
+
+use export::watch::Cycle;
+use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
+use ide::{Call, EdgeKind, Human};
+
+use crate::report::count;
+use crate::text::calls::what;
+use crate::text::style::{Ink, Style};
+use crate::text::throws::{open_set, parts};
+use crate::text::why::{dotted, steps, why};
+
+/// The facts that came and went, under the methods that they are about.
+pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
+    let mut out = String::new();
+    let mut about = None;
+    for (i, it) in changes.iter().enumerate() {
+        if it.method != about || i == 0 {
+            about = it.method;
+            if let Some(method) = about {
+                let _ = writeln!(out, "{}", style.text(Ink::Bold, &Human(method).to_string()));
+            }
+        }
+        // Of a method that is new or gone as a whole its edges say nothing to people.
+        if matches!(it.fact, Fact::Edge { .. }) && is_whole(changes, it) {
+            continue;
+        }
+        let (sign, ink) = if it.added { ("+", Ink::Blue) } else { ("-", Ink::Red) };
+        let mut text = format!("  {sign} {}", fact(&it.fact, it.added));
+        if let Some(line) = it.line {
+            let _ = write!(text, "  (line {line})");
+        }
+        let _ = writeln!(out, "{}", style.text(ink, &text));
+    }
+    out
+}
+
+/// Whether the method of the fact came or went.
+fn is_whole(changes: &[Changed], it: &Changed) -> bool {
+    changes.iter().any(|other| other.method == it.method && other.fact == Fact::Method)
+}
+
+fn fact(it: &Fact, added: bool) -> String {
+    match it {
+        Fact::Method if added => "is there now".to_owned(),
+        Fact::Method => "is gone".to_owned(),
+        Fact::Call { kind, declared, to } => {
+            let call = Call {
+                instr: None,
+                kind: *kind,
+                declared: *declared,
+                targets: Vec::new(),
+                glue: Vec::new(),
+                possible: Vec::new(),
+                errors: Vec::new(),
+                open: None,
+            };
+            format!("{}{}", what(&call), reaches(*to))
+        }
+        Fact::LetsOut(part) => format!("lets out {}", parts(std::slice::from_ref(part))),
+        Fact::Open { within, except, because } => {
+            let because = because.map(|it| steps(&[it]).join("")).unwrap_or_default();
+            let because = if because.is_empty() { because } else { format!(": {because}") };
+            format!("may let out {}{because}", open_set(within, except))
+        }
+        Fact::Edge { from, to, kind, .. } => format!("{} {} {}", end(from), arrow(*kind), end(to)),
+        Fact::Missing { class, need } => match need {
+            Need::Class if added => format!("{} is missing", dotted(*class)),
+            Need::Class => format!("{} is no longer missing", dotted(*class)),
+            Need::SupertypeOf(it) => format!("{} is above {}", dotted(*class), dotted(*it)),
+            Need::UsedBy(it) => format!("{} is named by {}", dotted(*class), Human(*it)),
+            Need::Called(it) => format!("{} is called", Human(*it)),
+            Need::Widened(it) => {
+                format!("calls of {} may run anything, as {} is not there", Human(*it), dotted(*class))
+            }
+        },
+    }
+}
+
+fn reaches(it: Reaches) -> String {
+    match it {
+        Reaches::Target(it) => format!(" -> {}", Human(it)),
+        Reaches::Possible(it) => format!(" ?> possibly {}", Human(it)),
+        Reaches::Glue(it) => format!(" through function objects of {}", dotted(it)),
+        Reaches::Error(it) => format!(" ! {}", dotted(it)),
+        Reaches::Open(it) => format!(" -> anywhere: {}", why(it)),
+        Reaches::Vm => String::new(),
+    }
+}
+
+fn arrow(it: EdgeKind) -> String {
+    match it {
+        EdgeKind::Normal => "->".to_owned(),
+        EdgeKind::BranchTrue => "-true->".to_owned(),
+        EdgeKind::BranchFalse => "-false->".to_owned(),
+        EdgeKind::Case(it) => format!("-case {it}->"),
+        EdgeKind::Default => "-default->".to_owned(),
+        EdgeKind::Return => "-returns->".to_owned(),
+        EdgeKind::Exception => "-raises->".to_owned(),
+        EdgeKind::Handler(_) => "-handler->".to_owned(),
+        EdgeKind::MayHandler(_) => "-perhaps handler->".to_owned(),
+    }
+}
+
+fn end(it: &End) -> String {
+    match &it.kind {
+        EndKind::Normal => format!("`{}`", it.instr),
+        EndKind::Return => "returns".to_owned(),
+        EndKind::Exceptional(set) => raised(set),
+        EndKind::ExceptionalReturn(set) => format!("{} leaves the method", raised(set)),
+    }
+}
+
+fn raised(it: &Raised) -> String {
+    match it.open {
+        Some(reason) => format!("{} ({})", open_set(&it.parts, &it.except), why(reason)),
+        None => parts(&it.parts),
+    }
+}
+
+/// At most this many files and folders are named.
+const CHANGED: usize = 3;
+
+/// The line about a cycle.
+pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
+    let mut text = String::new();
+    for (place, what) in &it.problems {
+        let _ = writeln!(text, "{}", style.text(Ink::Yellow, &format!("// {place}: {what}")));
+    }
+    let mut changed = it.changed.iter().take(CHANGED).cloned().collect::<Vec<_>>().join(", ");
+    if it.changed.len() > CHANGED {
+        let _ = write!(changed, " and {} more", it.changed.len() - CHANGED);
+    }
+    if !changed.is_empty() {
+        changed.push_str(" changed; ");
+    }
+    let line = format!(
+        "// {}: {changed}{} of {} read, {} of {}; {} new, {} gone; {} ms",
+        it.generation,
+        it.classes.0,
+        count(it.classes.1, "class", "classes"),
+        it.methods.0,
+        count(it.methods.1, "method", "methods"),
+        count(it.added, "fact", "facts"),
+        it.removed,
+        it.milliseconds,
+    );
+    let _ = writeln!(text, "{}", style.text(Ink::Dim, &line));
+    text
+}

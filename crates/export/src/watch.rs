@@ -1,0 +1,227 @@
+//! Answers that are kept current, as JSON lines: a header, then for each cycle what changed, and a line about the cycle.
+
+use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
+use ide::{EdgeKind, MethodId};
+
+use crate::document::header_line;
+use crate::frame::Header;
+use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
+use crate::{json_whole, words};
+
+/// What a cycle came to.
+#[derive(Clone, Debug, Default)]
+pub struct Cycle {
+    /// Its number, from 1: the first answer.
+    pub generation: u64,
+    /// Why it ran: `start`, `changed`, `rescan` or `settings`.
+    pub reason: &'static str,
+    /// The files and folders that changed.
+    pub changed: Vec<String>,
+    /// The classes that were taken apart, and all of them.
+    pub classes: (usize, usize),
+    /// Their methods, and all of them.
+    pub methods: (usize, usize),
+    /// The facts that are new.
+    pub added: usize,
+    /// The facts that no longer hold.
+    pub removed: usize,
+    /// What took how long, in milliseconds: from the first sign of a change to the answer.
+    pub milliseconds: u64,
+    /// What is odd now and was not before: place and what.
+    pub problems: Vec<(String, String)>,
+}
+
+/// The line about what the answers rest on.
+pub fn header(header: &Header) -> Vec<u8> {
+    let mut out = Vec::new();
+    header_line(&mut out, header);
+    out
+}
+
+/// Appends a line about a fact that came or went.
+pub fn changed(out: &mut Vec<u8>, generation: u64, it: &Changed) {
+    out.extend(b"{");
+    key(out, "record");
+    string(out, "change");
+    key(out, "generation");
+    number(out, generation as i64);
+    key(out, "change");
+    string(out, if it.added { "added" } else { "removed" });
+    key(out, "method");
+    optional_method(out, it.method);
+    key(out, "pc");
+    optional_number(out, it.pc);
+    key(out, "line");
+    optional_number(out, it.line);
+    key(out, "fact");
+    fact(out, &it.fact);
+    out.extend(b"}\n");
+}
+
+/// Appends the line about a cycle.
+pub fn cycle(out: &mut Vec<u8>, it: &Cycle) {
+    out.extend(b"{");
+    key(out, "record");
+    string(out, "cycle");
+    key(out, "generation");
+    number(out, it.generation as i64);
+    key(out, "reason");
+    string(out, it.reason);
+    key(out, "changed");
+    array(out, &it.changed, |out, it| string(out, it));
+    let counts = [
+        ("classes_read", it.classes.0),
+        ("classes", it.classes.1),
+        ("methods_read", it.methods.0),
+        ("methods", it.methods.1),
+        ("added", it.added),
+        ("removed", it.removed),
+    ];
+    for (name, n) in counts {
+        key(out, name);
+        number(out, n as i64);
+    }
+    key(out, "milliseconds");
+    number(out, it.milliseconds as i64);
+    key(out, "problems");
+    array(out, &it.problems, |out, (place, what)| {
+        out.push(b'{');
+        key(out, "place");
+        string(out, place);
+        key(out, "what");
+        string(out, what);
+        out.push(b'}');
+    });
+    out.extend(b"}\n");
+}
+
+fn fact(out: &mut Vec<u8>, it: &Fact) {
+    out.push(b'{');
+    key(out, "kind");
+    match it {
+        Fact::Method => string(out, "method"),
+        Fact::Call { kind, declared, to } => {
+            string(out, "call");
+            key(out, "call");
+            string(out, kind.name());
+            key(out, "declared");
+            optional_method(out, *declared);
+            reaches(out, *to);
+        }
+        Fact::LetsOut(part) => {
+            string(out, "throws");
+            key(out, "type");
+            texts(out, &[ide::Text(part.class.bytes())]);
+            key(out, "cone");
+            boolean(out, part.cone);
+        }
+        Fact::Open { within, except, because } => {
+            string(out, "open");
+            key(out, "open");
+            json_whole::open_set(out, within, except);
+            key(out, "because");
+            match because {
+                Some(it) => json_whole::step(out, *it),
+                None => out.extend(b"null"),
+            }
+        }
+        Fact::Edge { from, to, kind, labels } => {
+            string(out, "edge");
+            key(out, "edge");
+            string(out, words::edge_kind(*kind));
+            if let EdgeKind::Case(it) = kind {
+                key(out, "case");
+                number(out, *it);
+            }
+            key(out, "labels");
+            array(out, labels, |out, it| optional_method(out, *it));
+            key(out, "from");
+            end(out, from);
+            key(out, "to");
+            end(out, to);
+        }
+        Fact::Missing { class, need } => {
+            string(out, "missing");
+            key(out, "class");
+            texts(out, &[*class]);
+            key(out, "need");
+            let (word, method) = match need {
+                Need::Class => ("class", None),
+                Need::SupertypeOf(_) => ("supertype_of", None),
+                Need::UsedBy(it) => ("used_by", Some(*it)),
+                Need::Called(it) => ("called", Some(*it)),
+                Need::Widened(it) => ("widened", Some(*it)),
+            };
+            string(out, word);
+            key(out, "of");
+            match need {
+                Need::SupertypeOf(it) => texts(out, &[*it]),
+                _ => optional_method(out, method),
+            }
+        }
+    }
+    out.push(b'}');
+}
+
+fn reaches(out: &mut Vec<u8>, it: Reaches) {
+    let word = match it {
+        Reaches::Target(_) => "target",
+        Reaches::Possible(_) => "possible",
+        Reaches::Glue(_) => "glue",
+        Reaches::Error(_) => "error",
+        Reaches::Open(_) => "open",
+        Reaches::Vm => "vm",
+    };
+    key(out, "reaches");
+    string(out, word);
+    key(out, "to");
+    match it {
+        Reaches::Target(it) | Reaches::Possible(it) => method_name(out, it),
+        Reaches::Glue(it) | Reaches::Error(it) => texts(out, &[it]),
+        Reaches::Open(it) => json_whole::why(out, it),
+        Reaches::Vm => out.extend(b"null"),
+    }
+}
+
+fn end(out: &mut Vec<u8>, it: &End) {
+    out.push(b'{');
+    key(out, "instr");
+    string(out, &it.instr);
+    key(out, "pc");
+    optional_number(out, it.pc);
+    key(out, "kind");
+    let (word, set) = match &it.kind {
+        EndKind::Normal => ("normal", None),
+        EndKind::Exceptional(it) => ("exceptional", Some(it)),
+        EndKind::Return => ("return", None),
+        EndKind::ExceptionalReturn(it) => ("exceptional-return", Some(it)),
+    };
+    string(out, word);
+    key(out, "exception");
+    match set {
+        Some(it) => raised(out, it),
+        None => out.extend(b"null"),
+    }
+    out.push(b'}');
+}
+
+fn raised(out: &mut Vec<u8>, it: &Raised) {
+    out.push(b'{');
+    key(out, "within");
+    json_whole::parts(out, &it.parts);
+    key(out, "except");
+    json_whole::parts(out, &it.except);
+    key(out, "open");
+    match it.open {
+        Some(it) => json_whole::why(out, it),
+        None => out.extend(b"null"),
+    }
+    out.push(b'}');
+}
+
+fn optional_method(out: &mut Vec<u8>, it: Option<MethodId>) {
+    match it {
+        Some(it) => method_name(out, it),
+        None => out.extend(b"null"),
+    }
+}

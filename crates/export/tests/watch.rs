@@ -1,0 +1,105 @@
+//! Lines about answers that are kept current keep their schema, whatever they say.
+
+use export::frame::Header;
+use export::watch::{Cycle, changed, cycle, header};
+use ide::answer::{Question, class_answer};
+use ide::difference::{Changed, Fact, MethodAnswer, MethodState, Need, difference};
+use ide::whole::{Whole, read_class};
+use ide::{MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("../schemas/watch.schema.json");
+
+/// All that three answers say of the classes of `test-data/calls` and `test-data/programs`, as new facts.
+fn facts() -> Vec<Changed> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
+    let mut classes = Vec::new();
+    for folder in ["calls", "programs"] {
+        for file in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|it| it == "class") {
+                classes.push(std::fs::read(path).unwrap());
+            }
+        }
+    }
+    let read = |it: &Vec<u8>| (read_class(it, &mut Scratch::default()).unwrap(), Role::App);
+    let options = WholeOptions {
+        world: WorldKind::Open,
+        release: Some(17),
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
+    let whole = Whole::new(classes.iter().map(read).collect(), options);
+    let mut work = whole.work();
+    let mut states = [Vec::new(), Vec::new(), Vec::new()];
+    for class in &classes {
+        let question = Question { select: &|_| true, graphs: false, clock: None };
+        for it in class_answer(class, &question, &mut Scratch::default()).unwrap().methods {
+            let throws = whole.throws(&mut work, it.method).unwrap();
+            let graph = whole.graph(&mut work, it.method, &it.code, false);
+            let answers = [
+                MethodAnswer::Calls(whole.calls(it.method, &it.code)),
+                MethodAnswer::Throws(throws),
+                MethodAnswer::Graph(graph),
+            ];
+            for (states, answer) in states.iter_mut().zip(answers) {
+                let code = Some((it.code.clone(), it.positions.clone()));
+                states.push(MethodState { method: it.method, code, answer });
+            }
+        }
+    }
+    states.iter().flat_map(|it| difference(&[], it)).collect()
+}
+
+#[test]
+fn every_line_keeps_the_schema() {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut out = header(&Header {
+        command: "throws",
+        version: "0.1.0",
+        jdk: None,
+        release: 25,
+        profile: "jvm",
+        world: "open",
+        names: None,
+        vm_error_groups: vec!["init"],
+        assumptions: vec![],
+        containers: vec![("a".to_owned(), "app")],
+    });
+    let all = facts();
+    let mut kinds: Vec<String> = Vec::new();
+    for (i, it) in all.iter().enumerate() {
+        changed(&mut out, i as u64, it);
+    }
+    let method = MethodId { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
+    let needs = [
+        Need::Class,
+        Need::SupertypeOf(Text(b"p/B")),
+        Need::UsedBy(method),
+        Need::Called(method),
+        Need::Widened(method),
+    ];
+    for need in needs {
+        let fact = Fact::Missing { class: Text(b"q/\"C"), need };
+        changed(&mut out, 7, &Changed { added: false, method: None, pc: None, line: None, fact });
+    }
+    for reason in ["start", "changed", "rescan", "settings"] {
+        let problems = vec![("a.jar".to_owned(), "cut\n".to_owned())];
+        cycle(&mut out, &Cycle { reason, problems, ..Cycle::default() });
+    }
+    let text = String::from_utf8(out).unwrap();
+    for line in text.lines() {
+        let value: Value = serde_json::from_str(line).unwrap();
+        assert!(validator.is_valid(&value), "{line}");
+        kinds.extend(value["fact"]["kind"].as_str().map(str::to_owned));
+        kinds.extend(value["fact"]["reaches"].as_str().map(str::to_owned));
+    }
+    kinds.sort();
+    kinds.dedup();
+    assert_eq!(
+        kinds,
+        ["call", "edge", "glue", "method", "missing", "open", "possible", "target", "throws", "vm"]
+    );
+}
