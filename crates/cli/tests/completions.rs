@@ -156,10 +156,26 @@ fn is_own(kind: CallWord) -> bool {
     matches!(kind, CallWord::Virtual | CallWord::Interface | CallWord::Special | CallWord::Static)
 }
 
-/// Whether a call is there because of the method that the instruction calls.
-fn is_consequence(kind: CallWord) -> bool {
-    let at_instruction = matches!(kind, CallWord::Dynamic | CallWord::Clinit | CallWord::Bootstrap);
-    !at_instruction && !is_own(kind)
+/// Whether the open call at an instruction stands for this one beside it, too.
+///
+/// What the platform does when it is called is named beside the call by a table: names only, on which nothing rests
+/// (`flow::callbacks`). Where not even the class called is known, nobody can say whether the method is the platform's;
+/// whatever an unseen one does, the open call stands for. Where only overriding methods are not known the method called is,
+/// so its row is, too. The finalizer of an absent class is that class's own code, as its constructor is.
+fn stands_for(own: &Call, call: &Call) -> bool {
+    let unresolved = matches!(own.open, Some(Why::Outside(_)));
+    let may_be = match call.kind {
+        CallWord::Thread
+        | CallWord::Callback
+        | CallWord::Privileged
+        | CallWord::Reflect
+        | CallWord::Serialization => is_own(own.kind),
+        // Without a name the instruction asks by itself.
+        CallWord::Load => is_own(own.kind) && call.declared.is_some(),
+        CallWord::Finalizer => own.kind == CallWord::Special,
+        _ => false,
+    };
+    own.instr == call.instr && unresolved && may_be
 }
 
 /// Says what the answer about a part of a program lost.
@@ -178,10 +194,8 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
         let same = |a: &Call, b: &Call| a.instr == b.instr && a.kind == b.kind && a.declared == b.declared;
         for call in &full.calls[method] {
             let found: Vec<&Call> = calls.iter().filter(|it| same(it, call)).collect();
-            // Where the method called is not known, the open target stands for it and for all that comes of it.
-            let by_method = |it: &Call| it.instr == call.instr && it.open.is_some() && is_own(it.kind);
-            let open = found.iter().any(|it| it.open.is_some())
-                || is_consequence(call.kind) && calls.iter().any(by_method);
+            let open =
+                found.iter().any(|it| it.open.is_some()) || calls.iter().any(|it| stands_for(it, call));
             for target in &call.targets {
                 let named =
                     found.iter().any(|it| it.targets.contains(target) || it.possible.contains(target));
@@ -297,6 +311,39 @@ fn check_explanations(input: &Path, every: usize) -> usize {
 }
 
 #[test]
+fn a_finalizer_of_an_absent_superclass_is_not_lost() {
+    let text = "
+.class public p/D
+.method protected finalize()V
+  return
+.end
+.class public p/C
+.super p/D
+.method public <init>()V
+  return
+.end
+.class public p/Main
+.method public static main()V
+  new p/C
+  invokespecial p/C.<init>()V
+  return
+.end
+";
+    let folder = test_utils::jvm::TempDir::new().unwrap();
+    let all = test_utils::asm::assemble(text).unwrap();
+    test_utils::jvm::write_classes(folder.path(), &all).unwrap();
+    let classes = classes(folder.path());
+    let open = options(WorldKind::Open, false);
+    let full = ask(&classes, &[0, 1, 2], open).0;
+    let finalizer = |it: &Call| it.kind == CallWord::Finalizer && !it.targets.is_empty();
+    assert!(full.calls.values().flatten().any(finalizer));
+    let present: Vec<usize> = (0..3).filter(|&it| classes[it].name != "p/D").collect();
+    let part = ask(&classes, &present, open).0;
+    let found = lost(&full, &part, &Chains::new(&classes), &BTreeSet::from(["p/C", "p/Main"]));
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn whatever_is_wider_without_a_class_names_it() {
     for folder in ["observed", "programs", "calls", "loaders"] {
         let wider = check_explanations(&test_data(folder), 1);
@@ -349,7 +396,7 @@ fn test_data(folder: &str) -> PathBuf {
 
 #[test]
 fn a_part_of_a_program_loses_nothing_that_the_whole_does() {
-    for folder in ["observed", "programs", "loaders"] {
+    for folder in ["observed", "programs", "calls", "loaders"] {
         for link_errors in [false, true] {
             assert!(check(&test_data(folder), 60, link_errors) > 20);
         }

@@ -7,12 +7,13 @@
 use bir::body::InstrId;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::{CallbackKind, callbacks, callbacks_of};
+use flow::throwables::{built_in_parent, well_known};
 use program::hierarchy::{ClassId, Link};
 use program::input::Role;
 use program::members::MethodId;
 
 use super::answers::{Call, CallWord, Why, empty, sort};
-use super::dispatch::Site;
+use super::dispatch::{Open, Site};
 use super::members::{declared, find_method};
 use super::program::WholeProgram;
 
@@ -191,7 +192,8 @@ impl WholeProgram {
         acc
     }
 
-    /// The finalizer of an object of this class, which a thread of the VM runs when it likes (JLS §12.6).
+    /// The finalizer of an object of this class, which a thread of the VM runs when it likes (JLS §12.6); one that an absent
+    /// class above may have. What an absent class itself has is a matter of its constructor, whose call is open.
     pub(super) fn finalizer_call(&self, at: Option<InstrId>, class: ClassName) -> Option<Call> {
         let hierarchy = &self.program.hierarchy;
         let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
@@ -205,8 +207,17 @@ impl WholeProgram {
             {
                 return Some(Call { targets: vec![self.name(it)], ..empty(at, CallWord::Finalizer) });
             }
-            let Some(Link::Present(above)) = hierarchy.super_class(at_class) else { return None };
-            at_class = above;
+            match hierarchy.super_class(at_class)? {
+                Link::Present(above) => at_class = above,
+                // Neither Object nor the throwables of the VM have one that does anything.
+                Link::Outside(it) if it == well_known().object || built_in_parent(it).is_some() => {
+                    return None;
+                }
+                Link::Outside(it) => {
+                    let open = Some(self.why_call(Open::Outside(it))?);
+                    return Some(Call { open, ..empty(at, CallWord::Finalizer) });
+                }
+            }
         }
     }
 }
