@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use vfs::classpath_index::{self, CLASSPATH_INDEX_NAME};
+use vfs::identity::EntryIdentity;
 use vfs::manifest::{MANIFEST_NAME, Manifest};
 use vfs::multi_release;
 use vfs::naming::member_path;
@@ -36,10 +37,21 @@ pub(crate) struct ArchiveOpener<'a> {
     loader: Loader,
     /// Whether we are inside a plain jar.
     is_late: bool,
+    /// For who opens archives again and again: what was inflated.
+    pub(crate) inner: Option<&'a mut Inner>,
     archives: usize,
     members: usize,
     inflated: u64,
     scratch: Scratch,
+}
+
+/// Inner archives that were compressed, by what is stored of them.
+#[derive(Default)]
+pub(crate) struct Inner {
+    /// Those of the archive as it was before: they need not be inflated again.
+    pub(crate) before: FxHashMap<EntryIdentity, Blob>,
+    /// Those of the archive as it is now.
+    pub(crate) now: FxHashMap<EntryIdentity, Blob>,
 }
 
 /// Containers in class-path order.
@@ -95,6 +107,7 @@ impl<'a> ArchiveOpener<'a> {
             problems,
             loader,
             is_late: false,
+            inner: None,
             archives: 0,
             members: 0,
             inflated: 0,
@@ -359,6 +372,22 @@ impl<'a> ArchiveOpener<'a> {
             return opened.zip.stored_blob(entry);
         }
         self.inflated = self.inflated.saturating_add(entry.size());
+        let identity = match &self.inner {
+            Some(_) => opened.zip.stored(entry).ok().map(|it| entry.identity(it)),
+            None => None,
+        };
+        let known = self.inner.as_ref().zip(identity).and_then(|(it, identity)| it.before.get(&identity));
+        let blob = match known {
+            Some(it) => it.clone(),
+            None => self.inflate(opened, entry)?,
+        };
+        if let Some((inner, identity)) = self.inner.as_mut().zip(identity) {
+            inner.now.insert(identity, blob.clone());
+        }
+        Ok(blob)
+    }
+
+    fn inflate(&mut self, opened: &Opened, entry: &ZipEntry) -> Result<Blob, String> {
         let (inflater, _) = self.scratch.parts();
         let mut bytes = Vec::new();
         let length = entry_bytes(&opened.zip, entry, inflater, &mut bytes)?.0.len();

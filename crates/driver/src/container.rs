@@ -257,10 +257,7 @@ impl LoadedContainer {
             (Store::Files, Place::File(it)) => {
                 read_file(&it.path, &mut scratch.buffer).map(EntryIdentity::of_bytes)
             }
-            (Store::Zip(zip), Place::Zip(place)) => {
-                let of = |stored| EntryIdentity::of_entry(place.method, place.size(), place.crc, stored);
-                zip.stored(place).map(of)
-            }
+            (Store::Zip(zip), Place::Zip(place)) => zip.stored(place).map(|stored| place.identity(stored)),
             (Store::Image(map), Place::Image(location)) => {
                 let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);
                 map.image().stored(location).map(of).map_err(|it| it.to_string())

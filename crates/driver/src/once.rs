@@ -33,7 +33,7 @@ impl Disk for Once {
             FileKind::Archive => {
                 bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
                 file.read_to_end(&mut bytes).context("cannot be read")?;
-                part::archive(at, Blob::new(bytes)).map_err(anyhow::Error::msg)?
+                part::archive(at, Blob::new(bytes), None).map_err(anyhow::Error::msg)?
             }
         }))
     }

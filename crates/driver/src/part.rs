@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::archive::{ArchiveOpener, Found};
+use crate::archive::{ArchiveOpener, Found, Inner};
 use crate::container::FileContent;
 use crate::declared;
 use crate::disk::{At, Part};
@@ -48,13 +48,14 @@ pub(crate) fn class_file(at: &At<'_>, size: u64, content: Option<Arc<FileContent
     Part { containers: vec![Arc::new(container)], ..Part::default() }
 }
 
-/// The part that is an archive.
+/// The part that is an archive. `inner` has what was inflated before, if there was something.
 ///
 /// # Errors
 /// It cannot be read at all; says why.
-pub(crate) fn archive(at: &At<'_>, blob: Blob) -> Result<Part, String> {
+pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Result<Part, String> {
     let (mut found, mut problems) = (Found::default(), Vec::new());
     let mut opener = ArchiveOpener::new(at.release, &mut found, &mut problems, at.loader);
+    opener.inner = inner;
     let manifest = opener.open(at.name, blob, at.role)?;
     let Found { mut containers, mut late, declared } = found;
     if at.platform {

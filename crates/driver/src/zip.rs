@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rawzip::{ZipArchiveEntryWayfinder, ZipLocator, ZipSliceArchive};
 
+use vfs::identity::EntryIdentity;
 use vfs::multi_release::VERSIONS;
 use vfs::naming::{is_class_name, name_text};
 
@@ -95,6 +96,11 @@ impl ZipEntry {
     /// The stored size that the directory claims.
     pub(crate) fn compressed_size(&self) -> u64 {
         self.wayfinder.compressed_size_hint()
+    }
+
+    /// The identity of its content, of which `stored` is what the archive has.
+    pub(crate) fn identity(&self, stored: &[u8]) -> EntryIdentity {
+        EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
     /// Why the JVM refuses an archive with such an entry, if it does.

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use common::image::with_class;
 use common::{End, Entry, ZipWriter, deflate, entry, text, zip};
-use driver::container::LoadedContainer;
+use driver::container::{ClassEntry, LoadedContainer, Scratch};
 use driver::jdk::JdkChoice;
 use driver::watch::source::{EventSource, Signals, Untold};
 use driver::watch::{Cycle, Reason, Watch, WatchOptions};
@@ -103,6 +103,25 @@ impl Watched {
             self.world = cycle.world.clone();
             if cycle.kept.is_empty() && self.is_current() {
                 return cycle;
+            }
+        }
+    }
+
+    /// The same for class files, of which all bytes count.
+    fn whole(&mut self) {
+        let all = |world: &LoadedWorld| -> Vec<(String, Vec<u8>)> {
+            let read = |it: (&LoadedContainer, &ClassEntry)| {
+                let bytes = it.0.bytes(it.1, &mut Scratch::new()).map(|it| it.bytes.to_vec());
+                (it.0.display(it.1), bytes.unwrap_or_default())
+            };
+            world.classes().map(read).collect()
+        };
+        let end = Instant::now() + LONG;
+        loop {
+            let cycle = self.watch.next(Some(end)).unwrap().expect("something changed");
+            self.world = cycle.world.clone();
+            if cycle.kept.is_empty() && load(&self.spec).is_ok_and(|it| all(&it) == all(&self.world)) {
+                return;
             }
         }
     }
@@ -314,6 +333,52 @@ fn a_jar_that_is_half_old_and_half_new_is_not_taken() {
         it.write("x.jar", &new);
         watched.settled();
         assert!(watched.has("|p/A.class = new"));
+    });
+}
+
+/// Compilers write class files in place.
+#[test]
+fn half_a_class_file_is_not_taken() {
+    const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/modules/");
+    let [old, new] =
+        ["probe/Probe.class", "friend/user/User.class"].map(|it| std::fs::read(format!("{DATA}{it}")));
+    let (old, new) = (old.unwrap(), new.unwrap());
+    both(|it| {
+        it.write("in/A.class", &old);
+        it.write("B.class", &old);
+        let mut watched = it.watch(&["in", "B.class"], &[]);
+        let content = |watched: &Watched, name: &str| {
+            let place = it.path(name);
+            let found = watched.world.classes().find(|it| it.0.display(it.1) == place);
+            found
+                .map(|(container, entry)| container.bytes(entry, &mut Scratch::new()).unwrap().bytes.to_vec())
+        };
+        for name in ["in/A.class", "in/New.class", "B.class"] {
+            let before = content(&watched, name);
+            for cut in [0, new.len() / 2] {
+                it.write(name, &new[..cut]);
+                let kept = watched.kept().join("");
+                assert!(kept.starts_with(&format!("{}: it may be half written: ", it.path(name))), "{kept}");
+                assert_eq!(content(&watched, name), before);
+                it.write(name, &old);
+                watched.whole();
+                it.write(name, &new);
+                watched.whole();
+                assert_eq!(content(&watched, name).as_ref(), Some(&new));
+                if let Some(before) = &before {
+                    it.write(name, before);
+                } else {
+                    std::fs::remove_file(it.path(name)).unwrap();
+                }
+                watched.whole();
+            }
+        }
+        // In the end it is taken as it is.
+        it.write("in/A.class", &new[..10]);
+        it.write("B.class", &[]);
+        watched.whole();
+        assert_eq!(content(&watched, "in/A.class").as_deref(), Some(&new[..10]));
+        assert_eq!(content(&watched, "B.class").as_deref(), Some(&[][..]));
     });
 }
 

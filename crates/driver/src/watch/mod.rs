@@ -172,7 +172,7 @@ impl Watch {
         // The caller has read them just now.
         let more = more.into_iter().map(|it| (it.clone(), std::fs::read(it).ok())).collect();
         let begin = Instant::now();
-        shelf.begin(false);
+        shelf.begin(false, &[]);
         let latest = State { world: load_from(&spec, &mut shelf)?, kept: Vec::new(), more: 0 };
         let mut watch = Watch {
             given: latest.clone(),
@@ -377,7 +377,7 @@ impl Watch {
     /// Loads again; says what was read anew, and why the world could not be loaded and is that of before.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
-        self.shelf.begin(is_check);
+        self.shelf.begin(is_check, &self.given.kept);
         let loaded = load_from(&self.spec, &mut self.shelf);
         self.read_more();
         let failed = match loaded {

@@ -9,8 +9,11 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::anyhow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use ide::module::module_info;
+use vfs::identity::EntryIdentity;
 use vfs::jimage::content::MAX_RESOURCE;
 
+use crate::archive::Inner;
 use crate::container::{FileContent, Loader, Role};
 use crate::disk::{At, Disk, Part, Plan, Step};
 use crate::folder;
@@ -34,6 +37,8 @@ pub(crate) struct Shelf {
     plans: FxHashMap<(PathBuf, Role), Plan>,
     lists: FxHashMap<PathBuf, Vec<PathBuf>>,
     jdk: Option<(JdkChoice, JdkFound)>,
+    /// Class files in folders that may be half written.
+    doubtful: FxHashMap<PathBuf, Failed>,
     round: Round,
 }
 
@@ -42,6 +47,8 @@ pub(crate) struct Shelf {
 pub(crate) struct Round {
     /// Whether files that look the same are read again if they changed shortly before they were read.
     is_check: bool,
+    /// The places of what is known to be kept.
+    told: FxHashSet<String>,
     /// What stayed as it was although the disk says otherwise.
     pub(crate) kept: Vec<Problem>,
     /// What was read anew and is different.
@@ -57,6 +64,7 @@ struct Used {
     parts: FxHashSet<Key>,
     plans: FxHashSet<(PathBuf, Role)>,
     lists: FxHashSet<PathBuf>,
+    doubtful: FxHashSet<PathBuf>,
 }
 
 /// What is read, and as what.
@@ -94,7 +102,8 @@ struct FileHeld<T> {
 }
 
 enum Bytes {
-    Archive(Blob),
+    /// With the inner archives that had to be inflated.
+    Archive(Blob, FxHashMap<EntryIdentity, Blob>),
     Class(Arc<FileContent>),
     Image(Arc<ImageMap>),
 }
@@ -131,13 +140,16 @@ impl Shelf {
             plans: FxHashMap::default(),
             lists: FxHashMap::default(),
             jdk: None,
+            doubtful: FxHashMap::default(),
             round: Round::default(),
         }
     }
 
-    /// Begins a loading. With `is_check` stamps are not believed where two writes may have left one.
-    pub(crate) fn begin(&mut self, is_check: bool) {
-        self.round = Round { is_check, ..Round::default() };
+    /// Begins a loading. With `is_check` stamps are not believed where two writes may have left one. `told` is what the
+    /// caller knows to be kept.
+    pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
+        let told = told.iter().map(|it| it.place.clone()).collect();
+        self.round = Round { is_check, told, ..Round::default() };
     }
 
     /// Ends a loading; `is_whole` if all that the world stands on was asked for. What was not is forgotten then.
@@ -147,6 +159,7 @@ impl Shelf {
             self.parts.retain(|it, _| round.used.parts.contains(it));
             self.plans.retain(|it, _| round.used.plans.contains(it));
             self.lists.retain(|it, _| round.used.lists.contains(it));
+            self.doubtful.retain(|it, _| round.used.doubtful.contains(it));
             self.ground.end();
         }
         round
@@ -157,8 +170,8 @@ impl Shelf {
         self.round.kept.push(Problem::error(path_text(place), format!("{why}; its last good state is kept")));
     }
 
-    fn retry_in(&mut self, delay: Duration) {
-        self.round.retry = Some(self.round.retry.map_or(delay, |it| it.min(delay)));
+    fn retry_in(&mut self, delay: Option<Duration>) {
+        self.round.retry = self.round.retry.into_iter().chain(delay).min();
     }
 
     /// Reads a file again, if it may have changed. `None` when what is on the shelf is still right, or stays for want of
@@ -172,7 +185,7 @@ impl Shelf {
             // Somebody writes it just now: there is nothing better than what is there, but it does not stay for long.
             let reading = match reading {
                 Err(Unread::Moving) => {
-                    self.retry_in(RETRY);
+                    self.retry_in(Some(RETRY));
                     let bytes = std::fs::read(at.path).map_err(|it| anyhow!(Unread::Failed(it).what()))?;
                     Ok((bytes, None, SystemTime::now()))
                 }
@@ -180,7 +193,7 @@ impl Shelf {
                 Ok(Reading { bytes, stamp, at }) => Ok((bytes, Some(stamp), at)),
             };
             let (bytes, stamp, read) = reading?;
-            let (part, bytes) = make(at, bytes).map_err(anyhow::Error::msg)?;
+            let (part, bytes) = make(at, bytes, None).map_err(anyhow::Error::msg)?;
             let held = Held::File(FileHeld { content: bytes, stamp, at: read });
             return Ok(Some(Shelved { part: Arc::new(part), held, failed: None }));
         };
@@ -188,14 +201,16 @@ impl Shelf {
         if !is_touched && old.is_right(now.as_ref(), self.round.is_check) {
             return Ok(None);
         }
-        if !is_touched && let Some(delay) = old.still_failed(now.as_ref(), self.round.is_check) {
-            let what = old.failed.as_ref().map(Failed::what).unwrap_or_default();
+        if !is_touched
+            && let Some(failed) = &old.failed
+            && failed.stays(at.path, now.as_ref(), &self.round)
+        {
+            let (what, delay) = (failed.what(), failed.delay());
             self.keep(at.path, &what);
-            delay.into_iter().for_each(|it| self.retry_in(it));
+            self.retry_in(delay);
             return Ok(None);
         }
-        let since = old.failed.as_ref().filter(|it| it.stamp.is_some() && it.stamp == now).map(|it| it.since);
-        let since = since.unwrap_or_else(Instant::now);
+        let since = old.failed.as_ref().and_then(|it| it.since(now.as_ref())).unwrap_or_else(Instant::now);
         let read = stamp::read(at.path, u64::MAX);
         let failed = match read {
             Err(it) => {
@@ -208,7 +223,7 @@ impl Shelf {
             },
         };
         self.keep(at.path, &failed.what());
-        failed.delay().into_iter().for_each(|it| self.retry_in(it));
+        self.retry_in(failed.delay());
         if let Some(old) = self.parts.get_mut(key) {
             old.failed = Some(failed);
         }
@@ -224,17 +239,18 @@ impl Shelf {
         since: Instant,
     ) -> Result<Option<Shelved>, Failed> {
         let Reading { bytes, stamp, at: read } = reading;
-        if let Some(Shelved { held: Held::File(held), failed, .. }) = self.parts.get_mut(key)
-            && held.content.is(&bytes)
-        {
-            (held.stamp, held.at, *failed) = (Some(stamp), read, None);
-            return Ok(None);
+        let mut before = None;
+        if let Some(Shelved { held: Held::File(held), failed, .. }) = self.parts.get_mut(key) {
+            if held.content.is(&bytes) {
+                (held.stamp, held.at, *failed) = (Some(stamp), read, None);
+                return Ok(None);
+            }
+            before = Some(&held.content);
         }
         let fail = |why| Failed { stamp: Some(stamp.clone()), at: read, since, why };
-        let (part, bytes) = make(at, bytes).map_err(|it| fail(Why::Broken(it)))?;
-        if let Bytes::Archive(blob) = &bytes
-            && since.elapsed() < PATIENCE
-            && let Some(doubt) = Zip::open(blob.clone()).ok().and_then(|it| it.doubt())
+        let (part, bytes) = make(at, bytes, before).map_err(|it| fail(Why::Broken(it)))?;
+        if !self.round.is_over(at.path, since)
+            && let Some(doubt) = bytes.doubt()
         {
             return Err(fail(Why::Doubtful(doubt)));
         }
@@ -243,8 +259,15 @@ impl Shelf {
     }
 }
 
-/// What the bytes of a file give.
-fn make(at: &At<'_>, bytes: Vec<u8>) -> Result<(Part, Bytes), String> {
+impl Round {
+    /// Whether something has been doubtful for long, and the caller knows of it.
+    fn is_over(&self, path: &Path, since: Instant) -> bool {
+        since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
+    }
+}
+
+/// What the bytes of a file give, which had other ones before.
+fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Result<(Part, Bytes), String> {
     match part::kind_of(at.path, &bytes) {
         // Into memory, not mapped: a watcher runs for days, and a file that is cut off under a mapping kills it.
         FileKind::Image => {
@@ -258,7 +281,12 @@ fn make(at: &At<'_>, bytes: Vec<u8>) -> Result<(Part, Bytes), String> {
         }
         FileKind::Archive => {
             let blob = Blob::new(bytes);
-            Ok((part::archive(at, blob.clone())?, Bytes::Archive(blob)))
+            let mut inner = Inner::default();
+            if let Some(Bytes::Archive(_, inflated)) = before {
+                inner.before.clone_from(inflated);
+            }
+            let part = part::archive(at, blob.clone(), Some(&mut inner))?;
+            Ok((part, Bytes::Archive(blob, inner.now)))
         }
     }
 }
@@ -270,10 +298,27 @@ fn content(bytes: Result<Vec<u8>, String>) -> Arc<FileContent> {
     Arc::new(FileContent::new(bytes.map(Vec::into_boxed_slice)))
 }
 
+/// Why the bytes may be those of a class file that is being written.
+fn class_doubt(bytes: &[u8]) -> Option<String> {
+    let is_begun = bytes.is_empty() || bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
+    // Whatever it declares: this reads the structure to its end.
+    let fault = if is_begun { module_info(bytes).err() } else { None };
+    fault.map(|it| it.what)
+}
+
 impl Bytes {
+    /// Why they may be those of a file that is being written, although they can be taken.
+    fn doubt(&self) -> Option<String> {
+        match self {
+            Bytes::Archive(it, _) => Zip::open(it.clone()).ok()?.doubt(),
+            Bytes::Class(it) => class_doubt(it.bytes.as_deref().ok()?),
+            Bytes::Image(_) => None,
+        }
+    }
+
     fn is(&self, bytes: &[u8]) -> bool {
         match self {
-            Bytes::Archive(it) => it.as_ref() == bytes,
+            Bytes::Archive(it, _) => it.as_ref() == bytes,
             Bytes::Class(it) => it.bytes.as_deref() == Ok(bytes),
             Bytes::Image(it) => it.bytes() == bytes,
         }
@@ -294,18 +339,22 @@ impl Shelved {
             Held::Folder(_) => false,
         }
     }
-
-    /// Whether what could not be taken is still there; then, when to look at it again.
-    fn still_failed(&self, now: Option<&Stamp>, is_check: bool) -> Option<Option<Duration>> {
-        let failed = self.failed.as_ref()?;
-        let is_sure = !is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(failed.at));
-        let is_same = failed.stamp.is_some() && failed.stamp.as_ref() == now && is_sure;
-        let is_over = matches!(failed.why, Why::Doubtful(_)) && failed.since.elapsed() >= PATIENCE;
-        (is_same && !is_over).then(|| failed.delay())
-    }
 }
 
 impl Failed {
+    /// Whether what could not be taken is still there, and not to be taken yet.
+    fn stays(&self, path: &Path, now: Option<&Stamp>, round: &Round) -> bool {
+        let is_sure = !round.is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
+        let is_same = self.stamp.is_some() && self.stamp.as_ref() == now && is_sure;
+        let is_over = matches!(self.why, Why::Doubtful(_)) && round.is_over(path, self.since);
+        is_same && !is_over
+    }
+
+    /// Since when the file has been what it is now.
+    fn since(&self, now: Option<&Stamp>) -> Option<Instant> {
+        (self.stamp.is_some() && self.stamp.as_ref() == now).then_some(self.since)
+    }
+
     fn what(&self) -> String {
         match &self.why {
             Why::Broken(it) => it.clone(),
@@ -352,8 +401,14 @@ impl Disk for Shelf {
             Some(Shelved { part, held: Held::Folder(files), .. }) => (Some(part), files),
             _ => (None, FxHashMap::default()),
         };
-        let mut reader =
-            Reader { shelf: self, before, now: FxHashMap::default(), folder: None, is_touched: false };
+        let mut reader = Reader {
+            shelf: self,
+            before,
+            now: FxHashMap::default(),
+            is_first: old.is_none(),
+            folder: None,
+            is_touched: false,
+        };
         let mut part = Arc::new(part::folder(at, skip, &mut reader));
         let held = Held::Folder(reader.now);
         match old.filter(|it| it.is_same_folder(&part)) {
@@ -484,6 +539,8 @@ struct Reader<'a> {
     now: FxHashMap<PathBuf, FileHeld<Arc<FileContent>>>,
     /// The folder that is listed, without links.
     folder: Option<PathBuf>,
+    /// Whether all of it is read for the first time: then there is nothing better than what is there.
+    is_first: bool,
     /// Whether something happened to it as a whole.
     is_touched: bool,
 }
@@ -503,9 +560,17 @@ impl folder::Files for Reader<'_> {
         };
         let stamp = Stamp::of(file.metadata);
         let old = self.before.remove(file.path);
+        let is_check = self.shelf.round.is_check;
         let held = match old {
-            Some(it) if !is_touched && it.is_right(Some(&stamp), self.shelf.round.is_check) => it,
-            old => self.read(file.path, old)?,
+            Some(it) if !is_touched && it.is_right(Some(&stamp), is_check) => it,
+            old => match self.shelf.doubtful.get(file.path) {
+                Some(it) if !is_touched && it.stays(file.path, Some(&stamp), &self.shelf.round) => {
+                    let (what, delay) = (it.what(), it.delay());
+                    self.doubt(file.path, &what, delay);
+                    old?
+                }
+                _ => self.read(file.path, old)?,
+            },
         };
         let size = held.content.bytes.as_ref().map_or(file.metadata.len(), |it| it.len() as u64);
         let content = held.content.clone();
@@ -515,7 +580,14 @@ impl folder::Files for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Reads a class file; `None` when it has gone.
+    /// Says that a class file is not taken yet.
+    fn doubt(&mut self, path: &Path, what: &str, delay: Option<Duration>) {
+        self.shelf.keep(path, what);
+        self.shelf.retry_in(delay);
+        self.shelf.round.used.doubtful.insert(path.to_owned());
+    }
+
+    /// Reads a class file; `None` when it has gone, or is not there yet.
     fn read(
         &mut self,
         path: &Path,
@@ -525,14 +597,23 @@ impl Reader<'_> {
             Ok(Reading { bytes, stamp, at }) => (Ok(bytes), Some(stamp), at),
             Err(Unread::Failed(it)) if it.kind() == std::io::ErrorKind::NotFound => return None,
             Err(Unread::Moving) => {
-                self.shelf.retry_in(RETRY);
-                if let Some(old) = old {
-                    return Some(FileHeld { stamp: None, ..old });
-                }
-                (Err(Unread::Moving.what()), None, SystemTime::now())
+                self.doubt(path, &Unread::Moving.what(), Some(RETRY));
+                return old.map(|it| FileHeld { stamp: None, ..it });
             }
             Err(it) => (Err(it.what()), None, SystemTime::now()),
         };
+        if !self.is_first
+            && let Some(why) = bytes.as_ref().ok().and_then(|it| class_doubt(it))
+        {
+            let since = self.shelf.doubtful.get(path).and_then(|it| it.since(stamp.as_ref()));
+            let since = since.unwrap_or_else(Instant::now);
+            if !self.shelf.round.is_over(path, since) {
+                let failed = Failed { stamp, at, since, why: Why::Doubtful(why) };
+                self.doubt(path, &failed.what(), failed.delay());
+                self.shelf.doubtful.insert(path.to_owned(), failed);
+                return old;
+            }
+        }
         let content = match old {
             Some(old) if old.content.bytes.as_deref().ok() == bytes.as_deref().ok() && bytes.is_ok() => {
                 old.content
