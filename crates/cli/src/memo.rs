@@ -119,8 +119,8 @@ impl Memo {
                 self.whole = Some(Joined { records, ..last });
                 return Ok(whole);
             }
-            // To free a program takes as long as to make a part of one; nobody waits for it.
-            std::thread::spawn(move || drop(last));
+            // To free a program takes as long as to make a part of one; nobody waits for it. Without a thread it is freed here.
+            let _ = std::thread::Builder::new().spawn(move || drop(last));
         }
         let whole = Arc::new(Whole::joined(records.clone(), setup)?);
         let (options, packages) = (setup.options, setup.packages.clone());

@@ -120,14 +120,20 @@ fn raised(it: &Raised) -> String {
     }
 }
 
+/// At most this many problems are listed; the machine form has all.
+const PROBLEMS: usize = 10;
+
 /// At most this many files and folders are named.
 const CHANGED: usize = 3;
 
 /// The line about a cycle.
 pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
     let mut text = String::new();
-    for (place, what) in &it.problems {
+    for (place, what) in it.problems.iter().take(PROBLEMS) {
         let _ = writeln!(text, "{}", style.text(Ink::Yellow, &format!("// {place}: {what}")));
+    }
+    if let Some(more) = it.problems.len().checked_sub(PROBLEMS).filter(|&it| it > 0) {
+        let _ = writeln!(text, "{}", style.text(Ink::Yellow, &format!("// and {more} more like these")));
     }
     let mut changed = it.changed.iter().take(CHANGED).cloned().collect::<Vec<_>>().join(", ");
     if it.changed.len() > CHANGED {
