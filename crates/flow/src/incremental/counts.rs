@@ -182,28 +182,25 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         needed
     }
 
-    /// A function means something else. Lowers `from` to the round from which on the total must be looked at again.
+    /// Functions mean something else. The total must be looked at again, also if this is cancelled.
     pub(super) fn refresh<L>(
         &mut self,
         lattice: &mut L,
-        function: FunctionId,
-        from: &mut Round,
+        is_changed: impl Fn(FunctionId) -> bool,
         fuel: &mut Fuel,
     ) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,
     {
-        let through: Vec<_> = self.sources.keys().copied().filter(|it| it.1 == function).collect();
-        for key in through {
+        let changed: Vec<_> = self.sources.keys().copied().filter(|it| is_changed(it.1)).collect();
+        for key in changed {
             fuel.spend(OPERATION)?;
-            let image = solver::flow(lattice, function, key.2);
+            let image = solver::flow(lattice, key.1, key.2);
             let Some(source) = self.sources.get_mut(&key) else { continue };
             let old = std::mem::replace(&mut source.image, image);
             if old != image {
-                let comes = self.image_comes(lattice, key.0, image);
-                if self.image_goes(lattice, key.0, old) || comes {
-                    *from = (*from).min(key.0);
-                }
+                self.image_comes(lattice, key.0, image);
+                self.image_goes(lattice, key.0, old);
             }
         }
         Ok(())

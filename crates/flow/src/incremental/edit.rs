@@ -20,8 +20,9 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     where
         L: Lattice<Value = V>,
     {
-        while let Some(&function) = self.changed_functions.last() {
-            let mut counted = FxHashSet::default();
+        let changed: FxHashSet<FunctionId> = self.changed_functions.iter().copied().collect();
+        let mut counted = FxHashSet::default();
+        for &function in &changed {
             let mut i = 0;
             while let Some(&node) = self.graph.nodes_through(function).get(i) {
                 i += 1;
@@ -31,20 +32,16 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
                     continue;
                 }
                 let id = self.parts.of(node);
-                let Some(counts) = &mut self.parts.get_mut(id).counts else {
-                    self.wait(id, Round::FIRST);
-                    continue;
-                };
-                if counted.insert(id) {
-                    let mut from = Round::NEVER;
-                    let result = counts.refresh(lattice, function, &mut from, fuel);
-                    self.wait(id, from);
-                    result?;
+                self.wait(id, Round::FIRST);
+                if let Some(counts) = &mut self.parts.get_mut(id).counts
+                    && counted.insert(id)
+                {
+                    counts.refresh(lattice, |it| changed.contains(&it), fuel)?;
                 }
             }
-            self.changed_functions.pop();
-            self.statistics.changed_functions += 1;
         }
+        self.changed_functions.clear();
+        self.statistics.changed_functions += changed.len() as u64;
         Ok(())
     }
 

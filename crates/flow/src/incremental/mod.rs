@@ -196,7 +196,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// Says that functions mean something else than at the last call of [`Incremental::solve`].
+    /// Says that functions mean something else than at the last call of [`Incremental::solve`]. It need not be said of those
+    /// that make the same as before of all that can flow into them now, such as those that differ in new elements only.
     pub fn functions_changed(&mut self, functions: impl IntoIterator<Item = FunctionId>) {
         self.changed_functions.extend(functions);
     }

@@ -98,7 +98,10 @@ impl World {
             3 if self.masks.n_atoms < 60 => {
                 let changed = self.masks.add_atom(random);
                 self.arrived_atoms += 1;
-                self.solver.functions_changed(changed);
+                // No value has the atom, so it need not be said.
+                if random.below(2) == 0 {
+                    self.solver.functions_changed(changed);
+                }
             }
             4 if self.masks.n_functions() < 40 => self.masks.add_function(random),
             5 => {
