@@ -63,8 +63,10 @@ impl Ground {
         }
     }
 
+    /// Either we are told all or we look, but never do we look to find what we should have been told.
     fn options(&self) -> WatchOptions {
-        WatchOptions { poll: self.polls.then_some(Duration::from_millis(20)), ..WatchOptions::default() }
+        let poll = self.polls.then_some(Duration::from_millis(20));
+        WatchOptions { poll, look: Duration::from_secs(100_000), ..WatchOptions::default() }
     }
 
     fn watch(&self, inputs: &[&str], class_path: &[&str]) -> Watched {
@@ -353,9 +355,11 @@ fn half_a_class_file_is_not_taken() {
             found
                 .map(|(container, entry)| container.bytes(entry, &mut Scratch::new()).unwrap().bytes.to_vec())
         };
-        for name in ["in/A.class", "in/New.class", "B.class"] {
+        let half = new.len() / 2;
+        for (name, cuts) in [("in/A.class", &[half, 0][..]), ("in/New.class", &[half]), ("B.class", &[half])]
+        {
             let before = content(&watched, name);
-            for cut in [0, new.len() / 2] {
+            for &cut in cuts {
                 it.write(name, &new[..cut]);
                 let kept = watched.kept().join("");
                 assert!(kept.starts_with(&format!("{}: it may be half written: ", it.path(name))), "{kept}");
@@ -649,7 +653,8 @@ fn lost_news_makes_us_look_at_everything() {
 #[test]
 fn news_that_nobody_tells_is_found_all_the_same() {
     let it = silent_ground();
-    let (mut watched, _) = silent(&it, it.options());
+    let (mut watched, _) =
+        silent(&it, WatchOptions { look: Duration::from_millis(20), ..WatchOptions::default() });
     it.write("in/A.class", b"two");
     watched.settled();
     assert!(watched.has("|A.class = two"));
@@ -682,7 +687,7 @@ fn who_writes_for_long_is_spoken_of_and_nothing_is_given_meanwhile() {
     let on_writing: Box<dyn FnMut(Duration) + Send> = Box::new(move |_| heard.store(true, Ordering::SeqCst));
     // Longer than the writer can be held up.
     let options =
-        WatchOptions { settle: Duration::from_secs(5), on_writing: Some(on_writing), ..it.options() };
+        WatchOptions { settle: Duration::from_secs(3), on_writing: Some(on_writing), ..it.options() };
     let (mut watched, signals) = silent(&it, options);
     let end = Instant::now() + LONG;
     std::thread::scope(|scope| {
@@ -718,9 +723,10 @@ fn stopping_ends_the_waiting() {
 fn a_source_that_fails_is_replaced_by_looking() {
     let it = silent_ground();
     let spec = it.spec(&["in"], &[]);
-    let (watch, world) =
-        Watch::with_source(spec.clone(), vec![], it.options(), |_| Err("no more of them".to_owned()))
-            .unwrap();
+    let (watch, world) = Watch::with_source(spec.clone(), vec![], WatchOptions::default(), |_| {
+        Err("no more of them".to_owned())
+    })
+    .unwrap();
     assert_eq!(watch.untold(), Some("no more of them"));
     let mut watched = Watched { watch, spec, world };
     it.write("in/A.class", b"two");

@@ -31,6 +31,8 @@ pub struct WatchOptions {
     pub poll: Option<Duration>,
     /// For how long nothing must have happened before what happened is looked at: builds write many files.
     pub settle: Duration,
+    /// Looks this often although the system tells what happens: it may be wrong about that.
+    pub look: Duration,
     /// Called with the time for which files have been written without a pause, about once a second from the first on.
     pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
 }
@@ -114,9 +116,6 @@ struct Pending {
     changed: Vec<String>,
 }
 
-/// How often we look where the system tells all that happens: it may be wrong about that.
-const SWEEP: Duration = Duration::from_secs(10);
-
 /// How often we look where the system cannot tell.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -131,7 +130,8 @@ const GRACE: Duration = Duration::from_millis(300);
 
 impl Default for WatchOptions {
     fn default() -> WatchOptions {
-        WatchOptions { poll: None, settle: Duration::from_millis(25), on_writing: None }
+        let (settle, look) = (Duration::from_millis(25), Duration::from_secs(10));
+        WatchOptions { poll: None, settle, look, on_writing: None }
     }
 }
 
@@ -413,8 +413,8 @@ impl Watch {
         self.kept_since = (!self.latest.kept.is_empty()).then(|| self.kept_since.unwrap_or(now));
         let often = match self.options.poll {
             Some(it) => it,
-            None if self.untold().is_some() => POLL,
-            None => SWEEP,
+            None if self.untold().is_some() => POLL.min(self.options.look),
+            None => self.options.look,
         };
         let pause = (now - begin).saturating_mul(SHARE);
         if is_check {
