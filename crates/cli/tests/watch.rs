@@ -154,9 +154,19 @@ fn edits(answer: &str, world: &str, seed: u64, n: usize) {
         now[at] = next;
         let cycle = watching.cycle();
         changed += usize::from(cycle["added"] != 0 || cycle["removed"] != 0);
+        if cycle["problems"].to_string().contains("its last good state is kept") {
+            // The patch made it look like one that is being written. A fresh process has no state to keep.
+            put(&path(&classes[at].0), &classes[at].1);
+            now[at] = Some(classes[at].1.clone());
+            watching.cycle();
+        }
         if edit % 8 == 7 || edit + 1 == n {
             let fresh = Watching::start(&arguments);
-            assert_eq!(watching.facts, fresh.facts, "seed {seed}, edit {edit}");
+            let other = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
+                a.iter().find(|it| b.get(it.0) != Some(it.1)).map(|it| format!("{it:?}"))
+            };
+            let (more, less) = (other(&watching.facts, &fresh.facts), other(&fresh.facts, &watching.facts));
+            assert_eq!((more, less), (None, None), "seed {seed}, edit {edit}");
         }
     }
     assert!(changed * 4 > n, "{changed} of {n} edits changed a fact");
