@@ -202,6 +202,23 @@ fn a_class_folder_that_goes_is_kept_and_one_that_comes_is_taken() {
     });
 }
 
+/// The new folder may get the number of the old one.
+#[test]
+fn a_folder_that_is_made_again_at_once_is_watched() {
+    both(|it| {
+        it.write("target/classes/p/A.class", b"old");
+        let mut watched = it.watch(&["target/classes"], &[]);
+        for round in 0..10 {
+            std::fs::remove_dir_all(it.path("target/classes")).unwrap();
+            it.write("target/classes/p/A.class", format!("made {round}").as_bytes());
+            watched.settled();
+            it.write("target/classes/p/A.class", format!("written {round}").as_bytes());
+            watched.settled();
+        }
+        assert!(watched.has("|p/A.class = written 9"));
+    });
+}
+
 #[test]
 fn content_counts_and_not_size_or_time() {
     both(|it| {
@@ -609,6 +626,35 @@ fn an_image_may_be_cut_off() {
     });
 }
 
+#[test]
+fn unpacked_archives_and_folders_of_modules_change_too() {
+    both(|it| {
+        it.write("war/WEB-INF/classes/p/A.class", b"one");
+        it.write("modules/m/module-info.class", b"one");
+        let mut spec = it.spec(&["war"], &[]);
+        spec.module_path.push(it.path("modules"));
+        let mut watched = Watched::new(spec, vec![], it.options());
+        it.write("war/WEB-INF/classes/p/A.class", b"two");
+        it.write("modules/m/module-info.class", b"two");
+        watched.settled();
+        it.write("war/WEB-INF/lib/x.jar", &zip(&[("p/B.class", b"new")]));
+        it.write("modules/n.jar", &zip(&[("p/N.class", b"new")]));
+        watched.settled();
+        assert!(watched.has("|p/A.class = two") && watched.has("|p/B.class = new"));
+        assert!(watched.has("|module-info.class = two") && watched.has("|p/N.class = new"));
+        it.write("war/META-INF/services/p.S", b"p.A\n");
+        it.write("war/WEB-INF/classes/META-INF/services/p.T", b"p.A\n");
+        let services = |watched: &Watched| {
+            let by = |it: &driver::declared::Declared| format!("{:?}", it.by);
+            watched.world.declared.iter().map(by).collect::<Vec<_>>().join(" ")
+        };
+        while watched.world.declared.len() < 2 {
+            watched.next();
+        }
+        assert_eq!(services(&watched), r#"Service("p.T") Service("p.S")"#);
+    });
+}
+
 /// A source that tells nothing by itself.
 struct Silent;
 
@@ -679,16 +725,73 @@ fn news_of_what_does_not_concern_us_is_none() {
     assert!(watched.has("|B.class = new"));
 }
 
+/// A source that does something when it is asked to watch the folder `in/new`.
+struct Hooked<F>(F);
+
+impl<F: FnMut() + Send> EventSource for Hooked<F> {
+    fn watch(&mut self, folder: &std::path::Path, _deep: bool) -> Result<(), Untold> {
+        if folder.ends_with("in/new") {
+            (self.0)();
+        }
+        Ok(())
+    }
+
+    fn unwatch(&mut self, _folder: &std::path::Path) {}
+}
+
+fn hooked(it: &Ground, hook: impl Fn(&Signals) + Send + 'static) -> Watched {
+    let spec = it.spec(&["in"], &[]);
+    let source = |signals| Ok(Some(Box::new(Hooked(move || hook(&signals))) as Box<dyn EventSource>));
+    let (watch, world) = Watch::with_source(spec.clone(), vec![], it.options(), source).unwrap();
+    Watched { watch, spec, world }
+}
+
+#[test]
+fn folders_are_watched_before_they_are_listed() {
+    let it = silent_ground();
+    let late = it.path("in/new/Late.class");
+    let mut watched = hooked(&it, move |_| std::fs::write(&late, b"late").unwrap());
+    std::fs::create_dir(it.path("in/new")).unwrap();
+    watched.watch.signals().changed(vec![it.path("in/new").into()]);
+    watched.next();
+    assert!(watched.has("|new/Late.class = late"));
+}
+
+#[test]
+fn what_is_written_while_we_load_belongs_to_the_same_cycle() {
+    let it = silent_ground();
+    let late = it.path("in/Late.class");
+    let mut watched = hooked(&it, move |signals| {
+        std::fs::write(&late, b"late").unwrap();
+        signals.changed(vec![late.clone().into()]);
+    });
+    it.write("in/new/B.class", b"new");
+    watched.watch.signals().changed(vec![it.path("in/new").into()]);
+    watched.next();
+    assert!(watched.has("|Late.class = late") && watched.has("|new/B.class = new"));
+}
+
 #[test]
 fn who_writes_for_long_is_spoken_of_and_nothing_is_given_meanwhile() {
+    for poll in [None, Some(Duration::from_millis(20))] {
+        writing_for_long(poll);
+    }
+}
+
+fn writing_for_long(poll: Option<Duration>) {
     let it = silent_ground();
     let said = Arc::new(AtomicBool::new(false));
     let heard = said.clone();
     let on_writing: Box<dyn FnMut(Duration) + Send> = Box::new(move |_| heard.store(true, Ordering::SeqCst));
     // Longer than the writer can be held up.
     let options =
-        WatchOptions { settle: Duration::from_secs(3), on_writing: Some(on_writing), ..it.options() };
+        WatchOptions { poll, settle: Duration::from_secs(3), on_writing: Some(on_writing), ..it.options() };
     let (mut watched, signals) = silent(&it, options);
+    let tell = || {
+        if poll.is_none() {
+            signals.changed(vec![it.path("in/A.class").into()]);
+        }
+    };
     let end = Instant::now() + LONG;
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -696,11 +799,11 @@ fn who_writes_for_long_is_spoken_of_and_nothing_is_given_meanwhile() {
             while !said.load(Ordering::SeqCst) && Instant::now() < end {
                 number += 1;
                 it.write("in/A.class", format!("{number}").as_bytes());
-                signals.changed(vec![it.path("in/A.class").into()]);
+                tell();
                 std::thread::sleep(Duration::from_millis(5));
             }
             it.write("in/A.class", b"done");
-            signals.changed(vec![it.path("in/A.class").into()]);
+            tell();
         });
         watched.next();
     });

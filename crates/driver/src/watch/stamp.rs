@@ -104,3 +104,20 @@ impl Unread {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_believed_when_the_file_was_left_alone_before_it_was_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, b"content").unwrap();
+        let Ok(Reading { bytes, stamp, at }) = read(file.path(), 7) else { panic!("it can be read") };
+        assert_eq!(bytes, b"content");
+        assert!(stamp.is_fresh(at), "it was written just now");
+        assert!(stamp.is_fresh(at - Duration::from_secs(60)), "the clock of the file system may be ahead");
+        assert!(!stamp.is_fresh(at + Duration::from_secs(60)));
+        assert!(matches!(read(file.path(), 6), Err(Unread::Large)));
+    }
+}
