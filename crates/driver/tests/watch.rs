@@ -652,6 +652,9 @@ fn unpacked_archives_and_folders_of_modules_change_too() {
             watched.next();
         }
         assert_eq!(services(&watched), r#"Service("p.T") Service("p.S")"#);
+        it.write("war/META-INF/services/p.S", b"p.A\np.B\n");
+        watched.next();
+        assert_eq!(services(&watched), r#"Service("p.T") Service("p.S") Service("p.S")"#);
     });
 }
 
@@ -809,6 +812,14 @@ fn writing_for_long(poll: Option<Duration>) {
     });
     assert!(said.load(Ordering::SeqCst));
     assert!(watched.has("|A.class = done"), "{}", watched.text());
+}
+
+/// Whoever has a loop of its own lets another thread wait.
+#[test]
+fn another_thread_may_watch() {
+    fn is_send<T: Send>() {}
+    is_send::<Watch>();
+    is_send::<Cycle>();
 }
 
 #[test]

@@ -166,8 +166,12 @@ impl Shelf {
     }
 
     fn keep(&mut self, place: &Path, why: &str) {
-        let why = why.strip_prefix(&format!("{}: ", place.display())).unwrap_or(why);
-        self.round.kept.push(Problem::error(path_text(place), format!("{why}; its last good state is kept")));
+        let name = path_text(place);
+        // A module by itself is missed where modules are looked for, and again when it is opened.
+        if self.round.kept.iter().all(|it| it.place != name) {
+            let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
+            self.round.kept.push(Problem::error(name, format!("{why}; its last good state is kept")));
+        }
     }
 
     fn retry_in(&mut self, delay: Option<Duration>) {
