@@ -5,7 +5,10 @@
 //! alone, and is what a run that looks once would find, apart from what is kept ([`Cycle::kept`]).
 
 mod ground;
+mod held;
 mod mounts;
+mod reader;
+mod round;
 mod shelf;
 pub mod source;
 mod stamp;

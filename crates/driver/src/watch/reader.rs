@@ -1,0 +1,119 @@
+//! Reads the class files of a folder, those that may have changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustc_hash::FxHashMap;
+
+use vfs::jimage::content::MAX_RESOURCE;
+
+use crate::container::FileContent;
+use crate::folder;
+
+use super::ground::Ground;
+use super::held::{Failed, FileHeld, RETRY, Why, class_doubt, content};
+use super::round::Round;
+use super::stamp::{self, Reading, Stamp, Unread};
+
+/// What was read of class files, by their paths.
+pub(crate) type ClassFiles = FxHashMap<PathBuf, FileHeld<Arc<FileContent>>>;
+
+/// Reads a class folder.
+pub(crate) struct Reader<'a> {
+    pub(crate) ground: &'a mut Ground,
+    pub(crate) round: &'a mut Round,
+    /// Class files that may be half written.
+    pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
+    /// What was read before.
+    pub(crate) before: ClassFiles,
+    /// What is read now.
+    pub(crate) now: ClassFiles,
+    /// The folder that is listed, without links.
+    pub(crate) folder: Option<PathBuf>,
+    /// Whether all of it is read for the first time: then there is nothing better than what is there.
+    pub(crate) is_first: bool,
+    /// Whether something happened to it as a whole.
+    pub(crate) is_touched: bool,
+}
+
+impl folder::Files for Reader<'_> {
+    fn lists(&mut self, folder: &Path) {
+        let seen = self.ground.list(folder);
+        (self.folder, self.is_touched) = (seen.real, seen.is_touched);
+    }
+
+    fn class(&mut self, file: &folder::File<'_>) -> Option<(Option<Arc<FileContent>>, u64)> {
+        let is_touched = if file.is_link {
+            self.ground.look(file.path).is_touched
+        } else {
+            let real = self.folder.as_ref().zip(file.path.file_name()).map(|it| it.0.join(it.1));
+            self.is_touched || real.is_none_or(|it| self.ground.news().paths.contains(&it))
+        };
+        let stamp = Stamp::of(file.metadata);
+        let old = self.before.remove(file.path);
+        let is_check = self.round.is_check;
+        let held = match old {
+            Some(it) if !is_touched && it.is_right(Some(&stamp), is_check) => it,
+            old => match self.doubtful.get(file.path) {
+                Some(it) if !is_touched && it.stays(file.path, Some(&stamp), self.round) => {
+                    let (what, delay) = (it.what(), it.delay());
+                    self.doubt(file.path, &what, delay);
+                    old?
+                }
+                _ => self.read(file.path, old)?,
+            },
+        };
+        let size = held.content.bytes.as_ref().map_or(file.metadata.len(), |it| it.len() as u64);
+        let content = held.content.clone();
+        self.now.insert(file.path.to_owned(), held);
+        Some((Some(content), size))
+    }
+}
+
+impl Reader<'_> {
+    /// Says that a class file is not taken yet.
+    fn doubt(&mut self, path: &Path, what: &str, delay: Option<Duration>) {
+        self.round.keep(path, what);
+        self.round.retry_in(delay);
+        self.round.used.doubtful.insert(path.to_owned());
+    }
+
+    /// Reads a class file; `None` when it has gone, or is not there yet.
+    fn read(
+        &mut self,
+        path: &Path,
+        old: Option<FileHeld<Arc<FileContent>>>,
+    ) -> Option<FileHeld<Arc<FileContent>>> {
+        let (bytes, stamp, at) = match stamp::read(path, MAX_RESOURCE) {
+            Ok(Reading { bytes, stamp, at }) => (Ok(bytes), Some(stamp), at),
+            Err(Unread::Failed(it)) if it.kind() == std::io::ErrorKind::NotFound => return None,
+            Err(Unread::Moving) => {
+                self.doubt(path, &Unread::Moving.what(), Some(RETRY));
+                return old.map(|it| FileHeld { stamp: None, ..it });
+            }
+            Err(it) => (Err(it.what()), None, SystemTime::now()),
+        };
+        let is_same = |it: &FileContent| match (&it.bytes, &bytes) {
+            (Ok(a), Ok(b)) => **a == **b,
+            (Err(a), Err(b)) => a == b,
+            _ => false,
+        };
+        if let Some(old) = old.as_ref().filter(|it| is_same(&it.content)) {
+            return Some(FileHeld { content: old.content.clone(), stamp, at });
+        }
+        if !self.is_first
+            && let Some(why) = bytes.as_ref().ok().and_then(|it| class_doubt(it))
+        {
+            let since = self.doubtful.get(path).and_then(|it| it.since(stamp.as_ref()));
+            let since = since.unwrap_or_else(Instant::now);
+            if !self.round.is_over(path, since) {
+                let failed = Failed { stamp, at, since, why: Why::Doubtful(why) };
+                self.doubt(path, &failed.what(), failed.delay());
+                self.doubtful.insert(path.to_owned(), failed);
+                return old;
+            }
+        }
+        Some(FileHeld { content: content(bytes), stamp, at })
+    }
+}

@@ -1,0 +1,80 @@
+//! What belongs to one loading, and not to the next.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashSet;
+
+use crate::container::{Loader, Role};
+use crate::disk::At;
+use crate::open::path_text;
+use crate::problem::Problem;
+
+/// What belongs to one loading.
+#[derive(Default)]
+pub(crate) struct Round {
+    /// Whether files that look the same are read again if they changed shortly before they were read.
+    pub(crate) is_check: bool,
+    /// The places of what is known to be kept.
+    pub(crate) told: FxHashSet<String>,
+    /// What stayed as it was although the disk says otherwise.
+    pub(crate) kept: Vec<Problem>,
+    /// What was read anew and is different.
+    pub(crate) changed: Vec<String>,
+    /// When to look again, without waiting for news.
+    pub(crate) retry: Option<Duration>,
+    /// What the world was made of.
+    pub(crate) used: Used,
+}
+
+/// What a loading asked for. The rest is forgotten.
+#[derive(Default)]
+pub(crate) struct Used {
+    pub(crate) parts: FxHashSet<Key>,
+    pub(crate) plans: FxHashSet<(PathBuf, Role)>,
+    pub(crate) lists: FxHashSet<PathBuf>,
+    pub(crate) doubtful: FxHashSet<PathBuf>,
+}
+
+/// What is read, and as what.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) path: PathBuf,
+    pub(crate) role: Role,
+    pub(crate) loader: Loader,
+    pub(crate) platform: bool,
+    pub(crate) release: u16,
+}
+
+/// Something that stays doubtful for so long is no work in progress.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Round {
+    /// Whether something has been doubtful for long, and the caller knows of it.
+    pub(crate) fn is_over(&self, path: &Path, since: Instant) -> bool {
+        since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
+    }
+
+    /// Says that something stays as it was, and why.
+    pub(crate) fn keep(&mut self, place: &Path, why: &str) {
+        let name = path_text(place);
+        // A module by itself is missed where modules are looked for, and again when it is opened.
+        if self.kept.iter().all(|it| it.place != name) {
+            let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
+            self.kept.push(Problem::error(name, format!("{why}; its last good state is kept")));
+        }
+    }
+
+    /// Has the loading repeated after this time, or earlier.
+    pub(crate) fn retry_in(&mut self, delay: Option<Duration>) {
+        self.retry = self.retry.into_iter().chain(delay).min();
+    }
+}
+
+impl Key {
+    /// Of what is to be read.
+    pub(crate) fn of(at: &At<'_>) -> Key {
+        let At { role, loader, platform, release, .. } = *at;
+        Key { path: at.path.to_owned(), role, loader, platform, release }
+    }
+}
