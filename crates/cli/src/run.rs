@@ -59,7 +59,8 @@ pub(crate) struct Run<'a> {
     unread_shown: FxHashMap<usize, usize>,
     /// How the reading of the whole program ended.
     outcome: Outcome,
-    /// Whether a pattern may select nothing.
+    /// Whether this is not the first look of somebody who keeps looking: a pattern may select nothing, and progress is not
+    /// shown.
     pub(crate) lenient: bool,
     /// What was read before, when answers are kept current.
     pub(crate) memo: Option<Mutex<Memo>>,

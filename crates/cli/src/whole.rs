@@ -333,7 +333,7 @@ fn read<R: Send>(
     take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Result<(R, Option<ClassAnswer>), Fault> + Sync,
 ) -> anyhow::Result<Read<R>> {
     let mut acc = Read::new(items.len());
-    let mut progress = Progress::new(items.len(), run.global.quiet || run.memo.is_some(), false);
+    let mut progress = Progress::new(items.len(), run.global.quiet || run.lenient, false);
     let mut index = 0;
     let work = |worker: &mut Worker, item: &Item<'_>| {
         let mut read = std::mem::take(&mut worker.read);

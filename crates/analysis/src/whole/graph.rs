@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bir::body::{Body, Expr, Instr, InstrId, ordinal};
 use classfile::names::FieldRef;
-use flow::cfg::{Cfg, Drawing, draw_with};
+use flow::cfg::{Cfg, Drawing, NodeId, draw_with};
 use flow::facts::contains;
 use flow::places::EarlierRows;
 use flow::summary::{Access, Sources};
@@ -286,6 +286,20 @@ impl Draw<'_> {
         masks
     }
 
+    /// The node from which handlers are reached: drawn when the first one asks.
+    fn exceptional(
+        &mut self,
+        drawing: &mut Drawing<SetRef>,
+        instr: InstrId,
+        (set, open): (SetId, Option<Why>),
+        node: &mut Option<NodeId>,
+    ) -> NodeId {
+        *node.get_or_insert_with(|| {
+            let set = self.set(set, open);
+            drawing.exceptional(instr, set)
+        })
+    }
+
     /// Draws what comes out of an instruction, known and open apart. Returns whether some of it leaves.
     fn draw(
         &mut self,
@@ -308,28 +322,14 @@ impl Draw<'_> {
                 if !self.ex.universe.overlaps(left, masks.may) {
                     continue;
                 }
-                let from = match node {
-                    Some(it) => it,
-                    None => {
-                        let set = self.set(set, open);
-                        drawing.exceptional(instr, set)
-                    }
-                };
-                node = Some(from);
+                let from = self.exceptional(drawing, instr, (set, open), &mut node);
                 left = self.ex.universe.minus(left, masks.surely);
                 drawing.handler(body, from, row, left != SetId::EMPTY);
             }
             for &row in earlier.iter().filter(|it| !rows.contains(it)) {
                 let masks = self.masks(body, row);
                 if self.ex.universe.overlaps(set, masks.may) {
-                    let from = match node {
-                        Some(it) => it,
-                        None => {
-                            let set = self.set(set, open);
-                            drawing.exceptional(instr, set)
-                        }
-                    };
-                    node = Some(from);
+                    let from = self.exceptional(drawing, instr, (set, open), &mut node);
                     drawing.handler(body, from, row, true);
                 }
             }

@@ -226,11 +226,12 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
         let mut world = cycle.world;
         let changed = cycle.changed;
         if cycle.more_changed {
+            // Before they are read: what changes meanwhile is seen in the next cycle.
+            watch.set_files(settings::files()?)?;
             match resolve(&ask, global) {
                 Ok(it) => {
                     reason = "settings";
                     settings = it;
-                    watch.set_files(settings::files()?)?;
                     match watch.set_spec(spec(&settings, ask.input)) {
                         Ok(it) => world = it,
                         Err(error) => kept.push(failed(&error)),

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use export::watch::Cycle;
 use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
-use ide::{Call, EdgeKind, Human};
+use ide::{Call, EdgeKind, Human, MethodId};
+use rustc_hash::FxHashSet;
 
 use crate::report::count;
 use crate::text::calls::what;
@@ -14,6 +15,8 @@ use crate::text::why::{dotted, steps, why};
 
 /// The facts that came and went, under the methods that they are about.
 pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
+    let whole = changes.iter().filter(|it| it.fact == Fact::Method).map(|it| it.method);
+    let whole: FxHashSet<Option<MethodId>> = whole.collect();
     let mut out = String::new();
     let mut about = None;
     for (i, it) in changes.iter().enumerate() {
@@ -24,7 +27,7 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
             }
         }
         // Of a method that is new or gone as a whole its edges say nothing to people.
-        if matches!(it.fact, Fact::Edge { .. }) && is_whole(changes, it) {
+        if matches!(it.fact, Fact::Edge { .. }) && whole.contains(&it.method) {
             continue;
         }
         let (sign, ink) = if it.added { ("+", Ink::Blue) } else { ("-", Ink::Red) };
@@ -35,11 +38,6 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
         let _ = writeln!(out, "{}", style.text(ink, &text));
     }
     out
-}
-
-/// Whether the method of the fact came or went.
-fn is_whole(changes: &[Changed], it: &Changed) -> bool {
-    changes.iter().any(|other| other.method == it.method && other.fact == Fact::Method)
 }
 
 fn fact(it: &Fact, added: bool) -> String {
