@@ -206,7 +206,13 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
         ..WatchOptions::default()
     };
     let begin = Instant::now();
-    let (mut watch, world) = Watch::new(spec(&settings, ask.input), settings::files()?, options)?;
+    let asked = spec(&settings, ask.input);
+    let (mut watch, mut world) = Watch::new(asked.clone(), settings::files()?, options)?;
+    // They may have changed before they were watched.
+    settings = resolve(&ask, global)?;
+    if spec(&settings, ask.input) != asked {
+        world = watch.set_spec(spec(&settings, ask.input))?;
+    }
     let printer = Printer::new(&settings, args.clear)?;
     let mut memo = Memo::default();
     let (mut state, header, mut outcome) = ask.answer(&settings, global, (world, true), &mut memo)?;
