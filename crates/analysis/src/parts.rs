@@ -122,9 +122,9 @@ impl<'a> ClassParts<'a> {
     /// # Errors
     /// When it cannot be read; the class is then outside.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
-        let parts = Self::read_structure(bytes)?;
-        parts.file.intern();
-        Ok(parts)
+        let file = ClassFile::parse(bytes)?;
+        file.intern();
+        Self::of(file)
     }
 
     /// As [`ClassParts::read`], for who reads few bodies or none.
@@ -132,7 +132,10 @@ impl<'a> ClassParts<'a> {
     /// # Errors
     /// See [`ClassParts::read`].
     pub fn read_structure(bytes: &'a [u8]) -> Result<Self> {
-        let file = ClassFile::parse(bytes)?;
+        Self::of(ClassFile::parse(bytes)?)
+    }
+
+    fn of(file: ClassFile<'a>) -> Result<Self> {
         let head = ClassHead {
             class: file.this_class()?,
             flags: file.flags,

@@ -7,6 +7,7 @@ use crate::bytes::Reader;
 use crate::code::Code;
 use crate::error::{Fault, Malformed, Result};
 use crate::flags::Flags;
+use crate::intern::Batch;
 use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 use crate::pool::{Pool, PoolIndex};
 
@@ -103,14 +104,16 @@ impl<'a> ClassFile<'a> {
         let members = self.fields.iter().chain(&self.methods);
         self.pool.intern(members.flat_map(|it| [it.name, it.descriptor]));
         let Ok(class) = self.this_class() else { return };
-        let mut own = Vec::with_capacity(self.methods.len());
+        let mut own = Batch::new(|own: &[_]| {
+            MemberRef::new_all(own, |it: &RawMember, member| it.known.set(member.raw()));
+        });
         for it in &self.methods {
             if let (Ok(name), Ok(descriptor)) = (self.pool.name(it.name), self.pool.descriptor(it.descriptor))
             {
                 own.push((Member { class, name, descriptor }, it));
             }
         }
-        MemberRef::new_all(&own, |it, member| it.known.set(member.raw()));
+        own.finish();
     }
 
     /// The bytes of the whole file.

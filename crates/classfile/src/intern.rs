@@ -21,6 +21,15 @@ const CHUNKS: usize = 22;
 const FIRST_INDEX: usize = 1 << 6;
 const INDICES: usize = 27;
 
+/// How many values are looked up at once.
+const AT_ONCE: usize = 16;
+
+/// Hands values on in portions that are looked up at once, in little memory.
+pub(crate) struct Batch<T, F: FnMut(&[T])> {
+    waiting: Vec<T>,
+    then: F,
+}
+
 /// A table from values to ids that only grows.
 pub(crate) struct Table<T: 'static> {
     parts: [Part; PARTS],
@@ -91,7 +100,6 @@ impl<T: Copy> Table<T> {
         make: impl Fn(K) -> T,
         mut done: impl FnMut(K, NonZeroU32),
     ) {
-        const AT_ONCE: usize = 16;
         for keys in keys.chunks(AT_ONCE) {
             let mut entries = [0; AT_ONCE];
             for (entry, &(hash, _)) in entries.iter_mut().zip(keys) {
@@ -172,6 +180,27 @@ impl<T: Copy> Table<T> {
         index[free].store(u64::from(hash) << 32 | u64::from(id.get()), Ordering::Release);
         *len += 1;
         id
+    }
+}
+
+impl<T, F: FnMut(&[T])> Batch<T, F> {
+    /// `then` gets the portions.
+    pub(crate) fn new(then: F) -> Self {
+        Batch { waiting: Vec::with_capacity(AT_ONCE), then }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, it: T) {
+        self.waiting.push(it);
+        if self.waiting.len() == AT_ONCE {
+            (self.then)(&self.waiting);
+            self.waiting.clear();
+        }
+    }
+
+    /// Hands on what is left.
+    pub(crate) fn finish(mut self) {
+        (self.then)(&self.waiting);
     }
 }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use crate::bytes::{Reader, u2, u4};
 use crate::descriptor::{self, CallShape, Kind, MemberShape};
 use crate::error::{Fault, Malformed, Result};
+use crate::intern::Batch;
 use crate::mutf8;
 use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 
@@ -281,7 +282,9 @@ impl<'a> Pool<'a> {
     /// indices `more`: all at once, which is faster than one by one when most of it will be asked for. What
     /// cannot be read is left out.
     pub(crate) fn intern(&self, more: impl Iterator<Item = PoolIndex>) {
-        let mut texts = Vec::with_capacity(self.offsets.len() / 2);
+        let mut texts = Batch::new(|texts: &[_]| {
+            Name::new_all(texts, |index: PoolIndex, name| self.interned[index.0 as usize].set(name.raw()));
+        });
         let mut want = |index: PoolIndex| {
             if let Ok(text) = self.utf8(index)
                 && self.shapes[index.0 as usize].replace(1) == 0
@@ -292,12 +295,11 @@ impl<'a> Pool<'a> {
             }
         };
         more.for_each(&mut want);
-        let mut named = Vec::with_capacity(self.offsets.len() / 4);
-        for (i, &at) in self.offsets.iter().enumerate().filter(|it| *it.1 != 0) {
+        let entries = || self.offsets.iter().enumerate().filter(|it| *it.1 != 0);
+        for (_, &at) in entries() {
             let operand = |k: usize| PoolIndex(u2(self.bytes, at as usize + k).unwrap_or_default());
             match self.bytes[at as usize] {
                 7 | 8 | 16 => want(operand(1)),
-                9..=11 => named.push(PoolIndex(i as u16)),
                 12 => {
                     want(operand(1));
                     want(operand(3));
@@ -305,14 +307,18 @@ impl<'a> Pool<'a> {
                 _ => {}
             }
         }
-        Name::new_all(&texts, |index, name| self.interned[index.0 as usize].set(name.raw()));
-        let mut members = Vec::with_capacity(named.len());
-        for index in named {
-            if let Ok((member, tag)) = self.member(index) {
-                members.push((member, (index, tag)));
+        texts.finish();
+        let mut members = Batch::new(|members: &[_]| {
+            MemberRef::new_all(members, |(index, tag), member| self.keep_member(index, tag, member));
+        });
+        for (i, &at) in entries() {
+            if matches!(self.bytes[at as usize], 9..=11)
+                && let Ok((member, tag)) = self.member(PoolIndex(i as u16))
+            {
+                members.push((member, (PoolIndex(i as u16), tag)));
             }
         }
-        MemberRef::new_all(&members, |(index, tag), member| self.keep_member(index, tag, member));
+        members.finish();
     }
 
     /// The field that the `CONSTANT_Fieldref` at `index` names, and the kind of its values.
