@@ -13,6 +13,9 @@ const STACK_SIZE: usize = 64 << 20;
 /// A worker takes this many items at a time, if there are many: handing over costs as much as a small class.
 const BATCH: usize = 64;
 
+/// Bytes by which the heap of a worker grows.
+const HEAP_STEP: usize = 4 << 20;
+
 /// How many batches the workers may be ahead, per thread.
 const WINDOW_PER_THREAD: usize = 4;
 
@@ -104,9 +107,17 @@ fn worker<I, S, T>(
             }
             result.map_err(|payload| Panicked { message: message(&*payload) })
         };
+        grow_in_big_steps();
         let results = items.iter().map(&mut one).collect();
         shared.put(index, results);
     }
+}
+
+/// Lets the heap of this thread grow a few times much, not many times a little. The heap of a thread other than the first
+/// grows by single pages in glibc, each with a call of the system: reading a JDK takes twenty thousand of them. Memory that
+/// is given back at once stays with the heap, and is touched by nobody before it is used.
+fn grow_in_big_steps() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(HEAP_STEP)));
 }
 
 impl<T> Shared<T> {
