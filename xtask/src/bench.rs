@@ -150,7 +150,7 @@ const JDK_FEATURE: u32 = 17;
 /// Seconds that ASM 9.4 took to read JDK 17 where the targets in milliseconds were set.
 const ASM_READ: f64 = 0.356;
 
-/// How often each side runs, in turn. The least time counts: what else the machine does only adds.
+/// How often each side of a comparison runs, in turn. The least time counts: what else the machine does only adds.
 const TIMES: usize = 3;
 
 /// How often, where the target is a time: there the figure is one of a single side.
@@ -260,7 +260,7 @@ impl Workbench {
                     command.args(["program", "open"]).arg(blob).stdout(Stdio::null());
                     cpu_of(&mut command, 40)
                 };
-                let start = graphs(&empty)?.min(graphs(&empty)?) * 1e3;
+                let start = middle(vec![graphs(&empty)?, graphs(&empty)?, graphs(&empty)?]) * 1e3;
                 let (all, pace) = self.paced(|| Ok(graphs(&blob)? * 1e3))?;
                 Ok(((all - start) * pace, format!("{all:.1} ms here, of which {start:.1} ms to start")))
             }
@@ -290,20 +290,19 @@ impl Workbench {
         }
     }
 
-    /// The least figure of several runs, and how fast this machine is meanwhile, as part of the one on which the targets
+    /// The middle figure of several runs, and how fast this machine is meanwhile, as part of the one on which the targets
     /// were set: ASM's reading of the whole JDK took [`ASM_READ`] seconds there. It reads between the runs, as a machine
-    /// that others use is fast at one time and slow at another.
+    /// that others use is fast at one time and slow at another; the least of short runs would be luckier than the least
+    /// of long ones.
     fn paced(&self, mut ours: impl FnMut() -> Result<f64>) -> Result<(f64, f64)> {
         let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
         let mut asm = peer.command("read", &self.blob(None)?);
-        let (mut best, mut least_read) = (f64::INFINITY, f64::INFINITY);
+        let (mut figures, mut reads) = (Vec::new(), Vec::new());
         for _ in 0..TIMES_PACED {
-            best = best.min(ours()?);
-            for _ in 0..2 {
-                least_read = least_read.min(measured(&output(&mut asm)?)?.number as f64 / 1e9);
-            }
+            figures.push(ours()?);
+            reads.push(measured(&output(&mut asm)?)?.number as f64 / 1e9);
         }
-        Ok((best, ASM_READ / least_read))
+        Ok((middle(figures), ASM_READ / middle(reads)))
     }
 
     fn run_ours(&self, mode: &str, input: &Path) -> Result<Measured> {
@@ -417,6 +416,12 @@ impl Workbench {
         }
         Ok((start.elapsed().as_secs_f64(), peak))
     }
+}
+
+/// The median.
+fn middle(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Seconds of CPU of a command, as the mean of so many runs.
