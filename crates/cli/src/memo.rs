@@ -37,9 +37,8 @@ pub(crate) struct Memo {
     whole: Option<Joined>,
 }
 
-/// A program, and what it was made of.
+/// A program, and what it was made with.
 struct Joined {
-    records: Vec<(ClassRecord, Role)>,
     options: WholeOptions,
     packages: Packages,
     whole: Arc<Whole>,
@@ -49,26 +48,6 @@ struct Joined {
 struct Known {
     container: Arc<LoadedContainer>,
     classes: Vec<Option<Remembered>>,
-}
-
-/// When more classes change at once, all is made anew.
-const MAX_CHANGED: usize = 64;
-
-impl Joined {
-    /// Takes in what is other in these records; `false` if that cannot be done.
-    fn take_in(&mut self, records: &[(ClassRecord, Role)]) -> bool {
-        let mut changed = Vec::new();
-        for (before, now) in self.records.iter().zip(records) {
-            if before == now {
-                continue;
-            }
-            if before.1 != now.1 || changed.len() == MAX_CHANGED {
-                return false;
-            }
-            changed.push((&before.0, &now.0));
-        }
-        changed.is_empty() || Arc::get_mut(&mut self.whole).is_some_and(|it| it.update(&changed))
-    }
 }
 
 impl Memo {
@@ -100,7 +79,7 @@ impl Memo {
     }
 
     /// The program of these classes. That of the last cycle stays when all that it was made of is equal, as bodies may have
-    /// changed in what nobody else can see; it is changed where only what methods call and raise is other.
+    /// changed in what nobody else can see; what is other is taken in, if it can be.
     ///
     /// # Errors
     /// Those of [`Whole::joined`].
@@ -110,21 +89,19 @@ impl Memo {
         setup: &Setup<'_>,
     ) -> Result<Arc<Whole>, NoMatch> {
         if let Some(mut last) = self.whole.take() {
-            let same = setup.entries.is_none()
-                && last.options == setup.options
-                && last.packages == *setup.packages
-                && last.records.len() == records.len();
-            if same && last.take_in(&records) {
+            let same =
+                setup.entries.is_none() && last.options == setup.options && last.packages == *setup.packages;
+            if same && Arc::get_mut(&mut last.whole).is_some_and(|it| it.update(&records)) {
                 let whole = Arc::clone(&last.whole);
-                self.whole = Some(Joined { records, ..last });
+                self.whole = Some(last);
                 return Ok(whole);
             }
             // To free a program takes as long as to make a part of one; nobody waits for it. Without a thread it is freed here.
             let _ = std::thread::Builder::new().spawn(move || drop(last));
         }
-        let whole = Arc::new(Whole::joined(records.clone(), setup)?);
+        let whole = Arc::new(Whole::joined(records, setup)?);
         let (options, packages) = (setup.options, setup.packages.clone());
-        self.whole = Some(Joined { records, options, packages, whole: Arc::clone(&whole) });
+        self.whole = Some(Joined { options, packages, whole: Arc::clone(&whole) });
         Ok(whole)
     }
 

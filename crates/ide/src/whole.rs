@@ -2,13 +2,12 @@
 //!
 //! [`read_class`] takes one class apart, for as many workers as there are; [`Whole::new`] joins what they made.
 
-use std::sync::Arc;
-
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::parts::Scratch;
 use analysis::whole::answers::{Call, Throws};
+use analysis::whole::edits::ClassChange;
 use analysis::whole::explain::{Bodies, Receiver, Way};
 use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
@@ -70,6 +69,12 @@ pub struct HierarchyFault {
     pub other: String,
 }
 
+/// When more classes change at once, all is made anew.
+const MAX_CHANGED: usize = 64;
+
+/// A class as it was and as it is.
+pub type Changed<'a> = (Option<&'a ClassRecord>, Option<(&'a ClassRecord, Role)>);
+
 /// What a worker keeps from question to question: the sets that it meets on its way.
 pub struct Work {
     exceptions: Exceptions,
@@ -103,21 +108,36 @@ impl Whole {
         self.program.keep_current();
     }
 
-    /// Takes in records that changed: each before and now. `false` if more may change by it than what their methods call
-    /// and raise: then the program is to be joined anew, and this one is of no use any more.
-    pub fn update(&mut self, changed: &[(&ClassRecord, &ClassRecord)]) -> bool {
+    /// Takes in what is other in these records, which are all in class-path order, than in those that the program was made
+    /// of. `false` if more may change by it than can be found from the changed classes, or if these are many: then the
+    /// program is to be joined anew, and this one is of no use any more.
+    pub fn update(&mut self, records: &[(ClassRecord, Role)]) -> bool {
+        let Some((changes, passed_over)) = self.program.program.changes(records, MAX_CHANGED) else {
+            return false;
+        };
+        self.program.program.passed_over = passed_over;
+        changes.is_empty() || self.program.update(changes)
+    }
+
+    /// As [`Whole::update`], for who knows what changed: of each class what it was and what it is, none where it was not or
+    /// is not there. No other record has the name of one of these.
+    pub fn update_with(&mut self, changed: &[Changed<'_>]) -> bool {
         let mut changes = Vec::with_capacity(changed.len());
         for (before, now) in changed {
-            let Some(code) = now.changed_code(before) else { return false };
-            let program = &self.program.program;
-            let Some(class) = program.hierarchy.class(now.class()) else { return false };
-            // Of two definitions of a class only one counts.
-            if !program.summaries.get(class.index()).is_some_and(|it| before.has_code(it)) {
-                return false;
-            }
-            changes.push((class, Arc::clone(code)));
+            let hierarchy = &self.program.program.hierarchy;
+            let class = match before {
+                None => None,
+                Some(it) => match hierarchy.class(it.class()) {
+                    None => return false,
+                    id => id,
+                },
+            };
+            changes.push(match now {
+                Some((record, role)) => record.change_of(class, *role),
+                None => ClassChange { class, now: None },
+            });
         }
-        self.program.update(&changes)
+        self.program.update(changes)
     }
 
     /// The records that another one of the same class stands before: their number, and the number of that one.

@@ -12,7 +12,6 @@ use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dispatch::{Dispatches, Site};
-use super::nodes::Nodes;
 use super::program::Program;
 use crate::summary::{CodeSummary, MethodSummary};
 
@@ -33,16 +32,7 @@ pub(super) fn constructions(program: &Program, dispatches: &Dispatches) -> Vec<(
             }
         }
     }
-    // Constructors that these call on the same object.
-    let mut at = 0;
-    while let Some(&(id, class)) = found.get(at) {
-        at += 1;
-        for next in acc.chained(id) {
-            if acc.selects(next) && seen.insert((next, class)) {
-                found.push((next, class));
-            }
-        }
-    }
+    acc.add_chained(&mut found);
     found
 }
 
@@ -56,18 +46,27 @@ pub(super) fn same_on_this(a: &Summary, b: &Summary) -> bool {
     calls(a) == calls(b) && a.rethrowing.is_empty() == b.rethrowing.is_empty()
 }
 
-/// Whether making an object by this constructor asks for no node that is not there.
-pub(super) fn is_known(
+/// The pairs that a body of `caller` asks for.
+pub(super) fn of_code(
     program: &Program,
     dispatches: &Dispatches,
-    nodes: &Nodes,
     caller: ClassId,
-    method: MethodRef,
-) -> bool {
+    code: &Summary,
+) -> Vec<(MethodId, ClassId)> {
     let mut acc = Finder { program, dispatches, selects: FxHashMap::default() };
-    let Some(constructor) = acc.constructor(caller, method) else { return true };
-    let Some(class) = program.hierarchy.class(method.class()) else { return true };
-    nodes.constructing(constructor, class).is_some() || !acc.selects(constructor)
+    let mut found = Vec::new();
+    for item in &code.items {
+        if let Source::Construct(method) = item.source
+            && let Some(constructor) = acc.constructor(caller, method)
+            && let Some(class) = program.hierarchy.class(method.class())
+            && acc.selects(constructor)
+            && !found.contains(&(constructor, class))
+        {
+            found.push((constructor, class));
+        }
+    }
+    acc.add_chained(&mut found);
+    found
 }
 
 struct Finder<'a> {
@@ -90,6 +89,20 @@ impl Finder<'_> {
         match self.dispatches.known_site(caller, CallKind::Special, method) {
             Some(Site::Method(it)) if self.program.ghost(it).is_none() => Some(it),
             _ => None,
+        }
+    }
+
+    /// Adds constructors that these call on the same object.
+    fn add_chained(&mut self, found: &mut Vec<(MethodId, ClassId)>) {
+        let mut seen: FxHashSet<(MethodId, ClassId)> = found.iter().copied().collect();
+        let mut at = 0;
+        while let Some(&(id, class)) = found.get(at) {
+            at += 1;
+            for next in self.chained(id) {
+                if self.selects(next) && seen.insert((next, class)) {
+                    found.push((next, class));
+                }
+            }
         }
     }
 

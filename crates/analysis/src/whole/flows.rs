@@ -479,7 +479,10 @@ impl WholeProgram {
                 None => vec![Link::Outside(class)],
                 Some(id) => {
                     let outside = hierarchy.outside_above(id).map(Link::Outside);
-                    hierarchy.supers(id).iter().map(|&it| Link::Present(it)).chain(outside).collect()
+                    let mut supers = hierarchy.supers(id).to_vec();
+                    // The first that may fail is the one that is named.
+                    supers.sort_by_key(|it| hierarchy.name(*it).bytes());
+                    supers.into_iter().map(Link::Present).chain(outside).collect()
                 }
             },
         }

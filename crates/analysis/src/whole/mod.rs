@@ -11,6 +11,7 @@ mod callbacks;
 mod chain;
 mod constructing;
 pub mod dispatch;
+pub mod edits;
 pub mod explain;
 pub mod flows;
 pub mod graph;

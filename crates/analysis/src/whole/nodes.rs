@@ -26,7 +26,8 @@ pub enum Node {
     Loading,
 }
 
-/// Numbers of the nodes.
+/// Numbers of the nodes: those of the program as it was solved first by their places, later ones as they come. The number of a
+/// node never changes, also when what it stands for is gone.
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
     /// For each class the number of its first method's node; and at the end how many there are.
@@ -39,6 +40,8 @@ pub struct Nodes {
     constructions: Vec<(MethodId, ClassId)>,
     construction: FxHashMap<(MethodId, ClassId), u32>,
     has_loading: bool,
+    later: Vec<Node>,
+    later_id: FxHashMap<Node, u32>,
 }
 
 impl Nodes {
@@ -78,10 +81,14 @@ impl Nodes {
         self.methods.last().copied().unwrap_or(0)
     }
 
+    fn n_first(&self) -> u32 {
+        let fixed = self.n_methods() + self.classes + self.functions + self.dispatches;
+        fixed + (self.handlers.len() + self.constructions.len()) as u32 + u32::from(self.has_loading)
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        let fixed = self.n_methods() + self.classes + self.functions + self.dispatches;
-        fixed as usize + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
+        self.n_first() as usize + self.later.len()
     }
 
     /// Whether there is none.
@@ -91,29 +98,60 @@ impl Nodes {
 
     /// The number of a node.
     pub fn id(&self, node: Node) -> NodeId {
+        self.find(node).unwrap_or_else(|| {
+            always_assert::never!("a node is added before it is asked for");
+            NodeId(0)
+        })
+    }
+
+    /// Gives a node a number, if it has none. Whether it is new.
+    pub(super) fn add(&mut self, node: Node) -> bool {
+        let is_new = self.find(node).is_none();
+        if is_new {
+            self.later_id.insert(node, self.len() as u32);
+            self.later.push(node);
+        }
+        is_new
+    }
+
+    /// The number of a node, if it has one.
+    pub(super) fn find(&self, node: Node) -> Option<NodeId> {
+        self.first(node).or_else(|| self.later_id.get(&node).copied()).map(NodeId)
+    }
+
+    fn first(&self, node: Node) -> Option<u32> {
         let initializers = self.n_methods();
         let functions = initializers + self.classes;
         let dispatches = functions + self.functions;
         let handlers = dispatches + self.dispatches;
         let constructions = handlers + self.handlers.len() as u32;
-        NodeId(match node {
-            Node::Loading => constructions + self.constructions.len() as u32,
+        match node {
+            Node::Loading => self.has_loading.then_some(constructions + self.constructions.len() as u32),
             Node::Constructing(method, class) => {
-                constructions + self.construction.get(&(method, class)).copied().unwrap_or(0)
+                self.construction.get(&(method, class)).map(|it| constructions + it)
             }
-            Node::Method(it) => self.methods[it.class.index()] + it.index,
-            Node::Initializer(it) => initializers + it.index() as u32,
-            Node::Glue(it) => functions + it.0,
-            Node::Dispatch(it) => dispatches + it.0,
+            Node::Method(it) => {
+                let first = self.methods.get(it.class.index())? + it.index;
+                (first < *self.methods.get(it.class.index() + 1)?).then_some(first)
+            }
+            Node::Initializer(it) => {
+                ((it.index() as u32) < self.classes).then_some(initializers + it.index() as u32)
+            }
+            Node::Glue(it) => (it.0 < self.functions).then_some(functions + it.0),
+            Node::Dispatch(it) => (it.0 < self.dispatches).then_some(dispatches + it.0),
             Node::Handler(method, it) => {
-                handlers + self.first_handler.get(&method).copied().unwrap_or(0) + it
+                let at = self.first_handler.get(&method)? + it;
+                (self.handlers.get(at as usize) == Some(&(method, it))).then_some(handlers + at)
             }
-        })
+        }
     }
 
     /// The node with a number.
     pub fn node(&self, NodeId(id): NodeId) -> Node {
         let mut at = id;
+        if let Some(it) = at.checked_sub(self.n_first()).and_then(|it| self.later.get(it as usize)) {
+            return *it;
+        }
         if at < self.n_methods() {
             let class = self.methods.partition_point(|&it| it <= at) - 1;
             return Node::Method(MethodId { class: ClassId::new(class), index: at - self.methods[class] });
@@ -143,11 +181,16 @@ impl Nodes {
     /// The node of a constructor that makes an object of exactly this class, if it has one of its own.
     pub fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
         let pair = (constructor, class);
-        self.construction.contains_key(&pair).then_some(Node::Constructing(constructor, class))
+        let node = Node::Constructing(constructor, class);
+        (self.construction.contains_key(&pair) || self.later_id.contains_key(&node)).then_some(node)
     }
 
     /// The constructors that have nodes of their own for a class.
-    pub fn constructions(&self) -> &[(MethodId, ClassId)] {
-        &self.constructions
+    pub fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
+        let later = self.later.iter().filter_map(|it| match it {
+            Node::Constructing(method, class) => Some((*method, *class)),
+            _ => None,
+        });
+        self.constructions.iter().copied().chain(later)
     }
 }

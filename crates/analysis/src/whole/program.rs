@@ -7,13 +7,14 @@ use flow::functional::Function;
 use flow::incremental::Incremental;
 use flow::solver::{FunctionId, NodeId, Solution, System};
 use flow::summary::Initialized;
-use program::hierarchy::{ClassId, Hierarchy, Link};
+use program::hierarchy::{ClassId, Hierarchy, Link, Surroundings};
 use program::input::WorldKind;
 use program::members::{LinkError, MethodId};
 use program::outline::Ghost;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dispatch::{Dispatches, Open};
+use super::edits::Edits;
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nodes::{Node, Nodes};
@@ -32,6 +33,8 @@ pub struct Program {
     pub refused: Arc<FxHashSet<ClassId>>,
     /// The records that another one of the same class stands before: their number, and the number of that one.
     pub passed_over: Arc<[(usize, usize)]>,
+    /// What the hierarchy was made with besides the classes.
+    pub surroundings: Arc<Surroundings>,
 }
 
 /// What an answer about a whole program rests on.
@@ -97,6 +100,8 @@ pub struct WholeProgram {
     pub(super) kept: Option<Incremental<Value>>,
     /// The inclusions of nodes that have changed since `system` was built.
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
+    /// What changes need besides.
+    pub(super) edits: Option<Box<Edits>>,
 }
 
 impl Program {
@@ -162,6 +167,9 @@ impl WholeProgram {
             return (*value, edges);
         }
         let at = node.0 as usize;
+        if at >= self.system.values.len() {
+            return (Value::NOTHING, &[]);
+        }
         let edges = &self.system.edges[self.system.starts[at] as usize..self.system.starts[at + 1] as usize];
         (self.system.values[at], edges)
     }

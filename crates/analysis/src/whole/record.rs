@@ -6,11 +6,12 @@ use classfile::error::Result;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
 use flow::summary::Source;
-use program::hierarchy::{self, Hierarchy, Input, Owner, Problem, ProblemKind};
+use program::hierarchy::{self, ClassId, Hierarchy, Input, Owner, Problem, ProblemKind, Surroundings};
 use program::input::{Role, WorldKind};
 use program::outline::Outline;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::edits::ClassChange;
 use super::program::{Options, Program};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
@@ -35,14 +36,9 @@ impl ClassRecord {
         self.outline.class
     }
 
-    /// What its code does, if all else is as in another record.
-    pub fn changed_code(&self, before: &ClassRecord) -> Option<&Arc<ClassSummary>> {
-        (self.outline == before.outline && self.module == before.module).then_some(&self.summary)
-    }
-
-    /// Whether its code is this.
-    pub fn has_code(&self, code: &Arc<ClassSummary>) -> bool {
-        self.summary == *code
+    /// That the class `class`, none if it was not there, is this now.
+    pub fn change_of(&self, class: Option<ClassId>, role: Role) -> ClassChange {
+        ClassChange { class, now: Some((Arc::clone(&self.outline), Arc::clone(&self.summary), role)) }
     }
 
     /// How many methods the class declares.
@@ -159,18 +155,66 @@ impl Program {
             names_outside: options.world == WorldKind::Declared && names_outside(&summaries, &winners),
         };
         let inputs = inputs.iter().map(|(outline, role)| Input { outline, role: *role });
-        let hierarchy = Arc::new(Hierarchy::new(inputs, &modules, &how));
-        let fault =
-            |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
-        let refused = hierarchy.problems().iter().filter(fault);
-        let refused = refused.filter_map(|it| hierarchy.class(it.class)).collect();
+        let surroundings = Surroundings { modules, options: how };
+        let hierarchy = Arc::new(Hierarchy::new(inputs, &surroundings.modules, &surroundings.options));
+        let refused = Arc::new(refused(&hierarchy));
         let passed_over = passed_over.into();
-        Program { hierarchy, summaries: summaries.into(), refused: Arc::new(refused), passed_over }
+        let (summaries, surroundings) = (summaries.into(), Arc::new(surroundings));
+        Program { hierarchy, summaries, refused, passed_over, surroundings }
     }
 }
 
+/// What became of classes, and which records others stand before: see [`Program::passed_over`].
+pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
+
+impl Program {
+    /// What is other in these records, which are all in class-path order, than in those that the program was made of. `None`
+    /// if that is more than `limit` classes, or modules of the platform.
+    pub fn changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
+        let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
+        if !modules.filter_map(|it| it.0.module.as_ref()).eq(&self.surroundings.modules) {
+            return None;
+        }
+        let winners = winners(records);
+        let mut changes = Vec::new();
+        let mut passed_over = Vec::new();
+        let mut is_there = vec![false; self.hierarchy.len()];
+        for (idx, (record, role)) in records.iter().enumerate() {
+            let outline = &record.outline;
+            if outline.flags.is_module() {
+                continue;
+            }
+            if let Some(&winner) = winners.get(&outline.class).filter(|it| **it != idx) {
+                passed_over.push((idx, winner));
+                continue;
+            }
+            let class = self.hierarchy.class(outline.class);
+            if let Some(it) = class {
+                is_there[it.index()] = true;
+                let same = self.hierarchy.outline(it) == outline
+                    && self.hierarchy.role(it) == *role
+                    && self.summaries.get(it.index()) == Some(&record.summary);
+                if same {
+                    continue;
+                }
+            }
+            changes.push(record.change_of(class, *role));
+        }
+        let gone = self.hierarchy.ids().filter(|&it| !is_there[it.index()] && !self.hierarchy.is_vacant(it));
+        changes.extend(gone.map(|it| ClassChange { class: Some(it), now: None }));
+        (changes.len() <= limit).then(|| (changes, passed_over.into()))
+    }
+}
+
+/// The classes that no JVM links.
+pub(super) fn refused(hierarchy: &Hierarchy) -> FxHashSet<ClassId> {
+    let fault = |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
+    let refused = hierarchy.problems().iter().filter(fault);
+    refused.filter_map(|it| hierarchy.class(it.class)).collect()
+}
+
 /// The record that defines each class.
-fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, usize> {
+pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, usize> {
     let mut winners: FxHashMap<ClassName, usize> = FxHashMap::default();
     winners.reserve(records.len());
     for ghosts in [false, true] {

@@ -21,6 +21,7 @@ use super::program::{FunctionSite, Options, Program, WholeProgram, thread_run};
 use super::reach::{reachable, virtual_calls};
 use super::reachable::EntryPoint;
 use super::{constructing, system, throwables};
+use crate::summary::CodeSummary;
 
 /// Solves a program. With `entries` its calls go only to receivers that code makes which is reached from there.
 pub fn solved(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
@@ -61,6 +62,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         solution: None,
         kept: None,
         changed: FxHashMap::default(),
+        edits: None,
     };
     whole.ask_all();
     if entries.is_some() {
@@ -95,31 +97,8 @@ impl WholeProgram {
     fn ask_all(&mut self) {
         let program = self.program.clone();
         for (id, code) in program.codes() {
-            for item in &code.summary.items {
-                match item.source {
-                    Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
-                        self.dispatches.site(id.class, kind, method);
-                    }
-                    Source::Construct(method) => {
-                        self.dispatches.site(id.class, CallKind::Special, method);
-                    }
-                    Source::Initialize(what) if !self.initialized.contains_key(&what) => {
-                        let found = self.find_initialized(what).into();
-                        self.initialized.insert(what, found);
-                    }
-                    _ => {}
-                }
-            }
-            for (i, site) in code.dynamics.iter().enumerate() {
-                for effect in &site.effects {
-                    self.ask_effect(id, effect);
-                }
-                if let Some(function) = &site.function {
-                    self.ask_handle(id.class, function.handle);
-                    let function = function.clone();
-                    self.functions.push(FunctionSite { function, owner: id, site: i as u32 });
-                }
-            }
+            self.ask_code(id, code);
+            self.add_functions(id, code);
         }
         self.ask_virtual(thread_run());
         self.ask_callbacks();
@@ -129,6 +108,42 @@ impl WholeProgram {
                 for &it in methods {
                     self.ask_virtual(it);
                 }
+            }
+        }
+    }
+
+    /// Asks for what a method calls and initialises.
+    pub(super) fn ask_code(&mut self, id: MethodId, code: &CodeSummary) {
+        for item in &code.summary.items {
+            match item.source {
+                Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
+                    self.dispatches.site(id.class, kind, method);
+                }
+                Source::Construct(method) => {
+                    self.dispatches.site(id.class, CallKind::Special, method);
+                }
+                Source::Initialize(what) if !self.initialized.contains_key(&what) => {
+                    let found = self.find_initialized(what).into();
+                    self.initialized.insert(what, found);
+                }
+                _ => {}
+            }
+        }
+        for site in &code.dynamics {
+            for effect in &site.effects {
+                self.ask_effect(id, effect);
+            }
+            if let Some(function) = &site.function {
+                self.ask_handle(id.class, function.handle);
+            }
+        }
+    }
+
+    /// Adds the function objects that a method makes.
+    pub(super) fn add_functions(&mut self, owner: MethodId, code: &CodeSummary) {
+        for (i, site) in (0..).zip(&code.dynamics) {
+            if let Some(function) = &site.function {
+                self.functions.push(FunctionSite { function: function.clone(), owner, site: i });
             }
         }
     }

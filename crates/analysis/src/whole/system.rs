@@ -26,16 +26,24 @@ struct Builder<'a> {
     whole: &'a WholeProgram,
     exceptions: &'a mut Exceptions,
     field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
-    values: Vec<Value>,
+    values: Values,
     /// Memory that one item leaves for the next.
     flows: Vec<Flow>,
     edges: Vec<(NodeId, NodeId, FunctionId)>,
 }
 
+/// The values that nodes have of themselves.
+enum Values {
+    /// Of all nodes.
+    All(Vec<Value>),
+    /// Of a few.
+    Some(FxHashMap<NodeId, Value>),
+}
+
 /// Builds the system of a program whose calls have been looked up.
 pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> System<Value> {
     let n = whole.nodes.len();
-    let values = vec![Value::NOTHING; n];
+    let values = Values::All(vec![Value::NOTHING; n]);
     let mut acc = Builder {
         whole,
         exceptions,
@@ -51,7 +59,7 @@ pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> Syste
             acc.method(&program, method_id(class, index));
         }
     }
-    for &(id, class) in whole.nodes.constructions() {
+    for (id, class) in whole.nodes.constructions() {
         if let MethodSummary::Known(code) = program.summary(id) {
             acc.code(Node::Constructing(id, class), (id, Some(class)), code);
         }
@@ -68,14 +76,15 @@ pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> Syste
     acc.finish()
 }
 
-/// The inclusions of some nodes, which are those of these methods and of no other.
+/// The inclusions of some nodes; among them are all those of these methods and of no other, but for the ones of
+/// constructors.
 pub(super) fn inclusions(
     whole: &WholeProgram,
     exceptions: &mut Exceptions,
     methods: &[MethodId],
     nodes: &[Node],
 ) -> Vec<(NodeId, Inclusions)> {
-    let values = vec![Value::NOTHING; whole.nodes.len()];
+    let values = Values::Some(FxHashMap::default());
     let (field_errors, flows, edges) = Default::default();
     let mut acc = Builder { whole, exceptions, field_errors, values, flows, edges };
     let program = acc.whole.program.clone();
@@ -83,10 +92,18 @@ pub(super) fn inclusions(
         acc.method(&program, id);
     }
     for node in nodes {
-        if let Node::Constructing(id, class) = *node
-            && let MethodSummary::Known(code) = program.summary(id)
-        {
-            acc.code(*node, (id, Some(class)), code);
+        match *node {
+            Node::Constructing(id, class) => {
+                if let MethodSummary::Known(code) = program.summary(id) {
+                    acc.code(*node, (id, Some(class)), code);
+                }
+            }
+            Node::Initializer(class) => acc.initializer(class),
+            Node::Glue(it) => acc.glue(it),
+            Node::Dispatch(it) => acc.dispatch(it),
+            // Those of `methods`.
+            Node::Method(_) | Node::Handler(..) => {}
+            Node::Loading => {}
         }
     }
     let mut edges: FxHashMap<NodeId, Vec<(NodeId, FunctionId)>> = FxHashMap::default();
@@ -95,7 +112,11 @@ pub(super) fn inclusions(
     }
     let of = |node: &Node| {
         let id = whole.nodes.id(*node);
-        (id, (acc.values[id.0 as usize], edges.remove(&id).unwrap_or_default()))
+        let value = match &acc.values {
+            Values::All(all) => all[id.0 as usize],
+            Values::Some(some) => some.get(&id).copied().unwrap_or(Value::NOTHING),
+        };
+        (id, (value, edges.remove(&id).unwrap_or_default()))
     };
     nodes.iter().map(of).collect()
 }
@@ -107,8 +128,11 @@ impl Builder<'_> {
     }
 
     fn add(&mut self, node: Node, value: Value) {
-        let at = self.whole.nodes.id(node).0 as usize;
-        let values = &mut self.values[at];
+        let id = self.whole.nodes.id(node);
+        let values = match &mut self.values {
+            Values::All(all) => &mut all[id.0 as usize],
+            Values::Some(some) => some.entry(id).or_insert(Value::NOTHING),
+        };
         let universe = &mut self.exceptions.universe;
         values.known = universe.join(values.known, value.known);
         values.open = universe.join(values.open, value.open);
@@ -309,7 +333,10 @@ impl Builder<'_> {
     }
 
     fn finish(self) -> System<Value> {
-        let n = self.values.len();
+        let Values::All(values) = self.values else {
+            unreachable!("a whole system has the values of all nodes");
+        };
+        let n = values.len();
         let mut starts = vec![0; n + 1];
         self.edges.iter().for_each(|it| starts[it.0.0 as usize + 1] += 1);
         for i in 0..n {
@@ -322,7 +349,7 @@ impl Builder<'_> {
             edges[*at as usize] = (of, function);
             *at += 1;
         }
-        System { values: self.values, starts, edges }
+        System { values, starts, edges }
     }
 }
 

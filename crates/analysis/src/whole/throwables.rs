@@ -43,6 +43,23 @@ pub(super) fn universe(
     acc.finish(world)
 }
 
+/// Whether the chain of superclasses of a present class reaches Throwable.
+pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool {
+    let mut at = class;
+    loop {
+        let name = hierarchy.name(at);
+        if name == well_known().throwable || built_in_parent(name).is_some() {
+            return true;
+        }
+        // The hierarchy has no circles.
+        match hierarchy.super_class(at) {
+            Some(Link::Present(it)) => at = it,
+            Some(Link::Outside(it)) => return built_in_parent(it).is_some(),
+            None => return false,
+        }
+    }
+}
+
 struct Types<'a> {
     hierarchy: &'a Hierarchy,
     seen: FxHashSet<ClassName>,

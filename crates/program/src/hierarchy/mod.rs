@@ -8,6 +8,7 @@
 //! The members of the classes are resolved in [`crate::members`]; this room knows no method body.
 
 mod below;
+mod edited;
 mod links;
 mod open;
 
@@ -131,6 +132,15 @@ pub enum ProblemKind {
     TooManySupertypes,
 }
 
+/// What [`Hierarchy::new`] knew besides the classes, kept for [`Hierarchy::edited`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Surroundings {
+    /// The modules of the JDK image.
+    pub modules: Vec<Module>,
+    /// The rest.
+    pub options: Options,
+}
+
 /// How many supertypes a class may have, itself included, before its links are cut. Real classes have some dozens;
 /// without a limit a chain made for the purpose would take memory with its square.
 pub const MAX_SUPERS: usize = 1024;
@@ -204,7 +214,6 @@ impl Hierarchy {
         modules: &[Module],
         options: &Options,
     ) -> Hierarchy {
-        let object = ClassName::new(OBJECT);
         let mut by_name = FxHashMap::default();
         let mut problems = Vec::new();
         let mut present: Vec<Input<'a>> = Vec::new();
@@ -220,10 +229,21 @@ impl Hierarchy {
             by_name.insert(class, ClassId(present.len() as u32));
             present.push(it);
         }
-        let shape = links::Shape::new(&present, &by_name, object, &mut problems);
+        let members = members(&present);
+        Hierarchy::joined(&present, by_name, problems, members, (modules, options))
+    }
+
+    fn joined(
+        present: &[Input<'_>],
+        by_name: FxHashMap<ClassName, ClassId>,
+        mut problems: Vec<Problem>,
+        (methods, fields): (Members, Members),
+        (modules, options): (&[Module], &Options),
+    ) -> Hierarchy {
+        let object = ClassName::new(OBJECT);
+        let shape = links::Shape::new(present, &by_name, object, &mut problems);
         let names_outside = options.names_outside || shape.links.iter().any(|it| is_outside(*it, object));
-        let (methods, fields) = members(&present);
-        let mut classes = shape.classes(&present);
+        let mut classes = shape.classes(present);
         open::fill(&mut classes, &by_name, &shape, modules, options);
         links::refused(&classes, &shape.links, &mut problems);
         problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
@@ -411,7 +431,7 @@ pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
 }
 
 /// The declared methods, or fields, by class, name and descriptor.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Members {
     index: FxHashMap<(ClassId, Name, Descriptor), u32>,
     /// For each class a bit for each name that it declares: most lookups on the way up a chain find nothing, and need

@@ -7,6 +7,10 @@
 
 use std::sync::{Arc, LazyLock};
 
+mod kept;
+
+pub(super) use self::kept::Edit;
+use self::kept::Kept;
 use super::members::{declared, find_method, is_closed_to_overriding, method_id};
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -21,6 +25,8 @@ use program::members::resolve::resolve_method;
 use program::members::select::{select, select_interface, special_target};
 use program::members::{LinkError, ResolvedMethod, Selected};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::names::Text;
 
 /// A virtual call by the names at its call site: a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -68,6 +74,25 @@ pub struct Dispatch {
     /// Where proxies among the receivers hand the call on.
     pub handlers: Option<DispatchId>,
     resolved: Option<MethodId>,
+    /// As `open`, for what the names alone tell.
+    open_by_name: Option<Open>,
+    /// Of the absent classes that may have what a known receiver selects, the first by text.
+    open_by_receiver: Option<ClassName>,
+}
+
+/// What a receiver makes of a dispatch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Outcome {
+    /// It selects this.
+    Target(Target),
+    /// It selects a method of an absent class, or, if that has none, this.
+    Beyond(Target),
+    /// It may be below the class named, and selects this then.
+    Maybe(Target),
+    /// It selects nothing.
+    Error(LinkError),
+    /// It selects a method that this absent class may have.
+    Unknown(Text),
 }
 
 /// The receivers that select a target.
@@ -120,9 +145,29 @@ pub struct Dispatches {
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
     /// Why targets are targets, if somebody wants to know.
     offers: Option<Vec<Offer>>,
+    /// Gets what receivers make of dispatches instead of these, while it is there.
+    sink: Option<Vec<(DispatchId, Outcome)>>,
+    /// What each receiver made of them, when that is kept.
+    kept: Option<Box<Kept>>,
 }
 
 impl Dispatch {
+    /// Notes that a known receiver selects what this absent class may have.
+    fn open_by_receiver(&mut self, outside: ClassName) {
+        if self.open_by_receiver.is_none_or(|it| outside.bytes() < it.bytes()) {
+            self.open_by_receiver = Some(outside);
+        }
+    }
+
+    fn sort(&mut self) {
+        self.targets.sort_unstable();
+        self.targets.dedup();
+        self.possible.sort_unstable();
+        self.possible.dedup();
+        self.possible.retain(|target| self.targets.binary_search(target).is_err());
+        self.errors.sort_unstable();
+    }
+
     /// What the names stand for, if a present class declares it.
     pub fn resolved(&self) -> Option<MethodId> {
         self.resolved
@@ -143,6 +188,8 @@ impl Dispatches {
             special: FxHashMap::default(),
             refused: FxHashSet::default(),
             offers: None,
+            sink: None,
+            kept: None,
         }
     }
 
@@ -202,6 +249,7 @@ impl Dispatches {
                 };
                 let for_everybody = self.is_for_everybody(site, method);
                 self.sites.insert(kind, method, site, for_everybody);
+                self.kept.iter_mut().for_each(|it| it.named(kind, method));
                 (site, for_everybody)
             }
         };
@@ -332,6 +380,7 @@ impl Dispatches {
         }
         let site = self.virtual_site(method, interface);
         self.sites.insert(kind, method, site, false);
+        self.kept.iter_mut().for_each(|it| it.named(kind, method));
         site
     }
 
@@ -341,16 +390,22 @@ impl Dispatches {
         }
         let id = DispatchId(self.all.len() as u32);
         let names = method.get();
+        let open = self.open(names.class, resolved);
         self.all.push(Dispatch {
             method,
             interface,
             targets: Vec::new(),
             possible: Vec::new(),
             errors: Vec::new(),
-            open: self.open(names.class, resolved),
+            open,
             handlers: None,
             resolved,
+            open_by_name: open,
+            open_by_receiver: None,
         });
+        if let Some(kept) = &mut self.kept {
+            kept.asked(id, (names.name, names.descriptor));
+        }
         self.ids.insert((method, interface), id);
         self.by_name.entry((names.class, names.name, names.descriptor)).or_default().push(id);
         self.by_class.entry(names.class).or_default().push(id);
@@ -384,14 +439,11 @@ impl Dispatches {
         for (i, function) in functions.iter().enumerate() {
             self.offer_function(FunctionSiteId(i as u32), function);
         }
-        self.offer_possible(functions);
         for it in &mut self.all {
-            it.targets.sort_unstable();
-            it.targets.dedup();
-            it.possible.sort_unstable();
-            it.possible.dedup();
-            it.possible.retain(|target| it.targets.binary_search(target).is_err());
+            it.open = it.open_by_name.or(it.open_by_receiver.map(Open::Outside));
         }
+        self.offer_possible(functions);
+        self.all.iter_mut().for_each(Dispatch::sort);
     }
 
     /// Offers what receivers of this class select.
@@ -492,38 +544,56 @@ impl Dispatches {
     }
 
     fn take(&mut self, id: DispatchId, class: ClassId, selected: Selected) {
+        let receiver = Receiver::Class(class);
         match selected {
             Selected::Method(it) => {
                 let method = declared(&self.hierarchy, it);
                 if !method.flags.is_abstract() && self.is_live(class, method.name, method.descriptor) {
-                    self.add_target(id, Receiver::Class(class), Target::Method(it));
+                    self.emit(id, receiver, Outcome::Target(Target::Method(it)));
                 }
             }
             Selected::Error(error) => {
                 let names = self.all[id.0 as usize].method.get();
-                let dispatch = &self.all[id.0 as usize];
-                if !dispatch.errors.contains(&error) && self.is_live(class, names.name, names.descriptor) {
-                    self.all[id.0 as usize].errors.push(error);
+                if !self.has_error(id, error) && self.is_live(class, names.name, names.descriptor) {
+                    self.emit(id, receiver, Outcome::Error(error));
                 }
             }
             // The receiver is known, what it selects is not: an absent superclass or interface may have the method.
             Selected::Unknown { outside, beyond } => {
                 let names = self.all[id.0 as usize].method.get();
                 if self.is_live(class, names.name, names.descriptor) {
-                    self.unknown_selection(id, Receiver::Class(class), outside, beyond);
+                    self.unknown_selection(id, receiver, outside, beyond);
                 }
             }
         }
     }
 
-    fn add_target(&mut self, id: DispatchId, receiver: Receiver, target: Target) {
-        self.all[id.0 as usize].targets.push(target);
-        self.offers.iter_mut().for_each(|it| it.push(Offer { receiver, dispatch: id, target }));
+    /// Whether the error is known already, where it is enough to know it once.
+    fn has_error(&self, id: DispatchId, error: LinkError) -> bool {
+        self.sink.is_none() && self.all[id.0 as usize].errors.contains(&error)
     }
 
-    fn add_possible(&mut self, id: DispatchId, receiver: Receiver, target: Target) {
-        self.all[id.0 as usize].possible.push(target);
-        self.offers.iter_mut().for_each(|it| it.push(Offer { receiver, dispatch: id, target }));
+    /// Notes what a receiver makes of a dispatch.
+    fn emit(&mut self, id: DispatchId, receiver: Receiver, outcome: Outcome) {
+        if let Some(sink) = &mut self.sink {
+            return sink.push((id, outcome));
+        }
+        let dispatch = &mut self.all[id.0 as usize];
+        match outcome {
+            Outcome::Target(it) => dispatch.targets.push(it),
+            Outcome::Beyond(it) | Outcome::Maybe(it) => dispatch.possible.push(it),
+            Outcome::Error(it) => {
+                if !dispatch.errors.contains(&it) {
+                    dispatch.errors.push(it);
+                }
+            }
+            Outcome::Unknown(it) => dispatch.open_by_receiver(ClassName::new(it.0)),
+        }
+        if let (Outcome::Target(target) | Outcome::Beyond(target) | Outcome::Maybe(target), Some(offers)) =
+            (outcome, &mut self.offers)
+        {
+            offers.push(Offer { receiver, dispatch: id, target });
+        }
     }
 
     /// Some receiver selects a method of an absent class, or, if that has none, `beyond`.
@@ -537,10 +607,9 @@ impl Dispatches {
         if self.world == WorldKind::Closed {
             return;
         }
-        let dispatch = &mut self.all[id.0 as usize];
-        dispatch.open = dispatch.open.or(Some(Open::Outside(outside)));
+        self.emit(id, receiver, Outcome::Unknown(Text(outside.bytes())));
         if let Some(it) = beyond {
-            self.add_possible(id, receiver, Target::Method(it));
+            self.emit(id, receiver, Outcome::Beyond(Target::Method(it)));
         }
     }
 
@@ -567,13 +636,17 @@ impl Dispatches {
     fn offer_function(&mut self, site: FunctionSiteId, function: &Function) {
         for name in function_supers(&self.hierarchy, function) {
             for id in self.by_class.get(&name).cloned().unwrap_or_default() {
-                let names = self.all[id.0 as usize].method.get();
-                if names.name == function.name && function.descriptors.contains(&names.descriptor) {
-                    self.add_target(id, Receiver::Function(site), Target::Glue(site));
-                    continue;
-                }
-                self.offer_default(id, site, function);
+                self.offer_function_to(id, site, function);
             }
+        }
+    }
+
+    fn offer_function_to(&mut self, id: DispatchId, site: FunctionSiteId, function: &Function) {
+        let names = self.all[id.0 as usize].method.get();
+        if names.name == function.name && function.descriptors.contains(&names.descriptor) {
+            self.emit(id, Receiver::Function(site), Outcome::Target(Target::Glue(site)));
+        } else {
+            self.offer_default(id, site, function);
         }
     }
 
@@ -587,14 +660,11 @@ impl Dispatches {
                 ResolvedMethod::Method(it) => {
                     let flags = declared(&self.hierarchy, it).flags;
                     if !flags.is_abstract() && !flags.is_static() {
-                        self.add_target(id, receiver, Target::Method(it));
+                        self.emit(id, receiver, Outcome::Target(Target::Method(it)));
                         continue;
                     }
-                    let dispatch = &mut self.all[id.0 as usize];
-                    if !dispatch.errors.contains(&LinkError::AbstractMethod) {
-                        // The interface has grown a method that the object was not made for.
-                        dispatch.errors.push(LinkError::AbstractMethod);
-                    }
+                    // The interface has grown a method that the object was not made for.
+                    self.emit(id, receiver, Outcome::Error(LinkError::AbstractMethod));
                 }
                 ResolvedMethod::Unknown { outside, beyond } => {
                     self.unknown_selection(id, receiver, outside, beyond);
@@ -613,21 +683,8 @@ impl Dispatches {
         }
         let mut by_method: FxHashMap<(Name, Descriptor), Vec<(ClassId, Target)>> = FxHashMap::default();
         for class in self.hierarchy.ids() {
-            let outline = self.hierarchy.outline(class);
-            if self.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
-                continue;
-            }
-            for (index, it) in outline.methods.iter().enumerate() {
-                let flags = it.flags;
-                if !flags.is_static()
-                    && !flags.is_private()
-                    && !flags.is_abstract()
-                    && it.name.bytes() != b"<init>"
-                    && self.is_live(class, it.name, it.descriptor)
-                {
-                    let target = Target::Method(method_id(class, index));
-                    by_method.entry((it.name, it.descriptor)).or_default().push((class, target));
-                }
+            for (name, descriptor, target) in self.selected_outside(class) {
+                by_method.entry((name, descriptor)).or_default().push((class, target));
             }
         }
         if by_method.is_empty() && functions.is_empty() {
@@ -641,7 +698,7 @@ impl Dispatches {
                 continue;
             }
             for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {
-                self.add_possible(id, Receiver::Class(class), target);
+                self.emit(id, Receiver::Class(class), Outcome::Maybe(target));
             }
         }
         // A program has as many function objects as calls that could be theirs: none may look at all of the others.
@@ -651,12 +708,7 @@ impl Dispatches {
             by_name.entry((names.name, names.descriptor)).or_default().push(id);
         }
         for (i, function) in functions.iter().enumerate() {
-            let supers = function_supers(&self.hierarchy, function);
-            let leaves = supers.iter().any(|&it| {
-                it != well_known().object
-                    && self.hierarchy.class(it).is_none_or(|id| self.hierarchy.outside_above(id).is_some())
-            });
-            if !leaves {
+            if !self.leaves(&function_supers(&self.hierarchy, function)) {
                 continue;
             }
             let site = FunctionSiteId(i as u32);
@@ -666,9 +718,38 @@ impl Dispatches {
             ids.sort_unstable();
             ids.dedup();
             for id in ids {
-                self.add_possible(id, Receiver::Function(site), Target::Glue(site));
+                self.emit(id, Receiver::Function(site), Outcome::Maybe(Target::Glue(site)));
             }
         }
+    }
+
+    /// What a class selects itself that may be below any class: none if its chain does not leave the known world.
+    fn selected_outside(&self, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
+        let outline = self.hierarchy.outline(class);
+        if self.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
+            return Vec::new();
+        }
+        let mut acc = Vec::new();
+        for (index, it) in outline.methods.iter().enumerate() {
+            let flags = it.flags;
+            if !flags.is_static()
+                && !flags.is_private()
+                && !flags.is_abstract()
+                && it.name.bytes() != b"<init>"
+                && self.is_live(class, it.name, it.descriptor)
+            {
+                acc.push((it.name, it.descriptor, Target::Method(method_id(class, index))));
+            }
+        }
+        acc
+    }
+
+    /// Whether a chain with these classes leaves the known world.
+    fn leaves(&self, supers: &[ClassName]) -> bool {
+        supers.iter().any(|&it| {
+            it != well_known().object
+                && self.hierarchy.class(it).is_none_or(|id| self.hierarchy.outside_above(id).is_some())
+        })
     }
 
     /// The dispatches by number.
@@ -692,18 +773,41 @@ fn constructor() -> Name {
     *NAME
 }
 
+const CALL_KINDS: [CallKind; 6] = [
+    CallKind::Virtual,
+    CallKind::Interface,
+    CallKind::Special,
+    CallKind::SpecialInterface,
+    CallKind::Static,
+    CallKind::StaticInterface,
+];
+
 /// What calls mean by their kind and names, and whether any class may make them. Most methods are called in one way, so
 /// there is a table for the first and a map for the others.
 #[derive(Default)]
 struct Sites {
-    first: Vec<Option<(CallKind, Site, bool)>>,
+    first: Vec<Option<(MethodRef, CallKind, Site, bool)>>,
     others: FxHashMap<(CallKind, MethodRef), (Site, bool)>,
 }
 
 impl Sites {
+    fn remove(&mut self, kind: CallKind, method: MethodRef) {
+        match self.first.get_mut(method.index()) {
+            Some(first) if first.is_some_and(|it| it.1 == kind) => {
+                // Another way to call it takes the place, as nobody looks behind an empty one.
+                let mut other = CALL_KINDS.iter().filter_map(|&kind| {
+                    let (site, for_everybody) = self.others.remove(&(kind, method))?;
+                    Some((method, kind, site, for_everybody))
+                });
+                *first = other.next();
+            }
+            _ => _ = self.others.remove(&(kind, method)),
+        }
+    }
+
     fn get(&self, kind: CallKind, method: MethodRef) -> Option<(Site, bool)> {
         match *self.first.get(method.index())? {
-            Some((first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
+            Some((_, first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
             Some(_) => self.others.get(&(kind, method)).copied(),
             None => None,
         }
@@ -714,7 +818,7 @@ impl Sites {
             self.first.resize(method.index() + 1, None);
         }
         match &mut self.first[method.index()] {
-            it @ None => *it = Some((kind, site, for_everybody)),
+            it @ None => *it = Some((method, kind, site, for_everybody)),
             Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
         }
     }

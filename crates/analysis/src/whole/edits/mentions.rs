@@ -1,0 +1,134 @@
+//! Which classes name which others in their code: what is to be looked at again when a class goes or comes.
+
+use classfile::names::ClassName;
+use flow::functional::Effect;
+use flow::summary::{Initialized, Source, Summary};
+use program::hierarchy::ClassId;
+use program::outline::Outline;
+use rustc_hash::FxHashMap;
+
+use super::super::members::element;
+use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
+
+/// What the code of a class names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in crate::whole) struct Named {
+    /// Classes whose members or initialisation it asks for, of arrays those of their elements.
+    classes: Vec<ClassName>,
+    /// Types that are thrown or caught, or stand in throws clauses.
+    throwables: Vec<ClassName>,
+}
+
+/// The same of all classes, both ways.
+#[derive(Default)]
+pub(in crate::whole) struct Mentions {
+    named: Vec<Named>,
+    by_name: FxHashMap<ClassName, Vec<ClassId>>,
+    throwables: FxHashMap<ClassName, u32>,
+    /// Throwable types that somebody names now or no longer, since somebody asked.
+    touched: Vec<ClassName>,
+}
+
+impl Named {
+    /// What a class names.
+    pub(in crate::whole) fn by(outline: &Outline, summary: &ClassSummary) -> Named {
+        let mut acc = Named::default();
+        for method in &outline.methods {
+            acc.throwables.extend(&method.throws);
+        }
+        for method in &summary.methods {
+            if let MethodSummary::Known(code) = method {
+                acc.code(code);
+            }
+        }
+        for list in [&mut acc.classes, &mut acc.throwables] {
+            // By place in memory: this is no order that anybody sees.
+            list.sort_unstable_by_key(|it| it.bytes().as_ptr());
+            list.dedup();
+        }
+        acc
+    }
+
+    fn code(&mut self, code: &CodeSummary) {
+        for item in &code.summary.items {
+            match item.source {
+                Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
+                    self.class(method.class());
+                }
+                Source::Initialize(what) => self.class(match what {
+                    Initialized::Class(it) | Initialized::ClassOrAbove(it) => it,
+                    Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _) => it.class(),
+                }),
+                Source::Object(class) => self.class(class),
+                _ => {}
+            }
+        }
+        for (field, _) in &code.summary.fields {
+            self.class(field.class());
+        }
+        for site in &code.dynamics {
+            for effect in &site.effects {
+                match *effect {
+                    Effect::Virtual(method) => self.class(method.class()),
+                    Effect::Link(handle) | Effect::Unknown(handle) => self.class(handle.member.class()),
+                    Effect::Initialize(class) | Effect::InitializeQuietly(class) => self.class(class),
+                    Effect::MayFail => {}
+                }
+            }
+            if let Some(function) = &site.function {
+                self.class(function.handle.member.class());
+            }
+        }
+        self.throwables.extend(throwables(&code.summary));
+    }
+
+    fn class(&mut self, name: ClassName) {
+        self.classes.extend(element(name));
+    }
+}
+
+impl Mentions {
+    /// Sets what a class names; `None` when it is gone.
+    pub(in crate::whole) fn set(&mut self, class: ClassId, named: Option<Named>) {
+        if self.named.len() <= class.index() {
+            self.named.resize_with(class.index() + 1, Named::default);
+        }
+        let now = named.unwrap_or_default();
+        let before = std::mem::replace(&mut self.named[class.index()], now);
+        let now = &self.named[class.index()];
+        if before == *now {
+            return;
+        }
+        for it in &before.classes {
+            if let Some(classes) = self.by_name.get_mut(it) {
+                classes.retain(|it| *it != class);
+            }
+        }
+        now.classes.iter().for_each(|it| self.by_name.entry(*it).or_default().push(class));
+        for it in &before.throwables {
+            self.throwables.entry(*it).and_modify(|n| *n = n.saturating_sub(1));
+        }
+        now.throwables.iter().for_each(|it| *self.throwables.entry(*it).or_default() += 1);
+        self.touched.extend(before.throwables.iter().chain(&now.throwables));
+    }
+
+    /// The classes that name this one.
+    pub(in crate::whole) fn of(&self, name: ClassName) -> &[ClassId] {
+        self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// The throwable types that somebody began to name, or ceased to; with whether anybody does.
+    pub(in crate::whole) fn take_touched(&mut self) -> Vec<(ClassName, bool)> {
+        let is_named = |it: ClassName| self.throwables.get(&it).is_some_and(|n| *n > 0);
+        std::mem::take(&mut self.touched).into_iter().map(|it| (it, is_named(it))).collect()
+    }
+}
+
+/// The throwable types that the code names.
+fn throwables(summary: &Summary) -> impl Iterator<Item = ClassName> + '_ {
+    let rows = summary.contexts.iter().flat_map(|it| &it.rows).filter_map(|it| it.class);
+    rows.chain(summary.items.iter().filter_map(|it| match it.source {
+        Source::Exact(class) | Source::Cone(class) => Some(class),
+        _ => None,
+    }))
+}

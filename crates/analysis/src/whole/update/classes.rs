@@ -1,0 +1,236 @@
+//! Classes that go, come, or change in what others see of them: each takes a new place in the hierarchy, and its old one
+//! stays vacant.
+//!
+//! What follows from the hierarchy follows from a class, what is above it, and what names it:
+//! - *changed* are the classes with other supertypes than before, those that went and came included; so what is below them;
+//! - dispatches get something else only from receivers that are changed or above one that is (a class may have objects now
+//!   by one below it), and mean something else only if they name one that is changed;
+//! - inclusions change of methods of changed classes, and of methods that name one; of their dispatches.
+
+use std::sync::Arc;
+
+use classfile::names::ClassName;
+use flow::callbacks::callbacks;
+use flow::throwables::well_known;
+use program::hierarchy::{ClassId, Hierarchy};
+use program::input::Role;
+use program::outline::Outline;
+use rustc_hash::FxHashSet;
+
+use super::super::dispatch::{Edit, FunctionSiteId};
+use super::super::edits::mentions::Named;
+use super::super::edits::{ClassChange, Edits};
+use super::super::members::{element, method_id};
+use super::super::nodes::Node;
+use super::super::program::WholeProgram;
+use super::super::record::refused;
+use super::super::throwables::is_below_throwable;
+use super::{Stale, present};
+use crate::summary::{ClassSummary, MethodSummary};
+
+/// When so many classes took new places, it is time to make all anew: the old ones stay vacant.
+const MAX_MOVED: usize = 1 << 12;
+
+/// When so many classes change with one edit, it is as good to make all anew.
+const MAX_CHANGED: usize = 1 << 11;
+
+impl WholeProgram {
+    /// Takes classes away from their places, and gives new ones to what they are now.
+    pub(super) fn move_classes(
+        &mut self,
+        moving: &[ClassChange],
+        edits: &mut Edits,
+        stale: &mut Stale,
+    ) -> bool {
+        edits.moved += moving.len();
+        let old = Arc::clone(&self.program.hierarchy);
+        let gone: Vec<ClassId> = moving.iter().filter_map(|it| it.class).collect();
+        let come: Vec<_> = moving.iter().filter_map(|it| it.now.clone()).collect();
+        let outlines = || gone.iter().map(|&it| old.outline(it)).chain(come.iter().map(|it| &it.0));
+        let is_plain = |it: &Arc<Outline>| {
+            it.ghost.is_none() && it.methods.iter().all(|it| it.ghost.is_none()) && !it.flags.is_module()
+        };
+        let of_platform =
+            gone.iter().any(|&it| old.role(it) == Role::Jdk) || come.iter().any(|it| it.2 == Role::Jdk);
+        if edits.moved > MAX_MOVED || of_platform || !outlines().all(is_plain) {
+            return false;
+        }
+        let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
+        let Some(new) = old.edited(&gone, &placed, &self.program.surroundings) else { return false };
+        let new = Arc::new(new);
+        let changed: FxHashSet<ClassId> = old.with_other_supers(&new).into_iter().collect();
+        let names = names(&old, &new, &changed, outlines());
+        if changed.len() > MAX_CHANGED || !self.leaves_throwables(&new, &changed) || is_in_tables(&names) {
+            return false;
+        }
+        let mut receivers = changed.clone();
+        for hierarchy in [&old, &new] {
+            let present = changed.iter().filter(|it| it.index() < hierarchy.len());
+            receivers.extend(present.flat_map(|&it| hierarchy.supers(it)));
+        }
+        let open: Vec<ClassName> = old.open_otherwise(&new).into_iter().map(|it| new.name(it)).collect();
+        if open.iter().any(|it| self.exceptions.universe.type_of(*it).is_some()) {
+            return false;
+        }
+
+        self.remove_code(&gone, edits, stale);
+        self.place_code(&old, &new, come.iter().map(|it| &it.1), edits);
+        let functions = std::mem::take(&mut self.functions);
+        self.dispatches.edit(&Edit {
+            hierarchy: Arc::clone(&new),
+            changed: &changed,
+            receivers: &receivers,
+            names: &names,
+            open_otherwise: &open,
+            functions: &present(edits, &functions),
+        });
+        self.functions = functions;
+        self.initialized.retain(|what, _| !initializes(*what, &names));
+        self.look_at_all(&changed, &names, edits, stale);
+        true
+    }
+
+    /// Whether no type is, was or comes to be thrown of those that change.
+    fn leaves_throwables(&self, new: &Hierarchy, changed: &FxHashSet<ClassId>) -> bool {
+        changed.iter().all(|&it| {
+            let known = |name: ClassName| self.exceptions.universe.type_of(name).is_some();
+            let old = &self.program.hierarchy;
+            let before = it.index() < old.len() && (known(old.name(it)) || is_below_throwable(old, it));
+            !before && !known(new.name(it)) && !is_below_throwable(new, it)
+        })
+    }
+
+    /// Lets nothing flow into what stands for code that is gone.
+    fn remove_code(&mut self, gone: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
+        for &class in gone {
+            stale.gone.push(Node::Initializer(class));
+            let summary = Arc::clone(&self.program.summaries[class.index()]);
+            for (i, method) in summary.methods.iter().enumerate() {
+                let id = method_id(class, i);
+                stale.gone.push(Node::Method(id));
+                if let MethodSummary::Known(code) = method {
+                    let handlers = 0..code.summary.rethrowing.len() as u32;
+                    stale.gone.extend(handlers.map(|it| Node::Handler(id, it)));
+                }
+            }
+            for it in edits.functions.remove(&class).into_iter().flatten() {
+                edits.gone_functions.insert(it);
+                stale.gone.push(Node::Glue(it));
+            }
+            for (constructor, of) in edits.constructions.remove(&class).into_iter().flatten() {
+                stale.gone.push(Node::Constructing(constructor, of));
+            }
+            edits.mentions.set(class, None);
+            Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::default();
+        }
+    }
+
+    /// Goes over to the new hierarchy, with the code of the classes that came.
+    fn place_code<'a>(
+        &mut self,
+        old: &Hierarchy,
+        new: &Arc<Hierarchy>,
+        come: impl Iterator<Item = &'a Arc<ClassSummary>>,
+        edits: &mut Edits,
+    ) {
+        self.program.hierarchy = Arc::clone(new);
+        self.program.refused = Arc::new(refused(new));
+        let come: Vec<&Arc<ClassSummary>> = come.collect();
+        let summaries = self.program.summaries.iter().chain(come.iter().copied());
+        self.program.summaries = summaries.cloned().collect();
+        for (class, summary) in new.ids().skip(old.len()).zip(come) {
+            edits.mentions.set(class, Some(Named::by(new.outline(class), summary)));
+            for (i, method) in summary.methods.iter().enumerate() {
+                let MethodSummary::Known(code) = method else { continue };
+                let first = self.functions.len();
+                self.add_functions(method_id(class, i), code);
+                let added = (first..self.functions.len()).map(|it| FunctionSiteId(it as u32));
+                edits.functions.entry(class).or_default().extend(added);
+            }
+        }
+    }
+
+    /// Asks again what the code of changed classes means, and that which names one, and makes its nodes stale.
+    fn look_at_all(
+        &mut self,
+        changed: &FxHashSet<ClassId>,
+        names: &FxHashSet<ClassName>,
+        edits: &mut Edits,
+        stale: &mut Stale,
+    ) {
+        let program = self.program.clone();
+        let hierarchy = &program.hierarchy;
+        let mut callers: Vec<ClassId> = changed.iter().copied().collect();
+        callers.extend(names.iter().flat_map(|it| edits.mentions.of(*it)));
+        callers.retain(|&it| !hierarchy.is_vacant(it));
+        callers.sort_unstable();
+        callers.dedup();
+        let codes = |class: ClassId| {
+            let methods = (0..hierarchy.outline(class).methods.len()).map(move |it| method_id(class, it));
+            methods.map(|it| (it, program.summary(it)))
+        };
+        // First all is asked for: which constructors are worth a look of their own follows from where calls go.
+        for (id, summary) in callers.iter().flat_map(|&it| codes(it)) {
+            if let MethodSummary::Known(code) = summary {
+                self.ask_code(id, code);
+            }
+        }
+        if self.kept.is_none() {
+            return;
+        }
+        for &class in &callers {
+            for (id, summary) in codes(class) {
+                match summary {
+                    MethodSummary::Known(code) => self.look_again(id, code, stale, edits),
+                    _ => {
+                        stale.methods.push(id);
+                        stale.nodes.insert(Node::Method(id));
+                    }
+                }
+            }
+            stale.nodes.extend(edits.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
+        }
+        for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
+            stale.nodes.insert(Node::Initializer(class));
+            let own = edits.constructions.get(&class).into_iter().flatten();
+            stale.nodes.extend(own.map(|it| Node::Constructing(it.0, it.1)));
+        }
+    }
+}
+
+/// The names of classes whose members may be found, or used, otherwise than before.
+fn names<'a>(
+    old: &Hierarchy,
+    new: &Hierarchy,
+    changed: &FxHashSet<ClassId>,
+    outlines: impl Iterator<Item = &'a Arc<Outline>>,
+) -> FxHashSet<ClassName> {
+    let mut acc = FxHashSet::default();
+    for &it in changed {
+        for hierarchy in [old, new] {
+            if it.index() < hierarchy.len() && !hierarchy.is_vacant(it) {
+                acc.insert(hierarchy.name(it));
+            }
+        }
+    }
+    // Whether these are nest mates is for their host to say (JVMS §5.4.4).
+    outlines.for_each(|it| acc.extend(it.nest_members.iter().copied()));
+    acc
+}
+
+/// Whether the tables of what the platform does by itself speak of one of these.
+fn is_in_tables(names: &FxHashSet<ClassName>) -> bool {
+    callbacks()
+        .iter()
+        .any(|it| names.contains(&it.class) || it.calls.is_some_and(|it| names.contains(&it.class())))
+        || names.contains(&well_known().object)
+}
+
+fn initializes(what: flow::summary::Initialized, names: &FxHashSet<ClassName>) -> bool {
+    use flow::summary::Initialized;
+    let class = match what {
+        Initialized::Class(it) | Initialized::ClassOrAbove(it) => it,
+        Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _) => it.class(),
+    };
+    element(class).is_some_and(|it| names.contains(&it))
+}

@@ -1,0 +1,240 @@
+//! A solved program after classes have changed: what is known of it is changed with them, not made anew.
+//!
+//! Most edits change what a method calls and raises, and nothing that others see of its class. Then the hierarchy and the
+//! targets of dispatches stay, and only the inclusions of the changed methods are others. A class that goes, comes, or
+//! changes in what others see takes a new place in the hierarchy ([`classes`]): with it change what is below it, what calls
+//! mean that name one of these, and what its supertypes' dispatches select. [`flow::incremental`] brings the solution up to
+//! date. An edit that may change more is refused ([`WholeProgram::update`] gives `false`), and the program is to be made from
+//! scratch. The result is what that gives: a least solution is a function of its system.
+
+mod classes;
+
+use std::sync::Arc;
+
+use flow::functional::Function;
+use flow::incremental::Incremental;
+use flow::solver::NodeId;
+use flow::throwables::{built_in_parent, well_known};
+use flow::universe::Universe;
+use program::hierarchy::ClassId;
+use program::input::WorldKind;
+use program::members::MethodId;
+use rustc_hash::FxHashSet;
+
+use super::dispatch::FunctionSiteId;
+use super::edits::mentions::Named;
+use super::edits::{ClassChange, Edits};
+use super::lattice::{Exceptions, Value};
+use super::members::{declared, method_id};
+use super::nodes::Node;
+use super::program::{FunctionSite, WholeProgram};
+use super::{constructing, system, throwables};
+use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
+
+/// Nodes whose inclusions are to be found again.
+#[derive(Default)]
+struct Stale {
+    methods: Vec<MethodId>,
+    nodes: FxHashSet<Node>,
+    /// Those of what is gone, into which nothing flows any more.
+    gone: Vec<Node>,
+}
+
+impl WholeProgram {
+    /// Makes what [`WholeProgram::update`] works on, so that the first change does not wait for it.
+    pub fn keep_current(&mut self) {
+        if !self.is_updatable() {
+            return;
+        }
+        if self.edits.is_none() {
+            let edits = self.all_edits();
+            let functions = std::mem::take(&mut self.functions);
+            self.dispatches.keep(&present(&edits, &functions));
+            self.functions = functions;
+            self.edits = Some(Box::new(edits));
+        }
+        if self.kept.is_some() || self.solution.is_none() {
+            return;
+        }
+        let mut kept = Incremental::new(Value::NOTHING);
+        let nodes: Vec<NodeId> = self.system.values.iter().map(|_| kept.add()).collect();
+        for node in nodes {
+            let (value, edges) = self.inclusions(node);
+            kept.update(node, value, edges.iter().copied());
+        }
+        // Nobody cancels.
+        let _ = kept.solve(&mut self.exceptions, &mut || false);
+        self.kept = Some(kept);
+    }
+
+    fn all_edits(&self) -> Edits {
+        let mut acc = Edits::default();
+        for (class, summary) in self.program.hierarchy.ids().zip(&*self.program.summaries) {
+            let named = Named::by(self.program.hierarchy.outline(class), summary);
+            acc.mentions.set(class, Some(named));
+        }
+        acc.mentions.take_touched();
+        for (i, it) in (0..).map(FunctionSiteId).zip(&self.functions) {
+            acc.functions.entry(it.owner.class).or_default().push(i);
+        }
+        for (constructor, class) in self.nodes.constructions() {
+            acc.construction(constructor, class);
+        }
+        acc
+    }
+
+    /// Whether changes can be taken in at all: the answers rest on nothing that is found by looking at all code.
+    fn is_updatable(&self) -> bool {
+        self.options.world == WorldKind::Open && !self.options.link_errors && self.reachable.is_none()
+    }
+
+    /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
+    /// the program is to be made from scratch, and this one is of no use any more.
+    pub fn update(&mut self, changes: Vec<ClassChange>) -> bool {
+        self.keep_current();
+        let Some(mut edits) = self.edits.take() else { return false };
+        let mut stale = Stale::default();
+        let done = self.take_in(changes, &mut edits, &mut stale);
+        if done {
+            self.solve_again(stale);
+        }
+        self.edits = Some(edits);
+        done
+    }
+
+    fn take_in(&mut self, changes: Vec<ClassChange>, edits: &mut Edits, stale: &mut Stale) -> bool {
+        let mut moving = Vec::new();
+        for change in changes {
+            match &change {
+                ClassChange { class: Some(class), now: Some((outline, summary, role)) }
+                    if self.program.hierarchy.outline(*class) == outline
+                        && self.program.hierarchy.role(*class) == *role
+                        && self.code_stays(*class, summary) =>
+                {
+                    edits.mentions.set(*class, Some(Named::by(outline, summary)));
+                    self.change_code(*class, summary, stale, edits);
+                }
+                _ => moving.push(change),
+            }
+        }
+        if !moving.is_empty() && !self.move_classes(&moving, edits, stale) {
+            return false;
+        }
+        let functions = std::mem::take(&mut self.functions);
+        self.dispatches.offer_fresh_to_functions(&present(edits, &functions));
+        self.functions = functions;
+        stale.nodes.extend(self.dispatches.settle().into_iter().map(Node::Dispatch));
+        self.sets_stay(edits)
+    }
+
+    /// Whether the sets have a place for every throwable type that there is or that is named, and for no other.
+    fn sets_stay(&self, edits: &mut Edits) -> bool {
+        let touched = edits.mentions.take_touched();
+        self.solution.is_none()
+            || touched.into_iter().all(|(it, is_named)| {
+                let hierarchy = &self.program.hierarchy;
+                let own = built_in_parent(it).is_some()
+                    || hierarchy.class(it).is_some_and(|it| throwables::is_below_throwable(hierarchy, it));
+                let can_be = it != well_known().object && !it.is_array();
+                (own || is_named && can_be) == self.exceptions.universe.type_of(it).is_some()
+            })
+    }
+
+    /// Whether nothing but inclusions of methods changes with the code of a class.
+    fn code_stays(&self, class: ClassId, now: &ClassSummary) -> bool {
+        let Some(before) = self.program.summaries.get(class.index()) else { return false };
+        before.methods.len() == now.methods.len()
+            && before.methods.iter().zip(&now.methods).enumerate().all(|(i, (before, now))| {
+                let id = method_id(class, i);
+                match (before, now) {
+                    _ if before == now => true,
+                    (MethodSummary::Known(before), MethodSummary::Known(now)) => {
+                        self.program.ghost(id).is_none() && self.method_stays(id, before, now)
+                    }
+                    _ => false,
+                }
+            })
+    }
+
+    fn method_stays(&self, id: MethodId, before: &CodeSummary, now: &CodeSummary) -> bool {
+        let is_constructor = declared(&self.program.hierarchy, id).name.bytes() == b"<init>";
+        let functions = |it: &CodeSummary| -> Vec<Option<Function>> {
+            it.dynamics.iter().map(|it| it.function.clone()).collect()
+        };
+        functions(before) == functions(now)
+            && (!is_constructor || constructing::same_on_this(&before.summary, &now.summary))
+    }
+
+    /// Sets the code of a class of which [`WholeProgram::code_stays`] holds.
+    fn change_code(&mut self, class: ClassId, now: &Arc<ClassSummary>, stale: &mut Stale, edits: &mut Edits) {
+        let before = Arc::clone(&self.program.summaries[class.index()]);
+        Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::clone(now);
+        for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
+            let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
+            if before == now {
+                continue;
+            }
+            let id = method_id(class, i);
+            self.ask_code(id, now);
+            let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
+            stale.gone.extend((n..gone).map(|it| Node::Handler(id, it)));
+            self.look_again(id, now, stale, edits);
+        }
+    }
+
+    /// Makes a method's nodes stale, and those that its code is the first to ask for.
+    fn look_again(&mut self, id: MethodId, code: &CodeSummary, stale: &mut Stale, edits: &mut Edits) {
+        if self.kept.is_none() {
+            return;
+        }
+        stale.methods.push(id);
+        for handler in 0..code.summary.rethrowing.len() as u32 {
+            stale.nodes.insert(Node::Handler(id, handler));
+        }
+        stale.nodes.insert(Node::Method(id));
+        let constructions = edits.constructions.get(&id.class).into_iter().flatten();
+        let own = constructions.filter(|it| it.0 == id);
+        stale.nodes.extend(own.map(|it| Node::Constructing(it.0, it.1)));
+        for (constructor, class) in
+            constructing::of_code(&self.program, &self.dispatches, id.class, &code.summary)
+        {
+            let node = Node::Constructing(constructor, class);
+            if self.nodes.find(node).is_none() {
+                self.nodes.add(node);
+                edits.construction(constructor, class);
+                stale.nodes.insert(node);
+            }
+        }
+    }
+
+    /// Brings the solution up to date.
+    fn solve_again(&mut self, stale: Stale) {
+        let Some(mut kept) = self.kept.take() else { return };
+        let nothing = Exceptions::new(Universe::new(&[]));
+        let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
+        let mut nodes: Vec<Node> = stale.nodes.into_iter().collect();
+        nodes.iter().for_each(|it| _ = self.nodes.add(*it));
+        nodes.sort_by_cached_key(|it| self.nodes.id(*it).0);
+        while kept.n_nodes() < self.nodes.len() {
+            kept.add();
+        }
+        for node in stale.gone.iter().filter_map(|it| self.nodes.find(*it)) {
+            kept.update(node, Value::NOTHING, []);
+            self.changed.insert(node, (Value::NOTHING, Vec::new()));
+        }
+        for (node, inclusions) in system::inclusions(self, &mut exceptions, &stale.methods, &nodes) {
+            kept.update(node, inclusions.0, inclusions.1.iter().copied());
+            self.changed.insert(node, inclusions);
+        }
+        // Nobody cancels.
+        let _ = kept.solve(&mut exceptions, &mut || false);
+        self.exceptions = exceptions;
+        self.kept = Some(kept);
+    }
+}
+
+/// The function objects by number; none for those that are gone.
+fn present<'a>(edits: &Edits, functions: &'a [FunctionSite]) -> Vec<Option<&'a Function>> {
+    let is_there = |i: usize| !edits.gone_functions.contains(&FunctionSiteId(i as u32));
+    functions.iter().enumerate().map(|(i, it)| is_there(i).then_some(&it.function)).collect()
+}
