@@ -37,8 +37,9 @@ pub(crate) struct Memo {
     whole: Option<Joined>,
 }
 
-/// A program, and what it was made with.
+/// A program, and what it was made of.
 struct Joined {
+    records: Vec<(ClassRecord, Role)>,
     options: WholeOptions,
     packages: Packages,
     whole: Arc<Whole>,
@@ -91,17 +92,18 @@ impl Memo {
         if let Some(mut last) = self.whole.take() {
             let same =
                 setup.entries.is_none() && last.options == setup.options && last.packages == *setup.packages;
-            if same && Arc::get_mut(&mut last.whole).is_some_and(|it| it.update(&records)) {
+            let update = |it: &mut Whole| it.update(&last.records, &records);
+            if same && Arc::get_mut(&mut last.whole).is_some_and(update) {
                 let whole = Arc::clone(&last.whole);
-                self.whole = Some(last);
+                self.whole = Some(Joined { records, ..last });
                 return Ok(whole);
             }
             // To free a program takes as long as to make a part of one; nobody waits for it. Without a thread it is freed here.
             let _ = std::thread::Builder::new().spawn(move || drop(last));
         }
-        let whole = Arc::new(Whole::joined(records, setup)?);
+        let whole = Arc::new(Whole::joined(records.clone(), setup)?);
         let (options, packages) = (setup.options, setup.packages.clone());
-        self.whole = Some(Joined { options, packages, whole: Arc::clone(&whole) });
+        self.whole = Some(Joined { records, options, packages, whole: Arc::clone(&whole) });
         Ok(whole)
     }
 

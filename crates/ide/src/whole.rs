@@ -108,11 +108,11 @@ impl Whole {
         self.program.keep_current();
     }
 
-    /// Takes in what is other in these records, which are all in class-path order, than in those that the program was made
-    /// of. `false` if more may change by it than can be found from the changed classes, or if these are many: then the
+    /// Takes in what is other in the records `now` than in `before`, of which the program was made; both are all, in class-path
+    /// order. `false` if more may change by it than can be found from the changed classes, or if these are many: then the
     /// program is to be joined anew, and this one is of no use any more.
-    pub fn update(&mut self, records: &[(ClassRecord, Role)]) -> bool {
-        let Some((changes, passed_over)) = self.program.program.changes(records, MAX_CHANGED) else {
+    pub fn update(&mut self, before: &[(ClassRecord, Role)], now: &[(ClassRecord, Role)]) -> bool {
+        let Some((changes, passed_over)) = self.program.program.changes(before, now, MAX_CHANGED) else {
             return false;
         };
         self.program.program.passed_over = passed_over;

@@ -48,13 +48,18 @@ struct Editor {
     classes: Vec<Vec<u8>>,
     /// The classes that are there, by their numbers among all.
     present: Vec<usize>,
+    records: Vec<(ClassRecord, Role)>,
     whole: Whole,
+}
+
+fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
+    records.into_iter().map(|it| (it, Role::App)).collect()
 }
 
 impl Editor {
     fn new(classes: Vec<Vec<u8>>) -> Editor {
-        let whole = fresh(&classes).1;
-        Editor { present: (0..classes.len()).collect(), classes, whole }
+        let (records, whole) = fresh(&classes);
+        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -65,8 +70,8 @@ impl Editor {
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
         let (records, scratch) = fresh(&self.present());
-        let records: Vec<(ClassRecord, Role)> = records.into_iter().map(|it| (it, Role::App)).collect();
-        let taken = self.whole.update(&records);
+        let before = std::mem::replace(&mut self.records, of_app(records));
+        let taken = self.whole.update(&before, &self.records);
         if taken {
             let classes = self.present();
             for (now, other) in answers(&self.whole, &classes).iter().zip(answers(&scratch, &classes)) {

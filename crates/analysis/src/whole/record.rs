@@ -22,13 +22,16 @@ pub struct ClassRecord {
     outline: Arc<Outline>,
     summary: Arc<ClassSummary>,
     /// For a `module-info`.
-    module: Option<Module>,
+    module: Option<Arc<Module>>,
+    /// Whether it, or a method of it, is a ghost.
+    is_ghost: bool,
 }
 
 impl ClassRecord {
     /// The record of a class whose parts are known; `module` for a `module-info`.
     pub fn new(outline: Arc<Outline>, summary: Arc<ClassSummary>, module: Option<Module>) -> Self {
-        ClassRecord { outline, summary, module }
+        let is_ghost = outline.ghost.is_some() || outline.methods.iter().any(|it| it.ghost.is_some());
+        ClassRecord { outline, summary, module: module.map(Arc::new), is_ghost }
     }
 
     /// Its class.
@@ -110,7 +113,7 @@ fn joined(bytes: &[u8], parts: &ClassParts<'_>, methods: Vec<MethodSummary>) -> 
     let outline = parts.outline()?;
     let module = if outline.flags.is_module() { Module::read(bytes)? } else { None };
     let summary = ClassSummary { methods: methods.into() };
-    Ok(ClassRecord { outline: Arc::new(outline), summary: Arc::new(summary), module })
+    Ok(ClassRecord::new(Arc::new(outline), Arc::new(summary), module))
 }
 
 /// What is known of packages besides what the modules of the JDK image say. Names are internal: `sun/nio/ch`.
@@ -139,7 +142,7 @@ impl Program {
             let winner = winners.get(&record.outline.class).copied();
             if record.outline.flags.is_module() {
                 // A descriptor on the class path closes nothing.
-                modules.extend(record.module.filter(|_| role == Role::Jdk));
+                modules.extend(record.module.filter(|_| role == Role::Jdk).map(Arc::unwrap_or_clone));
             } else if let Some(winner) = winner.filter(|it| *it != idx) {
                 passed_over.push((idx, winner));
             } else {
@@ -168,11 +171,60 @@ impl Program {
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
 impl Program {
-    /// What is other in these records, which are all in class-path order, than in those that the program was made of. `None`
-    /// if that is more than `limit` classes, or modules of the platform.
-    pub fn changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
+    /// What is other in the records `now` than in those that the program was made of, both all in class-path order. `None` if
+    /// that is more than `limit` classes, or modules of the platform.
+    pub fn changes(
+        &self,
+        before: &[(ClassRecord, Role)],
+        now: &[(ClassRecord, Role)],
+        limit: usize,
+    ) -> Option<Changes> {
+        let same = before.iter().zip(now).take_while(|it| it.0 == it.1).count();
+        let (before, after) = (&before[same..], &now[same..]);
+        let same_behind = before.iter().rev().zip(after.iter().rev()).take_while(|it| it.0 == it.1).count();
+        let before = &before[..before.len() - same_behind];
+        let after = &after[..after.len() - same_behind];
+        self.few_changes(before, after, limit).or_else(|| self.any_changes(now, limit))
+    }
+
+    /// The same, if no two records are of one class.
+    fn few_changes(
+        &self,
+        before: &[(ClassRecord, Role)],
+        now: &[(ClassRecord, Role)],
+        limit: usize,
+    ) -> Option<Changes> {
+        let has_module = before.iter().chain(now).any(|it| it.0.outline.flags.is_module());
+        if has_module || !self.passed_over.is_empty() {
+            return None;
+        }
+        let mut old: FxHashMap<ClassName, &(ClassRecord, Role)> =
+            before.iter().map(|it| (it.0.class(), it)).collect();
+        let mut changes = Vec::new();
+        for it in now {
+            let class = self.hierarchy.class(it.0.class());
+            let before = old.remove(&it.0.class());
+            // There is one of its name elsewhere, or it comes twice.
+            if class.is_some() != before.is_some() {
+                return None;
+            }
+            if before != Some(it) {
+                changes.push(it.0.change_of(class, it.1));
+            }
+        }
+        for (class, _) in old {
+            changes.push(ClassChange { class: Some(self.hierarchy.class(class)?), now: None });
+        }
+        let is_new = |it: &&ClassChange| it.class.is_none();
+        let names = changes.iter().filter(is_new).filter_map(|it| Some(it.now.as_ref()?.0.class));
+        let distinct: FxHashSet<ClassName> = names.collect();
+        let all_distinct = distinct.len() == changes.iter().filter(is_new).count();
+        (all_distinct && changes.len() <= limit).then(|| (changes, Arc::default()))
+    }
+
+    fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
         let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
-        if !modules.filter_map(|it| it.0.module.as_ref()).eq(&self.surroundings.modules) {
+        if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {
             return None;
         }
         let winners = winners(records);
@@ -219,7 +271,7 @@ pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, u
     winners.reserve(records.len());
     for ghosts in [false, true] {
         for (idx, (record, _)) in records.iter().enumerate() {
-            if !record.outline.flags.is_module() && is_ghost(&record.outline) == ghosts {
+            if !record.outline.flags.is_module() && record.is_ghost == ghosts {
                 winners.entry(record.outline.class).or_insert(idx);
             }
         }
@@ -240,8 +292,4 @@ fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashMap<ClassName,
         }
         _ => false,
     })
-}
-
-fn is_ghost(it: &Outline) -> bool {
-    it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some())
 }

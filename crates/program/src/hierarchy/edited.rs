@@ -39,11 +39,10 @@ impl Hierarchy {
             }
         }
         let (mut methods, mut fields) = (self.methods.clone(), self.fields.clone());
-        for &id in gone {
-            let outline = self.outline(id);
-            outline.methods.iter().for_each(|it| methods.forget(id, it.name, it.descriptor));
-            outline.fields.iter().for_each(|it| fields.forget(id, it.name, it.descriptor));
-        }
+        gone.iter().for_each(|&it| {
+            methods.forget(it);
+            fields.forget(it);
+        });
         for (id, (outline, _)) in (self.classes.len() as u32..).map(ClassId).zip(come) {
             methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
             fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
@@ -52,7 +51,7 @@ impl Hierarchy {
             inputs.iter().map(|(outline, role)| Input { outline, role: *role }).collect();
         let problems = Vec::new();
         let how = (&*surroundings.modules, &surroundings.options);
-        Some(Hierarchy::joined(&inputs, by_name, problems, (methods, fields), how))
+        Some(Hierarchy::joined(&inputs, (by_name, problems), (methods, fields), how, Some(self)))
     }
 
     /// Whether the number is that of a class that is gone.
@@ -114,8 +113,9 @@ fn is_vacant_outline(outline: &Outline) -> bool {
 }
 
 impl Members {
-    fn forget(&mut self, class: ClassId, name: Name, descriptor: Descriptor) {
-        self.index.remove(&(class, name, descriptor));
+    /// Takes away what a class declares, whose number nobody will have again.
+    fn forget(&mut self, class: ClassId) {
+        self.names[class.index()] = 0;
     }
 
     /// Adds what a class declares whose number is the next.
@@ -123,7 +123,7 @@ impl Members {
         let mut names = std::mem::take(&mut self.names).into_vec();
         names.resize((class.index() + 1).max(names.len()), 0);
         for (number, (name, descriptor)) in (0..).zip(members) {
-            self.index.entry((class, name, descriptor)).or_insert(number);
+            self.later.entry((class, name, descriptor)).or_insert(number);
             names[class.index()] |= super::bit(name);
         }
         self.names = names.into();

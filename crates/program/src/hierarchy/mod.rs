@@ -230,21 +230,22 @@ impl Hierarchy {
             present.push(it);
         }
         let members = members(&present);
-        Hierarchy::joined(&present, by_name, problems, members, (modules, options))
+        Hierarchy::joined(&present, (by_name, problems), members, (modules, options), None)
     }
 
+    /// `before`: a hierarchy in which the same classes have the same numbers.
     fn joined(
         present: &[Input<'_>],
-        by_name: FxHashMap<ClassName, ClassId>,
-        mut problems: Vec<Problem>,
+        (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),
         (methods, fields): (Members, Members),
         (modules, options): (&[Module], &Options),
+        before: Option<&Hierarchy>,
     ) -> Hierarchy {
         let object = ClassName::new(OBJECT);
         let shape = links::Shape::new(present, &by_name, object, &mut problems);
         let names_outside = options.names_outside || shape.links.iter().any(|it| is_outside(*it, object));
         let mut classes = shape.classes(present);
-        open::fill(&mut classes, &by_name, &shape, modules, options);
+        open::fill(&mut classes, &by_name, &shape, (modules, options), before);
         links::refused(&classes, &shape.links, &mut problems);
         problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
         problems.dedup();
@@ -433,29 +434,39 @@ pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
 /// The declared methods, or fields, by class, name and descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Members {
-    index: FxHashMap<(ClassId, Name, Descriptor), u32>,
+    /// Of the classes that a hierarchy began with.
+    index: Arc<MemberIndex>,
+    /// Of those that came later.
+    later: MemberIndex,
+    /// How many it began with.
+    n_first: usize,
     /// For each class a bit for each name that it declares: most lookups on the way up a chain find nothing, and need
     /// not look at the index for that.
     names: Box<[u64]>,
 }
+
+type MemberIndex = FxHashMap<(ClassId, Name, Descriptor), u32>;
 
 impl Members {
     fn get(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         if self.names.get(class.index()).copied().unwrap_or(0) & bit(name) == 0 {
             return None;
         }
-        self.index.get(&(class, name, descriptor)).copied()
+        let index = if class.index() < self.n_first { &self.index } else { &self.later };
+        index.get(&(class, name, descriptor)).copied()
     }
 
     /// Of two alike the first counts.
     fn new(n: usize, classes: usize, all: impl Iterator<Item = (ClassId, Name, Descriptor, u32)>) -> Self {
-        let mut acc = Members { index: FxHashMap::default(), names: vec![0; classes].into() };
-        acc.index.reserve(n);
+        let mut index = MemberIndex::default();
+        let mut names = vec![0; classes];
+        index.reserve(n);
         for (class, name, descriptor, number) in all {
-            acc.index.entry((class, name, descriptor)).or_insert(number);
-            acc.names[class.index()] |= bit(name);
+            index.entry((class, name, descriptor)).or_insert(number);
+            names[class.index()] |= bit(name);
         }
-        acc
+        let index = Arc::new(index);
+        Members { index, later: MemberIndex::default(), n_first: classes, names: names.into() }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which classes an unknown class may extend (`semantics.md` §1), and what may therefore be below each class.
 
+use std::sync::Arc;
+
 use classfile::flags::Flags;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
@@ -12,20 +14,29 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// Fills in what may be below each class, from below.
+/// Fills in what may be below each class, from below. `before`: a hierarchy in which the same classes have the same numbers.
 pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
     shape: &Shape,
-    modules: &[Module],
-    options: &Options,
+    (modules, options): (&[Module], &Options),
+    before: Option<&Hierarchy>,
 ) {
     let packages = Packages::new(modules, options);
-    for it in classes.iter_mut() {
-        it.package = packages.of(it.role, it.outline.class);
-        it.module = packages.module(it.role, it.outline.class);
+    let same = |i: usize, it: &Class| {
+        before.and_then(|all| all.classes.get(i)).filter(|before| Arc::ptr_eq(&before.outline, &it.outline))
+    };
+    for (i, it) in classes.iter_mut().enumerate() {
+        (it.package, it.module) = match same(i, it) {
+            Some(before) => (before.package, before.module),
+            None => (packages.of(it.role, it.outline.class), packages.module(it.role, it.outline.class)),
+        };
     }
     for i in 0..classes.len() {
+        if let Some(before) = same(i, &classes[i]).filter(|it| !asks_for_others(&it.outline)) {
+            (classes[i].nameable, classes[i].extensible) = (before.nameable, before.extensible);
+            continue;
+        }
         let nameable = is_nameable(&classes[i], by_name);
         let constructible = is_constructible(&classes[i], classes, by_name);
         (classes[i].nameable, classes[i].extensible) = (nameable, nameable && constructible);
@@ -171,6 +182,11 @@ impl<'a> Packages<'a> {
     fn is_added(&self, class: ClassName) -> bool {
         self.add_exports.iter().any(|it| it.bytes() == class.package())
     }
+}
+
+/// Whether it hangs on other classes what an absent class may do with this one.
+fn asks_for_others(outline: &Outline) -> bool {
+    outline.permitted.is_some() || outline.nest_host.is_some() || !outline.nest_members.is_empty()
 }
 
 /// Whether the JVM would load an unknown class that names it as a direct supertype (JVMS §5.3.5).

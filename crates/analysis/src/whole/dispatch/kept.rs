@@ -356,7 +356,11 @@ impl Dispatches {
             return;
         }
         if declares(&hierarchy, class, names.name, names.descriptor) {
-            if let Some(it) = find_method(&hierarchy, class, names.name, names.descriptor) {
+            // No receiver selects a constructor, whatever a broken call names.
+            let selectable = names.name.bytes() != b"<init>";
+            if let Some(it) =
+                find_method(&hierarchy, class, names.name, names.descriptor).filter(|_| selectable)
+            {
                 self.offer_selection(id, class, it);
             }
             return;

@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 use super::super::dispatch::{Edit, FunctionSiteId};
 use super::super::edits::mentions::Named;
 use super::super::edits::{ClassChange, Edits};
-use super::super::members::{element, method_id};
+use super::super::members::method_id;
 use super::super::nodes::Node;
 use super::super::program::WholeProgram;
 use super::super::record::refused;
@@ -85,7 +85,6 @@ impl WholeProgram {
             functions: &present(edits, &functions),
         });
         self.functions = functions;
-        self.initialized.retain(|what, _| !initializes(*what, &names));
         self.look_at_all(&changed, &names, edits, stale);
         true
     }
@@ -109,6 +108,7 @@ impl WholeProgram {
                 let id = method_id(class, i);
                 stale.gone.push(Node::Method(id));
                 if let MethodSummary::Known(code) = method {
+                    self.forget_initialized(code);
                     let handlers = 0..code.summary.rethrowing.len() as u32;
                     stale.gone.extend(handlers.map(|it| Node::Handler(id, it)));
                 }
@@ -170,9 +170,13 @@ impl WholeProgram {
             methods.map(|it| (it, program.summary(it)))
         };
         // First all is asked for: which constructors are worth a look of their own follows from where calls go.
-        for (id, summary) in callers.iter().flat_map(|&it| codes(it)) {
-            if let MethodSummary::Known(code) = summary {
-                self.ask_code(id, code);
+        for ask in [false, true] {
+            for (id, summary) in callers.iter().flat_map(|&it| codes(it)) {
+                match summary {
+                    MethodSummary::Known(code) if ask => self.ask_code(id, code),
+                    MethodSummary::Known(code) => self.forget_initialized(code),
+                    _ => {}
+                }
             }
         }
         if self.kept.is_none() {
@@ -224,13 +228,4 @@ fn is_in_tables(names: &FxHashSet<ClassName>) -> bool {
         .iter()
         .any(|it| names.contains(&it.class) || it.calls.is_some_and(|it| names.contains(&it.class())))
         || names.contains(&well_known().object)
-}
-
-fn initializes(what: flow::summary::Initialized, names: &FxHashSet<ClassName>) -> bool {
-    use flow::summary::Initialized;
-    let class = match what {
-        Initialized::Class(it) | Initialized::ClassOrAbove(it) => it,
-        Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _) => it.class(),
-    };
-    element(class).is_some_and(|it| names.contains(&it))
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use flow::functional::Function;
 use flow::incremental::Incremental;
 use flow::solver::NodeId;
+use flow::summary::Source;
 use flow::throwables::{built_in_parent, well_known};
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
@@ -175,10 +176,21 @@ impl WholeProgram {
                 continue;
             }
             let id = method_id(class, i);
+            self.forget_initialized(before);
             self.ask_code(id, now);
             let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
             stale.gone.extend((n..gone).map(|it| Node::Handler(id, it)));
             self.look_again(id, now, stale, edits);
+        }
+    }
+
+    /// Forgets what the accesses of some code initialise: while nobody has it, nobody keeps it up to date. Others that have the
+    /// same look it up each time.
+    fn forget_initialized(&mut self, code: &CodeSummary) {
+        for item in &code.summary.items {
+            if let Source::Initialize(what) = item.source {
+                self.initialized.remove(&what);
+            }
         }
     }
 
