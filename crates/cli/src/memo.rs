@@ -48,24 +48,27 @@ struct Joined {
 /// What is known of a container: by the number of the entry.
 struct Known {
     container: Arc<LoadedContainer>,
-    classes: Vec<Option<Remembered>>,
+    classes: Arc<Vec<Option<Remembered>>>,
 }
+
+/// What is known of the classes of a container, by the number of the entry.
+pub(crate) type KnownClasses = Arc<Vec<Option<Remembered>>>;
 
 impl Memo {
     /// What is known of the classes of these containers, by the numbers of container and entry.
-    pub(crate) fn known(&self, containers: &[Arc<LoadedContainer>]) -> Vec<Vec<Option<Remembered>>> {
+    pub(crate) fn known(&self, containers: &[Arc<LoadedContainer>]) -> Vec<KnownClasses> {
         containers.iter().map(|it| self.of(it)).collect()
     }
 
-    fn of(&self, container: &Arc<LoadedContainer>) -> Vec<Option<Remembered>> {
+    fn of(&self, container: &Arc<LoadedContainer>) -> KnownClasses {
         if let Some(known) = self.containers.iter().find(|it| Arc::ptr_eq(&it.container, container)) {
-            return known.classes.clone();
+            return Arc::clone(&known.classes);
         }
         let mut acc = vec![None; container.classes.len()];
         let Some(known) = self.containers.iter().find(|it| it.container.name == container.name) else {
-            return acc;
+            return Arc::new(acc);
         };
-        let classes = known.container.classes.iter().zip(&known.classes);
+        let classes = known.container.classes.iter().zip(&*known.classes);
         let before: FxHashMap<&str, &Remembered> =
             classes.filter_map(|(entry, it)| Some((entry.member(), it.as_ref()?))).collect();
         let mut scratch = Scratch::new();
@@ -76,7 +79,7 @@ impl Memo {
                 *slot = Some(it.clone());
             }
         }
-        acc
+        Arc::new(acc)
     }
 
     /// The program of these classes. That of the last cycle stays when all that it was made of is equal, as bodies may have
@@ -118,13 +121,13 @@ impl Memo {
     pub(crate) fn keep(
         &mut self,
         containers: &[Arc<LoadedContainer>],
-        classes: Vec<Vec<Option<Remembered>>>,
+        classes: Vec<KnownClasses>,
         read: (usize, usize),
     ) {
         let containers = containers.iter().cloned().zip(classes);
         self.containers = containers.map(|(container, classes)| Known { container, classes }).collect();
         self.read = read;
-        let all = || self.containers.iter().flat_map(|it| &it.classes).flatten();
+        let all = || self.containers.iter().flat_map(|it| &*it.classes).flatten();
         self.all = (all().count(), all().map(|it| it.methods).sum());
     }
 }

@@ -270,13 +270,15 @@ fn records_with(
     let mut acc = Read { unread: fresh.unread, outcome: fresh.outcome, ..Read::new(items.len()) };
     let mut answers = fresh.answers;
     let mut read = (0, 0);
-    unknown.iter().for_each(|&i| known[items[i].place.0][items[i].place.1] = None);
+    for &i in &unknown {
+        Arc::make_mut(&mut known[items[i].place.0])[items[i].place.1] = None;
+    }
     for ((record, identity), origin) in fresh.records.into_iter().zip(fresh.origins) {
         let item = &new[origin];
         let answer = item.shown.and_then(|it| answers.get_mut(it)?.take());
         let methods = record.0.n_methods();
         read = (read.0 + 1, read.1 + methods);
-        known[item.place.0][item.place.1] =
+        Arc::make_mut(&mut known[item.place.0])[item.place.1] =
             Some(Remembered { record: record.0, answer: answer.map(Arc::new), methods, identity });
     }
     for (i, item) in items.iter().enumerate() {
