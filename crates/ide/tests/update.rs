@@ -7,11 +7,11 @@ use ide::{Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
 use test_utils::rng::Rng;
 
-fn fresh(classes: &[Vec<u8>]) -> (Vec<ClassRecord>, Whole) {
+fn fresh(classes: &[Vec<u8>], world: WorldKind) -> (Vec<ClassRecord>, Whole) {
     let records: Vec<ClassRecord> =
         classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
     let options = WholeOptions {
-        world: WorldKind::Open,
+        world,
         release: Some(17),
         assume_contract: false,
         link_errors: false,
@@ -50,6 +50,7 @@ struct Editor {
     present: Vec<usize>,
     records: Vec<(ClassRecord, Role)>,
     whole: Whole,
+    world: WorldKind,
 }
 
 fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
@@ -57,9 +58,9 @@ fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
 }
 
 impl Editor {
-    fn new(classes: Vec<Vec<u8>>) -> Editor {
-        let (records, whole) = fresh(&classes);
-        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole }
+    fn new(classes: Vec<Vec<u8>>, world: WorldKind) -> Editor {
+        let (records, whole) = fresh(&classes, world);
+        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole, world }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -69,7 +70,7 @@ impl Editor {
     /// Goes over to these classes. Whether that could be done by taking changes in.
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
-        let (records, scratch) = fresh(&self.present());
+        let (records, scratch) = fresh(&self.present(), self.world);
         let before = std::mem::replace(&mut self.records, of_app(records));
         let taken = self.whole.update(&before, &self.records);
         if taken {
@@ -108,7 +109,8 @@ fn changed_classes_are_taken_in() {
         let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
         let classes: Vec<Vec<u8>> =
             program(seed, mode).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-        let mut editor = Editor::new(classes);
+        let world = [WorldKind::Open, WorldKind::Closed][seed as usize % 2];
+        let mut editor = Editor::new(classes, world);
         let mut rng = Rng::new(seed);
         for n in 0..60 {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
@@ -156,7 +158,7 @@ fn changed_classes_are_taken_in() {
 fn what_is_taken_in_can_be_taken_back() {
     let mut classes: Vec<Vec<u8>> =
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes);
+    let (records, mut whole) = fresh(&classes, WorldKind::Open);
     let before = answers(&whole, &classes);
     let mut n = 0;
     for at in 0..classes.len() {
@@ -169,7 +171,7 @@ fn what_is_taken_in_can_be_taken_back() {
             let Some(record) = changed else { continue };
             let now = Some((&record, Role::App));
             if !whole.update_with(&[(Some(&records[at]), now)]) {
-                whole = fresh(&classes).1;
+                whole = fresh(&classes, WorldKind::Open).1;
                 continue;
             }
             let back = whole.update_with(&[(Some(&record), Some((&records[at], Role::App)))]);

@@ -37,9 +37,15 @@ const ANNOTATION: u16 = 0x2000;
 
 /// Which kinds of such objects there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Made {
+pub(super) struct Made {
     proxies: bool,
     around_handles: bool,
+}
+
+/// The classes that make such objects.
+pub(super) fn makers() -> impl Iterator<Item = ClassName> {
+    let proxies = MAKERS.iter().map(|it| ClassName::new(it.0.as_bytes()));
+    proxies.chain(std::iter::once(ClassName::new(AROUND_HANDLES.as_bytes())))
 }
 
 impl WholeProgram {
@@ -55,25 +61,30 @@ impl WholeProgram {
         if self.options.world == WorldKind::Open {
             return;
         }
+        let all: Vec<DispatchId> = (0..self.dispatches.all().len() as u32).map(DispatchId).collect();
+        self.mark_some(self.made_at_run_time(), &all);
+    }
+
+    /// Marks those of some calls, whose targets are known and which are not marked.
+    pub(super) fn mark_some(&mut self, made: Made, dispatches: &[DispatchId]) {
         let Site::Dispatch(handlers) = self.asked_virtual(handler_invoke()) else { return };
-        let made = self.made_at_run_time();
-        let marked: Vec<(DispatchId, Made)> = (0..)
-            .map(DispatchId)
-            .zip(self.dispatches.all())
-            .filter(|it| it.0 != handlers && it.1.open.is_none())
-            .map(|(id, it)| (id, self.receivers_made(made, it)))
-            .filter(|it| it.1 != Made::default())
-            .collect();
-        for (id, made) in marked {
-            self.dispatches.mark(id, made.proxies.then_some(handlers), made.around_handles);
+        for &id in dispatches.iter().filter(|it| **it != handlers) {
+            let dispatch = self.dispatches.get(id);
+            let made = self.receivers_made(made, dispatch);
+            if dispatch.open.is_none() && made != Made::default() {
+                self.dispatches.mark(id, made.proxies.then_some(handlers), made.around_handles);
+            }
         }
     }
 
     /// What the program and its libraries make.
-    fn made_at_run_time(&self) -> Made {
-        let program = self.program.clone();
-        let of_the_platform = |it: MethodId| program.hierarchy.role(it.class) == Role::Jdk;
-        let codes = program.codes().filter(|it| !of_the_platform(it.0));
+    pub(super) fn made_at_run_time(&self) -> Made {
+        let of_the_platform = |it: MethodId| self.program.hierarchy.role(it.class) == Role::Jdk;
+        Self::made_by(self.program.codes().filter(|it| !of_the_platform(it.0)))
+    }
+
+    /// What some code makes.
+    pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> Made {
         let mut acc = Made::default();
         for method in codes.flat_map(|it| named(it.1)) {
             let it = method.get();
@@ -160,7 +171,7 @@ fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
 }
 
 /// What proxies call.
-fn handler_invoke() -> MethodRef {
+pub(super) fn handler_invoke() -> MethodRef {
     MethodRef::new(
         ClassName::new(b"java/lang/reflect/InvocationHandler"),
         Name::new(b"invoke"),

@@ -414,7 +414,7 @@ impl Dispatch {
     /// Sets what known receivers make of it.
     fn set(&mut self, outcomes: &[Outcome]) {
         (self.targets, self.possible, self.errors) = Default::default();
-        self.open_by_receiver = None;
+        (self.open_by_receiver, self.handlers) = (None, None);
         for it in outcomes {
             match *it {
                 Outcome::Target(it) => self.targets.push(it),

@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::mentions::Mentions;
 use super::dispatch::FunctionSiteId;
+use super::proxies::Made;
 use crate::summary::ClassSummary;
 
 /// What became of one class.
@@ -33,6 +34,8 @@ pub(super) struct Edits {
     pub(super) gone_functions: FxHashSet<FunctionSiteId>,
     /// The constructors that have nodes of their own for a class, by their own class and by that one.
     pub(super) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
+    /// What the program makes at run time, where that is looked for.
+    pub(super) made: Made,
     /// How many classes took new places.
     pub(super) moved: usize,
 }

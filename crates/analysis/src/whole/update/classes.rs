@@ -23,6 +23,7 @@ use super::super::edits::{ClassChange, Edits};
 use super::super::members::method_id;
 use super::super::nodes::Node;
 use super::super::program::WholeProgram;
+use super::super::proxies::{handler_invoke, makers};
 use super::super::record::refused;
 use super::super::throwables::is_below_throwable;
 use super::{Stale, present};
@@ -224,8 +225,10 @@ fn names<'a>(
 
 /// Whether the tables of what the platform does by itself speak of one of these.
 fn is_in_tables(names: &FxHashSet<ClassName>) -> bool {
-    callbacks()
-        .iter()
-        .any(|it| names.contains(&it.class) || it.calls.is_some_and(|it| names.contains(&it.class())))
-        || names.contains(&well_known().object)
+    let called_back = callbacks().iter().flat_map(|it| {
+        let calls = it.calls.map(|it| it.class());
+        std::iter::once(it.class).chain(calls)
+    });
+    let made_at_run_time = makers().chain([handler_invoke().class()]);
+    called_back.chain(made_at_run_time).chain([well_known().object]).any(|it| names.contains(&it))
 }

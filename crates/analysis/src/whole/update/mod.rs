@@ -18,7 +18,7 @@ use flow::summary::Source;
 use flow::throwables::{built_in_parent, well_known};
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
-use program::input::WorldKind;
+use program::input::{Role, WorldKind};
 use program::members::MethodId;
 use rustc_hash::FxHashSet;
 
@@ -29,6 +29,7 @@ use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nodes::Node;
 use super::program::{FunctionSite, WholeProgram};
+use super::proxies::{Made, makers};
 use super::{constructing, system, throwables};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
@@ -81,12 +82,15 @@ impl WholeProgram {
         for (constructor, class) in self.nodes.constructions() {
             acc.construction(constructor, class);
         }
+        if self.options.world != WorldKind::Open {
+            acc.made = self.made_at_run_time();
+        }
         acc
     }
 
     /// Whether changes can be taken in at all: the answers rest on nothing that is found by looking at all code.
     fn is_updatable(&self) -> bool {
-        self.options.world == WorldKind::Open && !self.options.link_errors && self.reachable.is_none()
+        self.options.world != WorldKind::Declared && !self.options.link_errors && self.reachable.is_none()
     }
 
     /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
@@ -124,8 +128,29 @@ impl WholeProgram {
         let functions = std::mem::take(&mut self.functions);
         self.dispatches.offer_fresh_to_functions(&present(edits, &functions));
         self.functions = functions;
-        stale.nodes.extend(self.dispatches.settle().into_iter().map(Node::Dispatch));
+        let touched = self.dispatches.settle();
+        if self.options.world != WorldKind::Open {
+            if self.made_now(edits) != edits.made {
+                return false;
+            }
+            self.mark_some(edits.made, &touched);
+        }
+        stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
         self.sets_stay(edits)
+    }
+
+    /// What the program makes at run time.
+    fn made_now(&self, edits: &Edits) -> Made {
+        let classes = makers().flat_map(|it| edits.mentions.of(it));
+        let classes = classes.filter(|it| self.program.hierarchy.role(**it) != Role::Jdk);
+        let codes = classes.flat_map(|&class| {
+            let methods = self.program.summaries.get(class.index()).into_iter().flat_map(|it| &it.methods);
+            methods.enumerate().filter_map(move |(i, it)| match it {
+                MethodSummary::Known(code) => Some((method_id(class, i), &**code)),
+                _ => None,
+            })
+        });
+        Self::made_by(codes.filter(|it| self.program.ghost(it.0).is_none()))
     }
 
     /// Whether the sets have a place for every throwable type that there is or that is named, and for no other.
