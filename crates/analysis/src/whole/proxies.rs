@@ -15,6 +15,7 @@ use program::input::{Role, WorldKind};
 use program::members::MethodId;
 
 use super::dispatch::{Dispatch, DispatchId, Site};
+use super::edits::Made;
 use super::lattice::{Exceptions, Filter};
 use super::members::declared;
 use super::program::WholeProgram;
@@ -34,13 +35,6 @@ const MAKERS: [(&str, &str); 7] = [
 const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
 /// `ACC_ANNOTATION` (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
-
-/// Which kinds of such objects there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Made {
-    proxies: bool,
-    around_handles: bool,
-}
 
 /// The classes that make such objects.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {

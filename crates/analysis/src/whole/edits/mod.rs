@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::mentions::Mentions;
 use super::dispatch::FunctionSiteId;
-use super::proxies::Made;
 use crate::summary::ClassSummary;
 
 /// What became of one class.
@@ -22,6 +21,13 @@ pub struct ClassChange {
     pub class: Option<ClassId>,
     /// What it is now; none if it is gone.
     pub now: Option<(Arc<Outline>, Arc<ClassSummary>, Role)>,
+}
+
+/// Which kinds of objects a program makes at run time whose classes no class file tells of ([`super::proxies`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Made {
+    pub(super) proxies: bool,
+    pub(super) around_handles: bool,
 }
 
 /// What is kept of a program for its edits besides the solution.

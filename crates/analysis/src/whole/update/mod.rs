@@ -24,12 +24,12 @@ use rustc_hash::FxHashSet;
 
 use super::dispatch::FunctionSiteId;
 use super::edits::mentions::Named;
-use super::edits::{ClassChange, Edits};
+use super::edits::{ClassChange, Edits, Made};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nodes::Node;
 use super::program::{FunctionSite, WholeProgram};
-use super::proxies::{Made, makers};
+use super::proxies::makers;
 use super::{constructing, system, throwables};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
