@@ -124,7 +124,7 @@ pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, T
 /// Programs that know other names have, as good as certainly, another.
 pub fn names(hierarchy: &Hierarchy) -> u64 {
     let mut lines: Vec<String> = Vec::with_capacity(hierarchy.len());
-    for class in hierarchy.ids() {
+    for class in hierarchy.ids().filter(|&it| !hierarchy.is_vacant(it)) {
         let outline = hierarchy.outline(class);
         let mut line = format!("{} {:x}", outline.class, outline.flags.0);
         outline.super_class.iter().chain(&outline.interfaces).for_each(|it| line.push_str(&format!(" {it}")));
