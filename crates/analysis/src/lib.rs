@@ -4,6 +4,7 @@
 //! class alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
 //! [`names`] says how methods are named.
 
+pub mod db;
 pub mod facts;
 pub mod fault;
 pub mod interface;
@@ -12,5 +13,6 @@ pub mod names;
 pub mod paper;
 pub mod parts;
 pub mod propagated;
+pub mod solver;
 pub mod summary;
 pub mod whole;

@@ -1,41 +1,24 @@
-//! The whole program as queries: summaries per class, one solution for all of it, and what each class gets of it.
+//! The whole program as queries: what others must know of each class, a tier per container, one solution for all of it, and
+//! what each class gets of it.
 //!
-//! The solution is one query around the solver that starts from scratch (`engine.md`, rules 2 and 3): it runs again
-//! whenever an outline or a summary changed, and what stays equal in its answers stops there, class by class.
+//! The tiers keep the look through what did not change short: an edit of one class runs the tier of its container again, and
+//! of the others none of the classes is looked at, only the tier (`engine.md`, rule 1). The solution is one query
+//! that drives the program beside the database ([`crate::solver`]); what stays equal in its answers stops there, class by class.
 
 use std::sync::Arc;
 
 use classfile::module::Module;
-use program::db::Db;
-use program::input::{ClassFile, World};
+use program::input::{ClassFile, Container, World};
 use program::outline::outline;
 
+use crate::db::Db;
 use crate::facts::{Code, facts};
 use crate::parts::Scratch;
+use crate::solver::{Propagated, Records, Tier};
 use crate::summary::{ClassSummary, MethodSummary, code_summary};
 use crate::whole::answers::Throws;
-use crate::whole::members::method_id;
-use crate::whole::program::{Options, Program, WholeProgram};
+use crate::whole::program::Options;
 use crate::whole::record::ClassRecord;
-use crate::whole::solved::solved;
-
-/// A solved program. Two are equal when they are the same value: comparing all of it would cost more than reading it.
-#[derive(Clone)]
-pub struct Propagated(Arc<WholeProgram>);
-
-impl PartialEq for Propagated {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl std::ops::Deref for Propagated {
-    type Target = WholeProgram;
-
-    fn deref(&self) -> &WholeProgram {
-        &self.0
-    }
-}
 
 /// What the rest of a program must know of the code of a class; none for a class that is outside.
 ///
@@ -45,7 +28,7 @@ impl std::ops::Deref for Propagated {
 /// **Approximates:** as `facts`.
 /// **Test:** `equal_summary_keeps_callers`.
 #[salsa::tracked]
-pub fn summary(db: &dyn Db, class: ClassFile) -> Option<Arc<ClassSummary>> {
+pub fn summary(db: &dyn program::db::Db, class: ClassFile) -> Option<Arc<ClassSummary>> {
     let facts = facts(db, class).as_ref().ok()?;
     let mut scratch = Scratch::default();
     let mut of = |code: &Code| match code {
@@ -64,17 +47,36 @@ pub fn summary(db: &dyn Db, class: ClassFile) -> Option<Arc<ClassSummary>> {
 /// **Approximates:** one that cannot be read declares nothing, so closes nothing.
 /// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
 #[salsa::tracked]
-pub fn module(db: &dyn Db, class: ClassFile) -> Option<Module> {
+pub fn module(db: &dyn program::db::Db, class: ClassFile) -> Option<Module> {
     Module::read(class.bytes(db)).ok().flatten()
+}
+
+/// What the rest of a program must know of the classes of a container: all of them that can be read, in its order.
+///
+/// **Reads:** the classes of the container, and `outline`, `summary` and `module` of each.
+/// **Stays when:** all of these do.
+/// **Cost:** a look at each class, no copy of what it holds; kept for ever.
+/// **Approximates:** nothing; a class that cannot be read is outside.
+/// **Test:** `a_tier_that_did_not_change_is_one_look` (in `ide`).
+#[salsa::tracked]
+pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
+    let record = |class: ClassFile| {
+        let outline = outline(db, class).as_ref().ok()?;
+        let summary = summary(db, class).as_ref()?;
+        let module = outline.flags.is_module().then(|| module(db, class).clone()).flatten();
+        Some((class, ClassRecord::new(Arc::clone(outline), Arc::clone(summary), module)))
+    };
+    container.classes(db).iter().filter_map(|&it| record(it)).collect()
 }
 
 /// The program with where its calls go and what its methods let out.
 ///
-/// **Reads:** the containers and settings of the world, `outline`, `summary`, and `module` of each class.
-/// **Stays when:** every outline and summary does.
-/// **Cost:** the whole program, seconds for a JDK; one value, kept until the next.
+/// **Reads:** the containers and settings of the world, the role and `container_records` of each container.
+/// **Stays when:** all records do, or only code changes that a class hides which stands before it.
+/// **Cost:** code that calls and raises something else is taken in, in an open world; any other change costs the whole
+/// program, seconds for a JDK. One value, kept beside the database.
 /// **Approximates:** as `semantics.md` §3 and §4 say.
-/// **Test:** `equal_summary_keeps_callers`.
+/// **Test:** `equal_summary_keeps_callers`, `answers_do_not_depend_on_history` (in `ide`).
 #[salsa::tracked]
 pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     let settings = world.settings(db);
@@ -85,20 +87,16 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
         link_errors: false,
         async_errors: false,
     };
-    let mut records = Vec::new();
-    for &container in world.containers(db) {
-        let role = container.role(db);
-        for &class in container.classes(db) {
-            let Ok(outline) = outline(db, class) else { continue };
-            let Some(summary) = summary(db, class) else { continue };
-            let module = outline.flags.is_module().then(|| module(db, class).clone()).flatten();
-            records.push((ClassRecord::new(Arc::clone(outline), Arc::clone(summary), module), role));
-        }
-    }
-    Propagated(Arc::new(solved(Program::new(records, &options), options, None)))
+    let tier = |it: Container| Tier { role: it.role(db), records: Arc::clone(container_records(db, it)) };
+    let tiers = world.containers(db).iter().map(|&it| tier(it)).collect();
+    // The last look before work that nobody can break off.
+    db.unwind_if_revision_cancelled();
+    db.solver().propagated(options, tiers)
 }
 
 /// What the methods of a class let out, in file order; empty for a class that is outside or shadowed.
+///
+/// The world is no parameter: there is one, and a second parameter would be an interned pair for each class.
 ///
 /// **Reads:** `propagated`, `outline`.
 /// **Stays when:** the sets of its methods and the reasons for their open parts do.
@@ -106,12 +104,12 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
 /// **Approximates:** nothing.
 /// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
 #[salsa::tracked]
-pub fn throws(db: &dyn Db, world: World, class: ClassFile) -> Arc<[Throws]> {
-    let whole = propagated(db, world);
+pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
+    let Some(world) = World::try_get(db) else {
+        // Salsa does not see that a world comes.
+        db.report_untracked_read();
+        return Arc::default();
+    };
     let Ok(outline) = outline(db, class) else { return Arc::default() };
-    let hierarchy = &whole.program.hierarchy;
-    let winner = hierarchy.class(outline.class).filter(|&it| hierarchy.outline(it) == outline);
-    let Some(id) = winner else { return Arc::default() };
-    let mut exceptions = whole.exceptions.clone();
-    (0..outline.methods.len()).map(|it| whole.throws(&mut exceptions, method_id(id, it))).collect()
+    propagated(db, world).read().throws(class, outline.class)
 }

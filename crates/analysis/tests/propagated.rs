@@ -4,10 +4,10 @@ mod common;
 
 use std::sync::Arc;
 
+use analysis::db::Db;
 use analysis::propagated::throws;
 use analysis::whole::answers::Throws;
 use common::LoggingDatabase;
-use program::db::Db;
 use program::input::{ClassFile, Container, Role, Settings, World, WorldKind};
 use test_utils::asm::assemble;
 
@@ -66,13 +66,12 @@ fn bytes(code: &str) -> Vec<u8> {
 
 /// Runs again exactly when the answer about the class changed.
 #[salsa::tracked]
-fn reads_throws(db: &dyn Db, world: World, class: ClassFile) -> usize {
-    throws(db, world, class).len()
+fn reads_throws(db: &dyn Db, class: ClassFile) -> usize {
+    throws(db, class).len()
 }
 
 struct Three {
     db: LoggingDatabase,
-    world: World,
     caller: ClassFile,
     other: ClassFile,
     callee: ClassFile,
@@ -84,8 +83,8 @@ impl Three {
         let [caller, other, callee] = [CALLER, OTHER, CALLEE].map(|it| db.class(&bytes(it)));
         let container = Container::new(&db, Role::App, Arc::from([caller, other, callee]));
         let settings = Settings { world: WorldKind::Closed, release: 25 };
-        let world = World::new(&db, Arc::from([container]), settings);
-        let it = Three { db, world, caller, other, callee };
+        World::new(&db, Arc::from([container]), settings);
+        let it = Three { db, caller, other, callee };
         it.ask();
         it
     }
@@ -93,13 +92,13 @@ impl Three {
     /// Asks about all three; gives the queries that ran.
     fn ask(&self) -> Vec<String> {
         for class in [self.caller, self.other, self.callee] {
-            reads_throws(&self.db, self.world, class);
+            reads_throws(&self.db, class);
         }
         self.db.ran()
     }
 
     fn known(&self, class: ClassFile) -> Vec<String> {
-        let all: &Arc<[Throws]> = throws(&self.db, self.world, class);
+        let all: &Arc<[Throws]> = throws(&self.db, class);
         all.iter().flat_map(|it| &it.known).map(|it| it.class.to_string()).collect()
     }
 }

@@ -1,16 +1,35 @@
 //! The database itself.
 
-use program::db::Db;
+use std::sync::Arc;
 
-/// Holds the inputs and every memo. Clones share them.
+use analysis::solver::Solver;
+
+use crate::log::QueryLog;
+
+/// Holds the inputs and every memo, and the solved program. Clones share them.
 #[salsa::db]
 #[derive(Clone, Default)]
 pub(crate) struct RootDatabase {
     storage: salsa::Storage<Self>,
+    solver: Arc<Solver>,
+}
+
+impl RootDatabase {
+    /// A database that writes down what its queries do.
+    pub(crate) fn logged(log: &QueryLog) -> Self {
+        RootDatabase { storage: salsa::Storage::new(Some(log.writer())), solver: Arc::default() }
+    }
 }
 
 #[salsa::db]
 impl salsa::Database for RootDatabase {}
 
 #[salsa::db]
-impl Db for RootDatabase {}
+impl program::db::Db for RootDatabase {}
+
+#[salsa::db]
+impl analysis::db::Db for RootDatabase {
+    fn solver(&self) -> &Solver {
+        &self.solver
+    }
+}

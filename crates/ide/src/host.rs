@@ -12,16 +12,19 @@ use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
 use analysis::parts::StageTimes;
 use analysis::propagated::throws;
+use analysis::solver::Counts;
 use analysis::whole::answers::Throws;
 use program::input::{ClassFile, Container, Role, Settings, World};
 use program::outline::{Outline, outline};
 use rustc_hash::{FxHashMap, FxHashSet};
+use salsa::plumbing::AsId;
 use salsa::{Durability, Setter};
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
 use crate::answer::{ClassAnswer, FailedMethod, MethodAnswer};
 use crate::db::RootDatabase;
+use crate::log::{QueryLog, QueryStep};
 
 /// A container, as numbered by whoever writes changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,6 +59,28 @@ pub struct Cancelled;
 /// What a question to a snapshot comes to.
 pub type Cancellable<T> = Result<T, Cancelled>;
 
+/// A query that did something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Logged {
+    /// Its name.
+    pub query: String,
+    /// What it was asked of.
+    pub of: Subject,
+    /// What it did.
+    pub step: QueryStep,
+}
+
+/// What a query was asked of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// The class in a file.
+    Class(FileId),
+    /// A container.
+    Container(ContainerId),
+    /// The world, or something that is gone.
+    Other,
+}
+
 /// Owns the database. The one writer.
 #[derive(Default)]
 pub struct AnalysisHost {
@@ -63,15 +88,18 @@ pub struct AnalysisHost {
     files: Arc<FxHashMap<FileId, ClassFile>>,
     containers: FxHashMap<ContainerId, Container>,
     /// Inputs of classes that vanished, to be used again: salsa never frees one.
-    free: FxHashMap<ContainerId, Vec<ClassFile>>,
+    free: FxHashMap<ContainerId, FreeSlots>,
     world: Option<World>,
+    log: Option<QueryLog>,
 }
+
+/// The inputs that no class has, by the content that they still have.
+type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
 
 /// A snapshot.
 #[derive(Clone)]
 pub struct Analysis {
     db: RootDatabase,
-    world: Option<World>,
     files: Arc<FxHashMap<FileId, ClassFile>>,
 }
 
@@ -81,9 +109,30 @@ impl AnalysisHost {
         Self::default()
     }
 
+    /// A host without any class that writes down what its queries do ([`AnalysisHost::logged`]).
+    pub fn with_log() -> Self {
+        let log = QueryLog::default();
+        AnalysisHost { db: RootDatabase::logged(&log), log: Some(log), ..Self::default() }
+    }
+
+    /// What queries did since the last call, in that order; nothing without a log.
+    pub fn logged(&self) -> Vec<Logged> {
+        let Some(log) = &self.log else { return Vec::new() };
+        let classes = self.files.iter().map(|(&file, it)| (it.as_id(), Subject::Class(file)));
+        let containers = self.containers.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
+        let subjects: FxHashMap<salsa::Id, Subject> = classes.chain(containers).collect();
+        let of = |id| subjects.get(&id).copied().unwrap_or(Subject::Other);
+        log.take().into_iter().map(|(step, query, id)| Logged { query, of: of(id), step }).collect()
+    }
+
+    /// How often the whole program was made anew, and how often changed code was taken in.
+    pub fn solver_counts(&self) -> Counts {
+        analysis::db::Db::solver(&self.db).counts()
+    }
+
     /// A snapshot of now.
     pub fn analysis(&self) -> Analysis {
-        Analysis { db: self.db.clone(), world: self.world, files: Arc::clone(&self.files) }
+        Analysis { db: self.db.clone(), files: Arc::clone(&self.files) }
     }
 
     /// Makes the change and cancels the snapshots, if there is anything to change. Waits until they are dropped.
@@ -163,7 +212,8 @@ impl AnalysisHost {
         for (file, class) in gone {
             Arc::make_mut(&mut self.files).remove(&file);
             if let Some(&id) = ids.get(&class.container(&self.db)) {
-                self.free.entry(id).or_default().push(class);
+                let free = self.free.entry(id).or_default();
+                free.entry(class.hash(&self.db)).or_default().push(class);
             }
         }
     }
@@ -193,7 +243,7 @@ impl AnalysisHost {
         hash: EntryIdentity,
         bytes: &Arc<[u8]>,
     ) -> ClassFile {
-        if let Some(class) = self.free.get_mut(&id).and_then(Vec::pop) {
+        if let Some(class) = self.free.get_mut(&id).and_then(|it| take_slot(it, hash)) {
             self.set_content(class, hash, Arc::clone(bytes));
             return class;
         }
@@ -228,6 +278,17 @@ impl AnalysisHost {
         let settings = Settings { world: crate::WorldKind::Open, release: DEFAULT_RELEASE };
         World::builder(order.into(), settings).durability(Durability::HIGH).new(&self.db)
     }
+}
+
+/// A free slot: one with this content if there is one, as all that is known of it holds again.
+fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
+    let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
+    let slots = free.get_mut(&key)?;
+    let slot = slots.pop();
+    if slots.is_empty() {
+        free.remove(&key);
+    }
+    slot
 }
 
 /// The release of a world whose settings nobody set yet.
@@ -267,8 +328,7 @@ impl Analysis {
 
     /// What the methods of the class in the file let out, in the whole program; `None` if the file is not known.
     pub fn throws(&self, file: FileId) -> Cancellable<Option<Vec<Throws>>> {
-        let Some(world) = self.world else { return Ok(None) };
-        self.ask(file, |db, class| Some(throws(db, world, class).to_vec()))
+        self.ask(file, |db, class| Some(throws(db, class).to_vec()))
     }
 
     fn ask<T>(

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use program::db::Db;
+use analysis::solver::Solver;
 use program::input::{ClassFile, Container, Role};
 use salsa::Setter;
 use vfs::identity::EntryIdentity;
@@ -13,13 +13,21 @@ use vfs::identity::EntryIdentity;
 pub(crate) struct LoggingDatabase {
     storage: salsa::Storage<Self>,
     log: Arc<Mutex<Vec<String>>>,
+    solver: Arc<Solver>,
 }
 
 #[salsa::db]
 impl salsa::Database for LoggingDatabase {}
 
 #[salsa::db]
-impl Db for LoggingDatabase {}
+impl program::db::Db for LoggingDatabase {}
+
+#[salsa::db]
+impl analysis::db::Db for LoggingDatabase {
+    fn solver(&self) -> &Solver {
+        &self.solver
+    }
+}
 
 impl LoggingDatabase {
     pub(crate) fn new() -> Self {
@@ -31,7 +39,11 @@ impl LoggingDatabase {
                 events.lock().unwrap().push(text.split('(').next().unwrap_or_default().to_owned());
             }
         };
-        LoggingDatabase { storage: salsa::Storage::new(Some(Box::new(on_event))), log }
+        LoggingDatabase {
+            storage: salsa::Storage::new(Some(Box::new(on_event))),
+            log,
+            solver: Arc::default(),
+        }
     }
 
     pub(crate) fn class(&self, bytes: &[u8]) -> ClassFile {

@@ -1,0 +1,299 @@
+//! The solved program beside the database (`engine.md`, rule 3): one value that follows the edits, driven by one query.
+//!
+//! What it says is a function of the records that it is given; what it was before decides only how long that takes. Changed
+//! code is taken in where [`WholeProgram::update`] can, else the program is made anew. Everything that salsa tracks is read
+//! before; nothing here asks a query. Who panics in between leaves nothing behind, and the next one starts anew.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+
+use classfile::names::ClassName;
+use program::input::{ClassFile, Role};
+use rustc_hash::FxHashSet;
+
+use crate::whole::answers::Throws;
+use crate::whole::lattice::Exceptions;
+use crate::whole::members::method_id;
+use crate::whole::program::{Options, Program, WholeProgram};
+use crate::whole::record::ClassRecord;
+use crate::whole::solved::solved;
+
+/// The classes of a container that can be read, in its order.
+pub type Records = Arc<[(ClassFile, ClassRecord)]>;
+
+/// A container as the solver sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tier {
+    /// What it is to the program.
+    pub role: Role,
+    /// Its classes.
+    pub records: Records,
+}
+
+/// A solved program, to be read. Two are equal when nothing changed between them.
+#[derive(Clone)]
+pub struct Propagated {
+    generation: u64,
+    answers: Arc<RwLock<Answers>>,
+}
+
+/// What a solved program says, by class file.
+pub struct Answers {
+    whole: WholeProgram,
+    /// The class files that another one of the same class stands before.
+    shadowed: FxHashSet<ClassFile>,
+    /// Sets for those who ask: one for as many as ask at once. A copy per question would cost more than most questions.
+    sets: Mutex<Vec<Exceptions>>,
+}
+
+/// How often the program was brought up to date, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Made from nothing.
+    pub made: u64,
+    /// Changed code was taken in.
+    pub taken_in: u64,
+}
+
+/// The solved program of a database.
+#[derive(Default)]
+pub struct Solver {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Never used twice, also when a program was lost.
+    generation: u64,
+    counts: Counts,
+    /// None while it is worked on, so that nobody finds it half changed.
+    last: Option<Solved>,
+}
+
+/// A program, and what it was made of.
+struct Solved {
+    options: Options,
+    tiers: Vec<Tier>,
+    answers: Arc<RwLock<Answers>>,
+}
+
+/// When more classes change at once, all is made anew.
+const MAX_CHANGED: usize = 64;
+
+impl PartialEq for Propagated {
+    fn eq(&self, other: &Self) -> bool {
+        self.generation == other.generation
+    }
+}
+
+impl Propagated {
+    /// What it says. Ask no query while you hold it: one that brings the program up to date would find it in use.
+    pub fn read(&self) -> impl Deref<Target = Answers> + '_ {
+        self.answers.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Solver {
+    /// The solved program of these containers, in class-path order.
+    pub fn propagated(&self, options: Options, tiers: Vec<Tier>) -> Propagated {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = state.last.take();
+        let same = last.as_ref().filter(|it| it.options == options);
+        let changed = same.and_then(|it| changed(&it.tiers, &tiers));
+        let answers = match (changed, last.as_ref().map(|it| &it.answers)) {
+            (Some(changed), Some(answers)) => match take_in(answers, &changed) {
+                TakenIn::Nothing => Some(Arc::clone(answers)),
+                TakenIn::All => {
+                    state.counts.taken_in += 1;
+                    state.generation += 1;
+                    Some(Arc::clone(answers))
+                }
+                TakenIn::Refused => None,
+            },
+            _ => None,
+        };
+        let answers = answers.unwrap_or_else(|| {
+            state.counts.made += 1;
+            state.generation += 1;
+            renewed(last.map(|it| it.answers), Answers::new(options, &tiers))
+        });
+        state.last = Some(Solved { options, tiers, answers: Arc::clone(&answers) });
+        Propagated { generation: state.generation, answers }
+    }
+
+    /// How often the program was brought up to date. For tests and figures.
+    pub fn counts(&self) -> Counts {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).counts
+    }
+}
+
+/// A class file whose record is another one now.
+struct Changed<'a> {
+    class: ClassFile,
+    before: &'a ClassRecord,
+    now: &'a ClassRecord,
+}
+
+/// The classes that changed; none if others are there, or too many changed.
+fn changed<'a>(before: &'a [Tier], now: &'a [Tier]) -> Option<Vec<Changed<'a>>> {
+    let mut acc = Vec::new();
+    if before.len() != now.len() {
+        return None;
+    }
+    for (before, now) in before.iter().zip(now) {
+        if before.role != now.role || before.records.len() != now.records.len() {
+            return None;
+        }
+        // Most containers are the same value: nothing in them is looked at.
+        if Arc::ptr_eq(&before.records, &now.records) {
+            continue;
+        }
+        for ((file, before), (class, now)) in before.records.iter().zip(&*now.records) {
+            if file != class {
+                return None;
+            }
+            // What was not read again is the same value, and costs no more than a look at its address.
+            if before != now {
+                acc.push(Changed { class: *class, before, now });
+            }
+        }
+    }
+    (acc.len() <= MAX_CHANGED).then_some(acc)
+}
+
+enum TakenIn {
+    /// No answer can be another one.
+    Nothing,
+    All,
+    /// The program is to be made anew.
+    Refused,
+}
+
+/// Takes what changed into a solved program.
+fn take_in(answers: &RwLock<Answers>, changed: &[Changed<'_>]) -> TakenIn {
+    // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
+    let Ok(mut answers) = answers.try_write() else { return TakenIn::Refused };
+    let mut changes = Vec::with_capacity(changed.len());
+    for it in changed {
+        let Some(code) = it.now.changed_code(it.before) else { return TakenIn::Refused };
+        if answers.shadowed.contains(&it.class) {
+            continue;
+        }
+        let Some(class) = answers.whole.program.hierarchy.class(it.now.class()) else {
+            return TakenIn::Refused;
+        };
+        changes.push((class, Arc::clone(code)));
+    }
+    if changes.is_empty() {
+        return TakenIn::Nothing;
+    }
+    if !answers.whole.update(&changes) {
+        return TakenIn::Refused;
+    }
+    answers.forget_sets();
+    TakenIn::All
+}
+
+/// The place of the old answers with new ones in it, so that the memo of the query that is about to be replaced does not keep
+/// a second program alive.
+fn renewed(place: Option<Arc<RwLock<Answers>>>, answers: Answers) -> Arc<RwLock<Answers>> {
+    let Some(place) = place else { return Arc::new(RwLock::new(answers)) };
+    let left = match place.try_write() {
+        Ok(mut old) => {
+            *old = answers;
+            None
+        }
+        Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => Some(answers),
+    };
+    left.map_or(place, |it| Arc::new(RwLock::new(it)))
+}
+
+impl Answers {
+    fn new(options: Options, tiers: &[Tier]) -> Self {
+        let classes = || tiers.iter().flat_map(|it| it.records.iter().map(|class| (class, it.role)));
+        let records = classes().map(|((_, record), role)| (record.clone(), role)).collect();
+        let whole = solved(Program::new(records, &options), options, None);
+        let files: Vec<ClassFile> = classes().map(|((file, _), _)| *file).collect();
+        let passed_over = whole.program.passed_over.iter();
+        let shadowed = passed_over.filter_map(|&(idx, _)| files.get(idx).copied()).collect();
+        Answers { whole, shadowed, sets: Mutex::default() }
+    }
+
+    /// What the methods of a class let out, in file order; empty if its file defines no class of the program.
+    pub fn throws(&self, file: ClassFile, class: ClassName) -> Arc<[Throws]> {
+        let hierarchy = &self.whole.program.hierarchy;
+        let defined = hierarchy.class(class).filter(|_| !self.shadowed.contains(&file));
+        let Some(id) = defined else { return Arc::default() };
+        let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut sets = sets.unwrap_or_else(|| self.whole.exceptions.clone());
+        let n_methods = hierarchy.outline(id).methods.len();
+        let acc = (0..n_methods).map(|it| self.whole.throws(&mut sets, method_id(id, it))).collect();
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner).push(sets);
+        acc
+    }
+
+    /// To be called when the program's sets have changed: the copies know nothing of the new ones.
+    fn forget_sets(&mut self) {
+        self.sets.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::input::WorldKind;
+
+    fn options() -> Options {
+        Options {
+            world: WorldKind::Open,
+            release: None,
+            assume_contract: false,
+            link_errors: false,
+            async_errors: false,
+        }
+    }
+
+    fn is_same(one: &Propagated, other: &Propagated) -> bool {
+        Arc::ptr_eq(&one.answers, &other.answers)
+    }
+
+    #[test]
+    fn equal_records_are_the_same_program() {
+        let solver = Solver::default();
+        let tier = || Tier { role: Role::App, records: Arc::default() };
+        let first = solver.propagated(options(), vec![tier()]);
+        assert!(first == solver.propagated(options(), vec![tier()]));
+        assert_eq!(solver.counts(), Counts { made: 1, taken_in: 0 });
+        let other = solver.propagated(options(), vec![Tier { role: Role::Lib, ..tier() }]);
+        assert!(first != other && is_same(&first, &other), "another program in the same place");
+        assert_eq!(solver.counts(), Counts { made: 2, taken_in: 0 });
+    }
+
+    #[test]
+    fn who_still_reads_keeps_what_there_was() {
+        let solver = Solver::default();
+        let first = solver.propagated(options(), Vec::new());
+        let reading = first.read();
+        // Does not wait, and changes nothing under the reader.
+        let second = solver.propagated(Options { link_errors: true, ..options() }, Vec::new());
+        assert!(first != second && !is_same(&first, &second));
+        assert!(!reading.whole.options.link_errors && second.read().whole.options.link_errors);
+    }
+
+    #[test]
+    fn after_a_panic_the_program_is_made_anew() {
+        let solver = Solver::default();
+        let first = solver.propagated(options(), Vec::new());
+        let lost = std::panic::AssertUnwindSafe(|| {
+            let mut state = solver.state.lock().unwrap();
+            let _last = state.last.take();
+            let _answers = first.answers.write().unwrap();
+            panic!("half way");
+        });
+        assert!(std::panic::catch_unwind(lost).is_err());
+        let second = solver.propagated(options(), Vec::new());
+        assert!(first != second && !is_same(&first, &second));
+        assert_eq!(solver.counts(), Counts { made: 2, taken_in: 0 });
+        assert!(second == solver.propagated(options(), Vec::new()));
+    }
+}

@@ -1,0 +1,70 @@
+//! Random histories: what a host says depends on what is there, not on what was there before.
+
+use ide::{Role, WorldKind};
+use test_utils::generate::{Mode, program};
+use test_utils::rng::Rng;
+
+use crate::shop::{Archive, Shop};
+
+type Classes = Vec<(String, Vec<u8>)>;
+
+fn archives(seed: u64) -> Vec<Archive> {
+    let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
+    let mut app = Archive { name: "app", role: Role::App, classes: Vec::new() };
+    let mut lib = Archive { name: "lib", role: Role::Lib, classes: Vec::new() };
+    for (i, it) in program(seed, mode).unwrap().classes.into_iter().enumerate() {
+        let archive = if i % 3 == 2 { &mut lib } else { &mut app };
+        archive.put_bytes(it.name.rsplit('/').next().unwrap(), it.bytes);
+    }
+    vec![app, lib]
+}
+
+/// Changes one thing: a bit of a class, most often, or which classes are where.
+fn edit(shop: &mut Shop, rng: &mut Rng, gone: &mut Classes, originals: &Classes) {
+    // Nothing is taken in in the other worlds: they do not stay.
+    shop.settings.world = WorldKind::Open;
+    let at = rng.range(0, 1) as usize;
+    let archive = &mut shop.archives[at];
+    let n_classes = archive.classes.len() as i32;
+    let class = rng.range(0, (n_classes - 1).max(0)) as usize;
+    match rng.range(0, 20) {
+        0 if n_classes > 0 => gone.push(archive.classes.remove(class)),
+        1 => {
+            if let Some((name, bytes)) = gone.pop() {
+                archive.put_bytes(&name, bytes);
+            }
+        }
+        // The same class in both: one is shadowed.
+        2 if n_classes > 0 => {
+            let (name, bytes) = archive.classes[class].clone();
+            shop.archives[1 - at].put_bytes(&name, bytes);
+        }
+        3 => shop.archives.swap(0, 1),
+        4 => shop.settings.world = rng.one([WorldKind::Declared, WorldKind::Closed]),
+        // One bit of what it was at first, as code in which more is odd is read no more.
+        _ if n_classes > 0 => {
+            let (name, bytes) = &mut archive.classes[class];
+            *bytes = originals.iter().find(|it| it.0 == *name).unwrap().1.clone();
+            let i = rng.range(10, bytes.len() as i32 - 1) as usize;
+            bytes[i] ^= 1 << rng.range(0, 4);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn answers_do_not_depend_on_history() {
+    let mut taken_in = 0;
+    for seed in 0..9 {
+        let mut shop = Shop::new(archives(seed));
+        let originals = shop.archives.iter().flat_map(|it| it.classes.clone()).collect();
+        let (mut rng, mut gone) = (Rng::new(seed), Vec::new());
+        for _ in 0..60 {
+            edit(&mut shop, &mut rng, &mut gone, &originals);
+            // Compares with a new host.
+            shop.ran();
+        }
+        taken_in += shop.host.solver_counts().taken_in;
+    }
+    assert!(taken_in > 10, "{taken_in}");
+}

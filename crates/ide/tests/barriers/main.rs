@@ -1,0 +1,363 @@
+//! How far an edit spreads: by kind of edit, exactly the queries that run when all classes of the application are asked about
+//! again. After each edit the answers are those of a new host (`shop`).
+
+mod history;
+mod shop;
+
+use ide::{Counts, Role, WorldKind};
+use shop::{Archive, Shop};
+
+/// `A` calls `B`, which catches nothing; `D` calls the library; `J` and `S` are jobs, which `K` runs.
+const APP: &str = r"
+.class public final p/A
+.method public static a()V
+  invokestatic p/B.b()V
+  return
+.end
+
+.class public final p/B
+.version 52.0
+.method public static b()V
+  .line 3
+  iconst_1
+  pop
+  return
+.end
+
+.class public final p/D
+.method public static d()V
+  invokestatic lib/L.l()V
+  return
+.end
+
+.class public p/J
+.implements lib/Job
+.method public run()V
+  return
+.end
+
+.class public p/S
+.super p/J
+
+.class public final p/K
+.method public static k(Llib/Job;)V
+  .catch java/lang/NullPointerException from F to T using H
+F: aload_0
+  invokeinterface lib/Job.run()V
+T: return
+H: pop
+  return
+.end
+";
+
+/// The library has a `B` too, which that of the application stands before.
+const LIB: &str = r"
+.class public final lib/L
+.method public static l()V
+  invokestatic jdk/S.s()V
+  return
+.end
+
+.class public interface abstract lib/Job
+.method public abstract run()V
+.end
+
+.class public final p/B
+.version 52.0
+.method public static b()V
+  iconst_1
+  iconst_0
+  irem
+  pop
+  return
+.end
+";
+
+const JDK: &str = r"
+.class public java/lang/Object
+.super none
+.method public <init>()V
+  return
+.end
+
+.class public final jdk/S
+.method public static s()V
+  return
+.end
+";
+
+/// Code that lets out a `NullPointerException`.
+const THROWS: &str = "aconst_null\n athrow";
+
+fn shop() -> Shop {
+    let mut shop = Shop::new(vec![
+        Archive::new("app", Role::App, APP),
+        Archive::new("lib", Role::Lib, LIB),
+        Archive::new("jdk", Role::Jdk, JDK),
+    ]);
+    shop.ran();
+    shop
+}
+
+/// `B` with this code.
+fn b(code: &str) -> String {
+    format!(".class public final p/B\n.version 52.0\n.method public static b()V\n {code}\n.end")
+}
+
+fn counts(made: u64, taken_in: u64) -> Counts {
+    Counts { made, taken_in }
+}
+
+#[test]
+fn equal_bytes_run_nothing() {
+    let mut shop = shop();
+    assert_eq!(shop.ran(), "");
+    assert_eq!(shop.checked(), "", "no input was set");
+}
+
+#[test]
+fn editing_a_body_stops_at_the_summary() {
+    let mut shop = shop();
+    // A loop, which nobody else can see.
+    let code = "iconst_2\n istore_0\nL: iinc 0 -1\n iload_0\n ifgt L\n return";
+    shop.archive("app").put(&b(code));
+    assert_eq!(shop.ran(), "facts(B) outline(B) positions(B) summary(B)");
+    assert_eq!(shop.host.solver_counts(), counts(1, 0));
+}
+
+#[test]
+fn a_tier_that_did_not_change_is_one_look() {
+    let mut shop = shop();
+    shop.archive("app").put(&b(THROWS));
+    shop.ran();
+    let checked = shop.checked();
+    // What is asked about is looked at; of the library and the JDK the tier alone, and no class.
+    assert!(checked.contains("facts(A)"), "{checked}");
+    let others: Vec<&str> =
+        checked.split(' ').filter(|it| it.contains("lib") || it.contains("jdk")).collect();
+    assert_eq!(others, ["container_records(jdk)", "container_records(lib)"]);
+}
+
+#[test]
+fn moving_lines_changes_positions_alone() {
+    let mut shop = shop();
+    shop.archive("app").put(&b(".line 4\n iconst_1\n pop\n return"));
+    assert_eq!(shop.ran(), "facts(B) outline(B) positions(B)");
+}
+
+#[test]
+fn a_new_throw_is_taken_in() {
+    let mut shop = shop();
+    assert_eq!(shop.known("app", "A"), [""; 0]);
+    shop.archive("app").put(&b(THROWS));
+    // What each class lets out is looked up again, as the solution is one value; where it is equal that ends there.
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(B) outline(B) positions(B) propagated summary(B) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
+}
+
+#[test]
+fn a_private_method() {
+    let mut shop = shop();
+    shop.archive("app").put(&format!("{}\n.method private static x()V\n return\n.end", b("return")));
+    // Nobody outside can see it, but it has a place in the solution, so that is another one.
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(B) outline(B) positions(B) propagated summary(B) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+}
+
+#[test]
+fn a_method_reference_in_a_body() {
+    let mut shop = shop();
+    assert_eq!(shop.known("app", "K"), [""; 0]);
+    let lookup = "Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;";
+    let rest = "Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;";
+    let reference = format!(
+        ".class public final p/D\n.version 52.0
+         .bootstrap b0 invokestatic java/lang/invoke/LambdaMetafactory.metafactory({lookup}{rest})Ljava/lang/invoke/CallSite; \
+         methodtype ()V handle invokestatic lib/L.l()V methodtype ()V
+         .method public static d()V
+           invokedynamic b0 run()Llib/Job;
+           pop
+           invokestatic lib/L.l()V
+           return
+         .end"
+    );
+    shop.archive("jdk").put(".class public final jdk/S\n.method public static s()V\n iconst_1\n iconst_0\n idiv\n pop\n return\n.end");
+    shop.ran();
+    assert_eq!(shop.known("app", "D"), ["ArithmeticException"]);
+    assert_eq!(shop.known("app", "K"), [""; 0]);
+    shop.archive("app").put(&reference);
+    // No outline is another one, yet what `K` calls goes to one more receiver.
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(D) outline(D) positions(D) propagated summary(D) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
+}
+
+#[test]
+fn an_override() {
+    let mut shop = shop();
+    shop.archive("app").put(
+        ".class public p/S\n.super p/J\n.method public run()V\n iconst_1\n iconst_0\n idiv\n pop\n return\n.end",
+    );
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(S) outline(S) positions(S) propagated summary(S) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
+}
+
+#[test]
+fn an_exception_class() {
+    let mut shop = shop();
+    shop.archive("app").put(
+        ".class public final p/A
+         .method public static a(Lp/E;)V
+           .catch java/lang/RuntimeException from F to T using H
+         F: aload_0
+           athrow
+         T: nop
+         H: pop
+           return
+         .end",
+    );
+    shop.ran();
+    shop.archive("app").put(".class public p/E\n.super java/lang/RuntimeException");
+    // The facts of `A` hold names: what these are is asked of the solution alone.
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(E) outline(E) positions(E) propagated summary(E) \
+         throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) throws(S)"
+    );
+}
+
+#[test]
+fn adding_replacing_and_removing_a_class() {
+    let mut shop = shop();
+    let x = |code: &str| format!(".class public final p/X\n.method public static x()V\n {code}\n.end");
+    shop.archive("app").put(&x("return"));
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(X) outline(X) positions(X) propagated summary(X) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S) throws(X)"
+    );
+    // Another class in the same file.
+    let y = x("return").replace("p/X", "p/Y");
+    let bytes = Archive::new("other", Role::App, &y).classes.remove(0).1;
+    shop.archive("app").put_bytes("X", bytes);
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(X) outline(X) positions(X) propagated summary(X) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S) throws(X)"
+    );
+    shop.archive("app").remove("X");
+    // Its memos are not looked at.
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+}
+
+#[test]
+fn a_slot_is_used_again() {
+    let mut shop = shop();
+    let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "S").unwrap().1.clone();
+    shop.archive("app").remove("S");
+    shop.ran();
+    // A file with the content of the one that is gone: only a slot that still has its memos runs nothing for it.
+    shop.archive("app").put_bytes("T", bytes);
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(T)"
+    );
+    // Two go, two others come; one of them has known content, whichever comes first.
+    let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "D").unwrap().1.clone();
+    shop.archive("app").remove("T");
+    shop.archive("app").remove("D");
+    shop.ran();
+    shop.archive("app").put_bytes("E", bytes);
+    shop.archive("app").put(".class public p/U\n.super p/J");
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(U) outline(U) positions(U) propagated summary(U) \
+         throws(A) throws(B) throws(E) throws(J) throws(K) throws(U)"
+    );
+}
+
+#[test]
+fn a_shadowed_class() {
+    let mut shop = shop();
+    shop.archive("lib").put(&b(THROWS));
+    // The one that stands before it hides what its code does: the solution stays the same value.
+    assert_eq!(shop.ran(), "container_records(lib) facts(lib!B) outline(lib!B) propagated summary(lib!B)");
+    assert_eq!(shop.host.solver_counts(), counts(1, 0));
+    assert_eq!(shop.known("lib", "B"), [""; 0]);
+    assert_eq!(shop.known("app", "A"), [""; 0]);
+    shop.archive("app").remove("B");
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("lib", "B"), ["NullPointerException"]);
+    assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
+}
+
+#[test]
+fn swapping_a_jar() {
+    let mut shop = shop();
+    // All of it is set again; one class is another one.
+    *shop.archive("lib") = Archive::new("lib", Role::Lib, LIB);
+    shop.archive("lib")
+        .put(".class public final lib/L\n.method public static l()V\n aconst_null\n athrow\n.end");
+    assert_eq!(
+        shop.ran(),
+        "container_records(lib) facts(lib!L) outline(lib!L) propagated summary(lib!L) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
+    // Away and back: nothing of it is read again, as each class comes to the slot that it had.
+    let lib = shop.archives.remove(1);
+    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    shop.archives.insert(1, lib);
+    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+}
+
+#[test]
+fn switching_the_jdk() {
+    let mut shop = shop();
+    let mut newer = Archive::new("newer", Role::Jdk, JDK);
+    newer.put(".class public final jdk/S\n.method public static s()V\n aconst_null\n athrow\n.end");
+    let old = std::mem::replace(shop.archive("jdk"), newer);
+    // The whole of it is read, and nothing else.
+    assert_eq!(
+        shop.ran(),
+        "container_records(newer) facts(newer!Object) facts(newer!S) outline(newer!Object) outline(newer!S) propagated \
+         summary(newer!Object) summary(newer!S) throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
+    *shop.archive("newer") = old;
+    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    assert_eq!(shop.known("app", "D"), [""; 0]);
+}
+
+#[test]
+fn settings_and_roles() {
+    let mut shop = shop();
+    for world in [WorldKind::Closed, WorldKind::Declared, WorldKind::Open] {
+        shop.settings.world = world;
+        assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    }
+    shop.archive("lib").role = Role::App;
+    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+}

@@ -1,0 +1,160 @@
+//! A program of three containers that is edited, asked as a whole after each edit, and compared with one that a new host
+//! makes of the same files.
+
+use ide::answer::ClassAnswer;
+use ide::host::{Analysis, AnalysisHost, Change, ContainerId, ContainerListing, Logged, Subject};
+use ide::log::QueryStep;
+use ide::{Part, Role, Settings, Throws, WorldKind};
+use test_utils::asm::assemble;
+use vfs::change::Vfs;
+use vfs::file::FileId;
+use vfs::identity::EntryIdentity;
+
+/// A container: its name, what it is, and its classes by name.
+#[derive(Clone)]
+pub(crate) struct Archive {
+    pub(crate) name: &'static str,
+    pub(crate) role: Role,
+    pub(crate) classes: Vec<(String, Vec<u8>)>,
+}
+
+/// A host, and the files that it is to know.
+pub(crate) struct Shop {
+    pub(crate) archives: Vec<Archive>,
+    pub(crate) settings: Settings,
+    pub(crate) host: AnalysisHost,
+    vfs: Vfs,
+    files: Vec<(FileId, String)>,
+    log: Vec<Logged>,
+}
+
+/// All that is said of a class.
+type Answer = (Option<ClassAnswer>, Option<Vec<Throws>>);
+
+impl Archive {
+    /// The classes of a text.
+    pub(crate) fn new(name: &'static str, role: Role, text: &str) -> Archive {
+        let mut it = Archive { name, role, classes: Vec::new() };
+        it.put(text);
+        it
+    }
+
+    /// Adds the classes of a text, or puts them in the place of those of the same name.
+    pub(crate) fn put(&mut self, text: &str) {
+        for class in assemble(text).unwrap() {
+            let name = class.name.rsplit('/').next().unwrap().to_owned();
+            self.put_bytes(&name, class.bytes);
+        }
+    }
+
+    pub(crate) fn put_bytes(&mut self, name: &str, bytes: Vec<u8>) {
+        match self.classes.iter_mut().find(|it| it.0 == name) {
+            Some(it) => it.1 = bytes,
+            None => self.classes.push((name.to_owned(), bytes)),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        let before = self.classes.len();
+        self.classes.retain(|it| it.0 != name);
+        assert_eq!(self.classes.len() + 1, before, "{name}");
+    }
+}
+
+impl Shop {
+    pub(crate) fn new(archives: Vec<Archive>) -> Shop {
+        let settings = Settings { world: WorldKind::Open, release: 17 };
+        let host = AnalysisHost::with_log();
+        let (files, log) = (Vec::new(), Vec::new());
+        Shop { archives, settings, host, vfs: Vfs::default(), files, log }
+    }
+
+    pub(crate) fn archive(&mut self, name: &str) -> &mut Archive {
+        self.archives.iter_mut().find(|it| it.name == name).unwrap()
+    }
+
+    /// Tells the host what there is now and asks about the classes of the application. Gives the queries that ran, sorted.
+    /// Then asks about all classes, and compares with what a new host says.
+    pub(crate) fn ran(&mut self) -> String {
+        let change = self.change();
+        self.host.apply_change(change.clone());
+        self.answers(&self.host.analysis(), true);
+        self.log = self.host.logged();
+        let answers = self.answers(&self.host.analysis(), false);
+        self.host.logged();
+        let mut fresh = AnalysisHost::new();
+        fresh.apply_change(change);
+        assert_eq!(answers, self.answers(&fresh.analysis(), false));
+        self.told(QueryStep::Ran)
+    }
+
+    /// The queries that were looked at by the last change, and did not run.
+    pub(crate) fn checked(&self) -> String {
+        self.told(QueryStep::Checked)
+    }
+
+    /// What the first method of a class is known to let out.
+    pub(crate) fn known(&mut self, archive: &str, class: &str) -> Vec<String> {
+        let file = self.file(archive, class);
+        let all = self.host.analysis().throws(file).unwrap().unwrap();
+        let text = |it: &Part| it.class.to_string().rsplit('/').next().unwrap().to_owned();
+        all.first().map_or_else(Vec::new, |it| it.known.iter().map(text).collect())
+    }
+
+    fn file(&mut self, archive: &str, class: &str) -> FileId {
+        self.vfs.file(&format!("{archive}!{class}.class"))
+    }
+
+    /// The whole program as a change. What is equal to what the host has, it passes over.
+    fn change(&mut self) -> Change {
+        let mut change = Change { settings: Some(self.settings.clone()), ..Change::default() };
+        let mut listings = Vec::new();
+        self.files.clear();
+        for archive in self.archives.clone() {
+            let mut classes = Vec::new();
+            for (name, bytes) in archive.classes {
+                let file = self.file(archive.name, &name);
+                change.classes.push((file, EntryIdentity::of_bytes(&bytes), bytes.into()));
+                self.files.push((
+                    file,
+                    if archive.name == "app" { name } else { format!("{}!{name}", archive.name) },
+                ));
+                classes.push(file);
+            }
+            listings.push(ContainerListing { id: id(archive.name), role: archive.role, classes });
+        }
+        change.containers = Some(listings);
+        change
+    }
+
+    fn answers(&self, analysis: &Analysis, app: bool) -> Vec<Answer> {
+        let asked = self.files.iter().filter(|it| !app || !it.1.contains('!'));
+        let of = |it: &(FileId, String)| {
+            (analysis.class(it.0).unwrap().and_then(Result::ok), analysis.throws(it.0).unwrap())
+        };
+        asked.map(of).collect()
+    }
+
+    fn told(&self, step: QueryStep) -> String {
+        let mut lines: Vec<String> =
+            self.log.iter().filter(|it| it.step == step).map(|it| self.text(it)).collect();
+        lines.sort();
+        lines.join(" ")
+    }
+
+    fn text(&self, it: &Logged) -> String {
+        let of = match it.of {
+            Subject::Class(file) => self.files.iter().find(|it| it.0 == file).unwrap().1.as_str(),
+            Subject::Container(it) => NAMES[it.0 as usize],
+            Subject::Other => return it.query.clone(),
+        };
+        format!("{}({of})", it.query)
+    }
+}
+
+/// The containers, by number.
+const NAMES: [&str; 5] = ["app", "lib", "jdk", "newer", "other"];
+
+fn id(name: &str) -> ContainerId {
+    ContainerId(NAMES.iter().position(|it| *it == name).unwrap() as u32)
+}
