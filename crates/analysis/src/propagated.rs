@@ -72,7 +72,7 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
 /// The program with where its calls go and what its methods let out.
 ///
 /// **Reads:** the containers and settings of the world, the role and `container_records` of each container.
-/// **Stays when:** all records do, or only code changes that a class hides which stands before it.
+/// **Stays when:** all records do, or only code changes of classes that others of their name stand before.
 /// **Cost:** code that calls and raises something else is taken in, in an open world; any other change costs the whole
 /// program, seconds for a JDK. One value, kept beside the database.
 /// **Approximates:** as `semantics.md` §3 and §4 say.

@@ -127,3 +127,16 @@ fn a_new_throw_reaches_callers_and_nobody_else() {
     it.ask();
     assert_eq!(it.known(it.caller), [""; 0]);
 }
+
+#[test]
+fn before_there_is_a_world_nothing_is_remembered() {
+    let db = LoggingDatabase::new();
+    let class = db.class(&bytes(OTHER));
+    assert_eq!(throws(&db, class).len(), 0);
+    let container = Container::new(&db, Role::App, Arc::from([class]));
+    World::new(&db, Arc::from([container]), Settings { world: WorldKind::Open, release: 25 });
+    // No input changed. Salsa is told of a change, as it is by each that the host makes.
+    let mut db = db;
+    db.edit(class, &bytes(OTHER));
+    assert_eq!(throws(&db, class).len(), 1);
+}

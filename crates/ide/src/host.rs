@@ -87,7 +87,7 @@ pub struct AnalysisHost {
     db: RootDatabase,
     files: Arc<FxHashMap<FileId, ClassFile>>,
     containers: FxHashMap<ContainerId, Container>,
-    /// Inputs of classes that vanished, to be used again: salsa never frees one.
+    /// Inputs of classes that vanished, to be used again: salsa never frees one. Until then they keep what is known of them.
     free: FxHashMap<ContainerId, FreeSlots>,
     world: Option<World>,
     log: Option<QueryLog>,

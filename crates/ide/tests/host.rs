@@ -138,3 +138,28 @@ fn what_methods_let_out_is_the_same_both_ways() {
     }
     assert_eq!(inside.len(), 6);
 }
+
+#[test]
+fn snapshots_ask_at_once() {
+    let classes = test_utils::generate::program(3, test_utils::generate::Mode::Plain).unwrap().classes;
+    let mut vfs = Vfs::default();
+    let files: Vec<FileId> = classes.iter().map(|it| vfs.file(&it.name)).collect();
+    let contents = || files.iter().zip(&classes).map(|(&file, it)| content(file, &it.bytes)).collect();
+    let mut host = AnalysisHost::new();
+    host.apply_change(Change {
+        containers: Some(listing(&files)),
+        classes: contents(),
+        settings: Some(Settings { world: WorldKind::Open, release: 17 }),
+    });
+    let ask = |files: Vec<FileId>| {
+        let analysis = host.analysis();
+        move || files.iter().map(|&it| analysis.throws(it).unwrap().unwrap()).collect::<Vec<_>>()
+    };
+    let back: Vec<FileId> = files.iter().rev().copied().collect();
+    let (one, other) = (std::thread::spawn(ask(files.clone())), std::thread::spawn(ask(back)));
+    let (one, mut other) = (one.join().unwrap(), other.join().unwrap());
+    other.reverse();
+    assert_eq!(one, other);
+    assert!(one.iter().flatten().any(|it| !it.known.is_empty()));
+    assert_eq!(host.solver_counts(), ide::Counts { made: 1, taken_in: 0 });
+}

@@ -297,19 +297,38 @@ fn a_slot_is_used_again() {
 #[test]
 fn a_shadowed_class() {
     let mut shop = shop();
-    shop.archive("lib").put(&b(THROWS));
+    shop.archive("app").put(&b(THROWS));
+    shop.ran();
+    shop.archive("lib").put(&b("return"));
     // The one that stands before it hides what its code does: the solution stays the same value.
     assert_eq!(shop.ran(), "container_records(lib) facts(lib!B) outline(lib!B) propagated summary(lib!B)");
-    assert_eq!(shop.host.solver_counts(), counts(1, 0));
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    // What it has of the other is the name.
+    assert_eq!(shop.known("app", "B"), ["NullPointerException"]);
     assert_eq!(shop.known("lib", "B"), [""; 0]);
+    // The same library as another container: other slots, so all of it is read, and its `B` is shadowed as before.
+    shop.archive("lib").name = "other";
+    assert_eq!(
+        shop.ran(),
+        "container_records(other) facts(other!B) facts(other!Job) facts(other!L) outline(other!B) outline(other!Job) \
+         outline(other!L) propagated summary(other!B) summary(other!Job) summary(other!L) \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("other", "B"), [""; 0]);
+}
+
+#[test]
+fn uncovering_a_shadowed_class() {
+    let mut shop = shop();
     assert_eq!(shop.known("app", "A"), [""; 0]);
     shop.archive("app").remove("B");
+    // That of the library has been read already.
     assert_eq!(
         shop.ran(),
         "container_records(app) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
     );
-    assert_eq!(shop.known("lib", "B"), ["NullPointerException"]);
-    assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
+    assert_eq!(shop.known("lib", "B"), ["ArithmeticException"]);
+    assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
 }
 
 #[test]

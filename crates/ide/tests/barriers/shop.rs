@@ -84,7 +84,13 @@ impl Shop {
         self.host.logged();
         let mut fresh = AnalysisHost::new();
         fresh.apply_change(change);
-        assert_eq!(answers, self.answers(&fresh.analysis(), false));
+        let expected = self.answers(&fresh.analysis(), false);
+        for (((_, name), (class, throws)), (fresh_class, fresh_throws)) in
+            self.files.iter().zip(answers).zip(expected)
+        {
+            assert!(class == fresh_class, "{name}: the class itself");
+            assert_eq!(throws, fresh_throws, "{name}: a new host says the second");
+        }
         self.told(QueryStep::Ran)
     }
 
