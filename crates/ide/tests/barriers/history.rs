@@ -68,3 +68,30 @@ fn answers_do_not_depend_on_history() {
     }
     assert!(taken_in > 10, "{taken_in}");
 }
+
+#[test]
+fn questions_that_are_broken_off_leave_nothing_half_done() {
+    let mut broken_off = 0_u32;
+    for seed in 9..15 {
+        let mut shop = Shop::new(archives(seed));
+        let originals = shop.archives.iter().flat_map(|it| it.classes.clone()).collect();
+        let (mut rng, mut gone) = (Rng::new(seed), Vec::new());
+        for _ in 0..30 {
+            // Each comes while somebody asks about the one before.
+            for _ in 0..rng.range(1, 4) {
+                edit(&mut shop, &mut rng, &mut gone, &originals);
+                shop.tell();
+                let asked = shop.asked_meanwhile();
+                for _ in 0..rng.range(0, 2000) {
+                    std::hint::spin_loop();
+                }
+                edit(&mut shop, &mut rng, &mut gone, &originals);
+                shop.tell();
+                broken_off += u32::from(asked.join().unwrap());
+            }
+            shop.ran();
+        }
+    }
+    // How many is a matter of threads; that there are some is not.
+    assert!(broken_off > 0);
+}

@@ -94,6 +94,19 @@ impl Shop {
         self.told(QueryStep::Ran)
     }
 
+    /// Asks about all classes in another thread, until it is done or a change comes.
+    pub(crate) fn asked_meanwhile(&self) -> std::thread::JoinHandle<bool> {
+        let analysis = self.host.analysis();
+        let files: Vec<FileId> = self.files.iter().map(|it| it.0).collect();
+        std::thread::spawn(move || files.iter().any(|&it| analysis.throws(it).is_err()))
+    }
+
+    /// Tells the host what there is now, and asks nothing.
+    pub(crate) fn tell(&mut self) {
+        let change = self.change();
+        self.host.apply_change(change);
+    }
+
     /// The queries that were looked at by the last change, and did not run.
     pub(crate) fn checked(&self) -> String {
         self.told(QueryStep::Checked)
