@@ -121,6 +121,16 @@ impl Solver {
         Propagated { generation: state.generation, answers }
     }
 
+    /// Makes ready for the next change ([`WholeProgram::keep_current`]), if nobody reads just now. No answer changes.
+    pub fn keep_current(&self) {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = state.last.as_ref();
+        if let Some(mut answers) = last.and_then(|it| it.answers.try_write().ok()) {
+            answers.whole.keep_current();
+            answers.forget_sets();
+        }
+    }
+
     /// How often the program was brought up to date. For tests and figures.
     pub fn counts(&self) -> Counts {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).counts

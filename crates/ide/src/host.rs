@@ -125,6 +125,12 @@ impl AnalysisHost {
         log.take().into_iter().map(|(step, query, id)| Logged { query, of: of(id), step }).collect()
     }
 
+    /// Makes the solved program ready for the next change, so that this one does not wait for it: for when there is
+    /// nothing else to do. Does nothing while a snapshot is asked, or before one was.
+    pub fn keep_current(&mut self) {
+        analysis::db::Db::solver(&self.db).keep_current();
+    }
+
     /// How often the whole program was made anew, and how often changed code was taken in.
     pub fn solver_counts(&self) -> Counts {
         analysis::db::Db::solver(&self.db).counts()

@@ -61,6 +61,9 @@ fn answers_do_not_depend_on_history() {
         let (mut rng, mut gone) = (Rng::new(seed), Vec::new());
         for _ in 0..60 {
             edit(&mut shop, &mut rng, &mut gone, &originals);
+            if rng.chance(20) {
+                shop.host.keep_current();
+            }
             // Compares with a new host.
             shop.ran();
         }

@@ -161,6 +161,19 @@ fn a_new_throw_is_taken_in() {
 }
 
 #[test]
+fn making_ready_changes_nothing() {
+    let mut shop = shop();
+    shop.host.keep_current();
+    assert_eq!(shop.ran(), "");
+    shop.archive("app").put(&b(THROWS));
+    shop.ran();
+    shop.host.keep_current();
+    assert_eq!(shop.ran(), "");
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
+}
+
+#[test]
 fn a_private_method() {
     let mut shop = shop();
     shop.archive("app").put(&format!("{}\n.method private static x()V\n return\n.end", b("return")));
