@@ -1,7 +1,7 @@
 //! The solved program beside the database (`engine.md`, rule 3): one value that follows the edits, driven by one query.
 //!
-//! What it says is a function of the records that it is given; what it was before decides only how long that takes. Changed
-//! code is taken in where [`WholeProgram::update`] can, else the program is made anew. Everything that salsa tracks is read
+//! What it says is a function of the records that it is given; what it was before decides only how long that takes. What
+//! changed is taken in where [`WholeProgram::update`] can, else the program is made anew. Everything that salsa tracks is read
 //! before; nothing here asks a query. Who panics in between leaves nothing behind, and the next one starts anew.
 
 use std::ops::Deref;
@@ -12,6 +12,7 @@ use program::input::{ClassFile, Role};
 use rustc_hash::FxHashSet;
 
 use crate::whole::answers::Throws;
+use crate::whole::edits::ClassChange;
 use crate::whole::lattice::Exceptions;
 use crate::whole::members::method_id;
 use crate::whole::program::{Options, Program, WholeProgram};
@@ -51,7 +52,7 @@ pub struct Answers {
 pub struct Counts {
     /// Made from nothing.
     pub made: u64,
-    /// Changed code was taken in.
+    /// What changed was taken in.
     pub taken_in: u64,
 }
 
@@ -99,19 +100,17 @@ impl Solver {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let last = state.last.take();
         let same = last.as_ref().filter(|it| it.options == options);
-        let changed = same.and_then(|it| changed(&it.tiers, &tiers));
-        let answers = match (changed, last.as_ref().map(|it| &it.answers)) {
-            (Some(changed), Some(answers)) => match take_in(answers, &changed) {
-                TakenIn::Nothing => Some(Arc::clone(answers)),
+        let answers = same.and_then(|last| {
+            match take_in(last, &tiers) {
+                TakenIn::Nothing => {}
                 TakenIn::All => {
                     state.counts.taken_in += 1;
                     state.generation += 1;
-                    Some(Arc::clone(answers))
                 }
-                TakenIn::Refused => None,
-            },
-            _ => None,
-        };
+                TakenIn::Refused => return None,
+            }
+            Some(Arc::clone(&last.answers))
+        });
         let answers = answers.unwrap_or_else(|| {
             state.counts.made += 1;
             state.generation += 1;
@@ -137,15 +136,34 @@ impl Solver {
     }
 }
 
-/// A class file whose record is another one now.
-struct Changed<'a> {
-    class: ClassFile,
-    before: &'a ClassRecord,
-    now: &'a ClassRecord,
+enum TakenIn {
+    /// No answer can be another one.
+    Nothing,
+    All,
+    /// The program is to be made anew.
+    Refused,
 }
 
-/// The classes that changed; none if others are there, or too many changed.
-fn changed<'a>(before: &'a [Tier], now: &'a [Tier]) -> Option<Vec<Changed<'a>>> {
+/// Takes what is other in these containers into a solved program.
+fn take_in(last: &Solved, now: &[Tier]) -> TakenIn {
+    // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
+    let Ok(mut answers) = last.answers.try_write() else { return TakenIn::Refused };
+    let taken_in = match changed_in_place(&last.tiers, now) {
+        Some(changed) => answers.take_in_place(&changed),
+        None => answers.take_in_any(&last.tiers, now),
+    };
+    if let TakenIn::All = taken_in {
+        answers.forget_sets();
+    }
+    taken_in
+}
+
+/// A class whose record is another one now, and its container's role.
+type Changed<'a> = (ClassFile, &'a ClassRecord, Role);
+
+/// The classes that changed, if that is all that did: the same files are where they were, and each class stands as before to
+/// others of its name.
+fn changed_in_place<'a>(before: &[Tier], now: &'a [Tier]) -> Option<Vec<Changed<'a>>> {
     let mut acc = Vec::new();
     if before.len() != now.len() {
         return None;
@@ -158,50 +176,37 @@ fn changed<'a>(before: &'a [Tier], now: &'a [Tier]) -> Option<Vec<Changed<'a>>> 
         if Arc::ptr_eq(&before.records, &now.records) {
             continue;
         }
-        for ((file, before), (class, now)) in before.records.iter().zip(&*now.records) {
+        for ((file, before), (class, record)) in before.records.iter().zip(&*now.records) {
             if file != class {
                 return None;
             }
             // What was not read again is the same value, and costs no more than a look at its address.
-            if before != now {
-                acc.push(Changed { class: *class, before, now });
+            if before != record {
+                if !record.stands_like(before) {
+                    return None;
+                }
+                acc.push((*class, record, now.role));
             }
         }
     }
-    (acc.len() <= MAX_CHANGED).then_some(acc)
+    Some(acc)
 }
 
-enum TakenIn {
-    /// No answer can be another one.
-    Nothing,
-    All,
-    /// The program is to be made anew.
-    Refused,
+fn all_records(tiers: &[Tier]) -> Vec<(ClassRecord, Role)> {
+    let of = |tier: &Tier| {
+        let role = tier.role;
+        tier.records.iter().map(|it| (it.1.clone(), role)).collect::<Vec<_>>()
+    };
+    tiers.iter().flat_map(of).collect()
 }
 
-/// Takes what changed into a solved program.
-fn take_in(answers: &RwLock<Answers>, changed: &[Changed<'_>]) -> TakenIn {
-    // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
-    let Ok(mut answers) = answers.try_write() else { return TakenIn::Refused };
-    let mut changes = Vec::with_capacity(changed.len());
-    for it in changed {
-        let Some(code) = it.now.changed_code(it.before) else { return TakenIn::Refused };
-        if answers.shadowed.contains(&it.class) {
-            continue;
-        }
-        let Some(class) = answers.whole.program.hierarchy.class(it.now.class()) else {
-            return TakenIn::Refused;
-        };
-        changes.push((class, Arc::clone(code)));
+/// The class files that another one of the same class stands before.
+fn shadowed(whole: &WholeProgram, tiers: &[Tier]) -> FxHashSet<ClassFile> {
+    if whole.program.passed_over.is_empty() {
+        return FxHashSet::default();
     }
-    if changes.is_empty() {
-        return TakenIn::Nothing;
-    }
-    if !answers.whole.update(&changes) {
-        return TakenIn::Refused;
-    }
-    answers.forget_sets();
-    TakenIn::All
+    let files: Vec<ClassFile> = tiers.iter().flat_map(|it| it.records.iter().map(|it| it.0)).collect();
+    whole.program.passed_over.iter().filter_map(|&(idx, _)| files.get(idx).copied()).collect()
 }
 
 /// The place of the old answers with new ones in it, so that the memo of the query that is about to be replaced does not keep
@@ -220,13 +225,42 @@ fn renewed(place: Option<Arc<RwLock<Answers>>>, answers: Answers) -> Arc<RwLock<
 
 impl Answers {
     fn new(options: Options, tiers: &[Tier]) -> Self {
-        let classes = || tiers.iter().flat_map(|it| it.records.iter().map(|class| (class, it.role)));
-        let records = classes().map(|((_, record), role)| (record.clone(), role)).collect();
-        let whole = solved(Program::new(records, &options), options, None);
-        let files: Vec<ClassFile> = classes().map(|((file, _), _)| *file).collect();
-        let passed_over = whole.program.passed_over.iter();
-        let shadowed = passed_over.filter_map(|&(idx, _)| files.get(idx).copied()).collect();
+        let whole = solved(Program::new(all_records(tiers), &options), options, None);
+        let shadowed = shadowed(&whole, tiers);
         Answers { whole, shadowed, sets: Mutex::default() }
+    }
+
+    /// Takes in classes that changed where they are; what others stand before, nobody sees.
+    fn take_in_place(&mut self, changed: &[Changed<'_>]) -> TakenIn {
+        let visible = changed.iter().filter(|it| !self.shadowed.contains(&it.0));
+        let hierarchy = &self.whole.program.hierarchy;
+        let changes = visible.map(|(_, it, role)| it.change_of(hierarchy.class(it.class()), *role)).collect();
+        self.update(changes)
+    }
+
+    /// Takes in whatever changed.
+    fn take_in_any(&mut self, before: &[Tier], now: &[Tier]) -> TakenIn {
+        let program = &self.whole.program;
+        let changes = program.changes(&all_records(before), &all_records(now), MAX_CHANGED);
+        let Some((changes, passed_over)) = changes else { return TakenIn::Refused };
+        self.whole.program.passed_over = passed_over;
+        let taken_in = self.update(changes);
+        let before = std::mem::replace(&mut self.shadowed, shadowed(&self.whole, now));
+        // The same classes, but other files that stand behind others.
+        if let TakenIn::Nothing = taken_in
+            && before != self.shadowed
+        {
+            return TakenIn::All;
+        }
+        taken_in
+    }
+
+    fn update(&mut self, changes: Vec<ClassChange>) -> TakenIn {
+        match changes.len() {
+            0 => TakenIn::Nothing,
+            1..=MAX_CHANGED if self.whole.update(changes) => TakenIn::All,
+            _ => TakenIn::Refused,
+        }
     }
 
     /// What the methods of a class let out, in file order; empty if its file defines no class of the program.
@@ -274,7 +308,8 @@ mod tests {
         let first = solver.propagated(options(), vec![tier()]);
         assert!(first == solver.propagated(options(), vec![tier()]));
         assert_eq!(solver.counts(), Counts { made: 1, taken_in: 0 });
-        let other = solver.propagated(options(), vec![Tier { role: Role::Lib, ..tier() }]);
+        assert!(first == solver.propagated(options(), Vec::new()), "nothing is in it");
+        let other = solver.propagated(Options { link_errors: true, ..options() }, vec![tier()]);
         assert!(first != other && is_same(&first, &other), "another program in the same place");
         assert_eq!(solver.counts(), Counts { made: 2, taken_in: 0 });
     }

@@ -39,6 +39,15 @@ impl ClassRecord {
         self.outline.class
     }
 
+    /// Whether it stands before and behind the same records as `before` does in its place: it is of the same class, and as
+    /// much of a ghost. Never so of modules.
+    pub fn stands_like(&self, before: &ClassRecord) -> bool {
+        self.class() == before.class()
+            && self.is_ghost == before.is_ghost
+            && !self.outline.flags.is_module()
+            && !before.outline.flags.is_module()
+    }
+
     /// That the class `class`, none if it was not there, is this now.
     pub fn change_of(&self, class: Option<ClassId>, role: Role) -> ClassChange {
         ClassChange { class, now: Some((Arc::clone(&self.outline), Arc::clone(&self.summary), role)) }

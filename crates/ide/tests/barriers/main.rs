@@ -177,12 +177,14 @@ fn making_ready_changes_nothing() {
 fn a_private_method() {
     let mut shop = shop();
     shop.archive("app").put(&format!("{}\n.method private static x()V\n return\n.end", b("return")));
-    // Nobody outside can see it, but it has a place in the solution, so that is another one.
+    // Nobody outside can see it, but it has a place in the solution: that is another value, in which each class finds what it
+    // had.
     assert_eq!(
         shop.ran(),
         "container_records(app) facts(B) outline(B) positions(B) propagated summary(B) \
          throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
 }
 
 #[test]
@@ -214,6 +216,7 @@ fn a_method_reference_in_a_body() {
          throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
+    assert_eq!(shop.host.solver_counts(), counts(1, 2));
 }
 
 #[test]
@@ -228,6 +231,7 @@ fn an_override() {
          throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
 }
 
 #[test]
@@ -252,6 +256,8 @@ fn an_exception_class() {
         "container_records(app) facts(E) outline(E) positions(E) propagated summary(E) \
          throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) throws(S)"
     );
+    // A type has a place in the sets, first as a name, then as a class: both times the program is made anew.
+    assert_eq!(shop.host.solver_counts(), counts(3, 0));
 }
 
 #[test]
@@ -279,6 +285,7 @@ fn adding_replacing_and_removing_a_class() {
         shop.ran(),
         "container_records(app) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
+    assert_eq!(shop.host.solver_counts(), counts(1, 3));
 }
 
 #[test]
@@ -305,6 +312,7 @@ fn a_slot_is_used_again() {
         "container_records(app) facts(U) outline(U) positions(U) propagated summary(U) \
          throws(A) throws(B) throws(E) throws(J) throws(K) throws(U)"
     );
+    assert_eq!(shop.host.solver_counts(), counts(1, 4));
 }
 
 #[test]
@@ -328,6 +336,7 @@ fn a_shadowed_class() {
          throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("other", "B"), [""; 0]);
+    assert_eq!(shop.host.solver_counts(), counts(1, 2));
 }
 
 #[test]
@@ -342,6 +351,7 @@ fn uncovering_a_shadowed_class() {
     );
     assert_eq!(shop.known("lib", "B"), ["ArithmeticException"]);
     assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
+    assert_eq!(shop.host.solver_counts(), counts(1, 1));
 }
 
 #[test]
@@ -363,6 +373,7 @@ fn swapping_a_jar() {
     assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
     shop.archives.insert(1, lib);
     assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    assert_eq!(shop.host.solver_counts(), counts(1, 3));
 }
 
 #[test]
@@ -381,6 +392,7 @@ fn switching_the_jdk() {
     *shop.archive("newer") = old;
     assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
     assert_eq!(shop.known("app", "D"), [""; 0]);
+    assert_eq!(shop.host.solver_counts(), counts(1, 2));
 }
 
 #[test]
@@ -392,4 +404,5 @@ fn settings_and_roles() {
     }
     shop.archive("lib").role = Role::App;
     assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    assert_eq!(shop.host.solver_counts(), counts(4, 1));
 }
