@@ -6,6 +6,7 @@ mod shop;
 
 use ide::{Counts, Role, WorldKind};
 use shop::{Archive, Shop};
+use test_utils::ghosts::with_ghosts;
 
 /// `A` calls `B`, which catches nothing; `D` calls the library; `J` and `S` are jobs, which `K` runs.
 const APP: &str = r"
@@ -352,6 +353,40 @@ fn uncovering_a_shadowed_class() {
     assert_eq!(shop.known("lib", "B"), ["ArithmeticException"]);
     assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
     assert_eq!(shop.host.solver_counts(), counts(1, 1));
+}
+
+#[test]
+fn a_class_that_is_twice_the_same() {
+    let mut shop = shop();
+    let twice = Archive::new("other", Role::Lib, &b(THROWS));
+    shop.archives.push(twice);
+    shop.archive("lib").put(&b(THROWS));
+    shop.archive("app").remove("B");
+    shop.ran();
+    assert_eq!(shop.known("other", "B"), [""; 0]);
+    shop.archive("lib").remove("B");
+    // The program is the same, but another file says what its class is.
+    assert_eq!(
+        shop.ran(),
+        "container_records(lib) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("other", "B"), ["NullPointerException"]);
+}
+
+#[test]
+fn a_class_that_becomes_a_ghost() {
+    let mut shop = shop();
+    let with_body = shop.archive("app").classes.iter().find(|it| it.0 == "B").unwrap().1.clone();
+    let ghost = with_ghosts(&with_body, &[("p/B.b()V".to_owned(), Vec::new())].into());
+    shop.archive("app").put_bytes("B", ghost);
+    // Its code is as it was; but it stands back behind that of the library, wherever that is.
+    assert_eq!(
+        shop.ran(),
+        "container_records(app) facts(B) outline(B) positions(B) propagated \
+         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
+    assert_eq!(shop.known("app", "B"), [""; 0]);
 }
 
 #[test]
