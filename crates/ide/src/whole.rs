@@ -140,6 +140,12 @@ impl Whole {
         self.program.update(changes)
     }
 
+    /// How many sets that methods and handlers let out are others than when this was last asked; `None` of a program that was
+    /// not made ready for changes. For who measures.
+    pub fn take_changed(&mut self) -> Option<usize> {
+        self.program.take_changed()
+    }
+
     /// The records that another one of the same class stands before: their number, and the number of that one.
     pub fn passed_over(&self) -> &[(usize, usize)] {
         &self.program.program.passed_over

@@ -160,7 +160,11 @@ fn what_is_taken_in_can_be_taken_back() {
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
     let (records, mut whole) = fresh(&classes, WorldKind::Open);
     let before = answers(&whole, &classes);
-    let mut n = 0;
+    assert_eq!(whole.take_changed(), None, "nothing is kept yet");
+    whole.keep_current();
+    assert_ne!(whole.take_changed(), Some(0), "all that is not empty is new");
+    assert_eq!(whole.take_changed(), Some(0));
+    let (mut n, mut other) = (0, 0);
     for at in 0..classes.len() {
         for i in (10..classes[at].len()).step_by(11) {
             let original = classes[at].clone();
@@ -172,16 +176,21 @@ fn what_is_taken_in_can_be_taken_back() {
             let now = Some((&record, Role::App));
             if !whole.update_with(&[(Some(&records[at]), now)]) {
                 whole = fresh(&classes, WorldKind::Open).1;
+                whole.keep_current();
+                whole.take_changed();
                 continue;
             }
+            let there = whole.take_changed();
             let back = whole.update_with(&[(Some(&record), Some((&records[at], Role::App)))]);
             assert!(back, "class {at}, byte {i}");
+            assert_eq!(whole.take_changed() > Some(0), there > Some(0), "what changed changes back");
+            other += usize::from(there > Some(0));
             n += 1;
             if n % 4 == 0 {
                 assert_eq!(answers(&whole, &classes), before, "class {at}, byte {i}");
             }
         }
     }
-    assert!(n > 10, "{n}");
+    assert!(n > 10 && other > 0, "{n} {other}");
     assert_eq!(answers(&whole, &classes), before);
 }

@@ -161,6 +161,12 @@ impl WholeProgram {
         }
     }
 
+    /// How many values are others than when this was last asked; `None` of a program that takes no changes in. For who
+    /// measures.
+    pub fn take_changed(&mut self) -> Option<usize> {
+        self.kept.as_mut().map(|it| it.take_changed().len())
+    }
+
     /// What a node has of itself, and what flows into it.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Some((value, edges)) = self.changed.get(&node) {
