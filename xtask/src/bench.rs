@@ -1,4 +1,4 @@
-//! `cargo xtask bench [WORD]`: our figures beside those of ASM 9, taken in the same run from the same bytes; as a table
+//! `cargo xtask bench [WORD [EDITS]]`: our figures beside those of ASM 9, taken in the same run from the same bytes; as a table
 //! and in `bench-out/bench.tsv`. A bench whose subject does not exist yet is not listed.
 
 use std::cell::OnceCell;
@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
+use crate::edits::{self, Table};
 use crate::growth::{self, Growth};
 use crate::jdk::{self, Jdk};
 
@@ -49,6 +50,24 @@ enum Subject {
     Memory(&'static str),
     /// How many times faster a command over the whole JDK is on two threads than on one, by the clock.
     Threads(&'static str),
+    /// Milliseconds of CPU that an edit of a class of a group takes, on JDK 17, at the pace of the machine on which the target
+    /// was set.
+    Edits(&'static str, Edits),
+    /// How many times what an edit takes at p50 in a tenth of the large tier the same ones take in all of it.
+    EditGrowth,
+    /// Milliseconds by the clock, at p99, from a file that is written to the line of `ajar watch` about it. Most of it is
+    /// waiting, so the machine's pace is left out.
+    Watch(&'static str),
+}
+
+/// What is measured of edits.
+#[derive(Clone, Copy)]
+enum Edits {
+    /// From new bytes to what the class and those that call it let out, at p50 and p99.
+    P50,
+    P99,
+    /// Until all of the application is asked, at p99, less 4 µs for each set that changed.
+    Beyond,
 }
 
 /// What is measured of a whole program.
@@ -67,6 +86,8 @@ enum Whole {
 enum Target {
     AtLeast(f64),
     AtMost(f64),
+    /// Nothing; it is told.
+    Told,
 }
 
 const BENCHES: &[Bench] = &[
@@ -142,6 +163,56 @@ const BENCHES: &[Bench] = &[
         subject: Subject::Jar("disk"),
         target: Target::AtMost(60.0),
     },
+    Bench {
+        name: "edit of a class of Jasmin on JDK 17: p50, ms",
+        subject: Subject::Edits("application", Edits::P50),
+        target: Target::AtMost(1.0),
+    },
+    Bench {
+        name: "edit of a class of Jasmin on JDK 17: p99, ms",
+        subject: Subject::Edits("application", Edits::P99),
+        target: Target::AtMost(10.0),
+    },
+    Bench {
+        name: "edit of a class of Jasmin on JDK 17: all asked, less 4 µs a set, p99, ms",
+        subject: Subject::Edits("application", Edits::Beyond),
+        target: Target::AtMost(15.0),
+    },
+    Bench {
+        name: "edit of one of the ten classes that Jasmin names most: p50, ms",
+        subject: Subject::Edits("most", Edits::P50),
+        target: Target::Told,
+    },
+    Bench {
+        name: "edit of one of the ten classes that Jasmin names most: p99, ms",
+        subject: Subject::Edits("most", Edits::P99),
+        target: Target::Told,
+    },
+    Bench {
+        name: "edit of a class of JDK 17 below Jasmin: p50, ms",
+        subject: Subject::Edits("rest", Edits::P50),
+        target: Target::Told,
+    },
+    Bench {
+        name: "edit of a class of JDK 17 below Jasmin: p99, ms",
+        subject: Subject::Edits("rest", Edits::P99),
+        target: Target::Told,
+    },
+    Bench {
+        name: "large tier against a tenth of it: edit of a class, p50, times",
+        subject: Subject::EditGrowth,
+        target: Target::AtMost(1.3),
+    },
+    Bench {
+        name: "ajar watch throws of Jasmin on JDK 17: class file written to cycle told, p99, ms",
+        subject: Subject::Watch("class"),
+        target: Target::AtMost(100.0),
+    },
+    Bench {
+        name: "ajar watch throws of Jasmin on JDK 17: jar of 60 MB moved to cycle told, p99, ms",
+        subject: Subject::Watch("jar"),
+        target: Target::AtMost(250.0),
+    },
 ];
 
 /// The release that the targets speak of.
@@ -155,6 +226,9 @@ const TIMES: usize = 3;
 
 /// How often, where the target is a time: there the figure is one of a single side.
 const TIMES_PACED: usize = 7;
+
+/// How often `ajar watch` is given a changed class; a changed jar a quarter as often.
+const WATCHED: u32 = 40;
 
 /// What one side printed: a number, then counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,8 +245,8 @@ struct Row {
     target: Target,
 }
 
-/// Runs the benches whose name contains `word`. Fails if one misses its target.
-pub(crate) fn run(root: &Path, word: &str) -> Result<()> {
+/// Runs the benches whose name contains `word`, with so many edits. Fails if one misses its target.
+pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     let chosen: Vec<&Bench> = BENCHES.iter().filter(|it| it.name.contains(word)).collect();
     if chosen.is_empty() {
         let names: Vec<&str> = BENCHES.iter().map(|it| it.name).collect();
@@ -183,11 +257,15 @@ pub(crate) fn run(root: &Path, word: &str) -> Result<()> {
     let bench = Workbench {
         ours: build(root, "xtask", &["--example", "ajar-bench"], "ajar-bench")?,
         whole: build(root, "xtask", &["--example", "ajar-whole"], "ajar-whole")?,
+        edits: build(root, "xtask", &["--example", "ajar-edits"], "ajar-edits")?,
         ajar: build(root, "cli", &[], "ajar")?,
         jdk: find_jdk()?,
         root: root.to_path_buf(),
         out: out.clone(),
         growth: OnceCell::new(),
+        n_edits,
+        edited: OnceCell::new(),
+        watched: OnceCell::new(),
     };
     let mut rows = Vec::new();
     for it in chosen {
@@ -208,12 +286,17 @@ pub(crate) fn run(root: &Path, word: &str) -> Result<()> {
 struct Workbench {
     ours: PathBuf,
     whole: PathBuf,
+    edits: PathBuf,
     ajar: PathBuf,
     jdk: Jdk,
     root: PathBuf,
     out: PathBuf,
     /// Measured once for all its figures.
     growth: OnceCell<Growth>,
+    n_edits: u32,
+    /// With the pace of this machine.
+    edited: OnceCell<(Table, f64)>,
+    watched: OnceCell<Table>,
 }
 
 impl Workbench {
@@ -252,8 +335,7 @@ impl Workbench {
                 Ok((figure, it.seen()))
             }
             Subject::Alone => {
-                let (blob, empty) = (self.out.join("jasmin.blob"), self.out.join("empty.blob"));
-                output(Command::new(&self.ours).arg("blob").arg(self.jasmin()?).arg(&blob))?;
+                let (blob, empty) = (self.jasmin_blob()?, self.out.join("empty.blob"));
                 std::fs::write(&empty, "")?;
                 let graphs = |blob: &Path| {
                     let mut command = Command::new(&self.whole);
@@ -287,7 +369,64 @@ impl Workbench {
                 }
                 Ok((one / two, format!("{one:.2} s and {two:.2} s")))
             }
+            Subject::Edits(group, what) => self.edited(group, what),
+            Subject::EditGrowth => {
+                let (few, many, seen) = edits::grown(&self.root, &self.out, &self.ours, &self.edits)?;
+                Ok((many / few, seen))
+            }
+            Subject::Watch(kind) => self.watched(kind),
         }
+    }
+
+    /// A figure of edits. All come of one run, with ASM's reading before and behind it.
+    fn edited(&self, group: &str, what: Edits) -> Result<(f64, String)> {
+        if self.edited.get().is_none() {
+            let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
+            let (jdk, jasmin) = (self.blob(None)?, self.jasmin_blob()?);
+            let mut asm = peer.command("read", &jdk);
+            let mut reads = Vec::new();
+            let mut read = |n: usize| -> Result<()> {
+                for _ in 0..n {
+                    reads.push(measured(&output(&mut asm)?)?.number as f64 / 1e9);
+                }
+                Ok(())
+            };
+            read(TIMES_PACED / 2)?;
+            let fewer = (self.n_edits / 5).max(1).to_string();
+            let mut command = Command::new(&self.edits);
+            command.args(["edits", &self.n_edits.to_string(), &fewer, &fewer]);
+            let table = Table::of(command.arg(jasmin).arg("jdk").arg(&jdk))?;
+            read(TIMES_PACED - TIMES_PACED / 2)?;
+            let _ = self.edited.set((table, ASM_READ / middle(reads)));
+        }
+        let (table, pace) = self.edited.get().context("edits were made")?;
+        let figure = match what {
+            Edits::P50 => table.times(group, "all")?.p50 * pace,
+            Edits::P99 => table.times(group, "all")?.p99 * pace,
+            Edits::Beyond => table.beyond(group, *pace)?,
+        };
+        let seen = match what {
+            // Once is enough.
+            Edits::P50 => format!(
+                "p50/p99/most here, where ASM takes {:.1} times as long: {}",
+                1.0 / pace,
+                table.seen(group)
+            ),
+            Edits::P99 | Edits::Beyond => "of the same run".to_string(),
+        };
+        Ok((figure, seen))
+    }
+
+    /// A figure of `ajar watch`. All come of one run.
+    fn watched(&self, kind: &str) -> Result<(f64, String)> {
+        if self.watched.get().is_none() {
+            let mut command = Command::new(&self.edits);
+            command.arg("watch").arg(&self.ajar).arg(&self.jdk.home).arg(self.jasmin_blob()?);
+            let table = Table::of(command.arg(&self.out).arg(WATCHED.to_string()))?;
+            let _ = self.watched.set(table);
+        }
+        let times = self.watched.get().context("ajar watch ran")?.times("watch", kind)?;
+        Ok((times.p99, format!("{:.0} ms at p50, by the clock", times.p50)))
     }
 
     /// The middle figure of several runs, and how fast this machine is meanwhile, as part of the one on which the targets
@@ -356,6 +495,13 @@ impl Workbench {
     fn jasmin(&self) -> Result<PathBuf> {
         corpus::run(&self.root, "small", true)?;
         find_jar(&self.root.join("corpus/small/jasmin-sable/usr/share/java"), "jasmin-sable")
+    }
+
+    /// Its classes, one after another.
+    fn jasmin_blob(&self) -> Result<PathBuf> {
+        let blob = self.out.join("jasmin.blob");
+        output(Command::new(&self.ours).arg("blob").arg(self.jasmin()?).arg(&blob))?;
+        Ok(blob)
     }
 
     /// A figure of the JDK as a whole program. Each run is a process of its own: everything is cold.
@@ -535,24 +681,30 @@ impl Row {
         match self.target {
             Target::AtLeast(it) => self.figure >= it,
             Target::AtMost(it) => self.figure <= it,
+            Target::Told => true,
         }
     }
 
     fn verdict(&self) -> &'static str {
-        if self.passes() { "pass" } else { "FAIL" }
+        match self.target {
+            Target::Told => "told",
+            _ if self.passes() => "pass",
+            _ => "FAIL",
+        }
     }
 
     fn target(&self) -> String {
         match self.target {
             Target::AtLeast(it) => format!(">= {it}"),
             Target::AtMost(it) => format!("<= {it}"),
+            Target::Told => "-".to_string(),
         }
     }
 }
 
 fn table(rows: &[Row]) -> String {
     let mut out = String::new();
-    let width = rows.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let width = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     for row in rows {
         let (figure, target, verdict, seen) = (row.figure, row.target(), row.verdict(), &row.seen);
         let _ = writeln!(out, "{:width$}  {figure:>7.2}  {target:>7}  {verdict}  {seen}", row.name);
@@ -581,6 +733,7 @@ mod tests {
             row(2.5, Target::AtLeast(3.0)),
             row(2.5, Target::AtMost(3.0)),
             row(3.5, Target::AtMost(3.0)),
+            row(3.5, Target::Told),
         ]);
         assert_eq!(
             text,
@@ -588,7 +741,8 @@ mod tests {
              read\t3.125\t>= 3\tpass\t1 s\n\
              read\t2.500\t>= 3\tFAIL\t1 s\n\
              read\t2.500\t<= 3\tpass\t1 s\n\
-             read\t3.500\t<= 3\tFAIL\t1 s\n"
+             read\t3.500\t<= 3\tFAIL\t1 s\n\
+             read\t3.500\t-\ttold\t1 s\n"
         );
         assert!(table(&[row(2.5, Target::AtLeast(3.0))]).contains("2.50     >= 3  FAIL  1 s"));
     }

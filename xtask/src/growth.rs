@@ -1,7 +1,7 @@
 //! How cost grows with the program: final graphs of a sample of the large tier, by class and not by jar, against those of
 //! all of it. Both in one run, so that the machine's pace does not count.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -43,22 +43,28 @@ impl Growth {
 
 /// Measures both, each in a process of its own; fetches the tier if it is not there.
 pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Result<Growth> {
-    let tier = root.join("corpus/large");
-    if !tier.join("manifest.tsv").is_file() {
-        corpus::run(root, "large", false)?;
-    }
     let cost = |one_in: u32| {
-        let blob = out.join(format!("large-1-in-{one_in}.blob"));
-        let mut sample = Command::new(ours);
-        sample.arg("sample").arg(&tier).arg(&blob).arg(one_in.to_string());
-        let classes = output(&mut sample)?.trim().parse().context("ajar-bench prints no number")?;
+        let (blob, classes) = sample(root, out, ours, one_in)?;
         let line = output(Command::new(whole).args(["program", "open"]).arg(&blob))?;
-        let cost = cost(classes, &line);
+        let cost = cost(f64::from(classes), &line);
         // Half a gigabyte.
         std::fs::remove_file(&blob)?;
         cost
     };
     Ok(Growth { sample: cost(ONE_IN)?, all: cost(1)? })
+}
+
+/// One class in so many of the tier, as a blob of `ajar-bench`, and how many there are; fetches the tier if it is not there.
+pub(crate) fn sample(root: &Path, out: &Path, ours: &Path, one_in: u32) -> Result<(PathBuf, u32)> {
+    let tier = root.join("corpus/large");
+    if !tier.join("manifest.tsv").is_file() {
+        corpus::run(root, "large", false)?;
+    }
+    let blob = out.join(format!("large-1-in-{one_in}.blob"));
+    let mut sample = Command::new(ours);
+    sample.arg("sample").arg(&tier).arg(&blob).arg(one_in.to_string());
+    let classes = output(&mut sample)?.trim().parse().context("ajar-bench prints no number")?;
+    Ok((blob, classes))
 }
 
 fn cost(classes: f64, line: &str) -> Result<Cost> {

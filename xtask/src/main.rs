@@ -4,6 +4,7 @@
 
 mod bench;
 mod corpus;
+mod edits;
 mod growth;
 mod jdk;
 mod tidy;
@@ -19,8 +20,8 @@ usage: cargo xtask COMMAND
   arrows   print the rooms and the arrows between them
   corpus [--any-version] small|medium|large|extra|tools|jdk
            fetch outside jars into corpus/TIER; --any-version takes what the archive has
-  bench [WORD]
-           measure against ASM 9; WORD chooses benches by name";
+  bench [WORD [EDITS]]
+           measure against ASM 9, and what edits take; WORD chooses benches by name";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -38,8 +39,9 @@ fn run(args: &[String]) -> Result<()> {
     match args.as_slice() {
         ["tidy"] => tidy::run(&root()),
         ["arrows"] => tidy::print_arrows(&root()),
-        ["bench"] => bench::run(&root(), ""),
-        ["bench", word] => bench::run(&root(), word),
+        ["bench"] => bench::run(&root(), "", edits::EDITS),
+        ["bench", word] => bench::run(&root(), word, edits::EDITS),
+        ["bench", word, n] => bench::run(&root(), word, n.parse()?),
         ["corpus"] => corpus::run(&root(), "small", false),
         ["corpus", "--any-version", tier] => corpus::run(&root(), tier, true),
         ["corpus", tier] if !tier.starts_with('-') => corpus::run(&root(), tier, false),

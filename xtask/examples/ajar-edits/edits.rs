@@ -1,0 +1,180 @@
+//! Edits of classes, drawn at random: the same ones in every run.
+
+use std::collections::HashMap;
+
+use test_utils::patch::{ABSTRACT, INTERFACE, Insertion, Patch};
+use test_utils::rng::Rng;
+
+/// What an edit does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Kind {
+    /// Changes a constant in a body.
+    Body,
+    /// Lets a body throw what it did not.
+    Throw,
+    /// Lets a body call a method of another class.
+    Call,
+    /// Adds a method that overrides one.
+    Override,
+    /// Takes the class away, or adds one that is nearly the same.
+    Class,
+}
+
+impl Kind {
+    /// All, with the word for each.
+    pub(crate) const ALL: [(Kind, &'static str); 5] = [
+        (Kind::Body, "body"),
+        (Kind::Throw, "throw"),
+        (Kind::Call, "call"),
+        (Kind::Override, "override"),
+        (Kind::Class, "class"),
+    ];
+
+    fn drawn(rng: &mut Rng) -> Kind {
+        match rng.below(100) {
+            0..70 => Kind::Body,
+            70..80 => Kind::Throw,
+            80..90 => Kind::Call,
+            90..95 => Kind::Override,
+            _ => Kind::Class,
+        }
+    }
+}
+
+/// What becomes of a class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Now {
+    /// It has these bytes.
+    Changed(Vec<u8>),
+    /// It is not there.
+    Gone,
+    /// It is as it was, and there is another one with these bytes.
+    Twin(Vec<u8>),
+}
+
+/// An edit of a class, from the state in which it came.
+pub(crate) struct Edit {
+    pub(crate) kind: Kind,
+    pub(crate) now: Now,
+    /// The number of the class that is called now.
+    pub(crate) calls: Option<usize>,
+}
+
+/// The classes that are edited.
+pub(crate) struct Drawing<'a> {
+    classes: &'a [&'a [u8]],
+    numbers: HashMap<Vec<u8>, usize>,
+}
+
+/// The methods of `java/lang/Object` that a class overrides where there is nothing nearer.
+const OF_OBJECT: [(&[u8], &[u8]); 4] = [
+    (b"toString", b"()Ljava/lang/String;"),
+    (b"hashCode", b"()I"),
+    (b"equals", b"(Ljava/lang/Object;)Z"),
+    (b"clone", b"()Ljava/lang/Object;"),
+];
+
+impl<'a> Drawing<'a> {
+    pub(crate) fn new(classes: &'a [&'a [u8]]) -> Self {
+        let name = |it: &&[u8]| Patch::read(it).map(|it| it.name().to_vec());
+        let numbers = classes.iter().enumerate().filter_map(|(i, it)| Some((name(it)?, i))).collect();
+        Drawing { classes, numbers }
+    }
+
+    /// An edit of a class. Where a class has no place for one of the kind that was drawn, such as an interface for a call, a
+    /// constant is changed; and where there is none, the file alone.
+    pub(crate) fn edit(&self, number: usize, rng: &mut Rng) -> Option<Edit> {
+        let kind = Kind::drawn(rng);
+        let original = Patch::read(self.classes[number])?;
+        let mut calls = None;
+        let mut patch = original.clone();
+        let done = match kind {
+            Kind::Body => None,
+            Kind::Throw => {
+                let with_body =
+                    (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect::<Vec<_>>();
+                rng.pick(&with_body).and_then(|it| patch.insert(*it, Insertion::Throw))
+            }
+            Kind::Call => self.call(&mut patch, rng).map(|it| calls = Some(it)),
+            Kind::Override => self.overriding(&mut patch),
+            Kind::Class if rng.chance(50) => return Some(Edit { kind, now: Now::Gone, calls }),
+            Kind::Class => {
+                let name = [patch.name(), b"$Twin"].concat();
+                patch.rename(&name)?;
+                return Some(Edit { kind, now: Now::Twin(patch.bytes()), calls });
+            }
+        };
+        let kind = if done.is_some() { kind } else { Kind::Body };
+        if done.is_none() {
+            patch = original;
+            change(&mut patch, rng)?;
+        }
+        Some(Edit { kind, now: Now::Changed(patch.bytes()), calls })
+    }
+
+    /// Puts a call of a method of another class into one of the bodies; returns the number of that class.
+    fn call(&self, patch: &mut Patch, rng: &mut Rng) -> Option<usize> {
+        let with_body = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect::<Vec<_>>();
+        let caller = *rng.pick(&with_body)?;
+        for _ in 0..50 {
+            let number = rng.below(self.classes.len() as u32) as usize;
+            let Some(called) = Patch::read(self.classes[number]) else { continue };
+            let near = package(called.name()) == package(patch.name());
+            let methods: Vec<usize> =
+                (0..called.methods().len()).filter(|it| called.is_callable(*it, near)).collect();
+            let Some(&method) = rng.pick(&methods).filter(|_| called.name() != patch.name()) else {
+                continue;
+            };
+            let method = &called.methods()[method];
+            let (name, descriptor) = called.signature(method);
+            let is_static = method.flags & test_utils::patch::STATIC != 0;
+            let call = Insertion::Call { class: called.name(), name, descriptor, is_static };
+            return patch.insert(caller, call).map(|()| number);
+        }
+        None
+    }
+
+    /// Adds a method that overrides one of the nearest superclass that has one, as far as classes are edited; or one of
+    /// `java/lang/Object`.
+    fn overriding(&self, patch: &mut Patch) -> Option<()> {
+        let own: Vec<(Vec<u8>, Vec<u8>)> = patch
+            .methods()
+            .iter()
+            .map(|it| patch.signature(it))
+            .map(|it| (it.0.to_vec(), it.1.to_vec()))
+            .collect();
+        let is_new = |it: (&[u8], &[u8])| !own.iter().any(|own| (own.0.as_slice(), own.1.as_slice()) == it);
+        let body = if patch.flags() & INTERFACE != 0 { ABSTRACT } else { 0 };
+        let mut above = patch.super_name().to_vec();
+        while let Some(class) = self.numbers.get(&above).and_then(|it| Patch::read(self.classes[*it])) {
+            if above == b"java/lang/Object" {
+                break;
+            }
+            for (i, it) in class.methods().iter().enumerate() {
+                let (name, descriptor) = class.signature(it);
+                if class.is_overridable(i) && is_new((name, descriptor)) {
+                    // As visible as it was, and a body of its own.
+                    return patch.add_method(it.flags & 0x0005 | body, name, descriptor);
+                }
+            }
+            above = class.super_name().to_vec();
+        }
+        let &(name, descriptor) = OF_OBJECT.iter().find(|it| is_new(**it))?;
+        patch.add_method(0x0001 | body, name, descriptor)
+    }
+}
+
+/// Changes a constant of a body, or the file alone if no body has one.
+fn change(patch: &mut Patch, rng: &mut Rng) -> Option<()> {
+    let constants: Vec<(usize, usize)> = (0..patch.methods().len())
+        .flat_map(|method| patch.constants(method).into_iter().map(move |pc| (method, pc)))
+        .collect();
+    match rng.pick(&constants) {
+        Some(&(method, pc)) => patch.change_constant(method, pc),
+        None => patch.touch(),
+    }
+}
+
+fn package(class: &[u8]) -> &[u8] {
+    class.iter().rposition(|it| *it == b'/').map_or(&[], |end| &class[..end])
+}

@@ -1,0 +1,287 @@
+//! What it takes to keep answers current, for `cargo xtask bench`, which builds it with `--release`.
+//!
+//! - `ajar-edits edits N N_MOST N_REST APP [jdk|lib REST]` reads two blobs of `ajar-bench`: an application, and what it
+//!   stands on. It makes N edits of classes of the application that are drawn uniformly, N_MOST of the ten that most others
+//!   of it name, and N_REST of the rest. After each it asks what the methods of the class and of the classes that call it let
+//!   out. Each edit changes the original class, or brings it back, so that the program does not drift. What it prints is a
+//!   table: group, kind of edit, how many, and nanoseconds of CPU of its thread at p50, p99 and most. Kind `stages` has p50
+//!   by the clock of reading, changing, making ready to ask and asking; kind `ways` how many edits changed nothing that others
+//!   see of the class, how many were taken in, and for how many the program was joined anew; kind `edit`, a line for each,
+//!   the time until all methods of the application were asked, and how many sets changed.
+//! - `ajar-edits watch AJAR JDK APP FOLDER N` writes the application into a folder and lets `ajar watch throws` keep an answer
+//!   about it; then N times changes a class file, and a jar of 60 MB with the same classes. It prints nanoseconds by the clock
+//!   until the line about the cycle is there.
+//!
+//! Every hundredth edit the answers are compared with those of a program that is made from nothing.
+
+mod clock;
+mod current;
+mod edits;
+mod watch;
+
+use std::collections::{HashMap, HashSet};
+
+use anyhow::{Context, Result, bail, ensure};
+use ide::{MethodId, Role};
+use test_utils::patch::Patch;
+use test_utils::rng::Rng;
+
+use current::{Cost, Current, Way, methods};
+use edits::{Drawing, Edit, Kind, Now};
+
+/// The seed of all that is drawn.
+const SEED: u64 = 17;
+
+/// How often, in edits, the answers are compared with those of a program that is made from nothing.
+const CHECK_EACH: usize = 100;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["edits", n, n_most, n_rest, app, rest @ ..] => {
+            let counts = [n.parse()?, n_most.parse()?, n_rest.parse()?];
+            let rest = match rest {
+                [] => None,
+                ["jdk", blob] => Some((*blob, Role::Jdk)),
+                ["lib", blob] => Some((*blob, Role::Lib)),
+                _ => bail!("what the application stands on is `jdk BLOB` or `lib BLOB`"),
+            };
+            edits(counts, app, rest)
+        }
+        ["watch", ajar, jdk, app, folder, n] => {
+            let app = std::fs::read(app).with_context(|| format!("cannot read {app}"))?;
+            watch::watch(ajar, jdk, &split(&app)?, folder.as_ref(), n.parse()?)
+        }
+        _ => {
+            bail!("usage: ajar-edits edits N N_MOST N_REST APP [jdk|lib REST] | watch AJAR JDK APP FOLDER N")
+        }
+    }
+}
+
+fn edits([n, n_most, n_rest]: [usize; 3], app: &str, rest: Option<(&str, Role)>) -> Result<()> {
+    let app = std::fs::read(app).with_context(|| format!("cannot read {app}"))?;
+    let (rest, role) = match rest {
+        Some((blob, role)) => (std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?, role),
+        None => (Vec::new(), Role::Lib),
+    };
+    let files = files(&[(&app, Role::App), (&rest, role)])?;
+    let n_app = files.iter().take_while(|it| it.role == Role::App && !it.is_module).count();
+    let n_classes = files.iter().take_while(|it| !it.is_module).count();
+    ensure!(n_app > 0, "the application has no class");
+    let bytes: Vec<&[u8]> = files.iter().map(|it| it.bytes).collect();
+    let inputs: Vec<(&[u8], Role)> = files.iter().map(|it| (it.bytes, it.role)).collect();
+    let mut run = Run {
+        program: Current::new(&inputs, n_app)?,
+        callers: callers(&bytes),
+        files: &bytes,
+        rng: Rng::new(SEED),
+    };
+    let (application, others) = (Part { first: 0, last: n_app }, Part { first: n_app, last: n_classes });
+    run.group("application", n, application, &Vec::from_iter(0..n_app))?;
+    run.group("most", n_most, application, &most_named(&bytes[..n_app]))?;
+    run.group("rest", n_rest, others, &Vec::from_iter(n_app..n_classes))?;
+    // The process ends here: giving the memory back piece by piece is no part of the question.
+    std::mem::forget(run);
+    Ok(())
+}
+
+/// A class file of the program.
+struct File<'a> {
+    bytes: &'a [u8],
+    role: Role,
+    is_module: bool,
+}
+
+/// The class files of some blobs: of two of one name the first, as it counts; modules, which nobody edits, behind all.
+fn files<'a>(blobs: &[(&'a [u8], Role)]) -> Result<Vec<File<'a>>> {
+    const MODULE: u16 = 0x8000;
+    let mut names = HashSet::new();
+    let mut acc = Vec::new();
+    for &(blob, role) in blobs {
+        for bytes in split(blob)? {
+            let Some(patch) = Patch::read(bytes) else { continue };
+            let is_module = patch.flags() & MODULE != 0;
+            if is_module || names.insert(patch.name().to_vec()) {
+                acc.push(File { bytes, role, is_module });
+            }
+        }
+    }
+    acc.sort_by_key(|it| it.is_module);
+    Ok(acc)
+}
+
+/// The classes of the program that call methods of each class, by its name.
+fn callers(files: &[&[u8]]) -> HashMap<Vec<u8>, Vec<usize>> {
+    let mut acc: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    for (number, bytes) in files.iter().enumerate() {
+        let Some(patch) = Patch::read(bytes) else { continue };
+        for class in patch.called_classes().collect::<HashSet<_>>() {
+            acc.entry(class.to_vec()).or_default().push(number);
+        }
+    }
+    acc
+}
+
+/// The ten classes that most others name.
+fn most_named(files: &[&[u8]]) -> Vec<usize> {
+    let patches: Vec<Patch> = files.iter().filter_map(|it| Patch::read(it)).collect();
+    let mut named: HashMap<&[u8], usize> = HashMap::new();
+    for patch in &patches {
+        for class in patch.named_classes().collect::<HashSet<_>>() {
+            *named.entry(class).or_default() += 1;
+        }
+    }
+    let mut numbers: Vec<usize> = (0..patches.len()).collect();
+    numbers.sort_by_key(|it| (std::cmp::Reverse(named.get(patches[*it].name()).copied()), *it));
+    numbers.truncate(10);
+    numbers
+}
+
+/// Classes by number. Only those of the part in which an edit is are asked and called.
+#[derive(Clone, Copy)]
+struct Part {
+    first: usize,
+    last: usize,
+}
+
+/// Edits of a program, one after the other.
+struct Run<'a> {
+    program: Current,
+    /// By name. Those that edits made to call something are among them ever after.
+    callers: HashMap<Vec<u8>, Vec<usize>>,
+    files: &'a [&'a [u8]],
+    rng: Rng,
+}
+
+/// A class that is not as it was: how it was edited, and where its twin is if it has one.
+struct Edited {
+    kind: Kind,
+    twin: Option<usize>,
+}
+
+impl Run<'_> {
+    /// Makes `n` edits of classes that are drawn from `among`, and prints what they take.
+    fn group(&mut self, group: &str, n: usize, part: Part, among: &[usize]) -> Result<()> {
+        if n == 0 {
+            return Ok(());
+        }
+        let drawing = Drawing::new(&self.files[part.first..part.last]);
+        let twins = self.program.reserve(Role::App, n);
+        let mut edited: HashMap<usize, Edited> = HashMap::new();
+        let mut costs = Vec::with_capacity(n);
+        while costs.len() < n {
+            let class = *self.rng.pick(among).context("a class to edit")?;
+            if !self.program.is_readable(class) {
+                continue;
+            }
+            costs.push(match edited.remove(&class) {
+                Some(it) => (it.kind, self.take_back(class, &it, part)?),
+                None => {
+                    let Some(edit) = drawing.edit(class - part.first, &mut self.rng) else { continue };
+                    let twin = matches!(edit.now, Now::Twin(_)).then_some(twins + costs.len());
+                    let cost = self.apply(class, &edit, twin, part)?;
+                    edited.insert(class, Edited { kind: edit.kind, twin });
+                    (edit.kind, cost)
+                }
+            });
+            if costs.len() % CHECK_EACH == 0 && costs.len() < n {
+                self.program.check(false)?;
+            }
+        }
+        // The next group begins with what this one did.
+        let mut left: Vec<(usize, Edited)> = edited.into_iter().collect();
+        left.sort_by_key(|it| it.0);
+        for (class, it) in left {
+            self.take_back(class, &it, part)?;
+        }
+        self.program.check(true)?;
+        print(group, &costs);
+        Ok(())
+    }
+
+    fn apply(&mut self, class: usize, edit: &Edit, twin: Option<usize>, part: Part) -> Result<Cost> {
+        let called = edit.calls.and_then(|it| Patch::read(self.files[part.first + it]));
+        if let Some(it) = called {
+            self.callers.entry(it.name().to_vec()).or_default().push(class);
+        }
+        match &edit.now {
+            Now::Gone => self.program.set(class, None, &self.concerned(class, &[], part)),
+            Now::Changed(bytes) => {
+                let asked = self.concerned(class, &methods(bytes)?, part);
+                self.program.set(class, Some(bytes), &asked)
+            }
+            Now::Twin(bytes) => {
+                // Nobody calls it yet.
+                let asked = methods(bytes)?;
+                self.program.set(twin.context("a place for it")?, Some(bytes), &asked)
+            }
+        }
+    }
+
+    fn take_back(&mut self, class: usize, edited: &Edited, part: Part) -> Result<Cost> {
+        match edited.twin {
+            Some(twin) => self.program.set(twin, None, &[]),
+            None => {
+                let asked = self.concerned(class, &[], part);
+                self.program.set(class, Some(self.files[class]), &asked)
+            }
+        }
+    }
+
+    /// The methods of a class, those that it got, and those of the classes that call it.
+    fn concerned(&self, class: usize, now: &[MethodId], part: Part) -> Vec<MethodId> {
+        let mut acc: HashSet<MethodId> = now.iter().chain(self.program.methods(class)).copied().collect();
+        let name = Patch::read(self.files[class]).map(|it| it.name().to_vec()).unwrap_or_default();
+        let callers = self.callers.get(&name).into_iter().flatten();
+        for caller in callers.filter(|it| (part.first..part.last).contains(it)) {
+            acc.extend(self.program.methods(*caller));
+        }
+        let mut acc: Vec<MethodId> = acc.into_iter().collect();
+        acc.sort_unstable();
+        acc
+    }
+}
+
+/// A line for each kind of edit, and what else is of interest.
+fn print(group: &str, costs: &[(Kind, Cost)]) {
+    line(group, "all", costs.iter().map(|it| it.1.time).collect());
+    for (kind, word) in Kind::ALL {
+        line(group, word, costs.iter().filter(|it| it.0 == kind).map(|it| it.1.time).collect());
+    }
+    let stages = [0, 1, 2, 3].map(|stage| at(costs.iter().map(|it| it.1.stages[stage]).collect(), 50));
+    println!("{group}\tstages\t{}", stages.map(|it| it.to_string()).join("\t"));
+    let ways = [Way::Unchanged, Way::TakenIn, Way::Rebuilt];
+    let ways = ways.map(|way| costs.iter().filter(|it| it.1.way == way).count());
+    println!("{group}\tways\t{}", ways.map(|it| it.to_string()).join("\t"));
+    for (_, it) in costs {
+        println!("{group}\tedit\t{}\t{}", it.all, it.changed);
+    }
+}
+
+fn line(group: &str, kind: &str, times: Vec<u64>) {
+    let n = times.len();
+    if n > 0 {
+        let [p50, p99, most] = [50, 99, 100].map(|it| at(times.clone(), it));
+        println!("{group}\t{kind}\t{n}\t{p50}\t{p99}\t{most}");
+    }
+}
+
+/// The least figure that so many of a hundred do not exceed.
+fn at(mut figures: Vec<u64>, percent: usize) -> u64 {
+    figures.sort_unstable();
+    let place = (figures.len() * percent).div_ceil(100);
+    figures.get(place.saturating_sub(1)).copied().unwrap_or(0)
+}
+
+/// The classes of a blob.
+fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
+    let mut classes = Vec::new();
+    while let Some((length, rest)) = blob.split_first_chunk() {
+        let length = u32::from_be_bytes(*length) as usize;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        classes.push(class);
+        blob = rest;
+    }
+    Ok(classes)
+}
