@@ -395,7 +395,7 @@ impl Workbench {
             let fewer = (self.n_edits / 5).max(1).to_string();
             let mut command = Command::new(&self.edits);
             command.args(["edits", &self.n_edits.to_string(), &fewer, &fewer]);
-            let table = Table::of(command.arg(jasmin).arg("jdk").arg(&jdk))?;
+            let table = Table::of(command.arg(jasmin).arg(&jdk))?;
             read(TIMES_PACED - TIMES_PACED / 2)?;
             let _ = self.edited.set((table, ASM_READ / middle(reads)));
         }

@@ -92,14 +92,8 @@ pub(crate) fn grown(root: &Path, out: &Path, ours: &Path, edits: &Path) -> Resul
     let (sample, _) = growth::sample(root, out, ours, growth::ONE_IN)?;
     let (all, _) = growth::sample(root, out, ours, 1)?;
     let n = EDITS_GROWN.to_string();
-    let run = |rest: Option<&Path>| {
-        let mut command = Command::new(edits);
-        command.args(["edits", &n, "0", "0"]).arg(&sample);
-        if let Some(it) = rest {
-            command.arg("lib").arg(it);
-        }
-        Table::of(&mut command)
-    };
+    let run =
+        |rest: Option<&Path>| Table::of(Command::new(edits).args(["grown", &n]).arg(&sample).args(rest));
     let (few, many) = (run(None)?, run(Some(&all))?);
     for it in [&sample, &all] {
         std::fs::remove_file(it)?;

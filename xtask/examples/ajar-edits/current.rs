@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use classfile::class::ClassFile;
-use ide::whole::{ClassRecord, Setup, Whole, read_class};
+use ide::whole::{ClassRecord, Setup, Whole, Work, read_class};
 use ide::{MethodId, Packages, Role, Scratch, Throws, WholeOptions, WorldKind};
 
 use crate::clock::cpu_time;
@@ -21,11 +21,13 @@ struct Class {
 /// The program.
 pub(crate) struct Current {
     classes: Vec<Class>,
-    /// The classes whose methods are all asked after each edit: the first ones.
-    n_asked: usize,
+    /// The application: the first ones.
+    n_app: usize,
+    /// Whether all its methods are asked after each edit.
+    ask_all: bool,
     whole: Whole,
     scratch: Scratch,
-    /// What those methods let out.
+    /// What they let out.
     answers: Vec<Option<Throws>>,
 }
 
@@ -45,9 +47,9 @@ pub(crate) struct Cost {
     pub(crate) way: Way,
     /// CPU time from the bytes to what the methods that were asked about let out.
     pub(crate) time: u64,
-    /// CPU time from the bytes to what all methods of the first classes let out.
+    /// CPU time from the bytes to what all methods of the application let out, if that is asked.
     pub(crate) all: u64,
-    /// How many sets changed; if the program was joined anew, of how many of those methods.
+    /// How many sets changed; if the program was joined anew, of how many methods of the application.
     pub(crate) changed: usize,
     /// By the clock: reading the class, changing the program, making ready to ask, asking.
     pub(crate) stages: [u64; 4],
@@ -81,8 +83,9 @@ pub(crate) fn methods(bytes: &[u8]) -> Result<Vec<MethodId>> {
 }
 
 impl Current {
-    /// A program of these classes, ready for changes. After each, what the methods of the first `n_asked` let out is asked.
-    pub(crate) fn new(files: &[(&[u8], Role)], n_asked: usize) -> Result<Self> {
+    /// A program of these classes, ready for changes. The first `n_app` are the application; `ask_all` says whether it is
+    /// wanted what its methods let out after each edit.
+    pub(crate) fn new(files: &[(&[u8], Role)], n_app: usize, ask_all: bool) -> Result<Self> {
         let mut scratch = Scratch::default();
         let mut classes = Vec::with_capacity(files.len());
         for (bytes, role) in files {
@@ -91,9 +94,9 @@ impl Current {
             classes.push(Class { role: *role, record, methods: methods(bytes).unwrap_or_default() });
         }
         let whole = joined(&classes)?;
-        let mut it = Current { classes, n_asked, whole, scratch, answers: Vec::new() };
+        let mut it = Current { classes, n_app, ask_all, whole, scratch, answers: Vec::new() };
         it.settle();
-        it.answers = it.asked();
+        it.answers = it.asked(&mut it.whole.work());
         Ok(it)
     }
 
@@ -103,10 +106,12 @@ impl Current {
         self.whole.take_changed();
     }
 
-    fn asked(&self) -> Vec<Option<Throws>> {
-        let mut work = self.whole.work();
-        let methods = self.classes.iter().take(self.n_asked).flat_map(|it| &it.methods);
-        methods.map(|it| self.whole.throws(&mut work, *it)).collect()
+    fn asked(&self, work: &mut Work) -> Vec<Option<Throws>> {
+        if !self.ask_all {
+            return Vec::new();
+        }
+        let methods = self.classes.iter().take(self.n_app).flat_map(|it| &it.methods);
+        methods.map(|it| self.whole.throws(work, *it)).collect()
     }
 
     /// Places for classes that are not there yet, behind all others; the number of the first.
@@ -162,7 +167,7 @@ impl Current {
         stages[3] = clock.elapsed().as_nanos() as u64;
         let time = cpu_time()? - start - untimed;
         let before_all = cpu_time()?;
-        let answers = self.asked();
+        let answers = self.asked(&mut work);
         let all = time + cpu_time()? - before_all;
         let other = answers.iter().zip(&self.answers).filter(|it| it.0 != it.1).count();
         self.answers = answers;
@@ -173,12 +178,12 @@ impl Current {
         Ok(Cost { way, time, all, changed, stages })
     }
 
-    /// Fails if a program that is made from nothing says something else of the methods that are asked after each edit; with
+    /// Fails if a program that is made from nothing says something else of the methods of the application; with
     /// `everything`, of any.
     pub(crate) fn check(&self, everything: bool) -> Result<()> {
         let fresh = joined(&self.classes)?;
         let (mut ours, mut theirs) = (self.whole.work(), fresh.work());
-        let n = if everything { self.classes.len() } else { self.n_asked };
+        let n = if everything { self.classes.len() } else { self.n_app };
         let mut known = 0;
         for method in self.classes.iter().take(n).flat_map(|it| &it.methods) {
             let (kept, made) = (self.whole.throws(&mut ours, *method), fresh.throws(&mut theirs, *method));

@@ -1,6 +1,6 @@
 //! What it takes to keep answers current, for `cargo xtask bench`, which builds it with `--release`.
 //!
-//! - `ajar-edits edits N N_MOST N_REST APP [jdk|lib REST]` reads two blobs of `ajar-bench`: an application, and what it
+//! - `ajar-edits edits N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and what it
 //!   stands on. It makes N edits of classes of the application that are drawn uniformly, N_MOST of the ten that most others
 //!   of it name, and N_REST of the rest. After each it asks what the methods of the class and of the classes that call it let
 //!   out. Each edit changes the original class, or brings it back, so that the program does not drift. What it prints is a
@@ -8,6 +8,8 @@
 //!   by the clock of reading, changing, making ready to ask and asking; kind `ways` how many edits changed nothing that others
 //!   see of the class, how many were taken in, and for how many the program was joined anew; kind `edit`, a line for each,
 //!   the time until all methods of the application were asked, and how many sets changed.
+//! - `ajar-edits grown N APP [REST]` makes N edits of classes of a blob in a program of it, or of it and another one that
+//!   holds more; all of the application is not asked then.
 //! - `ajar-edits watch AJAR JDK APP FOLDER N` writes the application into a folder and lets `ajar watch throws` keep an answer
 //!   about it; then N times changes a class file, and a jar of 60 MB with the same classes. It prints nanoseconds by the clock
 //!   until the line about the cycle is there.
@@ -39,27 +41,26 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["edits", n, n_most, n_rest, app, rest @ ..] => {
+        ["edits", n, n_most, n_rest, app, jdk] => {
             let counts = [n.parse()?, n_most.parse()?, n_rest.parse()?];
-            let rest = match rest {
-                [] => None,
-                ["jdk", blob] => Some((*blob, Role::Jdk)),
-                ["lib", blob] => Some((*blob, Role::Lib)),
-                _ => bail!("what the application stands on is `jdk BLOB` or `lib BLOB`"),
-            };
-            edits(counts, app, rest)
+            edits(counts, app, Some((jdk, Role::Jdk)), true)
         }
+        ["grown", n, app] => edits([n.parse()?, 0, 0], app, None, false),
+        ["grown", n, app, rest] => edits([n.parse()?, 0, 0], app, Some((rest, Role::Lib)), false),
         ["watch", ajar, jdk, app, folder, n] => {
             let app = std::fs::read(app).with_context(|| format!("cannot read {app}"))?;
             watch::watch(ajar, jdk, &split(&app)?, folder.as_ref(), n.parse()?)
         }
         _ => {
-            bail!("usage: ajar-edits edits N N_MOST N_REST APP [jdk|lib REST] | watch AJAR JDK APP FOLDER N")
+            bail!(
+                "usage: ajar-edits edits N N_MOST N_REST APP JDK | grown N APP [REST] | watch AJAR JDK APP FOLDER N"
+            )
         }
     }
 }
 
-fn edits([n, n_most, n_rest]: [usize; 3], app: &str, rest: Option<(&str, Role)>) -> Result<()> {
+fn edits(counts: [usize; 3], app: &str, rest: Option<(&str, Role)>, ask_all: bool) -> Result<()> {
+    let [n, n_most, n_rest] = counts;
     let app = std::fs::read(app).with_context(|| format!("cannot read {app}"))?;
     let (rest, role) = match rest {
         Some((blob, role)) => (std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?, role),
@@ -72,7 +73,7 @@ fn edits([n, n_most, n_rest]: [usize; 3], app: &str, rest: Option<(&str, Role)>)
     let bytes: Vec<&[u8]> = files.iter().map(|it| it.bytes).collect();
     let inputs: Vec<(&[u8], Role)> = files.iter().map(|it| (it.bytes, it.role)).collect();
     let mut run = Run {
-        program: Current::new(&inputs, n_app)?,
+        program: Current::new(&inputs, n_app, ask_all)?,
         callers: callers(&bytes),
         files: &bytes,
         rng: Rng::new(SEED),
