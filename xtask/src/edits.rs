@@ -12,7 +12,7 @@ use crate::growth;
 pub(crate) const EDITS: u32 = 1000;
 
 /// How many edits show how cost grows: the program is joined anew for some, and that of the large tier takes long.
-const EDITS_GROWN: u32 = 100;
+const EDITS_GROWN: u32 = 50;
 
 /// Milliseconds at the pace of the machine on which the targets were set that an edit may take for each set that it changes.
 const FOR_A_SET: f64 = 0.004;
