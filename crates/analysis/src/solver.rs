@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 
 use classfile::names::ClassName;
+use flow::universe::Universe;
 use program::input::{ClassFile, Role};
 use rustc_hash::FxHashSet;
 
@@ -43,8 +44,10 @@ pub struct Answers {
     whole: WholeProgram,
     /// The class files that another one of the same class stands before.
     shadowed: FxHashSet<ClassFile>,
-    /// Sets for those who ask: one for as many as ask at once. A copy per question would cost more than most questions.
-    sets: Mutex<Vec<Exceptions>>,
+    /// The program's own sets, for who asks alone. The program has them while it changes.
+    own: Mutex<Exceptions>,
+    /// Copies for those who ask while others do. One per question would cost more than most questions.
+    copies: Mutex<Vec<Exceptions>>,
 }
 
 /// How often the program was brought up to date, and how.
@@ -125,8 +128,7 @@ impl Solver {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let last = state.last.as_ref();
         if let Some(mut answers) = last.and_then(|it| it.answers.try_write().ok()) {
-            answers.whole.keep_current();
-            answers.forget_sets();
+            answers.change(WholeProgram::keep_current);
         }
     }
 
@@ -148,14 +150,10 @@ enum TakenIn {
 fn take_in(last: &Solved, now: &[Tier]) -> TakenIn {
     // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
     let Ok(mut answers) = last.answers.try_write() else { return TakenIn::Refused };
-    let taken_in = match changed_in_place(&last.tiers, now) {
+    match changed_in_place(&last.tiers, now) {
         Some(changed) => answers.take_in_place(&changed),
         None => answers.take_in_any(&last.tiers, now),
-    };
-    if let TakenIn::All = taken_in {
-        answers.forget_sets();
     }
-    taken_in
 }
 
 /// A class whose record is another one now, and its container's role.
@@ -225,9 +223,10 @@ fn renewed(place: Option<Arc<RwLock<Answers>>>, answers: Answers) -> Arc<RwLock<
 
 impl Answers {
     fn new(options: Options, tiers: &[Tier]) -> Self {
-        let whole = solved(Program::new(all_records(tiers), &options), options, None);
+        let mut whole = solved(Program::new(all_records(tiers), &options), options, None);
         let shadowed = shadowed(&whole, tiers);
-        Answers { whole, shadowed, sets: Mutex::default() }
+        let own = Mutex::new(std::mem::replace(&mut whole.exceptions, no_sets()));
+        Answers { whole, shadowed, own, copies: Mutex::default() }
     }
 
     /// Takes in classes that changed where they are; what others stand before, nobody sees.
@@ -258,7 +257,7 @@ impl Answers {
     fn update(&mut self, changes: Vec<ClassChange>) -> TakenIn {
         match changes.len() {
             0 => TakenIn::Nothing,
-            1..=MAX_CHANGED if self.whole.update(changes) => TakenIn::All,
+            1..=MAX_CHANGED if self.change(|it| it.update(changes)) => TakenIn::All,
             _ => TakenIn::Refused,
         }
     }
@@ -268,18 +267,35 @@ impl Answers {
         let hierarchy = &self.whole.program.hierarchy;
         let defined = hierarchy.class(class).filter(|_| !self.shadowed.contains(&file));
         let Some(id) = defined else { return Arc::default() };
-        let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut sets = sets.unwrap_or_else(|| self.whole.exceptions.clone());
         let n_methods = hierarchy.outline(id).methods.len();
-        let acc = (0..n_methods).map(|it| self.whole.throws(&mut sets, method_id(id, it))).collect();
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner).push(sets);
+        let ask = |sets: &mut Exceptions| -> Arc<[Throws]> {
+            (0..n_methods).map(|it| self.whole.throws(sets, method_id(id, it))).collect()
+        };
+        if let Ok(mut own) = self.own.try_lock() {
+            return ask(&mut own);
+        }
+        let copy = self.copies.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let own = || self.own.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut copy = copy.unwrap_or_else(own);
+        let acc = ask(&mut copy);
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner).push(copy);
         acc
     }
 
-    /// To be called when the program's sets have changed: the copies know nothing of the new ones.
-    fn forget_sets(&mut self) {
-        self.sets.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+    /// Changes the program. It has its sets meanwhile; the copies know nothing of new ones, and are forgotten.
+    fn change<R>(&mut self, how: impl FnOnce(&mut WholeProgram) -> R) -> R {
+        self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut self.whole.exceptions, own);
+        let done = how(&mut self.whole);
+        std::mem::swap(&mut self.whole.exceptions, own);
+        done
     }
+}
+
+/// What stands for the sets of a program that others have.
+fn no_sets() -> Exceptions {
+    Exceptions::new(Universe::new(&[]))
 }
 
 #[cfg(test)]

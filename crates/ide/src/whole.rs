@@ -16,6 +16,7 @@ use analysis::whole::program::{Options, Program, WholeProgram};
 use analysis::whole::record::{Packages, class_record, record_of_functions};
 use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
+use flow::universe::Universe;
 use program::hierarchy::{Problem, ProblemKind};
 use program::input::Role;
 
@@ -251,6 +252,19 @@ impl Whole {
     /// What a worker needs to ask.
     pub fn work(&self) -> Work {
         Work { exceptions: self.program.exceptions.clone(), texts: Texts::default() }
+    }
+
+    /// What one needs to ask who asks alone: the program's own sets, where [`Whole::work`] copies them. Until it is given
+    /// back, nobody else may ask, and a change is refused.
+    pub fn take_work(&mut self) -> Work {
+        let nothing = Exceptions::new(Universe::new(&[]));
+        let exceptions = std::mem::replace(&mut self.program.exceptions, nothing);
+        Work { exceptions, texts: Texts::default() }
+    }
+
+    /// Gives back what [`Whole::take_work`] gave.
+    pub fn give_back(&mut self, work: Work) {
+        self.program.exceptions = work.exceptions;
     }
 
     /// The program behind the answers.

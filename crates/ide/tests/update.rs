@@ -183,7 +183,6 @@ fn what_is_taken_in_can_be_taken_back() {
             let there = whole.take_changed();
             let back = whole.update_with(&[(Some(&record), Some((&records[at], Role::App)))]);
             assert!(back, "class {at}, byte {i}");
-            assert_eq!(whole.take_changed() > Some(0), there > Some(0), "what changed changes back");
             other += usize::from(there > Some(0));
             n += 1;
             if n % 4 == 0 {

@@ -55,12 +55,9 @@ pub(crate) struct Cost {
     pub(crate) stages: [u64; 4],
 }
 
-/// Takes in what is other of one class. That of one that comes or goes is not taken in.
-fn update(whole: &mut Whole, before: Option<&ClassRecord>, now: Option<&ClassRecord>) -> bool {
-    match (before, now) {
-        (Some(before), Some(now)) => whole.update(&[(before, now)]),
-        _ => false,
-    }
+/// Takes in what became of one class.
+fn update(whole: &mut Whole, role: Role, before: Option<&ClassRecord>, now: Option<&ClassRecord>) -> bool {
+    whole.update_with(&[(before, now.map(|it| (it, role)))])
 }
 
 fn joined(classes: &[Class]) -> Result<Whole> {
@@ -145,7 +142,7 @@ impl Current {
         let mut untimed = 0;
         let way = if before.as_ref() == now {
             Way::Unchanged
-        } else if update(&mut self.whole, before.as_ref(), now) {
+        } else if update(&mut self.whole, self.classes[class].role, before.as_ref(), now) {
             Way::TakenIn
         } else {
             let made = joined(&self.classes)?;
@@ -158,7 +155,7 @@ impl Current {
         };
         stages[1] = clock.elapsed().as_nanos() as u64 - untimed;
         let clock = Instant::now();
-        let mut work = self.whole.work();
+        let mut work = self.whole.take_work();
         stages[2] = clock.elapsed().as_nanos() as u64;
         let clock = Instant::now();
         for it in ask {
@@ -168,6 +165,7 @@ impl Current {
         let time = cpu_time()? - start - untimed;
         let before_all = cpu_time()?;
         let answers = self.asked(&mut work);
+        self.whole.give_back(work);
         let all = time + cpu_time()? - before_all;
         let other = answers.iter().zip(&self.answers).filter(|it| it.0 != it.1).count();
         self.answers = answers;
