@@ -6,20 +6,87 @@ use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashMap;
 
-use super::{ClassId, Hierarchy, Input, Members, Surroundings, slice};
+use super::{ClassId, Hierarchy, Input, Link, Members, Surroundings, slice};
 use crate::input::Role;
 use crate::outline::Outline;
 
 /// `ACC_FINAL`, `ACC_INTERFACE`, `ACC_ABSTRACT` (JVMS §4.1): nothing is below it, and nothing is made of it.
 const VACANT: Flags = Flags(0x0610);
 
+/// Who says something of classes that need not be there, by the names of these. Numbers that are vacant may stand in it.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    /// The classes that list a name as a nest member, or permit it.
+    pub(super) listing: FxHashMap<ClassName, Vec<ClassId>>,
+    /// The classes of a nest, by its host.
+    pub(super) nests: FxHashMap<ClassName, Vec<ClassId>>,
+    /// The classes that name an absent one as a supertype.
+    pub(super) outside: FxHashMap<ClassName, Vec<ClassId>>,
+}
+
+impl Lists {
+    fn add(&mut self, hierarchy: &Hierarchy, class: ClassId) {
+        let outline = hierarchy.outline(class);
+        for &it in outline.nest_members.iter().chain(outline.permitted.iter().flatten()) {
+            self.listing.entry(it).or_default().push(class);
+        }
+        if let Some(host) = outline.nest_host {
+            self.nests.entry(host).or_default().push(class);
+        }
+        self.add_outside(hierarchy, class);
+    }
+
+    fn add_outside(&mut self, hierarchy: &Hierarchy, class: ClassId) {
+        for link in hierarchy.links(class) {
+            if let Link::Outside(name) = link {
+                let known = self.outside.entry(*name).or_default();
+                if !known.contains(&class) {
+                    known.push(class);
+                }
+            }
+        }
+    }
+}
+
 impl Hierarchy {
     /// The hierarchy without the classes `gone`, and with those of `come` behind all others. The numbers of classes that are
     /// gone stay vacant: by such a number there is an interface without members that no name leads to. `None` if a class
     /// that comes has the name of one that is there.
     ///
-    /// Names are looked up, supertypes collected and children listed anew, as in [`Hierarchy::new`]; what is declared is not.
+    /// Costs what is above and below these classes, and a copy; `lists` are those of this hierarchy, and become those of the
+    /// new one.
     pub fn edited(
+        &self,
+        gone: &[ClassId],
+        come: &[(Arc<Outline>, Role)],
+        surroundings: &Surroundings,
+        lists: &mut Lists,
+    ) -> Option<Hierarchy> {
+        let new = match self.patched(gone, come, surroundings, lists) {
+            Some(it) => {
+                debug_assert!(
+                    self.joined_again(gone, come, surroundings).is_some_and(|other| it.says_the_same(&other)),
+                    "what is patched is what is joined anew"
+                );
+                it
+            }
+            None => self.joined_again(gone, come, surroundings)?,
+        };
+        for it in new.ids().skip(self.len()) {
+            lists.add(&new, it);
+        }
+        // Links that were there may lead out now.
+        for &it in gone {
+            for &child in self.children(it) {
+                lists.add_outside(&new, child);
+            }
+        }
+        Some(new)
+    }
+
+    /// As [`Hierarchy::edited`]: names are looked up, supertypes collected and children listed anew, as in [`Hierarchy::new`];
+    /// what is declared is not.
+    fn joined_again(
         &self,
         gone: &[ClassId],
         come: &[(Arc<Outline>, Role)],
@@ -38,25 +105,52 @@ impl Hierarchy {
                 return None;
             }
         }
-        let (mut methods, mut fields) = (self.methods.clone(), self.fields.clone());
-        gone.iter().for_each(|&it| {
-            methods.forget(it);
-            fields.forget(it);
-        });
-        for (id, (outline, _)) in (self.classes.len() as u32..).map(ClassId).zip(come) {
-            methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
-            fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
-        }
+        let members = self.edited_members(gone, come);
         let inputs: Vec<Input<'_>> =
             inputs.iter().map(|(outline, role)| Input { outline, role: *role }).collect();
         let problems = Vec::new();
         let how = (&*surroundings.modules, &surroundings.options);
-        Some(Hierarchy::joined(&inputs, (by_name, problems), (methods, fields), how, Some(self)))
+        Some(Hierarchy::joined(&inputs, (by_name, problems), members, how, Some(self)))
+    }
+
+    pub(super) fn edited_members(
+        &self,
+        gone: &[ClassId],
+        come: &[(Arc<Outline>, Role)],
+    ) -> (Members, Members) {
+        let (mut methods, mut fields) = (self.methods.clone(), self.fields.clone());
+        for &it in gone {
+            methods.forget(it);
+            fields.forget(it);
+        }
+        for (id, (outline, _)) in (self.classes.len() as u32..).map(ClassId).zip(come) {
+            methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
+            fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
+        }
+        (methods, fields)
+    }
+
+    /// The lists that [`Hierarchy::edited`] needs.
+    pub fn lists(&self) -> Lists {
+        let mut acc = Lists::default();
+        self.ids().for_each(|it| acc.add(self, it));
+        acc
     }
 
     /// Whether the number is that of a class that is gone.
     pub fn is_vacant(&self, class: ClassId) -> bool {
         is_vacant_outline(self.outline(class))
+    }
+
+    /// Whether two hierarchies of the same classes with the same numbers say the same.
+    fn says_the_same(&self, other: &Hierarchy) -> bool {
+        let vacant = |it: &ClassId| self.is_vacant(*it) && other.is_vacant(*it);
+        self.by_name == other.by_name
+            && self.problems == other.problems
+            && self.names_outside == other.names_outside
+            && self.with_other_supers(other).iter().all(vacant)
+            && self.open_otherwise(other).is_empty()
+            && self.ids().all(|it| self.children(it) == other.children(it))
     }
 
     /// The classes of both hierarchies, of which one is an edited other, whose supertypes are not the same in both: by
@@ -86,12 +180,13 @@ impl Hierarchy {
                 .map(|it| (it.package, it.module, it.nameable, it.extensible, it.nameable_below, it.witness))
         };
         let n = self.len().min(other.len());
-        (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new).collect()
+        let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new);
+        other_open.filter(|&it| !self.is_vacant(it) && !other.is_vacant(it)).collect()
     }
 }
 
 /// What stands at a number that is vacant. No class file can have its name: a zero byte is no modified UTF-8 (JVMS §4.4.7).
-fn vacant(class: ClassId) -> Outline {
+pub(super) fn vacant(class: ClassId) -> Outline {
     let name = [&[0], class.index().to_string().as_bytes()].concat();
     Outline {
         class: ClassName::new(&name),
@@ -108,7 +203,7 @@ fn vacant(class: ClassId) -> Outline {
     }
 }
 
-fn is_vacant_outline(outline: &Outline) -> bool {
+pub(super) fn is_vacant_outline(outline: &Outline) -> bool {
     outline.class.bytes().first() == Some(&0)
 }
 

@@ -247,22 +247,9 @@ impl Shape {
 
     /// Notes by which names the chain of the class leaves the known world.
     fn leave(&mut self, class: usize, object: ClassName) {
-        let (mut outside, mut outside_class): (Option<ClassName>, Option<ClassName>) = (None, None);
-        for (idx, link) in self.links_of(class).iter().enumerate() {
-            let (any, by_class) = match link {
-                Link::Present(it) => (self.outside[it.index()], self.outside_class[it.index()]),
-                Link::Outside(name) => {
-                    let name = is_outside(*link, object).then_some(*name);
-                    (name, name)
-                }
-            };
-            outside = outside.into_iter().chain(any).min_by_key(|it| it.bytes());
-            if idx == 0 && self.has_super[class] {
-                outside_class = by_class;
-            }
-        }
-        self.outside[class] = outside;
-        self.outside_class[class] = outside_class;
+        let above = |it: ClassId| (self.outside[it.index()], self.outside_class[it.index()]);
+        let ways = ways_out(self.links_of(class), self.has_super[class], object, above);
+        (self.outside[class], self.outside_class[class]) = ways;
     }
 
     /// The classes, with nothing said yet of what may be below them.
@@ -282,32 +269,63 @@ impl Shape {
             extensible: false,
             nameable_below: false,
             witness: None,
+            distance: u32::MAX,
         };
         inputs.iter().enumerate().map(class).collect()
     }
 }
 
+/// By which names the chain of a class with these links leaves the known world, and by which by superclasses alone; `above` says
+/// the same of its present supertypes.
+pub(super) fn ways_out(
+    links: &[Link],
+    has_super: bool,
+    object: ClassName,
+    above: impl Fn(ClassId) -> (Option<ClassName>, Option<ClassName>),
+) -> (Option<ClassName>, Option<ClassName>) {
+    let (mut outside, mut outside_class): (Option<ClassName>, Option<ClassName>) = (None, None);
+    for (idx, link) in links.iter().enumerate() {
+        let (any, by_class) = match link {
+            Link::Present(it) => above(*it),
+            Link::Outside(name) => {
+                let name = is_outside(*link, object).then_some(*name);
+                (name, name)
+            }
+        };
+        outside = outside.into_iter().chain(any).min_by_key(|it| it.bytes());
+        if idx == 0 && has_super {
+            outside_class = by_class;
+        }
+    }
+    (outside, outside_class)
+}
+
 /// Reports the links for which the JVM refuses to load a class (JVMS §5.3.5).
 pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for it in classes {
-        for (idx, link) in slice(links, &it.links).iter().enumerate() {
-            let Link::Present(parent) = *link else { continue };
-            let (parent, class) = (&classes[parent.index()].outline, it.outline.class);
-            let mut refuse = |kind| problems.push(Problem { class, kind, other: parent.class });
-            if it.has_super && idx == 0 {
-                if parent.flags.is_interface() {
-                    refuse(ProblemKind::InterfaceAsSuperclass);
-                } else if parent.flags.is_final() {
-                    refuse(ProblemKind::FinalSuperclass);
-                }
-            } else if !parent.flags.is_interface() {
-                refuse(ProblemKind::ClassAsInterface);
+        refused_of(it, classes, links, problems);
+    }
+}
+
+/// The same of one class.
+pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
+    for (idx, link) in slice(links, &it.links).iter().enumerate() {
+        let Link::Present(parent) = *link else { continue };
+        let (parent, class) = (&classes[parent.index()].outline, it.outline.class);
+        let mut refuse = |kind| problems.push(Problem { class, kind, other: parent.class });
+        if it.has_super && idx == 0 {
+            if parent.flags.is_interface() {
+                refuse(ProblemKind::InterfaceAsSuperclass);
+            } else if parent.flags.is_final() {
+                refuse(ProblemKind::FinalSuperclass);
             }
-            // HotSpot also wants a subclass from another package to be public (`has_as_permitted_subclass`).
-            let fits = it.outline.flags.is_public() || parent.class.package() == class.package();
-            if permitted(parent).is_some_and(|permitted| !permitted.contains(&class) || !fits) {
-                refuse(ProblemKind::NotPermitted);
-            }
+        } else if !parent.flags.is_interface() {
+            refuse(ProblemKind::ClassAsInterface);
+        }
+        // HotSpot also wants a subclass from another package to be public (`has_as_permitted_subclass`).
+        let fits = it.outline.flags.is_public() || parent.class.package() == class.package();
+        if permitted(parent).is_some_and(|permitted| !permitted.contains(&class) || !fits) {
+            refuse(ProblemKind::NotPermitted);
         }
     }
 }

@@ -8,9 +8,10 @@
 //! The members of the classes are resolved in [`crate::members`]; this room knows no method body.
 
 mod below;
-mod edited;
+pub mod edited;
 mod links;
 mod open;
+mod patched;
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -160,7 +161,7 @@ pub(crate) enum Package {
     Closed,
 }
 
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Class {
     outline: Arc<Outline>,
     role: Role,
@@ -181,8 +182,9 @@ struct Class {
     extensible: bool,
     /// Whether some known subtype is nameable.
     nameable_below: bool,
-    /// The nearest known subtype that is extensible.
+    /// The nearest known subtype that is extensible, and how many links it is away.
     witness: Option<ClassId>,
+    distance: u32,
 }
 
 /// The classes of a program by name and by supertype.

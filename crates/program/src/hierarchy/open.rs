@@ -37,32 +37,45 @@ pub(super) fn fill(
             (classes[i].nameable, classes[i].extensible) = (before.nameable, before.extensible);
             continue;
         }
-        let nameable = is_nameable(&classes[i], by_name);
-        let constructible = is_constructible(&classes[i], classes, by_name);
-        (classes[i].nameable, classes[i].extensible) = (nameable, nameable && constructible);
+        let extended = may_be_extended(&classes[i], classes, by_name);
+        (classes[i].nameable, classes[i].extensible) = extended;
     }
-    // The nearest extensible class by its distance; ties by text.
-    let mut distance = vec![u32::MAX; classes.len()];
     for &class in shape.order.iter().rev() {
-        let it = &classes[class.index()];
-        let (mut witness, mut far, mut nameable) = (None, u32::MAX, it.nameable);
-        if it.extensible {
-            (witness, far) = (Some(class), 0);
-        }
-        for child in slice(&shape.children, &it.children) {
-            let below = &classes[child.index()];
-            nameable |= below.nameable_below;
-            let Some(id) = below.witness else { continue };
-            let text = |id: ClassId| classes[id.index()].outline.class.bytes();
-            let there = distance[child.index()].saturating_add(1);
-            if witness.is_none_or(|old| (there, text(id)) < (far, text(old))) {
-                (witness, far) = (Some(id), there);
-            }
-        }
-        distance[class.index()] = far;
+        let below = nearest(class, classes, &shape.children);
         let it = &mut classes[class.index()];
-        (it.witness, it.nameable_below) = (witness, nameable);
+        (it.witness, it.distance, it.nameable_below) = below;
     }
+}
+
+/// What may be below a class: the nearest extensible class by its distance, of those of one distance the first by text; and
+/// whether anything below can be named. That is known of its children.
+pub(super) fn nearest(
+    class: ClassId,
+    classes: &[Class],
+    children: &[ClassId],
+) -> (Option<ClassId>, u32, bool) {
+    let it = &classes[class.index()];
+    let (mut witness, mut far, mut nameable) = (None, u32::MAX, it.nameable);
+    if it.extensible {
+        (witness, far) = (Some(class), 0);
+    }
+    for child in slice(children, &it.children) {
+        let below = &classes[child.index()];
+        nameable |= below.nameable_below;
+        let Some(id) = below.witness else { continue };
+        let text = |id: ClassId| classes[id.index()].outline.class.bytes();
+        let there = below.distance.saturating_add(1);
+        if witness.is_none_or(|old| (there, text(id)) < (far, text(old))) {
+            (witness, far) = (Some(id), there);
+        }
+    }
+    (witness, far, nameable)
+}
+
+/// Whether an absent class may name a class as a direct supertype, and whether it may have instances then.
+pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName) -> (bool, bool) {
+    let nameable = is_nameable(class, by_name);
+    (nameable, nameable && is_constructible(class, classes, by_name))
 }
 
 impl Hierarchy {
@@ -137,7 +150,7 @@ impl Hierarchy {
 }
 
 /// The packages of the JDK image, and of others those that are complete.
-struct Packages<'a> {
+pub(super) struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,
     add_exports: &'a [Name],
@@ -145,7 +158,7 @@ struct Packages<'a> {
 }
 
 impl<'a> Packages<'a> {
-    fn new(modules: &[Module], options: &'a Options) -> Packages<'a> {
+    pub(super) fn new(modules: &'a [Module], options: &'a Options) -> Packages<'a> {
         // JEP 261: up to Java 15 code on the class path may use what was there before modules. An open module
         // that does not list its packages opens we know not what.
         let strict = options.platform_release.is_some_and(|it| it >= 16)
@@ -157,7 +170,7 @@ impl<'a> Packages<'a> {
         Packages { image: !modules.is_empty(), exports, add_exports: &options.add_exports, owners }
     }
 
-    fn of(&self, role: Role, class: ClassName) -> Package {
+    pub(super) fn of(&self, role: Role, class: ClassName) -> Package {
         if role != Role::Jdk {
             return match self.owners.get(class.package()) {
                 None => Package::Free,
@@ -172,7 +185,7 @@ impl<'a> Packages<'a> {
         }
     }
 
-    fn module(&self, role: Role, class: ClassName) -> Option<u32> {
+    pub(super) fn module(&self, role: Role, class: ClassName) -> Option<u32> {
         match self.owners.get(class.package()) {
             Some(Owner::Module { module, .. }) if role != Role::Jdk => Some(*module),
             _ => None,

@@ -5,6 +5,7 @@ pub(super) mod mentions;
 use std::sync::Arc;
 
 use program::hierarchy::ClassId;
+use program::hierarchy::edited::Lists;
 use program::input::Role;
 use program::members::MethodId;
 use program::outline::Outline;
@@ -34,6 +35,8 @@ pub(super) struct Made {
 #[derive(Default)]
 pub(super) struct Edits {
     pub(super) mentions: Mentions,
+    /// What editing the hierarchy needs.
+    pub(super) lists: Lists,
     /// The function objects of each class.
     pub(super) functions: FxHashMap<ClassId, Vec<FunctionSiteId>>,
     /// Those that are gone with their classes.

@@ -57,7 +57,8 @@ impl WholeProgram {
             return false;
         }
         let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
-        let Some(new) = old.edited(&gone, &placed, &self.program.surroundings) else { return false };
+        let surroundings = &self.program.surroundings;
+        let Some(new) = old.edited(&gone, &placed, surroundings, &mut edits.lists) else { return false };
         let new = Arc::new(new);
         let changed: FxHashSet<ClassId> = old.with_other_supers(&new).into_iter().collect();
         let names = names(&old, &new, &changed, outlines());

@@ -70,7 +70,7 @@ impl WholeProgram {
     }
 
     fn all_edits(&self) -> Edits {
-        let mut acc = Edits::default();
+        let mut acc = Edits { lists: self.program.hierarchy.lists(), ..Edits::default() };
         for (class, summary) in self.program.hierarchy.ids().zip(&*self.program.summaries) {
             let named = Named::by(self.program.hierarchy.outline(class), summary);
             acc.mentions.set(class, Some(named));
