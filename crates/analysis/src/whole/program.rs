@@ -28,7 +28,7 @@ pub struct Program {
     /// How they hang together.
     pub hierarchy: Arc<Hierarchy>,
     /// The code of each, by [`ClassId`].
-    pub summaries: Arc<[Arc<ClassSummary>]>,
+    pub summaries: Arc<Vec<Arc<ClassSummary>>>,
     /// The classes that no JVM links, for a fault of their own supertypes.
     pub refused: Arc<FxHashSet<ClassId>>,
     /// The records that another one of the same class stands before: their number, and the number of that one.

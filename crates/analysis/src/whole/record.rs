@@ -171,7 +171,7 @@ impl Program {
         let hierarchy = Arc::new(Hierarchy::new(inputs, &surroundings.modules, &surroundings.options));
         let refused = Arc::new(refused(&hierarchy));
         let passed_over = passed_over.into();
-        let (summaries, surroundings) = (summaries.into(), Arc::new(surroundings));
+        let (summaries, surroundings) = (Arc::new(summaries), Arc::new(surroundings));
         Program { hierarchy, summaries, refused, passed_over, surroundings }
     }
 }

@@ -6,12 +6,24 @@ use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashMap;
 
-use super::{ClassId, Hierarchy, Input, Link, Members, Surroundings, slice};
+use super::{Class, ClassId, Hierarchy, Input, Link, Members, Surroundings, slice};
 use crate::input::Role;
 use crate::outline::Outline;
 
 /// `ACC_FINAL`, `ACC_INTERFACE`, `ACC_ABSTRACT` (JVMS §4.1): nothing is below it, and nothing is made of it.
 const VACANT: Flags = Flags(0x0610);
+
+/// An edited hierarchy, and what is other in it.
+#[derive(Debug)]
+pub struct Edited {
+    /// The new one.
+    pub hierarchy: Hierarchy,
+    /// The classes whose supertypes are not the same in both, by number, by name, or as far as they are known; those that went
+    /// and came among them, and perhaps some more.
+    pub changed: Vec<ClassId>,
+    /// The classes of both of which it is not the same in both what absent classes may do with them.
+    pub open_otherwise: Vec<ClassId>,
+}
 
 /// Who says something of classes that need not be there, by the names of these. Numbers that are vacant may stand in it.
 #[derive(Clone, Debug, Default)]
@@ -61,27 +73,35 @@ impl Hierarchy {
         come: &[(Arc<Outline>, Role)],
         surroundings: &Surroundings,
         lists: &mut Lists,
-    ) -> Option<Hierarchy> {
-        let new = match self.patched(gone, come, surroundings, lists) {
+    ) -> Option<Edited> {
+        let edited = match self.patched(gone, come, surroundings, lists) {
             Some(it) => {
                 debug_assert!(
-                    self.joined_again(gone, come, surroundings).is_some_and(|other| it.says_the_same(&other)),
+                    self.joined_again(gone, come, surroundings)
+                        .is_some_and(|other| it.says_the_same(&self.compared(other))),
                     "what is patched is what is joined anew"
                 );
                 it
             }
-            None => self.joined_again(gone, come, surroundings)?,
+            None => self.compared(self.joined_again(gone, come, surroundings)?),
         };
+        let new = &edited.hierarchy;
         for it in new.ids().skip(self.len()) {
-            lists.add(&new, it);
+            lists.add(new, it);
         }
         // Links that were there may lead out now.
         for &it in gone {
             for &child in self.children(it) {
-                lists.add_outside(&new, child);
+                lists.add_outside(new, child);
             }
         }
-        Some(new)
+        Some(edited)
+    }
+
+    /// What is other in an edited hierarchy.
+    fn compared(&self, hierarchy: Hierarchy) -> Edited {
+        let (changed, open_otherwise) = (self.with_other_supers(&hierarchy), self.open_otherwise(&hierarchy));
+        Edited { hierarchy, changed, open_otherwise }
     }
 
     /// As [`Hierarchy::edited`]: names are looked up, supertypes collected and children listed anew, as in [`Hierarchy::new`];
@@ -142,20 +162,9 @@ impl Hierarchy {
         is_vacant_outline(self.outline(class))
     }
 
-    /// Whether two hierarchies of the same classes with the same numbers say the same.
-    fn says_the_same(&self, other: &Hierarchy) -> bool {
-        let vacant = |it: &ClassId| self.is_vacant(*it) && other.is_vacant(*it);
-        self.by_name == other.by_name
-            && self.problems == other.problems
-            && self.names_outside == other.names_outside
-            && self.with_other_supers(other).iter().all(vacant)
-            && self.open_otherwise(other).is_empty()
-            && self.ids().all(|it| self.children(it) == other.children(it))
-    }
-
     /// The classes of both hierarchies, of which one is an edited other, whose supertypes are not the same in both: by
     /// number, by name, or as far as they are known.
-    pub fn with_other_supers(&self, other: &Hierarchy) -> Vec<ClassId> {
+    fn with_other_supers(&self, other: &Hierarchy) -> Vec<ClassId> {
         let same = |class: ClassId| match (self.classes.get(class.index()), other.classes.get(class.index()))
         {
             (Some(a), Some(b)) => {
@@ -172,7 +181,7 @@ impl Hierarchy {
     }
 
     /// The classes of both of which it is not the same in both what absent classes may do with them.
-    pub fn open_otherwise(&self, other: &Hierarchy) -> Vec<ClassId> {
+    fn open_otherwise(&self, other: &Hierarchy) -> Vec<ClassId> {
         let open = |hierarchy: &Hierarchy, class: usize| {
             hierarchy
                 .classes
@@ -182,6 +191,29 @@ impl Hierarchy {
         let n = self.len().min(other.len());
         let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new);
         other_open.filter(|&it| !self.is_vacant(it) && !other.is_vacant(it)).collect()
+    }
+}
+
+impl Edited {
+    /// Whether this says what another one says of the same edit. It may take more classes for changed.
+    fn says_the_same(&self, other: &Edited) -> bool {
+        let (ours, theirs) = (&self.hierarchy, &other.hierarchy);
+        let vacant = |it: &ClassId| ours.is_vacant(*it) && theirs.is_vacant(*it);
+        ours.by_name == theirs.by_name
+            && ours.problems == theirs.problems
+            && ours.names_outside == theirs.names_outside
+            && ours.with_other_supers(theirs).iter().all(vacant)
+            && ours.open_otherwise(theirs).is_empty()
+            && ours.ids().all(|it| ours.children(it) == theirs.children(it))
+            && other.changed.iter().all(|it| vacant(it) || self.changed.contains(it))
+            && other.open_otherwise.iter().all(|it| self.open_otherwise.contains(it))
+    }
+}
+
+impl Class {
+    /// What absent classes may do with it.
+    pub(super) fn open(&self) -> impl PartialEq + use<> {
+        (self.package, self.module, self.nameable, self.extensible, self.nameable_below, self.witness)
     }
 }
 

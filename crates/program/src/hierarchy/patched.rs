@@ -6,7 +6,7 @@ use std::sync::Arc;
 use classfile::names::ClassName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::edited::{Lists, is_vacant_outline, vacant};
+use super::edited::{Edited, Lists, vacant};
 use super::links::{refused_of, ways_out};
 use super::open::{Packages, may_be_extended, nearest};
 use super::{
@@ -41,7 +41,7 @@ impl Hierarchy {
         come: &[(Arc<Outline>, Role)],
         surroundings: &Surroundings,
         lists: &Lists,
-    ) -> Option<Hierarchy> {
+    ) -> Option<Edited> {
         let is_cut = |it: &Problem| matches!(it.kind, ProblemKind::Cycle | ProblemKind::TooManySupertypes);
         let names: Vec<ClassName> =
             gone.iter().map(|&it| self.name(it)).chain(come.iter().map(|it| it.0.class)).collect();
@@ -72,7 +72,7 @@ impl Hierarchy {
         linking.extend(come.iter().flat_map(|it| there(&it.0.class, &lists.outside)));
         linking.sort_unstable();
         linking.dedup();
-        let parents = patch.link(&linking, gone.iter().flat_map(|&it| self.links(it)));
+        let parents = patch.link(&linking, gone, gone.iter().flat_map(|&it| self.links(it)));
         let below = patch.climb(&linking)?;
 
         let mut asked: FxHashSet<ClassId> =
@@ -89,7 +89,14 @@ impl Hierarchy {
             (class.nameable, class.extensible) = extended;
         }
         let changed = below.iter().chain(&asked).chain(&parents).copied();
-        patch.look_below(changed.filter(|it| !gone.contains(it)));
+        let looked_at = patch.look_below(changed.filter(|it| !gone.contains(it)));
+        let open = |classes: &[Class], it: ClassId| classes.get(it.index()).map(Class::open);
+        let is_other =
+            |it: &ClassId| it.index() < first && open(&self.classes, *it) != open(&patch.classes, *it);
+        let mut open_otherwise: Vec<ClassId> =
+            looked_at.into_iter().chain(asked.iter().copied()).filter(is_other).collect();
+        open_otherwise.sort_unstable();
+        open_otherwise.dedup();
 
         let mut problems: Vec<Problem> = Vec::new();
         let linked: FxHashSet<ClassName> =
@@ -102,7 +109,8 @@ impl Hierarchy {
         problems.dedup();
         let outside = patch.classes.iter().any(|it| it.outside.is_some());
         let (methods, fields) = self.edited_members(gone, come);
-        Some(Hierarchy {
+        let changed = below.into_iter().chain(gone.iter().copied()).collect();
+        let hierarchy = Hierarchy {
             classes: patch.classes.into(),
             by_name: patch.by_name,
             links: patch.links.into(),
@@ -114,7 +122,8 @@ impl Hierarchy {
             object: self.object,
             world: self.world,
             names_outside: surroundings.options.names_outside || outside,
-        })
+        };
+        Some(Edited { hierarchy, changed, open_otherwise })
     }
 
     fn n_supers(&self) -> usize {
@@ -181,9 +190,14 @@ impl Patch {
     }
 
     /// Looks up the names of supertypes, and lists the classes among the children of these. Gives those that have others now.
-    fn link<'a>(&mut self, linking: &[ClassId], gone: impl Iterator<Item = &'a Link>) -> Vec<ClassId> {
+    fn link<'a>(
+        &mut self,
+        linking: &[ClassId],
+        gone: &[ClassId],
+        gone_links: impl Iterator<Item = &'a Link>,
+    ) -> Vec<ClassId> {
         // What went is nobody's child any more.
-        let mut parents: Vec<ClassId> = present(gone).collect();
+        let mut parents: Vec<ClassId> = present(gone_links).collect();
         for &class in linking {
             parents.extend(self.parents(class));
             let outline = Arc::clone(&self.classes[class.index()].outline);
@@ -197,8 +211,7 @@ impl Patch {
         }
         parents.sort_unstable();
         parents.dedup();
-        let is_vacant = |this: &Self, it: ClassId| is_vacant_outline(&this.classes[it.index()].outline);
-        parents.retain(|&it| !is_vacant(self, it));
+        parents.retain(|it| !gone.contains(it));
         let is_linking: FxHashSet<ClassId> = linking.iter().copied().collect();
         let mut new: FxHashMap<ClassId, Vec<ClassId>> = FxHashMap::default();
         for &class in linking {
@@ -209,7 +222,7 @@ impl Patch {
         for &parent in &parents {
             let old = slice(&self.children, &self.classes[parent.index()].children).iter().copied();
             let mut mine: Vec<ClassId> =
-                old.filter(|it| !is_linking.contains(it) && !is_vacant(self, *it)).collect();
+                old.filter(|it| !gone.contains(it) && !is_linking.contains(it)).collect();
             mine.extend(new.remove(&parent).into_iter().flatten());
             mine.sort_unstable();
             mine.dedup();
@@ -277,8 +290,8 @@ impl Patch {
         Some(())
     }
 
-    /// Finds again what may be below these classes and all above them.
-    fn look_below(&mut self, changed: impl Iterator<Item = ClassId>) {
+    /// Finds again what may be below these classes and all above them. Gives all of them.
+    fn look_below(&mut self, changed: impl Iterator<Item = ClassId>) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
             all.extend(slice(&self.supers, &self.classes[it.index()].supers));
@@ -286,10 +299,11 @@ impl Patch {
         let mut order: Vec<ClassId> = all.into_iter().collect();
         // Whoever is below has more supertypes.
         order.sort_unstable_by_key(|it| std::cmp::Reverse(self.classes[it.index()].supers.len()));
-        for class in order {
+        for &class in &order {
             let below = nearest(class, &self.classes, &self.children);
             let it = &mut self.classes[class.index()];
             (it.witness, it.distance, it.nameable_below) = below;
         }
+        order
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Kept {
     touched: FxHashSet<DispatchId>,
     /// The calls that were asked for, by the class named, of an array by that of its elements.
     named: FxHashMap<ClassName, Vec<(CallKind, MethodRef)>>,
+    /// Those whose meaning hangs on their caller, by the class named and by that of the caller.
+    special: FxHashMap<ClassName, Vec<(ClassId, CallKind, MethodRef)>>,
 }
 
 /// A function object: its supertypes, and what it makes of dispatches.
@@ -70,6 +72,13 @@ impl Kept {
     pub(super) fn named(&mut self, kind: CallKind, method: MethodRef) {
         if let Some(class) = element(method.class()) {
             self.named.entry(class).or_default().push((kind, method));
+        }
+    }
+
+    /// Notes a call whose meaning hangs on its caller.
+    pub(super) fn special(&mut self, caller: ClassName, call: (ClassId, CallKind, MethodRef)) {
+        for class in [caller, call.2.class()] {
+            self.special.entry(class).or_default().push(call);
         }
     }
 
@@ -132,6 +141,8 @@ impl Dispatches {
         }
         let first = self.sites.first.iter().flatten().map(|it| (it.1, it.0));
         first.chain(self.sites.others.keys().copied()).for_each(|(kind, method)| kept.named(kind, method));
+        let callers = self.special.keys().map(|it| (self.hierarchy.name(it.0), *it));
+        callers.for_each(|(caller, call)| kept.special(caller, call));
         self.kept = Some(Box::new(kept));
         for class in self.hierarchy.ids() {
             self.offer_again(class);
@@ -233,12 +244,14 @@ impl Dispatches {
             edit.changed.contains(&caller)
                 || element(method.class()).is_some_and(|it| edit.names.contains(&it))
         };
-        self.special.retain(|(caller, _, method), _| !is_other(*caller, *method));
         self.refused.retain(|(caller, _, method)| !is_other(*caller, *method));
         let Some(kept) = &mut self.kept else { return };
         for name in edit.names {
             for (kind, method) in kept.named.remove(name).into_iter().flatten() {
                 self.sites.remove(kind, method);
+            }
+            for call in kept.special.remove(name).into_iter().flatten() {
+                self.special.remove(&call);
             }
         }
     }

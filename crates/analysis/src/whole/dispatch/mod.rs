@@ -230,6 +230,8 @@ impl Dispatches {
                 None => {
                     let site = self.special_site(caller, kind, method);
                     self.special.insert((caller, kind, method), site);
+                    let name = self.hierarchy.name(caller);
+                    self.kept.iter_mut().for_each(|it| it.special(name, (caller, kind, method)));
                     site
                 }
             };

@@ -58,9 +58,11 @@ impl WholeProgram {
         }
         let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
         let surroundings = &self.program.surroundings;
-        let Some(new) = old.edited(&gone, &placed, surroundings, &mut edits.lists) else { return false };
-        let new = Arc::new(new);
-        let changed: FxHashSet<ClassId> = old.with_other_supers(&new).into_iter().collect();
+        let Some(edited) = old.edited(&gone, &placed, surroundings, &mut edits.lists) else {
+            return false;
+        };
+        let new = Arc::new(edited.hierarchy);
+        let changed: FxHashSet<ClassId> = edited.changed.into_iter().collect();
         let names = names(&old, &new, &changed, outlines());
         if changed.len() > MAX_CHANGED || !self.leaves_throwables(&new, &changed) || is_in_tables(&names) {
             return false;
@@ -70,7 +72,7 @@ impl WholeProgram {
             let present = changed.iter().filter(|it| it.index() < hierarchy.len());
             receivers.extend(present.flat_map(|&it| hierarchy.supers(it)));
         }
-        let open: Vec<ClassName> = old.open_otherwise(&new).into_iter().map(|it| new.name(it)).collect();
+        let open: Vec<ClassName> = edited.open_otherwise.into_iter().map(|it| new.name(it)).collect();
         if open.iter().any(|it| self.exceptions.universe.type_of(*it).is_some()) {
             return false;
         }
@@ -138,8 +140,7 @@ impl WholeProgram {
         self.program.hierarchy = Arc::clone(new);
         self.program.refused = Arc::new(refused(new));
         let come: Vec<&Arc<ClassSummary>> = come.collect();
-        let summaries = self.program.summaries.iter().chain(come.iter().copied());
-        self.program.summaries = summaries.cloned().collect();
+        Arc::make_mut(&mut self.program.summaries).extend(come.iter().copied().cloned());
         for (class, summary) in new.ids().skip(old.len()).zip(come) {
             edits.mentions.set(class, Some(Named::by(new.outline(class), summary)));
             for (i, method) in summary.methods.iter().enumerate() {
