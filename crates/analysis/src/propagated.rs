@@ -73,8 +73,8 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
 ///
 /// **Reads:** the containers and settings of the world, the role and `container_records` of each container.
 /// **Stays when:** all records do, or only code changes of classes that others of their name stand before.
-/// **Cost:** in an open world, what changed is taken in; where that cannot be, and in other worlds, the whole program, seconds
-/// for a JDK. One value, kept beside the database.
+/// **Cost:** what changed is taken in; where that cannot be, and in the declared world, the whole program, seconds for a JDK.
+/// One value, kept beside the database.
 /// **Approximates:** as `semantics.md` §3 and §4 say.
 /// **Test:** `equal_summary_keeps_callers`, `answers_do_not_depend_on_history` (in `ide`).
 #[salsa::tracked]

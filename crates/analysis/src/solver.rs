@@ -13,7 +13,7 @@ use program::input::{ClassFile, Role};
 use rustc_hash::FxHashSet;
 
 use crate::whole::answers::Throws;
-use crate::whole::edits::ClassChange;
+use crate::whole::edits::{ClassChange, MAX_CHANGED};
 use crate::whole::lattice::Exceptions;
 use crate::whole::members::method_id;
 use crate::whole::program::{Options, Program, WholeProgram};
@@ -80,9 +80,6 @@ struct Solved {
     tiers: Vec<Tier>,
     answers: Arc<RwLock<Answers>>,
 }
-
-/// When more classes change at once, all is made anew.
-const MAX_CHANGED: usize = 64;
 
 impl PartialEq for Propagated {
     fn eq(&self, other: &Self) -> bool {

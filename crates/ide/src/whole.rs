@@ -7,7 +7,7 @@ use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::parts::Scratch;
 use analysis::whole::answers::{Call, Throws};
-use analysis::whole::edits::ClassChange;
+use analysis::whole::edits::{ClassChange, MAX_CHANGED};
 use analysis::whole::explain::{Bodies, Receiver, Way};
 use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
@@ -69,9 +69,6 @@ pub struct HierarchyFault {
     /// The supertype concerned; the class itself where there is no other.
     pub other: String,
 }
-
-/// When more classes change at once, all is made anew.
-const MAX_CHANGED: usize = 64;
 
 /// A class as it was and as it is.
 pub type Changed<'a> = (Option<&'a ClassRecord>, Option<(&'a ClassRecord, Role)>);

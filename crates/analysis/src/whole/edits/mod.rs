@@ -15,6 +15,9 @@ use self::mentions::Mentions;
 use super::dispatch::FunctionSiteId;
 use crate::summary::ClassSummary;
 
+/// When more classes change at once, it is as good to make all anew.
+pub const MAX_CHANGED: usize = 64;
+
 /// What became of one class.
 #[derive(Clone, Debug)]
 pub struct ClassChange {
