@@ -193,3 +193,48 @@ fn what_is_taken_in_can_be_taken_back() {
     assert!(n > 10 && other > 0, "{n} {other}");
     assert_eq!(answers(&whole, &classes), before);
 }
+
+#[test]
+fn a_change_is_refused_while_somebody_has_the_sets() {
+    let classes: Vec<Vec<u8>> =
+        program(3, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
+    let (records, mut whole) = fresh(&classes, WorldKind::Open);
+    let gone = [(Some(&records[0]), None)];
+    let before = answers(&whole, &classes);
+    whole.keep_current();
+    let work = whole.take_work();
+    assert!(!whole.update_with(&gone), "it has no sets to change");
+    whole.give_back(work);
+    assert_eq!(answers(&whole, &classes), before);
+    let taken = records.iter().any(|it| {
+        let mut whole = fresh(&classes, WorldKind::Open).1;
+        let work = whole.take_work();
+        whole.give_back(work);
+        whole.update_with(&[(Some(it), None)])
+    });
+    assert!(taken, "given back, they are changed");
+}
+
+/// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
+#[test]
+fn compiled_classes_go_and_come_back() {
+    let folders = ["calls", "observed"].into_iter();
+    for (name, world) in folders.flat_map(|it| [(it, WorldKind::Open), (it, WorldKind::Closed)]) {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(name);
+        let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+        let mut files: Vec<_> = files.filter(|it| it.extension().is_some_and(|it| it == "class")).collect();
+        files.sort();
+        let classes: Vec<Vec<u8>> = files.iter().map(|it| std::fs::read(it).unwrap()).collect();
+        let mut editor = Editor::new(classes.clone(), world);
+        let all = editor.present.clone();
+        let mut taken = 0;
+        for (at, file) in files.iter().enumerate() {
+            let without: Vec<usize> = all.iter().copied().filter(|it| *it != at).collect();
+            for (present, how) in [(without, "without"), (all.clone(), "with")] {
+                let what = format!("{world:?}, {how} {}", file.display());
+                taken += usize::from(editor.go(classes.clone(), present, &what));
+            }
+        }
+        assert!(taken > classes.len(), "{name}, {world:?}: {taken} of {}", 2 * classes.len());
+    }
+}

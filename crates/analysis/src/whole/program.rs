@@ -150,7 +150,13 @@ pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 impl WholeProgram {
     /// What a node lets out.
     pub fn value(&self, node: Node) -> Value {
-        self.value_of(self.nodes.id(node))
+        match self.nodes.find(node) {
+            Some(it) => self.value_of(it),
+            None => {
+                always_assert::never!("a node is added before it is asked for");
+                Value::open(self.exceptions.universe.all())
+            }
+        }
     }
 
     pub(super) fn value_of(&self, node: NodeId) -> Value {

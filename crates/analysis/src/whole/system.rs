@@ -124,7 +124,14 @@ pub(super) fn inclusions(
 impl Builder<'_> {
     fn edge(&mut self, user: Node, of: Node, function: FunctionId) {
         let nodes = &self.whole.nodes;
-        self.edges.push((nodes.id(user), nodes.id(of), function));
+        match nodes.find(of) {
+            Some(it) => self.edges.push((nodes.id(user), it, function)),
+            None => {
+                always_assert::never!("a node is added before something flows out of it");
+                let all = Value::open(self.exceptions.universe.all());
+                self.add(user, all);
+            }
+        }
     }
 
     fn add(&mut self, node: Node, value: Value) {

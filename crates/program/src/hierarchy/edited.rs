@@ -182,12 +182,7 @@ impl Hierarchy {
 
     /// The classes of both of which it is not the same in both what absent classes may do with them.
     fn open_otherwise(&self, other: &Hierarchy) -> Vec<ClassId> {
-        let open = |hierarchy: &Hierarchy, class: usize| {
-            hierarchy
-                .classes
-                .get(class)
-                .map(|it| (it.package, it.module, it.nameable, it.extensible, it.nameable_below, it.witness))
-        };
+        let open = |hierarchy: &Hierarchy, class: usize| hierarchy.classes.get(class).map(Class::open);
         let n = self.len().min(other.len());
         let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new);
         other_open.filter(|&it| !self.is_vacant(it) && !other.is_vacant(it)).collect()

@@ -5,9 +5,7 @@ use std::ops::Range;
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
-use super::{
-    Class, ClassId, Input, Link, MAX_SUPERS, Package, Problem, ProblemKind, is_outside, permitted, slice,
-};
+use super::{Class, ClassId, Input, Link, MAX_SUPERS, Problem, ProblemKind, is_outside, permitted, slice};
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
@@ -255,21 +253,13 @@ impl Shape {
     /// The classes, with nothing said yet of what may be below them.
     pub(super) fn classes(&self, inputs: &[Input<'_>]) -> Vec<Class> {
         let class = |(i, it): (usize, &Input<'_>)| Class {
-            outline: it.outline.clone(),
-            role: it.role,
-            package: Package::Free,
-            module: None,
             has_super: self.has_super[i],
             links: self.link_ranges[i].clone(),
             supers: self.super_ranges[i].clone(),
             children: self.child_ranges[i].clone(),
             outside: self.outside[i],
             outside_class: self.outside_class[i],
-            nameable: false,
-            extensible: false,
-            nameable_below: false,
-            witness: None,
-            distance: u32::MAX,
+            ..Class::unlinked(it.outline.clone(), it.role)
         };
         inputs.iter().enumerate().map(class).collect()
     }

@@ -187,6 +187,29 @@ struct Class {
     distance: u32,
 }
 
+impl Class {
+    /// A class of which nothing is known but what its file says.
+    fn unlinked(outline: Arc<Outline>, role: Role) -> Class {
+        Class {
+            outline,
+            role,
+            package: Package::Free,
+            module: None,
+            has_super: false,
+            links: 0..0,
+            supers: 0..0,
+            children: 0..0,
+            outside: None,
+            outside_class: None,
+            nameable: false,
+            extensible: false,
+            nameable_below: false,
+            witness: None,
+            distance: u32::MAX,
+        }
+    }
+}
+
 /// The classes of a program by name and by supertype.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Hierarchy {

@@ -1,6 +1,7 @@
 //! [`Hierarchy::edited`] at the price of what changes: links of the classes that came and of those that name one that went or
 //! came, supertypes of what is below these, and what may be below all that is above.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use classfile::names::ClassName;
@@ -9,9 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::edited::{Edited, Lists, vacant};
 use super::links::{refused_of, ways_out};
 use super::open::{Packages, may_be_extended, nearest};
-use super::{
-    Class, ClassId, Hierarchy, Link, MAX_SUPERS, Package, Problem, ProblemKind, Surroundings, slice,
-};
+use super::{Class, ClassId, Hierarchy, Link, MAX_SUPERS, Problem, ProblemKind, Surroundings, slice};
 use crate::input::Role;
 use crate::outline::Outline;
 
@@ -22,6 +21,31 @@ fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = Cl
         Link::Outside(_) => None,
     })
 }
+
+/// A copy of what all classes have in common memory. Each edit puts new lists behind the old ones; where these are most of it,
+/// only what some class still has is copied.
+fn copied<T: Copy>(
+    items: &[T],
+    classes: &mut [Class],
+    range: impl Fn(&mut Class) -> &mut Range<u32>,
+) -> Vec<T> {
+    let n: usize = classes.iter_mut().map(|it| range(it).len()).sum();
+    if items.len() <= 2 * n + MAX_WASTE {
+        return items.to_vec();
+    }
+    let mut acc = Vec::with_capacity(n);
+    for it in classes {
+        let range = range(it);
+        let start = acc.len() as u32;
+        acc.extend_from_slice(slice(items, range));
+        *range = start..acc.len() as u32;
+    }
+    acc
+}
+
+/// So much may lie about before it is cleared away; little where assertions hold what comes of it against a hierarchy that is
+/// joined anew.
+const MAX_WASTE: usize = if cfg!(debug_assertions) { 1 << 5 } else { 1 << 16 };
 
 /// A hierarchy that is being changed.
 struct Patch {
@@ -45,18 +69,16 @@ impl Hierarchy {
         let is_cut = |it: &Problem| matches!(it.kind, ProblemKind::Cycle | ProblemKind::TooManySupertypes);
         let names: Vec<ClassName> =
             gone.iter().map(|&it| self.name(it)).chain(come.iter().map(|it| it.0.class)).collect();
-        // Where many came and went, most of what is kept is of those that are gone.
-        let is_worn =
-            self.supers.len() > 4 * self.len() + (1 << 16) && self.supers.len() > 2 * self.n_supers();
-        if self.problems.iter().any(is_cut) || names.contains(&self.object) || is_worn {
+        if self.problems.iter().any(is_cut) || names.contains(&self.object) {
             return None;
         }
+        let mut classes = self.classes.to_vec();
         let mut patch = Patch {
-            classes: self.classes.to_vec(),
+            links: copied(&self.links, &mut classes, |it| &mut it.links),
+            supers: copied(&self.supers, &mut classes, |it| &mut it.supers),
+            children: copied(&self.children, &mut classes, |it| &mut it.children),
+            classes,
             by_name: self.by_name.clone(),
-            links: self.links.to_vec(),
-            supers: self.supers.to_vec(),
-            children: self.children.to_vec(),
             object: self.object,
         };
         let there = |name: &ClassName, of: &FxHashMap<ClassName, Vec<ClassId>>| -> Vec<ClassId> {
@@ -125,10 +147,6 @@ impl Hierarchy {
         };
         Some(Edited { hierarchy, changed, open_otherwise })
     }
-
-    fn n_supers(&self) -> usize {
-        self.classes.iter().map(|it| it.supers.len()).sum()
-    }
 }
 
 impl Patch {
@@ -137,23 +155,7 @@ impl Patch {
         self.by_name.remove(&it.outline.class);
         let at = self.supers.len() as u32;
         self.supers.push(class);
-        *it = Class {
-            outline: Arc::new(vacant(class)),
-            role: Role::Jdk,
-            package: Package::Closed,
-            module: None,
-            has_super: false,
-            links: 0..0,
-            supers: at..at + 1,
-            children: 0..0,
-            outside: None,
-            outside_class: None,
-            nameable: false,
-            extensible: false,
-            nameable_below: false,
-            witness: None,
-            distance: u32::MAX,
-        };
+        *it = Class { supers: at..at + 1, ..Class::unlinked(Arc::new(vacant(class)), Role::Jdk) };
     }
 
     /// Gives classes their places. `None` if one has the name of another.
@@ -165,21 +167,10 @@ impl Patch {
                 return None;
             }
             self.classes.push(Class {
-                outline: Arc::clone(outline),
-                role: *role,
                 package: packages.of(*role, outline.class),
                 module: packages.module(*role, outline.class),
                 has_super: outline.super_class.is_some(),
-                links: 0..0,
-                supers: 0..0,
-                children: 0..0,
-                outside: None,
-                outside_class: None,
-                nameable: false,
-                extensible: false,
-                nameable_below: false,
-                witness: None,
-                distance: u32::MAX,
+                ..Class::unlinked(Arc::clone(outline), *role)
             });
         }
         Some(())

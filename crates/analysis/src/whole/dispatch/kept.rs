@@ -392,7 +392,13 @@ impl Dispatches {
         }
     }
 
-    /// Offers new dispatches to the function objects. After [`Dispatches::settle`] would have offered them to classes.
+    /// Whether dispatches were asked for that are not settled.
+    pub(in crate::whole) fn has_fresh(&self) -> bool {
+        self.kept.as_ref().is_some_and(|it| !it.fresh.is_empty())
+    }
+
+    /// Offers new dispatches to the function objects. Before [`Dispatches::settle`], which offers them to classes, and for
+    /// which they are not new any more.
     pub(in crate::whole) fn offer_fresh_to_functions(&mut self, functions: &[Option<&Function>]) {
         let fresh = self.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
         for id in fresh {

@@ -90,13 +90,21 @@ impl WholeProgram {
 
     /// Whether changes can be taken in at all: the answers rest on nothing that is found by looking at all code.
     fn is_updatable(&self) -> bool {
-        self.options.world != WorldKind::Declared && !self.options.link_errors && self.reachable.is_none()
+        // Who asks alone may have the sets just now.
+        let has_sets = self.solution.is_none() || !self.exceptions.universe.is_empty();
+        has_sets
+            && self.options.world != WorldKind::Declared
+            && !self.options.link_errors
+            && self.reachable.is_none()
     }
 
     /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
     /// the program is to be made from scratch, and this one is of no use any more.
     pub fn update(&mut self, changes: Vec<ClassChange>) -> bool {
         self.keep_current();
+        if !self.is_updatable() {
+            return false;
+        }
         let Some(mut edits) = self.edits.take() else { return false };
         let mut stale = Stale::default();
         let done = self.take_in(changes, &mut edits, &mut stale);
@@ -125,9 +133,11 @@ impl WholeProgram {
         if !moving.is_empty() && !self.move_classes(&moving, edits, stale) {
             return false;
         }
-        let functions = std::mem::take(&mut self.functions);
-        self.dispatches.offer_fresh_to_functions(&present(edits, &functions));
-        self.functions = functions;
+        if self.dispatches.has_fresh() {
+            let functions = std::mem::take(&mut self.functions);
+            self.dispatches.offer_fresh_to_functions(&present(edits, &functions));
+            self.functions = functions;
+        }
         let touched = self.dispatches.settle();
         if self.options.world != WorldKind::Open {
             if self.made_now(edits) != edits.made {
