@@ -19,7 +19,7 @@ use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result, bail};
 
-use analysis::parts::{ClassParts, PartOptions, StageTimes};
+use analysis::parts::{ClassParts, PartOptions, StageTimes, Wanted};
 use classfile::class::ClassFile;
 use driver::container::Scratch;
 use driver::jdk::JdkChoice;
@@ -117,7 +117,7 @@ fn own_memory() -> Result<u64> {
 fn graphs(classes: &[&[u8]]) -> Result<usize> {
     let mut scratch = analysis::parts::Scratch::default();
     let mut times = StageTimes::default();
-    let options = PartOptions { positions: true, select: &|_| true, clock: None };
+    let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     let mut nodes = 0;
     for bytes in classes {
         let class = ClassParts::read(bytes)?;

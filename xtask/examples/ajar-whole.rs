@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes};
+use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use analysis::whole::graph::Texts;
 use analysis::whole::program::{Options, Program};
 use analysis::whole::record::class_record_of;
@@ -36,7 +36,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     let mut scratch = Scratch::default();
     let mut records = Vec::with_capacity(classes.len());
     let mut codes = Vec::new();
-    let select = PartOptions { positions: true, select: &|_| true, clock: None };
+    let select = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     for it in &classes {
         let class = ClassParts::read(it)?;
         let parts = class.methods(&select, &mut scratch, &mut StageTimes::default())?;

@@ -15,7 +15,7 @@ use program::db::Db;
 use program::input;
 
 use crate::names::{MethodId, Text};
-use crate::parts::{ClassHead, ClassParts, MethodCode, PartOptions, StageTimes};
+use crate::parts::{ClassHead, ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
 
 /// The facts of one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 /// When the structure of the file cannot be read: the class is then outside.
 pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
     let parts = ClassParts::read(bytes)?;
-    let options = PartOptions { positions: true, select: &|_| true, clock: None };
+    let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     let all = parts.methods(&options, &mut Scratch::default(), &mut StageTimes::default())?;
     let mut methods = Vec::with_capacity(all.len());
     let mut positions = Vec::with_capacity(all.len());

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bir::body::Body;
-use bir::lower::{Lowered, lower, lower_body};
+use bir::lower::{Lowered, lower, lower_lean};
 use bir::positions::Positions;
 use classfile::bootstrap::Bootstraps;
 use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
@@ -12,6 +12,7 @@ use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::cfg::{Cfg, Options, cfg};
+pub use flow::facts::Wanted;
 use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
@@ -57,8 +58,9 @@ pub struct MethodCode {
 pub struct PartOptions<'a> {
     /// The methods wanted.
     pub select: &'a dyn Fn(&MethodId) -> bool,
-    /// Whether it is wanted where the instructions stand; without, those tables are empty.
-    pub positions: bool,
+    /// What of each: all, or what its summary is made from. The body is then [lean](lower_lean), its instructions have no
+    /// positions.
+    pub wanted: Wanted,
     /// A clock, for who wants to know what took how long, and how many instructions there are.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
@@ -123,7 +125,17 @@ impl<'a> ClassParts<'a> {
     /// When it cannot be read; the class is then outside.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
-        file.intern();
+        file.intern(true);
+        Self::of(file)
+    }
+
+    /// As [`ClassParts::read`], for who wants [summaries](Wanted::Summary) alone: nobody will ask for texts of strings.
+    ///
+    /// # Errors
+    /// See [`ClassParts::read`].
+    pub fn read_for_summaries(bytes: &'a [u8]) -> Result<Self> {
+        let file = ClassFile::parse(bytes)?;
+        file.intern(false);
         Self::of(file)
     }
 
@@ -228,7 +240,7 @@ impl<'a> ClassParts<'a> {
         scratch: &mut Scratch,
         mut then: impl FnMut(MethodPart, &mut Scratch),
     ) -> Result<()> {
-        let options = PartOptions { select: &|_| true, positions: false, clock: None };
+        let options = PartOptions { select: &|_| true, wanted: Wanted::Summary, clock: None };
         let boots = Bootstraps::of(&self.file)?;
         let mut numbers = numbers.iter().peekable();
         for (i, it) in self.file.methods().enumerate() {
@@ -255,11 +267,12 @@ impl<'a> ClassParts<'a> {
             times.instructions += code.instructions().count() as u64;
         }
         let start = now();
-        let lowered = if options.positions {
-            lower(&self.file, boots, method, &code, &mut scratch.lowering)
-        } else {
-            let body = lower_body(&self.file, boots, method, &code, &mut scratch.lowering);
-            body.map(|body| Lowered { body, positions: Positions::default() })
+        let lowered = match options.wanted {
+            Wanted::All => lower(&self.file, boots, method, &code, &mut scratch.lowering),
+            Wanted::Summary => {
+                let body = lower_lean(&self.file, boots, method, &code, &mut scratch.lowering);
+                body.map(|body| Lowered { body, positions: Positions::default() })
+            }
         };
         let lowered_at = now();
         times.lower += lowered_at.saturating_sub(start);
@@ -270,7 +283,7 @@ impl<'a> ClassParts<'a> {
             is_interface: self.head.flags.is_interface(),
             static_fields: &self.static_fields,
         };
-        let facts = method_facts(&lowered.body, &own, &mut scratch.facts);
+        let facts = method_facts(&lowered.body, &own, options.wanted, &mut scratch.facts);
         times.flow += now().saturating_sub(lowered_at);
         Ok(Some((MethodCode { body: lowered.body, facts }, lowered.positions)))
     }

@@ -1,6 +1,6 @@
 //! What lowering makes of the bytecode, rule by rule of `semantics.md` §2: assembler text in, BIR text out.
 
-use bir::lower::{Scratch, lower};
+use bir::lower::{Scratch, lower, lower_lean};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 
@@ -551,5 +551,102 @@ mod reach {
         m: new of an array class, JVMS §4.9
         m: ret without a jsr, JVMS §4.9
         ");
+    }
+}
+
+mod lean {
+    use super::*;
+
+    /// The lean BIR of the last method of the class `p/A` with these methods.
+    fn lean(methods: &str) -> String {
+        let text = format!(".class public super p/A\n{methods}");
+        let classes = test_utils::asm::assemble(&text).expect("the test's own text assembles");
+        let class = ClassFile::parse(&classes[0].bytes).expect("assembled classes can be read");
+        let boots = Bootstraps::of(&class).expect("assembled bootstraps can be read");
+        let method = class.methods().last().expect("there is a method");
+        let code = method.code().expect("assembled bodies can be read").expect("it has code");
+        let body =
+            lower_lean(&class, &boots, &method, &code, &mut Scratch::default()).expect("it is lowered");
+        assert!(bir::verify::verify(&body).is_empty(), "{}", bir::print::print(&body));
+        bir::print::print(&body)
+    }
+
+    #[test]
+    fn tables_and_the_receiver_leave_nothing() {
+        insta::assert_snapshot!(lean(".method public m()[Ljava/lang/Object;\n iconst_2\n anewarray java/lang/Object\n dup\n iconst_0\n ldc \"a\"\n aastore\n dup\n iconst_1\n iconst_1\n newarray int\n dup\n iconst_0\n bipush 7\n iastore\n aastore\n aload_0\n getfield p/A.n I\n pop\n areturn\n.end\n"), @r"
+        method public p/A.m()[Ljava/lang/Object; locals 1 {
+          0: $a0 := newarray [Ljava/lang/Object; (2)
+          1: $a1 := newarray [I (1)
+          2: $i2 := a0->p/A.n:I
+          3: return $a0
+        }
+        ");
+    }
+
+    #[test]
+    fn what_may_raise_stays() {
+        // The index is outside; the class is asked for by name; a string is no Integer; the array is anybody's.
+        insta::assert_snapshot!(lean(".method public static m([I)V\n iconst_1\n anewarray java/lang/Object\n dup\n iconst_1\n ldc \"a\"\n aastore\n dup\n iconst_0\n ldc class p/B\n aastore\n pop\n iconst_1\n anewarray java/lang/Integer\n iconst_0\n ldc \"a\"\n aastore\n aload_0\n iconst_0\n iconst_0\n iastore\n return\n.end\n"), @r#"
+        method public static p/A.m([I)V locals 1 {
+           0: $a0 := newarray [Ljava/lang/Object; (1)
+           1: assert notnull $a0
+           2: assert bound $a0[1]
+           3: assert store $a0 <- ""
+           4: $a0[1]:ref := ""
+           5: assert notnull $a0
+           6: assert bound $a0[0]
+           7: assert store $a0 <- class p/B
+           8: $a0[0]:ref := class p/B
+           9: $a1 := newarray [Ljava/lang/Integer; (1)
+          10: assert notnull $a1
+          11: assert bound $a1[0]
+          12: assert store $a1 <- ""
+          13: $a1[0]:ref := ""
+          14: assert notnull a0
+          15: assert bound a0[0]
+          16: a0[0]:int := 0
+          17: return
+        }
+        "#);
+    }
+
+    #[test]
+    fn another_receiver_is_asserted() {
+        insta::assert_snapshot!(lean(".method public m(Lp/A;)V\n aload_0\n getfield p/A.n I\n pop\n aload_1\n astore_0\n aload_0\n getfield p/A.n I\n pop\n return\n.end\n"), @r"
+        method public p/A.m(Lp/A;)V locals 2 {
+          0: assert notnull a0
+          1: $i0 := a0->p/A.n:I
+          2: a0 := a1
+          3: assert notnull a0
+          4: $i1 := a0->p/A.n:I
+          5: return
+        }
+        ");
+    }
+
+    #[test]
+    fn under_a_handler_all_stays() {
+        insta::assert_snapshot!(lean(".method public m()I\n .catch any from L to H using H\n L: aload_0\n getfield p/A.n I\n ireturn\n H: pop\n iconst_0\n ireturn\n.end\n"), @r"
+        method public p/A.m()I locals 1 {
+          0: assert notnull a0
+          1: return a0->p/A.n:I
+          2: catch %a0
+          3: return 0
+          row 0..3 catch any goto 2 source 0
+        }
+        ");
+    }
+
+    #[test]
+    fn monitors_keep_the_texts_of_strings() {
+        insta::assert_snapshot!(lean(".method public static m()V\n ldc \"a\"\n monitorenter\n ldc \"b\"\n monitorexit\n return\n.end\n"), @r#"
+        method public static p/A.m()V locals 0 {
+          0: assert notnull "a"
+          1: monitorenter "a"
+          2: assert notnull "b"
+          3: monitorexit "b"
+          4: return
+        }
+        "#);
     }
 }

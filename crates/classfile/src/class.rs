@@ -99,10 +99,10 @@ impl<'a> ClassFile<'a> {
     }
 
     /// Interns the names that the class declares or mentions: for who is going to read all bodies. Nothing
-    /// but the time that later questions take depends on it.
-    pub fn intern(&self) {
+    /// but the time that later questions take depends on it. `strings`: also the texts of string constants.
+    pub fn intern(&self, strings: bool) {
         let members = self.fields.iter().chain(&self.methods);
-        self.pool.intern(members.flat_map(|it| [it.name, it.descriptor]));
+        self.pool.intern(strings, members.flat_map(|it| [it.name, it.descriptor]));
         let Ok(class) = self.this_class() else { return };
         let mut own = Batch::new(|own: &[_]| {
             MemberRef::new_all(own, |it: &RawMember, member| it.known.set(member.raw()));

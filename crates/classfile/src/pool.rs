@@ -206,6 +206,19 @@ impl<'a> Pool<'a> {
         Ok(name)
     }
 
+    /// Whether [`Pool::name`] would find a name at `index`, for who does not want to know which.
+    ///
+    /// # Errors
+    /// See there.
+    pub fn check_name(&self, index: PoolIndex) -> Result<()> {
+        let text = self.utf8(index)?;
+        let is_known = self.interned[index.0 as usize].get() != 0;
+        match is_known || mutf8::is_valid(text) {
+            true => Ok(()),
+            false => Err(Malformed::new(self.offset(index)?, "4.4.7", Fault::Utf8)),
+        }
+    }
+
     /// The name of the `CONSTANT_Class` at `index`.
     pub fn class_name(&self, index: PoolIndex) -> Result<ClassName> {
         let at = self.offset(index)?;
@@ -278,10 +291,10 @@ impl<'a> Pool<'a> {
         (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, MemberShape(shape)))
     }
 
-    /// Interns what constants of classes, strings, members and method types name, and the names at the
-    /// indices `more`: all at once, which is faster than one by one when most of it will be asked for. What
+    /// Interns what constants of classes, members and method types name, of strings if those are wanted, and the names at
+    /// the indices `more`: all at once, which is faster than one by one when most of it will be asked for. What
     /// cannot be read is left out.
-    pub(crate) fn intern(&self, more: impl Iterator<Item = PoolIndex>) {
+    pub(crate) fn intern(&self, strings: bool, more: impl Iterator<Item = PoolIndex>) {
         let mut texts = Batch::new(|texts: &[_]| {
             Name::new_all(texts, |index: PoolIndex, name| self.interned[index.0 as usize].set(name.raw()));
         });
@@ -299,7 +312,8 @@ impl<'a> Pool<'a> {
         for (_, &at) in entries() {
             let operand = |k: usize| PoolIndex(u2(self.bytes, at as usize + k).unwrap_or_default());
             match self.bytes[at as usize] {
-                7 | 8 | 16 => want(operand(1)),
+                7 | 16 => want(operand(1)),
+                8 if strings => want(operand(1)),
                 12 => {
                     want(operand(1));
                     want(operand(3));

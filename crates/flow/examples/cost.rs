@@ -14,7 +14,7 @@ use classfile::class::ClassFile;
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::cfg::{Options, cfg};
 use flow::discharge::Proof;
-use flow::facts::{MethodFacts, method_facts};
+use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::{OwnClass, without_initializer};
 use flow::throwables::BuiltIn;
 use flow::thrown::Term;
@@ -121,7 +121,7 @@ fn main() {
                 class
                     .bodies
                     .iter()
-                    .map(|it| method_facts(it, &class.own(), &mut Default::default()))
+                    .map(|it| method_facts(it, &class.own(), Wanted::All, &mut Default::default()))
                     .collect()
             })
             .collect();

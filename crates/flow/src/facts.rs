@@ -5,7 +5,7 @@ use bir::body::{Body, Instr, InstrId};
 use crate::discharge::Proof;
 use crate::initializers::{self, OwnClass, without_initializer};
 use crate::locks::{Locks, locks};
-use crate::proving::{self, proofs};
+use crate::proving::{self, proofs, proofs_of_raised};
 use crate::thrown::{Term, thrown};
 
 /// The local facts of one method. Equal for equal bodies of equal classes.
@@ -57,8 +57,18 @@ pub struct Scratch {
     initializers: initializers::Scratch,
 }
 
+/// What of its facts is wanted of a method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// All.
+    All,
+    /// What its [summary](crate::summary) asks for. That is then the same as of all facts, but the facts themselves are of
+    /// no other use.
+    Summary,
+}
+
 /// Computes the facts of a method.
-pub fn method_facts(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> MethodFacts {
+pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: &mut Scratch) -> MethodFacts {
     // Most methods are short and lack most of what facts are about.
     let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);
     for instr in body.instrs.values() {
@@ -67,11 +77,16 @@ pub fn method_facts(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) ->
         monitors |= matches!(instr, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
         inits |= matches!(instr, Instr::MayInit(_));
     }
+    let all = wanted == Wanted::All;
     MethodFacts {
-        proofs: if asserts { proofs(body, &mut scratch.proving) } else { Box::default() },
+        proofs: match asserts {
+            true if all => proofs(body, &mut scratch.proving),
+            true => proofs_of_raised(body, &mut scratch.proving),
+            false => Box::default(),
+        },
         throws: if throws { thrown(body) } else { Box::default() },
         locks: if monitors { locks(body) } else { Locks::default() },
-        without_initializer: if inits {
+        without_initializer: if inits && all {
             without_initializer(body, class, &mut scratch.initializers)
         } else {
             Box::default()

@@ -10,8 +10,9 @@ use bir::parse::parse_body;
 use bir::print::print;
 use classfile::descriptor::Kind;
 use classfile::names::ClassName;
-use flow::facts::{MethodFacts, method_facts};
+use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::OwnClass;
+use flow::summary::summary;
 use test_utils::rng::Rng;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -300,12 +301,17 @@ fn a_proved_assertion_never_fails() {
         static_fields: &[],
     };
     let mut rng = Rng::new(1);
-    let (mut proved, mut passed, mut by_flow) = (0, 0, 0);
+    let (mut proved, mut passed, mut by_flow, mut settled) = (0, 0, 0, 0);
     for _ in 0..20_000 {
         let text = random_text(&mut rng);
         let body = parse_body(&text).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
-        let facts = method_facts(&body, &own, &mut flow::facts::Scratch::default());
+        let facts = method_facts(&body, &own, Wanted::All, &mut flow::facts::Scratch::default());
         proved += facts.proofs.len();
+        let few = method_facts(&body, &own, Wanted::Summary, &mut flow::facts::Scratch::default());
+        let mut scratch = flow::summary::Scratch::default();
+        let summaries = [&facts, &few].map(|it| summary(&body, it, &mut scratch));
+        assert_eq!(summaries[0], summaries[1], "{text}");
+        settled += usize::from(few.proofs.len() < facts.proofs.len());
         by_flow += facts.proofs.iter().filter(|it| matches!(it.1, flow::discharge::Proof::Tested(_))).count();
         if facts.proofs.is_empty() {
             continue;
@@ -336,6 +342,6 @@ fn a_proved_assertion_never_fails() {
             passed += run.proved_passed;
         }
     }
-    eprintln!("{proved} proved, {by_flow} by tests, passed {passed} times");
-    assert!(proved > 10_000 && by_flow > 3000 && passed > 100_000);
+    eprintln!("{proved} proved, {by_flow} by tests, {settled} settled, passed {passed} times");
+    assert!(proved > 10_000 && by_flow > 3000 && passed > 100_000 && settled > 50);
 }

@@ -7,15 +7,19 @@ use bir::parse::parse_body;
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::cfg::{Cfg, EdgeKind, NodeId, NodeKind, Options, cfg};
 use flow::discharge::Proof;
-use flow::facts::{MethodFacts, Scratch, method_facts};
+use flow::facts::{MethodFacts, Scratch, Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
 
 /// The body of `p/C.m`, and its facts as a method of a class `p/C extends p/B` with a static field `own`.
 fn facts_of(code: &str) -> (Body, MethodFacts) {
     let body = parse_body(code).unwrap_or_else(|it| panic!("{it:?}"));
-    let facts =
-        method_facts(&body, &own(&[(Name::new(b"own"), Descriptor::new(b"I"))]), &mut Scratch::default());
+    let facts = method_facts(
+        &body,
+        &own(&[(Name::new(b"own"), Descriptor::new(b"I"))]),
+        Wanted::All,
+        &mut Scratch::default(),
+    );
     (body, facts)
 }
 
@@ -212,7 +216,9 @@ fn initialisers_of_the_own_class_run_no_more() {
     assert!(edges.contains("6 -> 6 lets out (initializer: java/lang/Error+)"), "{edges}");
     let body = parse_body(code).unwrap();
     let interface = OwnClass { is_interface: true, ..own(&[]) };
-    assert!(method_facts(&body, &interface, &mut Scratch::default()).without_initializer.is_empty());
+    assert!(
+        method_facts(&body, &interface, Wanted::All, &mut Scratch::default()).without_initializer.is_empty()
+    );
 }
 
 #[test]

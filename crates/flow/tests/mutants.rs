@@ -18,7 +18,7 @@ use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::names::ClassName;
 use flow::cfg::{Options, cfg};
-use flow::facts::method_facts;
+use flow::facts::{Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::{Answer, Subtypes};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -61,7 +61,7 @@ fn measured(body: &Body) -> (usize, usize) {
     let class =
         OwnClass { name: body.method.class(), super_class: None, is_interface: false, static_fields: &[] };
     let region = Region::new(MEMORY);
-    let facts = method_facts(body, &class, &mut flow::facts::Scratch::default());
+    let facts = method_facts(body, &class, Wanted::All, &mut flow::facts::Scratch::default());
     cfg(body, &facts, &Unknown, Options { keep_proved: false });
     let allocated = region.change().bytes_allocated;
     let cases: usize = body.switches.iter().map(|it| it.cases.len()).sum();

@@ -1,7 +1,7 @@
 //! The graphs of real methods against a reference walk over their raw bytecode, written as simply as
 //! possible. Normal edges must be equal both ways. Exceptional edges (instruction, row) must be among the
 //! reference's; where one is missing, the instruction cannot raise what the row catches, or an assertion
-//! is proved, or an earlier row takes it.
+//! is proved, or an earlier row takes it. And summaries made of little against those made of all.
 
 #[path = "reference/raw.rs"]
 mod raw;
@@ -9,14 +9,15 @@ mod raw;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use bir::body::{Instr, InstrId};
-use bir::lower::{Lowered, Scratch, lower};
+use bir::body::{Body, Instr, InstrId};
+use bir::lower::{Lowered, Scratch, lower, lower_lean};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::code::Code;
 use flow::cfg::{Cfg, EdgeKind, NodeKind, Options, cfg};
-use flow::facts::{MethodFacts, method_facts};
+use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::OwnClass;
+use flow::summary::summary;
 use flow::throwables::BuiltIn;
 use flow::thrown::Term;
 use raw::{Raw, RawRow, catches, contracted, may_catch_below, raises};
@@ -30,6 +31,9 @@ struct Seen {
     normal: usize,
     exceptional: usize,
     missing: usize,
+    /// Methods of which less was lowered for the summary alone, and of which less was proved.
+    lean: usize,
+    settled: usize,
     wrong: Vec<String>,
 }
 
@@ -62,12 +66,30 @@ fn check_class(bytes: &[u8], scratch: &mut Scratch, seen: &mut Seen) {
             seen.not_lowered += 1;
             continue;
         };
+        check_summary(
+            &lowered.body,
+            &lower_lean(&class, &boots, &method, &code, scratch).unwrap(),
+            &own,
+            seen,
+        );
         let Some(rows) = raw_rows(&code) else { continue };
         match Raw::walk(code.bytes, rows) {
             Some(raw) => check_method(&raw, &lowered, &own, seen),
             None => seen.subroutines += 1,
         }
     }
+}
+
+/// The summary of a lean body is that of the whole one.
+fn check_summary(body: &Body, lean: &Body, own: &OwnClass<'_>, seen: &mut Seen) {
+    let all = method_facts(body, own, Wanted::All, &mut flow::facts::Scratch::default());
+    let few = method_facts(lean, own, Wanted::Summary, &mut flow::facts::Scratch::default());
+    let mut scratch = flow::summary::Scratch::default();
+    if summary(body, &all, &mut scratch) != summary(lean, &few, &mut scratch) {
+        seen.wrong.push(format!("{}: the summary of the lean body differs", body.method));
+    }
+    seen.lean += usize::from(lean.instrs.len() < body.instrs.len());
+    seen.settled += usize::from(few.proofs.len() < all.proofs.len());
 }
 
 /// Both graphs of one method.
@@ -82,7 +104,7 @@ struct Pair<'a> {
 
 fn check_method(raw: &Raw, lowered: &Lowered, own: &OwnClass<'_>, seen: &mut Seen) {
     let body = &lowered.body;
-    let facts = method_facts(body, own, &mut flow::facts::Scratch::default());
+    let facts = method_facts(body, own, Wanted::All, &mut flow::facts::Scratch::default());
     let subtypes = BuiltIn { own: own.super_class.map(|it| (own.name, it)) };
     let graph = cfg(body, &facts, &subtypes, Options { keep_proved: false });
     let mut of_pc: BTreeMap<u32, Vec<InstrId>> = BTreeMap::new();
@@ -287,6 +309,7 @@ fn graphs_of_the_test_data_agree_with_the_bytecode() {
     let seen = check_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data"));
     assert_right(&seen);
     assert!(seen.methods > 100 && seen.normal > 1000 && seen.exceptional > 20);
+    assert!(seen.lean > 50 && seen.settled > 50);
 }
 
 #[test]
@@ -306,17 +329,20 @@ fn graphs_of_java_base_agree_with_the_bytecode() {
         }
         let seen = check_folder(folder.path());
         eprintln!(
-            "{}: {} methods, {} normal, {} exceptional, {} missing edges, {} with subroutines, {} not lowered",
+            "{}: {} methods, {} normal, {} exceptional, {} missing edges, {} with subroutines, {} not lowered, {} lean, {} settled",
             jdk.version,
             seen.methods,
             seen.normal,
             seen.exceptional,
             seen.missing,
             seen.subroutines,
-            seen.not_lowered
+            seen.not_lowered,
+            seen.lean,
+            seen.settled
         );
         assert_right(&seen);
         assert!(seen.methods > 8_000 && seen.exceptional > 5_000);
+        assert!(seen.lean > 4_000 && seen.settled > 4_000);
     }
     // Without any JDK this says so, and fails where one must be there.
     test_utils::jdk::at_least(8);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
 use analysis::parts::Scratch;
-use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, StageTimes};
+use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, StageTimes, Wanted};
 use analysis::whole::record::{ClassRecord, class_record_of};
 use bir::positions::Positions;
 use flow::cfg::Cfg;
@@ -88,7 +88,7 @@ pub fn class_answer(
     if !wanted {
         return Ok(answer);
     }
-    let options = PartOptions { positions: true, select: question.select, clock: question.clock };
+    let options = PartOptions { select: question.select, wanted: Wanted::All, clock: question.clock };
     let methods = parts.methods(&options, scratch, &mut times).map_err(Fault::from)?;
     for part in methods {
         let graph = |code: &MethodCode| {
@@ -150,7 +150,7 @@ pub fn class_record_and_answer(
     scratch: &mut Scratch,
 ) -> Result<(ClassRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
-    let options = PartOptions { positions: true, select: &|_| true, clock: None };
+    let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
     let record = class_record_of(bytes, &parts, &methods, scratch).map_err(Fault::from)?;
     Ok((record, answer_of(&parts, methods, select)))

@@ -10,7 +10,7 @@ use analysis::names::{MethodId, Text};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::Scratch;
-use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes};
+use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
 use flow::universe::Universe;
@@ -45,7 +45,7 @@ pub fn paper_record_and_answer(
     scratch: &mut Scratch,
 ) -> Result<(PaperRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
-    let options = PartOptions { positions: true, select: &|_| true, clock: None };
+    let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     let methods = parts.methods(&options, scratch, &mut StageTimes::default()).map_err(Fault::from)?;
     let record = record(&parts, &methods).map_err(Fault::from)?;
     Ok((PaperRecord(record), answer_of(&parts, methods, select)))

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::edits::ClassChange;
 use super::program::{Options, Program};
-use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes};
+use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
 /// What the rest of a program must know of one class file.
@@ -96,8 +96,8 @@ fn summary_alone(part: MethodPart, scratch: &mut Scratch) -> MethodSummary {
 /// # Errors
 /// When the structure of the file cannot be read: the class is then outside.
 pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
-    let parts = ClassParts::read(bytes)?;
-    let options = PartOptions { positions: false, select: &|_| true, clock: None };
+    let parts = ClassParts::read_for_summaries(bytes)?;
+    let options = PartOptions { select: &|_| true, wanted: Wanted::Summary, clock: None };
     let mut methods = Vec::new();
     parts.each(&options, scratch, &mut StageTimes::default(), |it, scratch| {
         methods.push(summary_alone(it, scratch));

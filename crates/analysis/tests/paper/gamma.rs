@@ -7,7 +7,7 @@ use std::path::Path;
 use analysis::names::MethodId;
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{api_record, record};
-use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, Scratch, StageTimes};
+use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use bir::body::{CallKind, Instr};
 use bir::positions::Positions;
 use classfile::names::ClassName;
@@ -35,7 +35,7 @@ pub(crate) struct Gamma {
 /// Takes a class apart.
 pub(crate) fn parts(bytes: &[u8]) -> (ClassParts<'_>, Vec<MethodPart>) {
     let parts = ClassParts::read(bytes).unwrap();
-    let options = PartOptions { positions: false, select: &|_| true, clock: None };
+    let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     let methods = parts.methods(&options, &mut Scratch::default(), &mut StageTimes::default()).unwrap();
     (parts, methods)
 }
@@ -91,7 +91,7 @@ impl Gamma {
 
     /// The same with the pcs of their instructions.
     pub(crate) fn methods_with_positions(&self) -> Vec<(MethodId, MethodCode, Positions)> {
-        let options = PartOptions { positions: true, select: &|_| true, clock: None };
+        let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
         let mut acc = Vec::new();
         for class in self.classes.iter().filter(|it| !it.api) {
             let parts = ClassParts::read(&class.bytes).unwrap();

@@ -4,10 +4,11 @@
 use classfile::bootstrap::{Dynamic, Loadable};
 use classfile::descriptor::{CallShape, FieldType};
 use classfile::insn::{BinOp, Cond, Insn, InvokeOp, Pc, StackOp, Switch};
-use classfile::names::{ClassName, Descriptor, MemberRef};
+use classfile::names::{ClassName, Descriptor, MemberRef, Name};
 use classfile::pool::{Entry, PoolIndex};
 use classfile::stack::rearrangement;
 
+use super::lean;
 use super::symbolic::{Item, MAX_DEPTH, Slot, local_bits, mentions, overlaps, stack_var};
 use super::{Lowerer, Step, build_fault, fault};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, SwitchTable, Var};
@@ -105,7 +106,12 @@ impl Lowerer<'_, '_, '_> {
             Insn::NewArray(letter) => self.new_array(ClassName::new(&[b'[', letter]))?,
             Insn::ANewArray(index) => {
                 let elem = self.code.pool().class_name(index)?;
-                self.new_array(array_of(elem))?;
+                let ty = match self.last_array {
+                    Some((of, ty)) if of == elem => ty,
+                    _ => array_of(elem),
+                };
+                self.last_array = Some((elem, ty));
+                self.new_array(ty)?;
             }
             Insn::MultiANewArray(index, dims) => self.multi_new_array(index, dims)?,
             Insn::CheckCast(index) => {
@@ -232,7 +238,9 @@ impl Lowerer<'_, '_, '_> {
 
     fn assert_not_null(&mut self, below: usize) -> Step<()> {
         let value = self.value(below)?;
-        self.emit(Instr::Assert(Check::NotNull(value)));
+        if !self.lean.as_ref().is_some_and(|it| it.is_this(self.b.get(value))) {
+            self.emit(Instr::Assert(Check::NotNull(value)));
+        }
         Ok(())
     }
 
@@ -406,7 +414,10 @@ impl Lowerer<'_, '_, '_> {
         if matches!(op, BinOp::Div | BinOp::Rem) && matches!(kind, Kind::Int | Kind::Long) {
             self.operand(0)?;
             let divisor = self.value(0)?;
-            self.emit(Instr::Assert(Check::NotZero(kind, divisor)));
+            let is_constant = matches!(self.b.get(divisor), Expr::Int(it) if it != 0);
+            if self.lean.is_none() || !is_constant {
+                self.emit(Instr::Assert(Check::NotZero(kind, divisor)));
+            }
         }
         self.operator(BinaryOp::Arith(op, kind))
     }
@@ -417,7 +428,7 @@ impl Lowerer<'_, '_, '_> {
             Entry::Float(it) => (Expr::Float(it), Kind::Float),
             Entry::Long(it) => (Expr::Long((it as u64).into()), Kind::Long),
             Entry::Double(it) => (Expr::Double(it.into()), Kind::Double),
-            Entry::String(it) => (Expr::Str(self.code.pool().name(it)?), Kind::Ref),
+            Entry::String(it) => (Expr::Str(self.text(it)?), Kind::Ref),
             Entry::Class(_) => (Expr::Class(self.code.pool().class_name(index)?), Kind::Ref),
             _ => match self.boots.loadable(index)? {
                 Loadable::MethodType(it) => (Expr::MethodType(it), Kind::Ref),
@@ -439,6 +450,15 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
+    /// The text of a string constant.
+    fn text(&self, index: PoolIndex) -> Step<Name> {
+        if self.texts {
+            return Ok(self.code.pool().name(index)?);
+        }
+        self.code.pool().check_name(index)?;
+        Ok(lean::no_text())
+    }
+
     // ---- arrays ----
 
     /// Asserts what an access to the array and index on top must keep to; both stay on the stack.
@@ -453,6 +473,10 @@ impl Lowerer<'_, '_, '_> {
     }
 
     fn array_store(&mut self, elem: Elem) -> Step<()> {
+        if self.stores_surely(elem) {
+            self.pop::<3>()?;
+            return self.save_heap(self.stack.slots.len());
+        }
         self.operand(2)?;
         self.operand(1)?;
         if elem == Elem::Ref {
@@ -471,12 +495,36 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether lean code leaves an array store out.
+    fn stores_surely(&self, elem: Elem) -> bool {
+        let (Some(lean), [.., array, index, value]) = (&self.lean, &*self.stack.slots) else { return false };
+        let expr = |it: &Slot| match it.item {
+            Item::Value(e) if it.trivial => Some(self.b.get(e)),
+            _ => None,
+        };
+        match (expr(array), expr(index), expr(value)) {
+            (Some(Expr::Var(array)), Some(Expr::Int(index)), Some(value)) => {
+                lean.stores_surely(elem, array, index, value)
+            }
+            _ => false,
+        }
+    }
+
     fn new_array(&mut self, ty: ClassName) -> Step<()> {
         self.operand(0)?;
         let len = self.value(0)?;
-        self.emit(Instr::Assert(Check::NotNegative(len)));
+        let constant = match self.b.get(len) {
+            Expr::Int(it) if it >= 0 => Some(it),
+            _ => None,
+        };
+        if self.lean.is_none() || constant.is_none() {
+            self.emit(Instr::Assert(Check::NotNegative(len)));
+        }
         let [len] = self.pop::<1>()?;
         let var = self.temp(Kind::Ref)?;
+        if let (Some(lean), Some(len)) = (&mut self.lean, constant) {
+            lean.array(var, ty, len);
+        }
         self.emit(Instr::NewArray(var, ty, len.0));
         self.push_result(Some(var));
         Ok(())

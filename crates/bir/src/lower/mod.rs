@@ -4,9 +4,10 @@
 //! BIR only where it has an effect, can raise or branches ([`insns`]). Blocks are emitted context by
 //! context in the order of the bytecode, each beginning with the stack that
 //! [`classfile::stack::walk`] found there: in the canonical variables `%k0`, `%k1`, … where control
-//! joins, or as it was left by the block that falls through to here.
+//! joins, or as it was left by the block that falls through to here. For summaries much is left out ([`lean`]).
 
 mod insns;
+mod lean;
 mod symbolic;
 
 use classfile::bootstrap::Bootstraps;
@@ -16,12 +17,13 @@ use classfile::descriptor::Kind;
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::insn::Insn;
-use classfile::names::MethodRef;
+use classfile::names::{ClassName, MethodRef};
 use classfile::stack::{Block, Context, Walk};
 
 use crate::body::{Body, ExprId, Instr, InstrId, Row, instr_id};
 use crate::build::{BuildError, Builder, Header};
 use crate::positions::Positions;
+use lean::Lean;
 use symbolic::Stack;
 
 /// A lowered method: its body, and where each instruction of it comes from.
@@ -46,18 +48,21 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Leaves the memory of a body to the next one of [`lower_body`].
+    /// Leaves the memory of a body to the next one of [`lower_lean`].
     pub fn recycle(&mut self, body: Body) {
         self.builder.recycle(body);
     }
 }
 
-/// As [`lower`], for who does not want to know where instructions stand. The body may take the memory of one that was
+/// As [`lower`], for who wants to know no more of a body than what it raises, calls and accesses, and not where its
+/// instructions stand. Where no handler can see it, what raises nothing at a glance is left out: assertions about `this`
+/// and constants, stores of constants and variables into arrays that the method made with a constant length (most
+/// of the code of a JDK: tables of locales). Strings are empty, unless there are monitors, which may be strings. The body may take the memory of one that was
 /// [recycled](Scratch::recycle).
 ///
 /// # Errors
 /// See [`lower`].
-pub fn lower_body<'a>(
+pub fn lower_lean<'a>(
     class: &ClassFile<'a>,
     boots: &Bootstraps<'_, 'a>,
     method: &MemberInfo<'_, 'a>,
@@ -105,6 +110,7 @@ fn lowered<'a>(
     }
     let Scratch { builder, walk, stack, begins, pcs, args, lines } = scratch;
     walk.run(code, class.major)?;
+    let lean = (!positions && walk.ranges.is_empty()).then(|| Lean::new(method.flags, walk));
     builder.clear();
     stack.slots.clear();
     begins.clear();
@@ -126,6 +132,9 @@ fn lowered<'a>(
         context: 0,
         begins,
         lines,
+        texts: positions || lean::has_monitors(walk),
+        lean,
+        last_array: None,
     };
     lowerer.blocks()?;
     lowerer.finish(name, method.flags, positions)
@@ -177,6 +186,12 @@ struct Lowerer<'l, 'c, 'a> {
     /// there are no rows to be placed.
     begins: &'l mut Vec<(Context, u32, u32)>,
     lines: &'l mut Vec<(u16, u16)>,
+    /// Whether texts of string constants are wanted.
+    texts: bool,
+    /// What is left out, if anything.
+    lean: Option<Lean>,
+    /// The type of arrays of the last element type that was asked for.
+    last_array: Option<(ClassName, ClassName)>,
 }
 
 impl Lowerer<'_, '_, '_> {

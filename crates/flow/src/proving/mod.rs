@@ -10,6 +10,7 @@
 mod branch;
 mod prove;
 mod scan;
+mod settled;
 mod state;
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
@@ -18,6 +19,7 @@ use bir::ops::{Cond, UnOp};
 use branch::{known_after, negated};
 use prove::{not_null, prove};
 use scan::{Scan, Tables};
+use settled::{Made, settled};
 use state::{Fact, State, What, meet_one};
 
 use crate::blocks::{Blocks, Handlers};
@@ -29,11 +31,12 @@ pub struct Scratch {
     tables: Tables,
     proved: Vec<(InstrId, Proof)>,
     memory: Memory,
+    made: Made,
 }
 
 /// The assertions of a method that always hold, ascending.
 pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
-    let Scratch { tables, proved, memory } = scratch;
+    let Scratch { tables, proved, memory, .. } = scratch;
     let mut scan = Scan::new(body, tables);
     proved.clear();
     let mut needs_flow = false;
@@ -49,6 +52,15 @@ pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
         Flow::run(body, &scan, memory, proved);
     }
     proved.as_slice().into()
+}
+
+/// As [`proofs`], for who wants to know only which exceptions assertions raise under which rows, and in which order they
+/// first do: often a look at the body tells.
+pub fn proofs_of_raised(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
+    if settled(body, &mut scratch.made, &mut scratch.proved) {
+        return scratch.proved.as_slice().into();
+    }
+    proofs(body, scratch)
 }
 
 fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {

@@ -1,0 +1,80 @@
+//! What is left out of a body when only its summary is wanted: what raises nothing, for all that a glance at it tells.
+
+use std::sync::LazyLock;
+
+use classfile::descriptor::{Elem, Kind};
+use classfile::flags::Flags;
+use classfile::insn::Insn;
+use classfile::names::{ClassName, Name};
+use classfile::stack::Walk;
+
+use crate::body::{Expr, Place, Var};
+
+/// What is known of variables.
+pub(super) struct Lean {
+    /// Whether local 0 is `this` everywhere.
+    keeps_this: bool,
+    /// The temporaries that hold arrays of constant length, ascending; with their types and lengths.
+    arrays: Vec<(u32, ClassName, i32)>,
+}
+
+/// Stands for all texts of string constants, which say nothing of what a body raises.
+pub(super) fn no_text() -> Name {
+    static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b""));
+    *NAME
+}
+
+/// Whether some instruction enters or leaves a monitor, which may be a string.
+pub(super) fn has_monitors(walk: &Walk) -> bool {
+    walk.insns.iter().any(|it| matches!(it.1, Insn::MonitorEnter | Insn::MonitorExit))
+}
+
+impl Lean {
+    /// Of a method without handlers.
+    pub(super) fn new(flags: Flags, walk: &Walk) -> Self {
+        let keeps = |it: &Insn| !matches!(it, Insn::Store(_, 0) | Insn::Iinc(0, _));
+        let keeps_this = !flags.is_static() && walk.insns.iter().all(|it| keeps(&it.1));
+        Lean { keeps_this, arrays: Vec::new() }
+    }
+
+    /// Whether the value is the receiver.
+    pub(super) fn is_this(&self, value: Expr) -> bool {
+        self.keeps_this && value == Expr::Var(Var::local(0, Kind::Ref))
+    }
+
+    /// A new temporary holds a new array.
+    pub(super) fn array(&mut self, var: Var, ty: ClassName, len: i32) {
+        if let Place::Temp(it) = var.place() {
+            self.arrays.push((it, ty, len));
+        }
+    }
+
+    fn array_in(&self, var: Var) -> Option<(ClassName, i32)> {
+        let Place::Temp(temp) = var.place() else { return None };
+        let at = self.arrays.binary_search_by_key(&temp, |it| it.0).ok()?;
+        self.arrays.get(at).map(|it| (it.1, it.2))
+    }
+
+    /// Whether storing the value raises nothing, and names nothing that a class loader would be asked for.
+    pub(super) fn stores_surely(&self, elem: Elem, array: Var, index: i32, value: Expr) -> bool {
+        let Some((ty, len)) = self.array_in(array) else { return false };
+        if !(0..len).contains(&index) {
+            return false;
+        }
+        let holds = |class: &[u8]| match ty.bytes() {
+            [b'[', b'L', name @ .., b';'] => name == class,
+            [b'[', element @ ..] => element == class,
+            _ => false,
+        };
+        match value {
+            Expr::Null | Expr::Int(_) | Expr::Long(_) | Expr::Float(_) | Expr::Double(_) => true,
+            Expr::Str(_) => holds(b"java/lang/Object") || holds(b"java/lang/String"),
+            Expr::Var(it) => {
+                elem != Elem::Ref
+                    || holds(b"java/lang/Object")
+                    || self.array_in(it).is_some_and(|it| holds(it.0.bytes()))
+            }
+            _ => false,
+        }
+    }
+}

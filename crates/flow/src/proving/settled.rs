@@ -1,0 +1,263 @@
+//! Whether it is settled what the assertions of a body raise, whatever may be proved of some of them.
+
+use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, ordinal};
+use bir::ops::UnOp;
+use classfile::descriptor::Kind;
+
+use crate::coverage::Coverage;
+use crate::discharge::Proof;
+use crate::reaching::overlap;
+use crate::throwables::well_known;
+
+/// Whether each assertion holds plainly, or fails for all that can be proved, or stands behind one that does, raises the same exception,
+/// and has the same rows around it. Then to prove some changes nothing of what the body raises, nor in which order.
+///
+/// `proved` gets those that hold plainly, and stays without order if the answer is no.
+///
+/// One look at the instructions. It goes along the path that falls through, with the variables of which no fact is known
+/// there; where paths join, nothing more is known than on each of them.
+pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
+    made.clear();
+    proved.clear();
+    let mut coverage = (!body.rows.is_empty()).then(|| Coverage::new(body));
+    let mut rows = Vec::new();
+    let mut fresh = Fresh::at_entry(body);
+    // The kinds of assertions of which one fails for all that can be proved.
+    let mut failing = 0_u8;
+    for (id, instr) in body.instrs.iter() {
+        if let Instr::Assert(check) = *instr {
+            if let Some(coverage) = &mut coverage {
+                let now = coverage.at(ordinal(id));
+                if *now != *rows {
+                    failing = 0;
+                    rows.clear();
+                    rows.extend_from_slice(now);
+                }
+            }
+            if let Some(proof) = made.proof(body, check) {
+                proved.push((id, proof));
+                continue;
+            }
+            if fresh.fails(body, check) {
+                failing |= kind(check);
+            } else if failing & kind(check) == 0 {
+                return false;
+            }
+            operands(check).into_iter().flatten().for_each(|it| fresh.touch(body, it));
+            continue;
+        }
+        if let Some(var) = instr.assigned()
+            && !made.assign(body, var, id)
+        {
+            return false;
+        }
+        match *instr {
+            Instr::Assign(var, e) => fresh.assign(body, var, e),
+            Instr::Call(Some(var), ..) | Instr::CallDynamic(Some(var), ..) | Instr::ConstDynamic(var, _) => {
+                fresh.set(var, true);
+            }
+            Instr::If(_, a, b, _) => {
+                fresh.touch_tested(body, a);
+                fresh.touch_tested(body, b);
+            }
+            ref it => it.assigned().into_iter().for_each(|it| fresh.set(it, false)),
+        }
+        if !instr.falls_through() {
+            fresh = Fresh::default();
+        }
+    }
+    true
+}
+
+/// One bit for each exception that assertions raise.
+fn kind(check: Check) -> u8 {
+    match check {
+        Check::NotNull(_) => 1,
+        Check::Bound(..) => 2,
+        Check::Store(..) => 4,
+        Check::NotZero(..) => 8,
+        Check::NotNegative(_) => 16,
+        Check::Cast(..) => 32,
+    }
+}
+
+fn operands(check: Check) -> [Option<ExprId>; 2] {
+    match check {
+        Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) | Check::Cast(_, e) => {
+            [Some(e), None]
+        }
+        Check::Bound(a, b) | Check::Store(a, b) => [Some(a), Some(b)],
+    }
+}
+
+/// The temporaries that allocations made.
+#[derive(Default)]
+pub(super) struct Made {
+    /// The number of the last one that was assigned, and one.
+    next: u32,
+    /// Ascending.
+    allocated: Vec<(u32, InstrId)>,
+}
+
+impl Made {
+    fn clear(&mut self) {
+        self.next = 0;
+        self.allocated.clear();
+    }
+
+    /// Notes an assignment; no if another one may be of the same variable, and that matters.
+    fn assign(&mut self, body: &Body, var: Var, id: InstrId) -> bool {
+        match var.place() {
+            Place::Local(_) => body.flags.is_static() || !overlap(var, Var::local(0, Kind::Ref)),
+            Place::Stack(_) => true,
+            // Lowering numbers them as they come.
+            Place::Temp(it) => {
+                let is_new = it >= self.next;
+                self.next = it + 1;
+                let instr = &body.instrs[id];
+                if matches!(
+                    instr,
+                    Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..)
+                ) {
+                    self.allocated.push((it, id));
+                }
+                is_new
+            }
+        }
+    }
+
+    /// Why the assertion holds at all places, if that is plain.
+    fn proof(&self, body: &Body, check: Check) -> Option<Proof> {
+        let constant = |it: bool| it.then_some(Proof::Constant);
+        match check {
+            Check::NotNull(e) => match body.exprs[e] {
+                Expr::Var(it) => match it.place() {
+                    Place::Local(_) => {
+                        (!body.flags.is_static() && it == Var::local(0, Kind::Ref)).then_some(Proof::This)
+                    }
+                    Place::Temp(_) => self.allocated(it).map(Proof::Allocated),
+                    Place::Stack(_) => None,
+                },
+                Expr::Str(_) | Expr::Class(_) | Expr::MethodType(_) | Expr::MethodHandle(_) => constant(true),
+                _ => None,
+            },
+            Check::NotZero(_, e) => match body.exprs[e] {
+                Expr::Int(it) => constant(it != 0),
+                Expr::Long(it) => constant(u64::from(it) != 0),
+                _ => None,
+            },
+            Check::NotNegative(e) => match body.exprs[e] {
+                Expr::Int(it) => constant(it >= 0),
+                Expr::Unary(UnOp::Length, _) => Some(Proof::Length),
+                _ => None,
+            },
+            Check::Cast(class, _) if class == well_known().object => Some(Proof::Type),
+            Check::Cast(_, e) => constant(body.exprs[e] == Expr::Null),
+            Check::Store(_, value) if body.exprs[value] == Expr::Null => constant(true),
+            Check::Bound(array, _) | Check::Store(array, _) => {
+                let Expr::Var(array) = body.exprs[array] else { return None };
+                let made = self.allocated(array)?;
+                let Instr::NewArray(_, ty, len) = body.instrs[made] else { return None };
+                let holds = match (check, body.exprs[len]) {
+                    (Check::Bound(_, index), Expr::Int(len)) => {
+                        matches!(body.exprs[index], Expr::Int(it) if (0..len).contains(&it))
+                    }
+                    (Check::Store(..), _) => ty.bytes() == b"[Ljava/lang/Object;",
+                    _ => false,
+                };
+                holds.then_some(Proof::Allocated(made))
+            }
+        }
+    }
+
+    fn allocated(&self, var: Var) -> Option<InstrId> {
+        let Place::Temp(temp) = var.place() else { return None };
+        let i = self.allocated.binary_search_by_key(&temp, |it| it.0).ok()?;
+        Some(self.allocated[i].1)
+    }
+}
+
+/// The variables of which no fact is known, and which no constant, allocation or copy made. Of many variables the last
+/// ones are not followed.
+#[derive(Default)]
+struct Fresh {
+    locals: u64,
+    temps: u64,
+}
+
+impl Fresh {
+    /// The parameters; of the receiver it is known that it is not null.
+    fn at_entry(body: &Body) -> Self {
+        Fresh { locals: if body.flags.is_static() { u64::MAX } else { u64::MAX << 1 }, temps: 0 }
+    }
+
+    fn bit(&mut self, var: Var) -> Option<(&mut u64, u64)> {
+        let (bits, i) = match var.place() {
+            Place::Local(i) => (&mut self.locals, u32::from(i)),
+            Place::Temp(i) => (&mut self.temps, i),
+            Place::Stack(_) => return None,
+        };
+        Some((bits, 1_u64.checked_shl(i)?))
+    }
+
+    fn set(&mut self, var: Var, is_fresh: bool) {
+        if let Some((bits, bit)) = self.bit(var) {
+            *bits = if is_fresh { *bits | bit } else { *bits & !bit };
+        }
+    }
+
+    fn has(&self, var: Var) -> bool {
+        match var.place() {
+            Place::Local(i) => 1_u64.checked_shl(u32::from(i)).is_some_and(|it| self.locals & it != 0),
+            Place::Temp(i) => 1_u64.checked_shl(i).is_some_and(|it| self.temps & it != 0),
+            Place::Stack(_) => false,
+        }
+    }
+
+    /// Whether nothing can be proved of the value.
+    fn is_unknown(&self, body: &Body, e: ExprId) -> bool {
+        match body.exprs[e] {
+            Expr::Field(..) | Expr::Static(_) | Expr::Elem(..) => true,
+            Expr::Var(it) => self.has(it),
+            _ => false,
+        }
+    }
+
+    fn fails(&self, body: &Body, check: Check) -> bool {
+        match check {
+            Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) => self.is_unknown(body, e),
+            Check::Cast(class, e) => class != well_known().object && self.is_unknown(body, e),
+            // Of the index alone nothing follows.
+            Check::Bound(array, _) => self.is_unknown(body, array),
+            Check::Store(array, value) => self.is_unknown(body, array) && self.is_unknown(body, value),
+        }
+    }
+
+    /// Something may be learned of the variables in an expression.
+    fn touch(&mut self, body: &Body, mut e: ExprId) {
+        loop {
+            match body.exprs[e] {
+                Expr::Var(it) => return self.set(it, false),
+                Expr::Cast(_, inner) => e = inner,
+                _ => return,
+            }
+        }
+    }
+
+    fn touch_tested(&mut self, body: &Body, e: ExprId) {
+        match body.exprs[e] {
+            Expr::InstanceOf(_, of) | Expr::Binary(_, of, _) => self.touch(body, of),
+            _ => self.touch(body, e),
+        }
+    }
+
+    fn assign(&mut self, body: &Body, var: Var, e: ExprId) {
+        let is_fresh = match body.exprs[e] {
+            Expr::Field(..) | Expr::Static(_) | Expr::Elem(..) | Expr::Binary(..) => true,
+            Expr::Unary(op, _) => op != UnOp::Length,
+            _ => false,
+        };
+        self.touch(body, e);
+        self.set(var, is_fresh);
+    }
+}
