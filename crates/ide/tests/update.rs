@@ -238,3 +238,109 @@ fn compiled_classes_go_and_come_back() {
         assert!(taken > classes.len(), "{name}, {world:?}: {taken} of {}", 2 * classes.len());
     }
 }
+
+/// The class `p/E{i}`, which can be thrown. Its variants differ in what others see, and the last in its superclass.
+fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
+    let name = |it: usize| match it {
+        0 => "java/lang/Exception".to_owned(),
+        1 => "java/lang/RuntimeException".to_owned(),
+        it => format!("p/E{}", it - 2),
+    };
+    let parent = name(if variant == 3 { 1 } else { parent });
+    let flags = if variant == 2 { "public super final" } else { "public super" };
+    let mut text = format!(".class {flags} p/E{i}\n.super {parent}\n");
+    text +=
+        &format!(".method public <init>()V\n aload_0\n invokespecial {parent}.<init>()V\n return\n.end\n");
+    if variant == 1 {
+        text += ".method public getMessage()Ljava/lang/String;\n aconst_null\n areturn\n.end\n";
+    }
+    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+}
+
+/// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
+fn thrower(i: usize, rng: &mut Rng, n_exceptions: usize) -> Vec<u8> {
+    let mut text = format!(".class public super p/C{i}\n");
+    for m in 0..3 {
+        let mut any = || match rng.below(6) {
+            0 => "java/lang/Exception".to_owned(),
+            1 => "java/lang/RuntimeException".to_owned(),
+            2 => "java/lang/Error".to_owned(),
+            // Some are never named.
+            _ => format!("p/E{}", rng.below(n_exceptions as u32 / 2)),
+        };
+        let (thrown, caught, also) = (any(), any(), any());
+        let callee = match rng.below(4) {
+            0 => "ext/Absent.f()V".to_owned(),
+            _ => format!("p/C{}.m{}()V", rng.below(4), rng.below(3)),
+        };
+        let throws = if rng.chance(30) { format!(" .throws {also}\n") } else { String::new() };
+        let again = if rng.chance(50) { "athrow" } else { "pop\n return" };
+        let body = if rng.chance(40) {
+            format!(" new {thrown}\n dup\n invokespecial {thrown}.<init>()V\n athrow\n")
+        } else {
+            format!(
+                " A: invokestatic {callee}\n B: return\n H: {again}\n .catch {caught} from A to B using H\n"
+            )
+        };
+        text += &format!(".method public static m{m}()V\n{throws}{body}.end\n");
+    }
+    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+}
+
+#[test]
+fn exception_classes_are_taken_in() {
+    const EXCEPTIONS: usize = 8;
+    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
+    let (mut types, mut changed, mut other, mut refused) = (0, 0, 0, 0);
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed);
+        let parents: Vec<usize> = (0..EXCEPTIONS).map(|i| rng.below(i as u32 + 2) as usize).collect();
+        let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, EXCEPTIONS)));
+        let world = if seed % 4 == 3 { WorldKind::Closed } else { WorldKind::Open };
+        let mut editor = Editor::new(classes, world);
+        for n in 0..60 {
+            let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
+            let mut what = format!("seed {seed}, edit {n}:");
+            let (mut moves, mut changes) = (false, false);
+            for _ in 0..1 + rng.below(3) / 2 {
+                // Those that nobody names go and come more often.
+                let at = rng.below(EXCEPTIONS as u32) as usize;
+                let at = if rng.chance(70) { EXCEPTIONS / 2 + at / 2 } else { at };
+                match present.iter().position(|it| *it == at) {
+                    _ if rng.chance(25) => {
+                        let i = EXCEPTIONS + rng.below(4) as usize;
+                        classes[i] = thrower(i - EXCEPTIONS, &mut rng, EXCEPTIONS);
+                        what += &format!(" code {i};");
+                    }
+                    Some(_) if rng.chance(40) => {
+                        let variant = rng.below(4) as usize;
+                        classes[at] = exception(at, parents[at], variant);
+                        what += &format!(" variant {variant} of {at};");
+                        changes = true;
+                    }
+                    Some(place) => {
+                        present.remove(place);
+                        what += &format!(" without {at};");
+                        moves = true;
+                    }
+                    None => {
+                        present.push(at);
+                        what += &format!(" with {at};");
+                        moves = true;
+                    }
+                }
+            }
+            match editor.go(classes, present, &what) {
+                true if moves => types += 1,
+                true if changes => changed += 1,
+                true => other += 1,
+                false => refused += 1,
+            }
+        }
+    }
+    println!(
+        "{types} with types that went or came, {changed} with other ones, {other} of code; {refused} made anew"
+    );
+    assert!(types > 100 && changed > 100 && refused > 100, "{types} {changed} {refused}");
+}

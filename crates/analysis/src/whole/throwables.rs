@@ -60,6 +60,86 @@ pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool 
     }
 }
 
+/// What is known of the superclass of a type that is thrown.
+fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
+    if let Some(parent) = built_in_parent(class) {
+        return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
+    }
+    let object = well_known().object;
+    match hierarchy.class(class).and_then(|it| hierarchy.super_class(it)) {
+        // What is thrown is below Throwable, whatever the class file says of its type.
+        None => Parent::Unknown,
+        Some(Link::Outside(it)) if it == object => Parent::Unknown,
+        Some(Link::Present(it)) if hierarchy.name(it) == object => Parent::Unknown,
+        Some(Link::Outside(it)) => Parent::Class(it),
+        Some(Link::Present(it)) => Parent::Class(hierarchy.name(it)),
+    }
+}
+
+/// Whether it is settled that a class can be thrown: all above it is known.
+fn is_throwable(hierarchy: &Hierarchy, class: ClassName) -> bool {
+    built_in_parent(class).is_some()
+        || hierarchy.class(class).is_some_and(|it| is_below_throwable(hierarchy, it))
+}
+
+/// What a universe follows.
+pub(super) struct Follow<'a> {
+    pub(super) hierarchy: &'a Hierarchy,
+    /// Open or closed.
+    pub(super) world: WorldKind,
+    /// Whether no type may come or go.
+    pub(super) fixed: bool,
+}
+
+/// Lets a universe follow the hierarchy, where these types may be others than before; with each, whether code names it. No, if
+/// that takes a new universe.
+pub(super) fn follow(
+    universe: &mut Universe,
+    &Follow { hierarchy, world, fixed }: &Follow<'_>,
+    types: impl Iterator<Item = (ClassName, bool)>,
+) -> bool {
+    let (mut come, mut gone) = (Vec::new(), Vec::new());
+    for (class, is_named) in types {
+        let can_be = class != well_known().object && !class.is_array();
+        let is_type = is_throwable(hierarchy, class) || is_named && can_be;
+        let extensible =
+            world == WorldKind::Open && hierarchy.class(class).is_none_or(|it| hierarchy.extensible(it));
+        let it = Throwable { class, parent: parent(hierarchy, class), extensible };
+        match universe.parent(class) {
+            None if is_type => come.push(it),
+            None => {}
+            Some(_) if !is_type => gone.push(class),
+            Some(before) if before == it.parent && universe.is_extensible(class) == Some(extensible) => {}
+            Some(_) => return false,
+        }
+    }
+    if fixed && (!come.is_empty() || !gone.is_empty()) {
+        return false;
+    }
+    // A type of which not all is known may be there for its name alone, and so may what is above it.
+    let known = |class: ClassName| gone.contains(&class) || is_throwable(hierarchy, class);
+    let stays_whole = |it: &ClassName| matches!(universe.parent(*it), Some(Parent::Class(it)) if known(it));
+    if !gone.iter().all(stays_whole) || !come.iter().all(|it| is_throwable(hierarchy, it.class)) {
+        return false;
+    }
+    // Subtypes go before what is above them, and come behind.
+    while !gone.is_empty() {
+        let before = gone.len();
+        gone.retain(|it| !universe.remove(*it));
+        if gone.len() == before {
+            return false;
+        }
+    }
+    while !come.is_empty() {
+        let before = come.len();
+        come.retain(|it| !universe.add(*it));
+        if come.len() == before {
+            return false;
+        }
+    }
+    true
+}
+
 struct Types<'a> {
     hierarchy: &'a Hierarchy,
     seen: FxHashSet<ClassName>,
@@ -76,26 +156,10 @@ impl Types<'_> {
                 return;
             }
             self.order.push(class);
-            at = match self.parent(class) {
+            at = match parent(self.hierarchy, class) {
                 Parent::Class(it) => Some(it),
                 _ => None,
             };
-        }
-    }
-
-    fn parent(&self, class: ClassName) -> Parent {
-        if let Some(parent) = built_in_parent(class) {
-            return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
-        }
-        let object = well_known().object;
-        let above = self.hierarchy.class(class).and_then(|it| self.hierarchy.super_class(it));
-        match above {
-            // What is thrown is below Throwable, whatever the class file says of its type.
-            None => Parent::Unknown,
-            Some(Link::Outside(it)) if it == object => Parent::Unknown,
-            Some(Link::Present(it)) if self.hierarchy.name(it) == object => Parent::Unknown,
-            Some(Link::Outside(it)) => Parent::Class(it),
-            Some(Link::Present(it)) => Parent::Class(self.hierarchy.name(it)),
         }
     }
 
@@ -143,7 +207,7 @@ impl Types<'_> {
         };
         let of = |&class: &ClassName| Throwable {
             class,
-            parent: self.parent(class),
+            parent: parent(self.hierarchy, class),
             extensible: extensible(class),
         };
         Universe::new(&self.order.iter().map(of).collect::<Vec<_>>())

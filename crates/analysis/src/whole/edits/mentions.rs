@@ -5,7 +5,7 @@ use flow::functional::Effect;
 use flow::summary::{Initialized, Source, Summary};
 use program::hierarchy::ClassId;
 use program::outline::Outline;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::members::element;
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
@@ -117,10 +117,15 @@ impl Mentions {
         self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// The throwable types that somebody began to name, or ceased to; with whether anybody does.
-    pub(in crate::whole) fn take_touched(&mut self) -> Vec<(ClassName, bool)> {
+    /// These classes, and the throwable types that somebody began to name, or ceased to; with whether anybody names them as
+    /// such, each once.
+    pub(in crate::whole) fn take_touched(
+        &mut self,
+        mut classes: FxHashSet<ClassName>,
+    ) -> Vec<(ClassName, bool)> {
+        classes.extend(std::mem::take(&mut self.touched));
         let is_named = |it: ClassName| self.throwables.get(&it).is_some_and(|n| *n > 0);
-        std::mem::take(&mut self.touched).into_iter().map(|it| (it, is_named(it))).collect()
+        classes.into_iter().map(|it| (it, is_named(it))).collect()
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Edits {
     pub(super) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
     /// What the program makes at run time, where that is looked for.
     pub(super) made: Made,
+    /// Whether there is a ghost: its promises name types as people do.
+    pub(super) has_ghosts: bool,
     /// How many classes took new places.
     pub(super) moved: usize,
 }

@@ -25,7 +25,6 @@ use super::super::nodes::Node;
 use super::super::program::WholeProgram;
 use super::super::proxies::{handler_invoke, makers};
 use super::super::record::refused;
-use super::super::throwables::is_below_throwable;
 use super::{Stale, present};
 use crate::summary::{ClassSummary, MethodSummary};
 
@@ -64,12 +63,13 @@ impl WholeProgram {
         let new = Arc::new(edited.hierarchy);
         let changed: FxHashSet<ClassId> = edited.changed.into_iter().collect();
         let names = names(&old, &new, &changed, outlines());
-        if changed.len() > MAX_CHANGED || !self.leaves_throwables(&new, &changed) || is_in_tables(&names) {
+        if changed.len() > MAX_CHANGED || is_in_tables(&names) {
             return false;
         }
         let mut receivers = changed.clone();
         for hierarchy in [&old, &new] {
             let present = changed.iter().filter(|it| it.index() < hierarchy.len());
+            stale.types.extend(present.clone().map(|&it| hierarchy.name(it)));
             receivers.extend(present.flat_map(|&it| hierarchy.supers(it)));
         }
         let open: Vec<ClassName> = edited.open_otherwise.into_iter().map(|it| new.name(it)).collect();
@@ -91,16 +91,6 @@ impl WholeProgram {
         self.functions = functions;
         self.look_at_all(&changed, &names, edits, stale);
         true
-    }
-
-    /// Whether no type is, was or comes to be thrown of those that change.
-    fn leaves_throwables(&self, new: &Hierarchy, changed: &FxHashSet<ClassId>) -> bool {
-        changed.iter().all(|&it| {
-            let known = |name: ClassName| self.exceptions.universe.type_of(name).is_some();
-            let old = &self.program.hierarchy;
-            let before = it.index() < old.len() && (known(old.name(it)) || is_below_throwable(old, it));
-            !before && !known(new.name(it)) && !is_below_throwable(new, it)
-        })
     }
 
     /// Lets nothing flow into what stands for code that is gone.

@@ -11,15 +11,16 @@ mod classes;
 
 use std::sync::Arc;
 
+use classfile::names::ClassName;
 use flow::functional::Function;
 use flow::incremental::Incremental;
 use flow::solver::NodeId;
 use flow::summary::Source;
-use flow::throwables::{built_in_parent, well_known};
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
+use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
 use super::dispatch::FunctionSiteId;
@@ -40,6 +41,8 @@ struct Stale {
     nodes: FxHashSet<Node>,
     /// Those of what is gone, into which nothing flows any more.
     gone: Vec<Node>,
+    /// Classes that may be thrown, or that may be otherwise.
+    types: FxHashSet<ClassName>,
 }
 
 impl WholeProgram {
@@ -75,7 +78,9 @@ impl WholeProgram {
             let named = Named::by(self.program.hierarchy.outline(class), summary);
             acc.mentions.set(class, Some(named));
         }
-        acc.mentions.take_touched();
+        acc.mentions.take_touched(FxHashSet::default());
+        let has_ghost = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
+        acc.has_ghosts = self.program.hierarchy.ids().any(|it| has_ghost(self.program.hierarchy.outline(it)));
         for (i, it) in (0..).map(FunctionSiteId).zip(&self.functions) {
             acc.functions.entry(it.owner.class).or_default().push(i);
         }
@@ -146,7 +151,7 @@ impl WholeProgram {
             self.mark_some(edits.made, &touched);
         }
         stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
-        self.sets_stay(edits)
+        self.sets_follow(edits, std::mem::take(&mut stale.types))
     }
 
     /// What the program makes at run time.
@@ -163,17 +168,17 @@ impl WholeProgram {
         Self::made_by(codes.filter(|it| self.program.ghost(it.0).is_none()))
     }
 
-    /// Whether the sets have a place for every throwable type that there is or that is named, and for no other.
-    fn sets_stay(&self, edits: &mut Edits) -> bool {
-        let touched = edits.mentions.take_touched();
-        self.solution.is_none()
-            || touched.into_iter().all(|(it, is_named)| {
-                let hierarchy = &self.program.hierarchy;
-                let own = built_in_parent(it).is_some()
-                    || hierarchy.class(it).is_some_and(|it| throwables::is_below_throwable(hierarchy, it));
-                let can_be = it != well_known().object && !it.is_array();
-                (own || is_named && can_be) == self.exceptions.universe.type_of(it).is_some()
-            })
+    /// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
+    /// be made anew. `changed`: classes that may be such types, or such types otherwise.
+    fn sets_follow(&mut self, edits: &mut Edits, changed: FxHashSet<ClassName>) -> bool {
+        let touched = edits.mentions.take_touched(changed);
+        if self.solution.is_none() {
+            return true;
+        }
+        let hierarchy = Arc::clone(&self.program.hierarchy);
+        let how =
+            throwables::Follow { hierarchy: &hierarchy, world: self.options.world, fixed: edits.has_ghosts };
+        throwables::follow(&mut self.exceptions.universe, &how, touched.into_iter())
     }
 
     /// Whether nothing but inclusions of methods changes with the code of a class.

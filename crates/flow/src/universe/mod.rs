@@ -2,7 +2,9 @@
 //!
 //! Each type T has an atom *exactly T*; one that may have unknown subclasses has a second, *an unknown subclass
 //! whose nearest known ancestor is T*. A cone is the atoms of all known subtypes. Sets of atoms are hash-consed:
-//! a [`SetId`] is equal exactly when the set is.
+//! a [`SetId`] is equal exactly when the set is. Types may come and go while sets keep their ids ([`edit`]).
+
+mod edit;
 
 use std::hash::BuildHasher;
 
@@ -60,8 +62,8 @@ pub struct Part {
 pub struct Universe {
     types: Vec<Type>,
     by_class: FxHashMap<ClassName, TypeId>,
-    /// Words of one set.
-    words: usize,
+    /// Atoms so far.
+    atoms: u32,
     sets: Sets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
@@ -80,6 +82,8 @@ struct Type {
     leaves_world: bool,
     extensible: bool,
     atom: u32,
+    /// It is gone. Its atoms are in a set exactly when its parent's *unknown subclass* is.
+    is_vacant: bool,
 }
 
 /// What a row that catches a class does.
@@ -107,15 +111,16 @@ impl Universe {
                 leaves_world,
                 extensible: it.extensible,
                 atom: atoms,
+                is_vacant: false,
             });
             atoms += 1 + u32::from(it.extensible);
         }
         let by_class = acc.iter().zip(0..).map(|(it, i)| (it.class, TypeId(i))).collect();
-        let words = (atoms as usize).div_ceil(64).max(1);
+        let words = words(atoms);
         let mut universe = Universe {
             types: acc,
             by_class,
-            words,
+            atoms,
             sets: Sets::new(words),
             all: SetId::EMPTY,
             masks: FxHashMap::default(),
@@ -155,6 +160,11 @@ impl Universe {
         self.by_class.get(&class).copied()
     }
 
+    /// Whether there may be direct subclasses of a type that nobody knows, if the class is one.
+    pub fn is_extensible(&self, class: ClassName) -> Option<bool> {
+        self.type_of(class).map(|it| self.types[it.0 as usize].extensible)
+    }
+
     /// What is known of the direct superclass of a type, if the class is one.
     pub fn parent(&self, class: ClassName) -> Option<Parent> {
         self.type_of(class).map(|it| self.types[it.0 as usize].parent)
@@ -171,7 +181,7 @@ impl Universe {
             return it;
         }
         let Some(TypeId(it)) = self.type_of(class) else { return self.all };
-        let mut bits = vec![0; self.words];
+        let mut bits = vec![0; self.sets.words];
         set(&mut bits, self.types[it as usize].atom);
         let found = self.sets.intern(&bits);
         self.exact.insert(class, found);
@@ -186,7 +196,7 @@ impl Universe {
             return it;
         }
         let Some(TypeId(it)) = self.type_of(class) else { return self.all };
-        let mut bits = vec![0; self.words];
+        let mut bits = vec![0; self.sets.words];
         self.fill(&mut bits, it, self.types[it as usize].end);
         let found = self.sets.intern(&bits);
         self.cones.insert(class, found);
@@ -211,7 +221,7 @@ impl Universe {
         };
         let row = &self.types[it as usize];
         let (end, outside) = (row.end, row.leaves_world);
-        let mut bits = vec![0; self.words];
+        let mut bits = vec![0; self.sets.words];
         self.fill(&mut bits, it, end);
         let surely = self.sets.intern(&bits);
         for i in (0..it).chain(end..self.types.len() as u32) {
@@ -284,6 +294,10 @@ impl Universe {
         let mut i = 0;
         while i < self.types.len() {
             let ty = &self.types[i];
+            if ty.is_vacant {
+                i += 1;
+                continue;
+            }
             let range = i..ty.end as usize;
             if self.types[range.clone()].iter().all(|it| self.has_both(bits, it)) && self.is_cone(ty) {
                 acc.push(Part { class: ty.class, cone: true });
@@ -304,7 +318,7 @@ impl Universe {
     /// The classes whose *exactly* atom the set has, by name: the whole set where no type is extensible.
     pub fn classes(&self, it: SetId) -> Vec<ClassName> {
         let bits = self.sets.bits(it);
-        let has = self.types.iter().filter(|it| get(bits, it.atom));
+        let has = self.types.iter().filter(|it| !it.is_vacant && get(bits, it.atom));
         let mut acc: Vec<ClassName> = has.map(|it| it.class).collect();
         acc.sort_unstable_by_key(|it| it.bytes());
         acc
@@ -312,12 +326,12 @@ impl Universe {
 
     /// How many types the universe has.
     pub fn len(&self) -> usize {
-        self.types.len()
+        self.by_class.len()
     }
 
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
-        self.types.is_empty()
+        self.by_class.is_empty()
     }
 
     /// How many distinct sets were met.
@@ -333,6 +347,11 @@ impl Universe {
     fn has_both(&self, bits: &[u64], ty: &Type) -> bool {
         get(bits, ty.atom) && (!ty.extensible || get(bits, ty.atom + 1))
     }
+}
+
+/// Words of a set of so many atoms.
+fn words(atoms: u32) -> usize {
+    (atoms as usize).div_ceil(64).max(1)
 }
 
 fn set(bits: &mut [u64], atom: u32) {
@@ -477,11 +496,11 @@ impl Sets {
 mod tests {
     use super::*;
 
-    fn class(name: &str) -> ClassName {
+    pub(super) fn class(name: &str) -> ClassName {
         ClassName::new(name.as_bytes())
     }
 
-    fn ty(name: &str, parent: &str, extensible: bool) -> Throwable {
+    pub(super) fn ty(name: &str, parent: &str, extensible: bool) -> Throwable {
         let parent = match parent {
             "" => Parent::Root,
             "?" => Parent::Unknown,
@@ -501,7 +520,7 @@ mod tests {
         ])
     }
 
-    fn text(it: &Universe, set: SetId) -> String {
+    pub(super) fn text(it: &Universe, set: SetId) -> String {
         let parts = it.parts(set);
         let one = |it: &Part| format!("{}{}", it.class, if it.cone { "+" } else { "" });
         parts.iter().map(one).collect::<Vec<_>>().join(" ")
