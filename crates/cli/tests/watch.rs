@@ -120,14 +120,18 @@ fn programs(seeds: std::ops::Range<u64>) -> Vec<(String, Vec<u8>)> {
     acc
 }
 
-/// Random edits of a folder of classes, one after the other; now and then a fresh process is asked.
+/// Random edits of a folder of classes, one after the other, then some at once; now and then a fresh process is asked, which
+/// has another number of threads.
 fn edits(answer: &str, world: &str, seed: u64, n: usize) {
     let classes = programs(seed..seed + 2);
     let root = folder();
     let path = |it: &str| root.path().join(it);
     classes.iter().for_each(|it| put(&path(&it.0), &it.1));
-    let arguments = [answer, text(root.path()), "--jdk", "none", "--world", world, "--threads", "2"];
-    let mut watching = Watching::start(&arguments);
+    let with = |threads| {
+        Watching::start(&[answer, text(root.path()), "--jdk", "none", "--world", world, "--threads", threads])
+    };
+    let (ours, others) = if seed % 4 == 1 { ("1", "4") } else { ("4", "1") };
+    let mut watching = with(ours);
     let mut rng = Rng::new(seed);
     let mut now: Vec<Option<Vec<u8>>> = classes.iter().map(|it| Some(it.1.clone())).collect();
     let mut changed = 0;
@@ -161,7 +165,7 @@ fn edits(answer: &str, world: &str, seed: u64, n: usize) {
             watching.cycle();
         }
         if edit % 8 == 7 || edit + 1 == n {
-            let fresh = Watching::start(&arguments);
+            let fresh = with(others);
             let other = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
                 a.iter().find(|it| b.get(it.0) != Some(it.1)).map(|it| format!("{it:?}"))
             };
@@ -170,6 +174,23 @@ fn edits(answer: &str, world: &str, seed: u64, n: usize) {
         }
     }
     assert!(changed * 4 > n, "{changed} of {n} edits changed a fact");
+    for burst in 0..6 {
+        // Some of these find the process at work on those before.
+        for _ in 0..2 + rng.range(0, 3) {
+            let at = rng.range(0, classes.len() as i32 - 1) as usize;
+            now[at] = if now[at].is_some() { None } else { Some(classes[at].1.clone()) };
+            match &now[at] {
+                Some(bytes) => put(&path(&classes[at].0), bytes),
+                None => std::fs::remove_file(path(&classes[at].0)).unwrap(),
+            }
+            std::thread::sleep(Duration::from_millis(u64::from(rng.below(60))));
+        }
+        let fresh = with(others);
+        while watching.facts != fresh.facts {
+            println!("seed {seed}, burst {burst}: not yet");
+            watching.cycle();
+        }
+    }
 }
 
 #[test]
