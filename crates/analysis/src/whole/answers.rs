@@ -511,7 +511,7 @@ impl WholeProgram {
             let (within, except) = open_parts(ex, value.open);
             OpenPart { within, except, because: self.because(ex, id, value.open, true) }
         });
-        Throws { method: self.name(id), known: ex.universe.parts(value.known), open }
+        Throws { method: self.name(id), known: ex.universe.known_parts(value.known), open }
     }
 }
 
@@ -519,8 +519,12 @@ impl WholeProgram {
 pub(super) fn open_parts(ex: &mut Exceptions, set: SetId) -> (Vec<Part>, Vec<Part>) {
     let all = ex.universe.all();
     let missing = ex.universe.minus(all, set);
-    let (within, except) = (ex.universe.parts(set), ex.universe.parts_within(missing));
-    if within.len() <= 1 + except.len() { (within, Vec::new()) } else { (ex.universe.parts(all), except) }
+    let (within, except) = (ex.universe.known_parts(set), ex.universe.known_parts_within(missing));
+    if within.len() <= 1 + except.len() {
+        (within, Vec::new())
+    } else {
+        (ex.universe.known_parts(all), except)
+    }
 }
 
 fn word(kind: CallKind) -> CallWord {

@@ -41,6 +41,7 @@ impl Universe {
         self.by_class.insert(class, TypeId(end));
         self.atoms += 1 + u32::from(extensible);
         self.masks.remove(&class);
+        self.covers.clear();
         self.sets.widen(words(self.atoms));
         self.sets.refine(unknown, atom, extensible);
         true
@@ -60,6 +61,7 @@ impl Universe {
         self.types[i as usize].is_vacant = true;
         self.by_class.remove(&class);
         self.masks.remove(&class);
+        self.covers.clear();
         self.exact.remove(&class);
         self.cones.remove(&class);
         self.sets.forget_those_apart(unknown, atom, extensible);

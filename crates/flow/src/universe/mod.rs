@@ -70,6 +70,8 @@ pub struct Universe {
     /// What was asked before: a class alone, and its cone.
     exact: FxHashMap<ClassName, SetId>,
     cones: FxHashMap<ClassName, SetId>,
+    /// As people see sets that were asked about.
+    covers: FxHashMap<(SetId, bool), Box<[Part]>>,
 }
 
 #[derive(Clone)]
@@ -126,6 +128,7 @@ impl Universe {
             masks: FxHashMap::default(),
             exact: FxHashMap::default(),
             cones: FxHashMap::default(),
+            covers: FxHashMap::default(),
         };
         universe.close_ranges();
         let mut bits = vec![0; words];
@@ -286,6 +289,25 @@ impl Universe {
     /// What the set surely has, as classes and cones, by name: an *unknown subclass of T* that stands alone is left out.
     pub fn parts_within(&self, it: SetId) -> Vec<Part> {
         self.cover(self.sets.bits(it), false)
+    }
+
+    /// As [`Universe::parts`], for who asks about many sets of which many are equal: to find it takes as long as there are types.
+    pub fn known_parts(&mut self, it: SetId) -> Vec<Part> {
+        self.known_cover(it, true)
+    }
+
+    /// The same of [`Universe::parts_within`].
+    pub fn known_parts_within(&mut self, it: SetId) -> Vec<Part> {
+        self.known_cover(it, false)
+    }
+
+    fn known_cover(&mut self, it: SetId, above: bool) -> Vec<Part> {
+        if let Some(parts) = self.covers.get(&(it, above)) {
+            return parts.to_vec();
+        }
+        let parts = self.cover(self.sets.bits(it), above);
+        self.covers.insert((it, above), parts.as_slice().into());
+        parts
     }
 
     /// `above`: parts may say more than the set, not less.
