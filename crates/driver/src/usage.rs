@@ -20,6 +20,11 @@ pub fn process_time() -> Option<Duration> {
     stat_time(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
+/// The part of [`process_time`] that the process spent in its own code, not in the system's.
+pub fn user_time() -> Option<Duration> {
+    user_and_system(&std::fs::read_to_string("/proc/self/stat").ok()?).map(|it| it.0)
+}
+
 /// The processor time of the calling thread, to the hundredth of a second.
 pub fn thread_time() -> Option<Duration> {
     stat_time(&std::fs::read_to_string("/proc/thread-self/stat").ok()?)
@@ -34,11 +39,20 @@ fn status_value(status: &str, name: &str) -> Option<u64> {
 
 /// Fields 14 and 15, user and system time. The second field is the program's name in parentheses, which may hold
 /// anything.
-fn stat_time(stat: &str) -> Option<Duration> {
+fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace().skip(11);
-    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(Duration::from_millis(user.checked_add(system)?.checked_mul(1000 / TICKS)?))
+    let mut time = || -> Option<Duration> {
+        let ticks: u64 = fields.next()?.parse().ok()?;
+        Some(Duration::from_millis(ticks.checked_mul(1000 / TICKS)?))
+    };
+    Some((time()?, time()?))
+}
+
+/// Both together.
+fn stat_time(stat: &str) -> Option<Duration> {
+    let (user, system) = user_and_system(stat)?;
+    user.checked_add(system)
 }
 
 #[cfg(test)]
