@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use driver::container::{ClassEntry, LoadedContainer, Scratch};
+use driver::jdk::JdkChoice;
+use driver::world::{WorldSpec, load};
 use serde_json::Value;
 use test_utils::generate::{Mode, program};
 use test_utils::rng::Rng;
@@ -123,7 +126,10 @@ fn programs(seeds: std::ops::Range<u64>) -> Vec<(String, Vec<u8>)> {
 /// Random edits of a folder of classes, one after the other, then some at once; now and then a fresh process is asked, which
 /// has another number of threads.
 fn edits(answer: &str, world: &str, seed: u64, n: usize) {
-    let classes = programs(seed..seed + 2);
+    edits_of(&programs(seed..seed + 2), answer, world, seed, n);
+}
+
+fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64, n: usize) {
     let root = folder();
     let path = |it: &str| root.path().join(it);
     classes.iter().for_each(|it| put(&path(&it.0), &it.1));
@@ -209,6 +215,49 @@ fn after_random_edits_calls_are_those_of_a_fresh_process() {
 fn after_random_edits_graphs_are_those_of_a_fresh_process() {
     edits("cfg", "open", 9, 40);
     edits("cfg", "closed", 11, 40);
+}
+
+/// The classes of the first jar of a part of the small corpus whose name begins so, by path; none where that is not there.
+fn classes_of(part: &str, name: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/small");
+    if !corpus.join("manifest.tsv").is_file() {
+        assert!(std::env::var_os("CI").is_none_or(|it| it != "true"), "CI has no corpus/small");
+        eprintln!("skipped: no corpus/small; `cargo xtask corpus small` fetches it");
+        return None;
+    }
+    let jars = std::fs::read_dir(corpus.join(part).join("usr/share/java")).unwrap();
+    let mut jars: Vec<PathBuf> = jars.map(|it| it.unwrap().path()).collect();
+    jars.sort();
+    let is_it = |it: &&PathBuf| it.file_name().is_some_and(|it| it.to_str().unwrap().starts_with(name));
+    let input = camino::Utf8PathBuf::from_path_buf(jars.iter().find(is_it).unwrap().clone()).unwrap();
+    let spec = WorldSpec {
+        inputs: vec![input],
+        class_path: Vec::new(),
+        module_path: Vec::new(),
+        jdk: JdkChoice::None,
+        release: Some(25),
+    };
+    let world = load(&spec).unwrap();
+    let mut scratch = Scratch::default();
+    let bytes = |it: (&LoadedContainer, &ClassEntry), scratch: &mut Scratch| {
+        (it.1.path().to_owned(), world.bytes(it.0, it.1, scratch).unwrap().bytes.to_vec())
+    };
+    // Of some there is a second one in the jar.
+    let all: BTreeMap<String, Vec<u8>> = world.classes().map(|it| bytes(it, &mut scratch)).collect();
+    Some(all.into_iter().collect())
+}
+
+#[test]
+fn after_edits_of_real_programs_answers_are_those_of_a_fresh_process() {
+    for (part, name, answer, world, seed) in [
+        ("jasmin-sable", "jasmin-sable", "throws", "closed", 41),
+        ("cup", "java-cup-0.11b.jar", "cfg", "open", 42),
+        ("jflex", "jflex", "throws", "open", 45),
+    ] {
+        let Some(classes) = classes_of(part, name) else { return };
+        assert!(classes.len() > 30, "{part}: {} classes", classes.len());
+        edits_of(&classes, answer, world, seed, 24);
+    }
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! The shortest way from a node of the system to where something arises that it lets out.
 
+use std::cmp::Ordering;
+
+use flow::solver::NodeId;
 use flow::summary::Source;
 use flow::universe::SetId;
+use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::FxHashSet;
 
@@ -28,6 +32,7 @@ impl WholeProgram {
         seen.insert(start);
         // Each entry: the node, what is wanted of it, and the entry from which it was reached.
         let mut queue = vec![(start.0, start.1, usize::MAX)];
+        let mut next = Vec::new();
         let mut at = 0;
         while let Some(&(node, want, _)) = queue.get(at) {
             let (own, edges) = self.inclusions(node);
@@ -47,12 +52,59 @@ impl WholeProgram {
                 let wanted = ex.needed(function, want);
                 let wanted = ex.universe.meet(wanted, value);
                 if wanted != SetId::EMPTY && seen.insert((of, wanted)) {
-                    queue.push((of, wanted, at));
+                    next.push((of, wanted, at));
                 }
             }
+            if next.len() > 1 && self.is_unordered(node) {
+                next.sort_by(|a, b| self.by_text(a.0, b.0));
+            }
+            queue.append(&mut next);
             at += 1;
         }
         (Vec::new(), set)
+    }
+
+    /// Whether what flows into a node has the order of numbers, and not that of some code.
+    fn is_unordered(&self, node: NodeId) -> bool {
+        matches!(self.nodes.node(node), Node::Dispatch(_) | Node::Initializer(_) | Node::Loading)
+    }
+
+    /// The order of what flows into such nodes: the numbers of classes hang on how the program came to be.
+    fn by_text(&self, a: NodeId, b: NodeId) -> Ordering {
+        let place = |it: NodeId| match self.nodes.node(it) {
+            Node::Dispatch(_) | Node::Loading => None,
+            Node::Initializer(it) => Some((it, 0, 0)),
+            Node::Method(it) | Node::Handler(it, _) | Node::Constructing(it, _) => {
+                Some((it.class, it.index, 0))
+            }
+            Node::Glue(it) => {
+                let site = &self.functions[it.0 as usize];
+                Some((site.owner.class, site.owner.index, 1 + site.site))
+            }
+        };
+        match (place(a), place(b)) {
+            (Some(a), Some(b)) => {
+                let members = (a.1, a.2).cmp(&(b.1, b.2));
+                if a.0 == b.0 { members } else { self.classes_by_text(a.0, b.0).then(members) }
+            }
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        }
+    }
+
+    fn classes_by_text(&self, a: ClassId, b: ClassId) -> Ordering {
+        let hierarchy = &self.program.hierarchy;
+        let ranks = self.ranks.get_or_init(|| {
+            let mut classes: Vec<ClassId> = hierarchy.ids().collect();
+            classes.sort_unstable_by_key(|it| hierarchy.name(*it).bytes());
+            let mut ranks = vec![0; classes.len()];
+            classes.iter().zip(0..).for_each(|(it, rank)| ranks[it.index()] = rank);
+            ranks
+        });
+        match (ranks.get(a.index()), ranks.get(b.index())) {
+            (Some(a), Some(b)) => a.cmp(b),
+            // Classes that came later have none.
+            _ => hierarchy.name(a).bytes().cmp(hierarchy.name(b).bytes()),
+        }
     }
 
     pub(super) fn steps(&self, ex: &mut Exceptions, path: &[Node], want: SetId, open: bool) -> Vec<Step> {

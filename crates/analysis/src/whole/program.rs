@@ -1,6 +1,6 @@
 //! The classes of a program, and the program with what was found out about it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::functional::Function;
@@ -100,6 +100,8 @@ pub struct WholeProgram {
     pub(super) kept: Option<Incremental<Value>>,
     /// The inclusions of nodes that have changed since `system` was built.
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
+    /// For classes by number their place by text, once somebody asked.
+    pub(super) ranks: OnceLock<Vec<u32>>,
     /// What changes need besides.
     pub(super) edits: Option<Box<Edits>>,
 }

@@ -1,6 +1,6 @@
 //! Solves a program: looks up its calls, builds the system of inclusions, and finds its least solution.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bir::body::CallKind;
 use classfile::bootstrap::MethodHandle;
@@ -62,6 +62,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         solution: None,
         kept: None,
         changed: FxHashMap::default(),
+        ranks: OnceLock::new(),
         edits: None,
     };
     whole.ask_all();
