@@ -242,7 +242,7 @@ fn classes_of(part: &str, name: &str) -> Option<Vec<(String, Vec<u8>)>> {
     let bytes = |it: (&LoadedContainer, &ClassEntry), scratch: &mut Scratch| {
         (it.1.path().to_owned(), world.bytes(it.0, it.1, scratch).unwrap().bytes.to_vec())
     };
-    // Of some there is a second one in the jar.
+    // The manifest of one jar names another with some of the same classes.
     let all: BTreeMap<String, Vec<u8>> = world.classes().map(|it| bytes(it, &mut scratch)).collect();
     Some(all.into_iter().collect())
 }
