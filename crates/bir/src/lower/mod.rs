@@ -57,8 +57,8 @@ impl Scratch {
 /// As [`lower`], for who wants to know no more of a body than what it raises, calls and accesses, and not where its
 /// instructions stand. Where no handler can see it, what raises nothing at a glance is left out: assertions about `this`
 /// and constants, stores of constants and variables into arrays that the method made with a constant length (most
-/// of the code of a JDK: tables of locales). Strings are empty, unless there are monitors, which may be strings. The body may take the memory of one that was
-/// [recycled](Scratch::recycle).
+/// of the code of a JDK: tables of locales). Strings are empty, unless there are monitors, which may be strings. The body may
+/// take the memory of one that was [recycled](Scratch::recycle).
 ///
 /// # Errors
 /// See [`lower`].

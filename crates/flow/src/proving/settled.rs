@@ -9,10 +9,9 @@ use crate::discharge::Proof;
 use crate::reaching::overlap;
 use crate::throwables::well_known;
 
-/// Whether each assertion holds plainly, or fails for all that can be proved, or stands behind one that does, raises the same exception,
-/// and has the same rows around it. Then to prove some changes nothing of what the body raises, nor in which order.
-///
-/// `proved` gets those that hold plainly, and stays without order if the answer is no.
+/// Whether each assertion holds plainly, or fails for all that can be proved, or stands behind one that does so, raises the
+/// same exception, and has the same rows around it. Then to prove some changes nothing of what the body raises, nor in which
+/// order. `proved` gets those that hold plainly; if the answer is no, it is of no use.
 ///
 /// One look at the instructions. It goes along the path that falls through, with the variables of which no fact is known
 /// there; where paths join, nothing more is known than on each of them.
