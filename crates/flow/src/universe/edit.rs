@@ -11,9 +11,9 @@ use rustc_hash::FxBuildHasher;
 use super::{ClassName, Parent, SetId, Sets, Throwable, Type, TypeId, Universe, get, set, words};
 
 impl Universe {
-    /// Adds a type that is nobody's superclass. No, and nothing changes, if sets that were met cannot tell what of them is of this
-    /// type: where its parent is not known or has no unknown subclasses; or where it matters that some type's
-    /// ancestors are not known.
+    /// Adds a type that is nobody's superclass. No, and nothing changes, if sets that were met cannot tell what of them is of
+    /// this type: where its parent is not known or has no unknown subclasses; or where it matters that some type's ancestors
+    /// are not known.
     pub fn add(&mut self, it: Throwable) -> bool {
         let Parent::Class(parent) = it.parent else { return false };
         let Some(parent) = self.type_of(parent).filter(|_| self.type_of(it.class).is_none()) else {
