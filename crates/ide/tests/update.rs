@@ -215,6 +215,27 @@ fn a_change_is_refused_while_somebody_has_the_sets() {
     assert!(taken, "given back, they are changed");
 }
 
+/// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
+#[test]
+fn equally_short_ways_do_not_hang_on_what_came_first() {
+    let below = |name: &str| {
+        format!(".class public super p/{name}\n.super p/I\n.method public m()V\n .bytes 0xff\n.end\n")
+    };
+    let caller = ".class public super p/C\n.method public static c(Lp/I;)V\n aload_0\n invokevirtual p/I.m()V\n return\n.end\n";
+    let called = ".class public super p/I\n.method public m()V\n return\n.end\n";
+    let texts = [called.to_owned(), caller.to_owned(), below("A"), below("B")];
+    let classes: Vec<Vec<u8>> =
+        texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect();
+    // In the closed world nothing else is open.
+    let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
+    let before = answers(&editor.whole, &classes);
+    assert!(before.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{before:#?}");
+    for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
+        assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
+    }
+    assert_eq!(answers(&editor.whole, &classes), before);
+}
+
 /// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
 #[test]
 fn compiled_classes_go_and_come_back() {
