@@ -165,6 +165,9 @@ fn edited_universes_say_what_new_ones_say() {
                 let said = (text(&universe, ours), universe.parts_within(ours), universe.classes(ours));
                 let wanted = (text(&new, theirs), new.parts_within(theirs), new.classes(theirs));
                 assert_eq!(said, wanted, "seed {seed}, set {i} of {history:?}, types {types:?}");
+                // What is remembered of a set is what there is to say now.
+                let remembered = (universe.known_parts(ours), universe.known_parts_within(ours));
+                assert_eq!(remembered, (universe.parts(ours), universe.parts_within(ours)), "seed {seed}");
                 // Equal sets have equal ids, and only those.
                 for (&other, &others) in sets.iter().zip(&fresh).take(i) {
                     assert_eq!(other == ours, others == theirs, "seed {seed}");
