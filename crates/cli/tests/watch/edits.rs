@@ -1,0 +1,149 @@
+//! Random edits of generated and of real programs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use driver::container::{ClassEntry, LoadedContainer, Scratch};
+use driver::jdk::JdkChoice;
+use driver::world::{WorldSpec, load};
+use test_utils::rng::Rng;
+
+use crate::{Watching, folder, programs, put, text};
+
+/// Random edits of a folder of classes, one after the other, then some at once; now and then a fresh process is asked, which
+/// has another number of threads.
+fn edits(answer: &str, world: &str, seed: u64, n: usize) {
+    edits_of(&programs(seed..seed + 2), answer, world, seed, n);
+}
+
+fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64, n: usize) {
+    let root = folder();
+    let path = |it: &str| root.path().join(it);
+    classes.iter().for_each(|it| put(&path(&it.0), &it.1));
+    let with = |threads| {
+        Watching::start(&[answer, text(root.path()), "--jdk", "none", "--world", world, "--threads", threads])
+    };
+    let (ours, others) = if seed % 4 == 1 { ("1", "4") } else { ("4", "1") };
+    let mut watching = with(ours);
+    let mut rng = Rng::new(seed);
+    let mut now: Vec<Option<Vec<u8>>> = classes.iter().map(|it| Some(it.1.clone())).collect();
+    let mut changed = 0;
+    for edit in 0..n {
+        let at = rng.range(0, classes.len() as i32 - 1) as usize;
+        let next = match (&now[at], rng.range(0, 3)) {
+            (Some(_), 0) => None,
+            // Half of the bytes of a class are code or names; what comes of it is often refused, and told.
+            (Some(it), 1 | 2) => {
+                let mut bytes = it.clone();
+                let i = rng.range(10, bytes.len() as i32 - 1) as usize;
+                bytes[i] ^= 1 << rng.range(0, 2);
+                Some(bytes)
+            }
+            _ => Some(classes[at].1.clone()),
+        };
+        if next == now[at] {
+            continue;
+        }
+        match &next {
+            Some(bytes) => put(&path(&classes[at].0), bytes),
+            None => std::fs::remove_file(path(&classes[at].0)).unwrap(),
+        }
+        now[at] = next;
+        let cycle = watching.cycle();
+        changed += usize::from(cycle["added"] != 0 || cycle["removed"] != 0);
+        if cycle["problems"].to_string().contains("its last good state is kept") {
+            // The patch made it look like one that is being written. A fresh process has no state to keep.
+            put(&path(&classes[at].0), &classes[at].1);
+            now[at] = Some(classes[at].1.clone());
+            watching.cycle();
+        }
+        if edit % 8 == 7 || edit + 1 == n {
+            let fresh = with(others);
+            let other = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
+                a.iter().find(|it| b.get(it.0) != Some(it.1)).map(|it| format!("{it:?}"))
+            };
+            let (more, less) = (other(&watching.facts, &fresh.facts), other(&fresh.facts, &watching.facts));
+            assert_eq!((more, less), (None, None), "seed {seed}, edit {edit}");
+        }
+    }
+    assert!(changed * 4 > n, "{changed} of {n} edits changed a fact");
+    for burst in 0..6 {
+        // Some of these find the process at work on those before.
+        for _ in 0..2 + rng.range(0, 3) {
+            let at = rng.range(0, classes.len() as i32 - 1) as usize;
+            now[at] = if now[at].is_some() { None } else { Some(classes[at].1.clone()) };
+            match &now[at] {
+                Some(bytes) => put(&path(&classes[at].0), bytes),
+                None => std::fs::remove_file(path(&classes[at].0)).unwrap(),
+            }
+            std::thread::sleep(Duration::from_millis(u64::from(rng.below(60))));
+        }
+        let fresh = with(others);
+        while watching.facts != fresh.facts {
+            println!("seed {seed}, burst {burst}: not yet");
+            watching.cycle();
+        }
+    }
+}
+
+#[test]
+fn after_random_edits_throws_are_those_of_a_fresh_process() {
+    edits("throws", "open", 1, 60);
+    edits("throws", "closed", 3, 60);
+}
+
+#[test]
+fn after_random_edits_calls_are_those_of_a_fresh_process() {
+    edits("calls", "open", 5, 60);
+    edits("calls", "closed", 7, 60);
+}
+
+#[test]
+fn after_random_edits_graphs_are_those_of_a_fresh_process() {
+    edits("cfg", "open", 9, 40);
+    edits("cfg", "closed", 11, 40);
+}
+
+/// The classes of the first jar of a part of the small corpus whose name begins so, by path; none where that is not there.
+fn classes_of(part: &str, name: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/small");
+    if !corpus.join("manifest.tsv").is_file() {
+        assert!(std::env::var_os("CI").is_none_or(|it| it != "true"), "CI has no corpus/small");
+        eprintln!("skipped: no corpus/small; `cargo xtask corpus small` fetches it");
+        return None;
+    }
+    let jars = std::fs::read_dir(corpus.join(part).join("usr/share/java")).unwrap();
+    let mut jars: Vec<PathBuf> = jars.map(|it| it.unwrap().path()).collect();
+    jars.sort();
+    let is_it = |it: &&PathBuf| it.file_name().is_some_and(|it| it.to_str().unwrap().starts_with(name));
+    let input = camino::Utf8PathBuf::from_path_buf(jars.iter().find(is_it).unwrap().clone()).unwrap();
+    let spec = WorldSpec {
+        inputs: vec![input],
+        class_path: Vec::new(),
+        module_path: Vec::new(),
+        jdk: JdkChoice::None,
+        release: Some(25),
+    };
+    let world = load(&spec).unwrap();
+    let mut scratch = Scratch::default();
+    let bytes = |it: (&LoadedContainer, &ClassEntry), scratch: &mut Scratch| {
+        (it.1.path().to_owned(), world.bytes(it.0, it.1, scratch).unwrap().bytes.to_vec())
+    };
+    // The manifest of one jar names another with some of the same classes.
+    let all: BTreeMap<String, Vec<u8>> = world.classes().map(|it| bytes(it, &mut scratch)).collect();
+    Some(all.into_iter().collect())
+}
+
+#[test]
+fn after_edits_of_real_programs_answers_are_those_of_a_fresh_process() {
+    for (part, name, answer, world, seed) in [
+        ("jasmin-sable", "jasmin-sable", "throws", "closed", 41),
+        ("cup", "java-cup-0.11b.jar", "cfg", "open", 42),
+        ("jflex", "jflex", "throws", "open", 45),
+    ] {
+        let Some(classes) = classes_of(part, name) else { return };
+        assert!(classes.len() > 30, "{part}: {} classes", classes.len());
+        edits_of(&classes, answer, world, seed, 24);
+    }
+}

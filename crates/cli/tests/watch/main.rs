@@ -1,0 +1,136 @@
+//! Answers that are kept current, by the real binary on real files. Whatever was edited, the facts before with all changes
+//! applied are those that a fresh process finds.
+
+mod edits;
+mod files;
+mod terminal;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::Value;
+use test_utils::generate::{Mode, program};
+
+/// Nothing takes as long as this, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A process that keeps an answer current.
+struct Watching {
+    child: Child,
+    lines: Receiver<Value>,
+    facts: BTreeMap<String, usize>,
+    generation: u64,
+}
+
+impl Watching {
+    /// Starts it and waits for the first answer.
+    fn start(arguments: &[&str]) -> Self {
+        Watching::start_in(Path::new("."), arguments)
+    }
+
+    /// The same in a folder of its own.
+    fn start_in(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        command.current_dir(folder).arg("watch").args(arguments);
+        command.args(["--output-format", "jsonl", "--quiet"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in out.lines() {
+                let Ok(line) = line else { return };
+                let value = serde_json::from_str(&line).unwrap_or(Value::Null);
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut it = Watching { child, lines, facts: BTreeMap::new(), generation: 0 };
+        it.cycle();
+        it
+    }
+
+    /// The number that the system has given it.
+    #[cfg(target_os = "linux")]
+    fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the next cycle, applies what it changed, and gives the line about it.
+    fn cycle(&mut self) -> Value {
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).expect("a cycle in time");
+            match line["record"].as_str() {
+                Some("header") => {}
+                Some("change") => {
+                    let n = self.facts.entry(fact(&line)).or_default();
+                    if line["change"] == "added" {
+                        *n += 1;
+                    } else {
+                        *n = n.checked_sub(1).unwrap_or_else(|| panic!("removed and never there: {line}"));
+                    }
+                }
+                Some("cycle") => {
+                    self.generation += 1;
+                    assert_eq!(line["generation"], self.generation);
+                    self.facts.retain(|_, n| *n > 0);
+                    return line;
+                }
+                _ => panic!("{line}"),
+            }
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A fact without places, and without the numbers that move when code does.
+fn fact(line: &Value) -> String {
+    let mut fact = line["fact"].clone();
+    for end in ["from", "to"] {
+        if let Some(it) = fact.get_mut(end).filter(|it| it.is_object()) {
+            it["pc"] = Value::Null;
+            let instr = it["instr"].as_str().unwrap_or_default();
+            it["instr"] = instr.replace(|it: char| it.is_ascii_digit(), "").into();
+        }
+    }
+    format!("{} {fact}", line["method"])
+}
+
+/// A folder that is gone when the test is.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Puts a file in its place as builds do it well: whole, by renaming.
+fn put(path: &Path, bytes: &[u8]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let part = path.with_extension("part");
+    std::fs::write(&part, bytes).unwrap();
+    std::fs::rename(&part, path).unwrap();
+}
+
+/// The classes of a few generated programs, by path.
+fn programs(seeds: std::ops::Range<u64>) -> Vec<(String, Vec<u8>)> {
+    let mut acc = Vec::new();
+    for seed in seeds {
+        for mode in [Mode::Plain, Mode::OddRows, Mode::Dynamic] {
+            let classes = program(seed, mode).unwrap().classes;
+            acc.extend(classes.into_iter().map(|it| (format!("{}.class", it.name), it.bytes)));
+        }
+    }
+    acc
+}
