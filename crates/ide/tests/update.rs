@@ -3,7 +3,7 @@
 
 use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class};
-use ide::{Role, Scratch, WholeOptions, WorldKind};
+use ide::{RaisedSet, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
 use test_utils::rng::Rng;
 
@@ -29,9 +29,16 @@ fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
         let question = Question { select: &|_| true, graphs: false, clock: None };
         let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
         for it in methods {
-            acc.push(format!("{:?}", whole.throws(&mut work, it.method)));
+            let throws = whole.throws(&mut work, it.method);
+            assert!(
+                throws.iter().filter_map(|it| it.open.as_ref()).all(|it| !it.within.is_empty()),
+                "{throws:?}"
+            );
+            acc.push(format!("{throws:?}"));
             acc.push(format!("{:?}", whole.calls(it.method, &it.code)));
             let graph = whole.graph(&mut work, it.method, &it.code, true);
+            let something = |it: &RaisedSet| !it.parts.is_empty();
+            assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
             let set = |it| format!("{:?}", graph.set(it));
             let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
                 ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
@@ -260,16 +267,25 @@ fn compiled_classes_go_and_come_back() {
     }
 }
 
-/// The class `p/E{i}`, which can be thrown. Its variants differ in what others see, and the last in its superclass.
+/// The class `p/E{i}`, which can be thrown. Its variants differ in what others see: a method, whether there may be subclasses,
+/// the superclass, of one of which nobody knows what it is.
 fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
     let name = |it: usize| match it {
         0 => "java/lang/Exception".to_owned(),
         1 => "java/lang/RuntimeException".to_owned(),
         it => format!("p/E{}", it - 2),
     };
-    let parent = name(if variant == 3 { 1 } else { parent });
+    let parent = match variant {
+        3 => name(1),
+        4 => "ext/Lost".to_owned(),
+        _ => name(parent),
+    };
     let flags = if variant == 2 { "public super final" } else { "public super" };
     let mut text = format!(".class {flags} p/E{i}\n.super {parent}\n");
+    if variant == 5 {
+        // Sealed: whether there may be subclasses that nobody knows hangs on whether this one is there.
+        text += &format!(".version 61.0\n.permits p/E{}\n", i + 1);
+    }
     text +=
         &format!(".method public <init>()V\n aload_0\n invokespecial {parent}.<init>()V\n return\n.end\n");
     if variant == 1 {
@@ -279,31 +295,45 @@ fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
 }
 
 /// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
-fn thrower(i: usize, rng: &mut Rng, n_exceptions: usize) -> Vec<u8> {
-    let mut text = format!(".class public super p/C{i}\n");
-    for m in 0..3 {
-        let mut any = || match rng.below(6) {
+///
+/// `lost` is named as a type that is thrown and caught too.
+fn thrower(i: usize, rng: &mut Rng, n_named: usize, lost: &str) -> Vec<u8> {
+    let mut text = format!(
+        ".class public super p/C{i}\n.version 52.0\n\
+         .bootstrap b0 invokestatic ext/Boot.b(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;\
+         Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;\n"
+    );
+    // An initialiser may fail.
+    let first = if rng.chance(40) { 0 } else { 1 };
+    for m in first..4 {
+        let mut any = || match rng.below(8) {
             0 => "java/lang/Exception".to_owned(),
             1 => "java/lang/RuntimeException".to_owned(),
             2 => "java/lang/Error".to_owned(),
+            3 => lost.to_owned(),
             // Some are never named.
-            _ => format!("p/E{}", rng.below(n_exceptions as u32 / 2)),
+            _ => format!("p/E{}", rng.below(n_named as u32)),
         };
         let (thrown, caught, also) = (any(), any(), any());
-        let callee = match rng.below(4) {
-            0 => "ext/Absent.f()V".to_owned(),
-            _ => format!("p/C{}.m{}()V", rng.below(4), rng.below(3)),
+        // Of what a row lets through for certain nothing is left for another of its class.
+        let behind = if rng.chance(40) { caught.clone() } else { also.clone() };
+        let callee = match rng.below(6) {
+            0 | 1 => "invokestatic ext/Absent.f()V".to_owned(),
+            2 => "invokedynamic b0 run()V".to_owned(),
+            _ => format!("invokestatic p/C{}.m{}()V", rng.below(4), 1 + rng.below(3)),
         };
         let throws = if rng.chance(30) { format!(" .throws {also}\n") } else { String::new() };
-        let again = if rng.chance(50) { "athrow" } else { "pop\n return" };
+        let [again, too] = [(); 2].map(|()| if rng.chance(50) { "athrow" } else { "pop\n return" });
         let body = if rng.chance(40) {
             format!(" new {thrown}\n dup\n invokespecial {thrown}.<init>()V\n athrow\n")
         } else {
             format!(
-                " A: invokestatic {callee}\n B: return\n H: {again}\n .catch {caught} from A to B using H\n"
+                " A: {callee}\n B: return\n H: {again}\n I: {too}\n .catch {caught} from A to B using H\n \
+                 .catch {behind} from A to B using I\n"
             )
         };
-        text += &format!(".method public static m{m}()V\n{throws}{body}.end\n");
+        let name = if m == 0 { "<clinit>".to_owned() } else { format!("m{m}") };
+        text += &format!(".method public static {name}()V\n{throws}{body}.end\n");
     }
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
@@ -311,31 +341,34 @@ fn thrower(i: usize, rng: &mut Rng, n_exceptions: usize) -> Vec<u8> {
 #[test]
 fn exception_classes_are_taken_in() {
     const EXCEPTIONS: usize = 8;
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
-    let (mut types, mut changed, mut other, mut refused) = (0, 0, 0, 0);
+    const NAMED: usize = 5;
+    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
+    // Of those in the open world, then of those in the closed one.
+    let mut counts = [[0; 4]; 2];
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
         let parents: Vec<usize> = (0..EXCEPTIONS).map(|i| rng.below(i as u32 + 2) as usize).collect();
         let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
-        classes.extend((0..4).map(|i| thrower(i, &mut rng, EXCEPTIONS)));
-        let world = if seed % 4 == 3 { WorldKind::Closed } else { WorldKind::Open };
+        // In half of the programs all types are known, as long as all are there.
+        let lost = if seed % 2 == 0 { "ext/Lost" } else { "java/lang/Error" };
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, NAMED, lost)));
+        let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
         let mut editor = Editor::new(classes, world);
         for n in 0..60 {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
-            let mut what = format!("seed {seed}, edit {n}:");
+            let mut what = format!("seed {seed}, {world:?}, edit {n}:");
             let (mut moves, mut changes) = (false, false);
             for _ in 0..1 + rng.below(3) / 2 {
-                // Those that nobody names go and come more often.
                 let at = rng.below(EXCEPTIONS as u32) as usize;
-                let at = if rng.chance(70) { EXCEPTIONS / 2 + at / 2 } else { at };
                 match present.iter().position(|it| *it == at) {
                     _ if rng.chance(25) => {
                         let i = EXCEPTIONS + rng.below(4) as usize;
-                        classes[i] = thrower(i - EXCEPTIONS, &mut rng, EXCEPTIONS);
+                        classes[i] = thrower(i - EXCEPTIONS, &mut rng, NAMED, lost);
                         what += &format!(" code {i};");
                     }
                     Some(_) if rng.chance(40) => {
-                        let variant = rng.below(4) as usize;
+                        let variant =
+                            [0, 1, 2, 3, 5, 4][rng.below(if seed % 2 == 0 { 6 } else { 5 }) as usize];
                         classes[at] = exception(at, parents[at], variant);
                         what += &format!(" variant {variant} of {at};");
                         changes = true;
@@ -352,16 +385,120 @@ fn exception_classes_are_taken_in() {
                     }
                 }
             }
-            match editor.go(classes, present, &what) {
-                true if moves => types += 1,
-                true if changes => changed += 1,
-                true => other += 1,
+            let kind = match editor.go(classes, present, &what) {
+                true if moves => 0,
+                true if changes => 1,
+                true => 2,
+                false => 3,
+            };
+            counts[usize::from(world == WorldKind::Closed)][kind] += 1;
+        }
+    }
+    println!(
+        "types that went or came, other ones, code; made anew, open: {:?}, closed: {:?}",
+        counts[0], counts[1]
+    );
+    for counts in counts {
+        assert!(counts[..3].iter().all(|it| *it > 100), "{counts:?}");
+    }
+}
+
+/// As when a library comes or is replaced.
+#[test]
+fn many_classes_come_and_go_at_once() {
+    const EXCEPTIONS: usize = 8;
+    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(6);
+    let (mut taken, mut refused) = (0, 0);
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed);
+        let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS)
+            .map(|i| exception(i, rng.below(i as u32 + 2) as usize, 4 * rng.below(2) as usize))
+            .collect();
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, EXCEPTIONS, "ext/Lost")));
+        for mode in [Mode::Plain, Mode::OddRows, Mode::Dynamic] {
+            let programs = (3 * seed..3 * seed + 3).map(|it| program(it, mode).unwrap());
+            classes.extend(programs.flat_map(|it| it.classes).map(|it| it.bytes));
+        }
+        let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
+        let mut editor = Editor::new(classes.clone(), world);
+        for n in 0..12 {
+            let stays = rng.below(100);
+            let present: Vec<usize> = (0..classes.len()).filter(|_| rng.below(100) <= stays).collect();
+            match editor.go(classes.clone(), present, &format!("seed {seed}, edit {n}")) {
+                true => taken += 1,
                 false => refused += 1,
             }
         }
     }
-    println!(
-        "{types} with types that went or came, {changed} with other ones, {other} of code; {refused} made anew"
+    println!("{taken} taken in; {refused} made anew");
+    assert!(taken > 4 * refused, "{taken} {refused}");
+}
+
+fn assembled(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect()
+}
+
+/// Behind a row that takes all there is of a class nothing arrives at another one, whatever may come.
+#[test]
+fn what_only_types_to_come_could_be_is_nothing() {
+    let classes = assembled(&[".class public super p/C\n.method public static m()V\n\
+         A: invokestatic ext/Absent.f()V\n B: return\n H: pop\n return\n I: athrow\n\
+         .catch java/lang/RuntimeException from A to B using H\n\
+         .catch java/lang/RuntimeException from A to B using I\n.end\n"]);
+    let whole = fresh(&classes, WorldKind::Open).1;
+    let said = answers(&whole, &classes);
+    assert!(
+        said[0].contains("except: [Part { class: java/lang/RuntimeException, cone: true }]"),
+        "{}",
+        said[0]
     );
-    assert!(types > 100 && changed > 100 && refused > 100, "{types} {changed} {refused}");
+}
+
+/// What a proxy lets out hangs on what its method declares, and so on what that is.
+#[test]
+fn proxies_follow_what_their_methods_declare() {
+    let classes = assembled(&[
+        ".class public super p/E\n.super java/lang/Exception\n\
+         .method public <init>()V\n aload_0\n invokespecial java/lang/Exception.<init>()V\n return\n.end\n",
+        ".class public super p/H\n.implements java/lang/reflect/InvocationHandler\n\
+         .method public invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n\
+         new p/E\n dup\n invokespecial p/E.<init>()V\n athrow\n.end\n",
+        ".class public interface abstract p/I\n.method public abstract m()V\n.throws p/E\n.end\n",
+        ".class public super p/C\n.method public static c(Lp/I;)V\n\
+         aconst_null\n aconst_null\n aconst_null\n\
+         invokestatic java/lang/reflect/Proxy.newProxyInstance(Ljava/lang/ClassLoader;[Ljava/lang/Class;\
+         Ljava/lang/reflect/InvocationHandler;)Ljava/lang/Object;\n pop\n\
+         aload_0\n invokeinterface p/I.m()V\n return\n.end\n",
+        ".class public super java/lang/reflect/UndeclaredThrowableException\n.super java/lang/RuntimeException\n",
+        ".class public interface abstract java/lang/reflect/InvocationHandler\n.method public abstract \
+         invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n.end\n",
+    ]);
+    let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
+    let before = answers(&editor.whole, &classes);
+    let said = |it: &&String| it.contains("p/C.c") && it.contains("known: [");
+    let said = before.iter().find(said).unwrap();
+    assert!(said.contains("class: p/E") && !said.contains("class: java/lang/Throwable"), "{said}");
+    for (present, what) in [(vec![1, 2, 3, 4, 5], "without E"), (vec![1, 2, 3, 4, 5, 0], "with E")] {
+        assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
+    }
+    assert_eq!(answers(&editor.whole, &classes), before);
+}
+
+/// All classes are below Object, also where it is not there.
+#[test]
+fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {
+    let caller = |call: &str| {
+        format!(
+            ".class public super p/C\n.method public static c(Lp/A;)V\n aload_0\n {call}\n pop\n return\n.end\n"
+        )
+    };
+    let called = ".class public super p/A\n.method public toString()Ljava/lang/String;\n aconst_null\n areturn\n.end\n";
+    let before = assembled(&[called, &caller("nop")]);
+    let after = assembled(&[called, &caller("invokevirtual java/lang/Object.toString()Ljava/lang/String;")]);
+    for world in [WorldKind::Open, WorldKind::Closed] {
+        let mut editor = Editor::new(before.clone(), world);
+        assert!(editor.go(after.clone(), vec![0, 1], "a call of Object"), "{world:?}: it is taken in");
+        let said = answers(&editor.whole, &after);
+        assert!(said.iter().any(|it| it.contains("targets: [p/A.toString")), "{said:#?}");
+    }
 }

@@ -507,7 +507,7 @@ impl WholeProgram {
     /// What a method lets out.
     pub fn throws(&self, ex: &mut Exceptions, id: MethodId) -> Throws {
         let value = self.lets_out(id);
-        let open = (value.open != SetId::EMPTY).then(|| {
+        let open = (!ex.universe.is_nothing(value.open)).then(|| {
             let (within, except) = open_parts(ex, value.open);
             OpenPart { within, except, because: self.because(ex, id, value.open, true) }
         });

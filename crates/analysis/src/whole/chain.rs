@@ -51,7 +51,7 @@ impl WholeProgram {
                 let value = if open { value.open } else { value.known };
                 let wanted = ex.needed(function, want);
                 let wanted = ex.universe.meet(wanted, value);
-                if wanted != SetId::EMPTY && seen.insert((of, wanted)) {
+                if !ex.universe.is_nothing(wanted) && seen.insert((of, wanted)) {
                     next.push((of, wanted, at));
                 }
             }

@@ -197,7 +197,7 @@ impl WholeProgram {
             acc.push(Way { what: Some(part), within: Vec::new(), except: Vec::new(), steps });
         }
         let open = ex.universe.meet(value.open, wanted);
-        if open != SetId::EMPTY {
+        if !ex.universe.is_nothing(open) {
             let (within, except) = open_parts(ex, open);
             let steps = way(self, ex, open, true);
             acc.push(Way { what: None, within, except, steps });

@@ -349,9 +349,9 @@ impl WholeProgram {
     /// The flow through a function besides.
     fn behind(&self, ex: &mut Exceptions, flow: Flow, function: FunctionId) -> Flow {
         match flow {
-            Flow::Value(value, None) => Flow::Value(ex.through(function, value), None),
+            Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
             Flow::Value(value, Some(why)) | Flow::Wrapped(value, why) => {
-                Flow::Wrapped(ex.through(function, value), why)
+                Flow::Wrapped(ex.constant_through(function, value), why)
             }
             Flow::Node(of) => Flow::Through(of, function),
             Flow::Through(of, first) => Flow::Through(of, ex.then(first, function)),

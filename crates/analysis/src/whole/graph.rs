@@ -162,7 +162,7 @@ impl WholeProgram {
         let (sets, value) = (acc.sets, self.lets_out(id));
         let throws = Propagates {
             known: texts.parts(ex, value.known),
-            open: (value.open != SetId::EMPTY).then(|| texts.open(ex, value.open)),
+            open: (!ex.universe.is_nothing(value.open)).then(|| texts.open(ex, value.open)),
         };
         Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
     }
@@ -244,15 +244,18 @@ impl Draw<'_> {
     /// What comes out of something, with why for its open half.
     fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
         let whole = self.whole;
-        let of_node = |value: Value, of: Node| {
+        let of_node = |ex: &Exceptions, value: Value, of: Node| {
             // Names are looked up only where something is open.
-            (value, (value.open != SetId::EMPTY).then(|| whole.nearest(of)))
+            (value, (!ex.universe.is_nothing(value.open)).then(|| whole.nearest(of)))
         };
         match flow {
             Flow::Value(value, cause) => (value, cause.and_then(|it| whole.why(it))),
             Flow::Wrapped(value, cause) => (value, whole.why(cause)),
-            Flow::Node(of) => of_node(whole.value(of), of),
-            Flow::Through(of, function) => of_node(self.ex.through(function, whole.value(of)), of),
+            Flow::Node(of) => of_node(self.ex, whole.value(of), of),
+            Flow::Through(of, function) => {
+                let value = self.ex.through(function, whole.value(of));
+                of_node(self.ex, value, of)
+            }
         }
     }
 
@@ -315,7 +318,7 @@ impl Draw<'_> {
             let mut left = set;
             let mut node = None;
             for &row in rows {
-                if left == SetId::EMPTY {
+                if self.ex.universe.is_nothing(left) {
                     break;
                 }
                 let masks = self.masks(body, row);
@@ -324,7 +327,7 @@ impl Draw<'_> {
                 }
                 let from = self.exceptional(drawing, instr, (set, open), &mut node);
                 left = self.ex.universe.minus(left, masks.surely);
-                drawing.handler(body, from, row, left != SetId::EMPTY);
+                drawing.handler(body, from, row, !self.ex.universe.is_nothing(left));
             }
             for &row in earlier.iter().filter(|it| !rows.contains(it)) {
                 let masks = self.masks(body, row);
@@ -333,7 +336,7 @@ impl Draw<'_> {
                     drawing.handler(body, from, row, true);
                 }
             }
-            if left != SetId::EMPTY {
+            if !self.ex.universe.is_nothing(left) {
                 let set = self.set(left, open);
                 drawing.leave(instr, set);
                 leaves = true;

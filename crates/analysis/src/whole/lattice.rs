@@ -4,7 +4,7 @@
 use classfile::names::ClassName;
 use flow::solver::{FunctionId, Lattice};
 use flow::universe::{SetId, Universe};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a node lets out. The halves never merge: *known* is what comes out of code that was read, *open* is what
 /// code that nobody read may let out besides.
@@ -29,11 +29,6 @@ impl Value {
     pub fn open(open: SetId) -> Self {
         Value { open, ..Value::NOTHING }
     }
-
-    /// Whether nothing comes out.
-    pub fn is_nothing(self) -> bool {
-        self == Value::NOTHING
-    }
 }
 
 /// What becomes of a set on its way: a part of it goes on, and what is taken away may leave something in its place.
@@ -53,6 +48,11 @@ pub struct Exceptions {
     filters: Vec<Filter>,
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
+    /// Of functions that add something, whether they did, a bit for each. Types that come and go may change that; nothing else
+    /// that is made of a set is made of all its atoms at once.
+    added: FxHashMap<(FunctionId, SetId), u64>,
+    /// Those of them that went into values which nobody finds again by themselves.
+    constant: FxHashSet<(FunctionId, SetId)>,
 }
 
 impl Exceptions {
@@ -63,6 +63,8 @@ impl Exceptions {
             filters: Vec::new(),
             ids: FxHashMap::default(),
             memo: FxHashMap::default(),
+            added: FxHashMap::default(),
+            constant: FxHashSet::default(),
         };
         let identity = Filter { keep: acc.universe.all(), adds: Vec::new() };
         let first = acc.filter(identity);
@@ -146,6 +148,34 @@ impl Exceptions {
         Value { known, open: self.through_half(function, value.open) }
     }
 
+    /// The same for a value that is kept, and not found again when the function makes something else of it.
+    pub fn constant_through(&mut self, function: FunctionId, value: Value) -> Value {
+        if !self.filters[function.0 as usize].adds.is_empty() {
+            self.constant.extend([(function, value.known), (function, value.open)]);
+        }
+        self.through(function, value)
+    }
+
+    /// The functions that make something else of sets than they did before types came and went; `None` if that is so of kept
+    /// values.
+    pub fn functions_changed(&mut self) -> Option<Vec<FunctionId>> {
+        let mut acc = Vec::new();
+        let Exceptions { universe, filters, memo, added, constant, .. } = self;
+        let mut kept_changed = false;
+        added.retain(|key, before| {
+            let same = filters[key.0.0 as usize].added(universe, key.1) == *before;
+            if !same {
+                kept_changed |= constant.contains(key);
+                memo.remove(key);
+                acc.push(key.0);
+            }
+            same
+        });
+        acc.sort_unstable_by_key(|it| it.0);
+        acc.dedup();
+        (!kept_changed).then_some(acc)
+    }
+
     /// What of a set must be there before a function so that something of `want` is there behind it.
     pub fn needed(&mut self, function: FunctionId, want: SetId) -> SetId {
         if function == FunctionId::IDENTITY {
@@ -170,13 +200,24 @@ impl Exceptions {
         }
         let filter = &self.filters[function.0 as usize];
         let mut acc = self.universe.meet(set, filter.keep);
-        for &(when, add) in &filter.adds {
-            if self.universe.overlaps(set, when) {
+        if !filter.adds.is_empty() {
+            let added = filter.added(&self.universe, set);
+            for (_, &(_, add)) in filter.adds.iter().enumerate().filter(|it| added >> it.0 & 1 != 0) {
                 acc = self.universe.join(acc, add);
             }
+            self.added.insert((function, set), added);
         }
         self.memo.insert((function, set), acc);
         acc
+    }
+}
+
+impl Filter {
+    /// What is added to a set, a bit for each.
+    fn added(&self, universe: &Universe, set: SetId) -> u64 {
+        debug_assert!(self.adds.len() <= 64, "two are the most");
+        let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
+        bits.fold(0, |acc, it| acc | it)
     }
 }
 
@@ -193,5 +234,64 @@ impl Lattice for Exceptions {
 
     fn apply(&mut self, function: FunctionId, a: Value) -> Value {
         self.through(function, a)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flow::throwables::well_known;
+    use flow::universe::{Parent, Throwable};
+
+    use super::*;
+
+    fn class(name: &str) -> ClassName {
+        ClassName::new(name.as_bytes())
+    }
+
+    fn below(name: &str, parent: ClassName) -> Throwable {
+        Throwable { class: class(name), parent: Parent::Class(parent), extensible: false }
+    }
+
+    /// Throwable and Error, in a world without unknown classes.
+    fn exceptions() -> Exceptions {
+        let throwable = well_known().throwable;
+        let top = Throwable { class: throwable, parent: Parent::Root, extensible: false };
+        Exceptions::new(Universe::editable(&[top, below("java/lang/Error", throwable)]))
+    }
+
+    #[test]
+    fn types_that_come_may_wake_a_wrapper_and_those_that_go_let_it_sleep() {
+        let mut ex = exceptions();
+        let wrapping = ex.wrapping(class("p/W"), None);
+        // Nothing but errors, and of what may come all that nobody knows.
+        let errors = ex.universe.masks(Some(well_known().error)).may;
+        let all = ex.universe.all();
+        let errors = Value::known(ex.universe.meet(all, errors));
+        let before = ex.through(wrapping, errors).known;
+        assert_eq!(ex.functions_changed(), Some(Vec::new()));
+        let nowhere = Throwable { class: class("p/X"), parent: Parent::Unknown, extensible: false };
+        assert!(ex.universe.add(nowhere));
+        assert_eq!(ex.functions_changed(), Some(vec![wrapping]));
+        assert_eq!(
+            ex.through(wrapping, errors).known,
+            ex.universe.all(),
+            "p/W is no type, so it is anything"
+        );
+        assert!(ex.universe.remove(class("p/X")));
+        assert_eq!(ex.functions_changed(), Some(vec![wrapping]));
+        assert_eq!(ex.through(wrapping, errors).known, before);
+    }
+
+    #[test]
+    fn a_value_that_is_kept_is_not_found_again() {
+        let mut ex = exceptions();
+        let wrapping = ex.wrapping(class("p/W"), None);
+        let errors = Value::known(ex.universe.masks(Some(well_known().error)).may);
+        ex.constant_through(wrapping, errors);
+        assert!(ex.universe.add(below("p/E", well_known().error)));
+        assert_eq!(ex.functions_changed(), Some(Vec::new()), "it is one more error");
+        let nowhere = Throwable { class: class("p/X"), parent: Parent::Unknown, extensible: false };
+        assert!(ex.universe.add(nowhere));
+        assert_eq!(ex.functions_changed(), None);
     }
 }

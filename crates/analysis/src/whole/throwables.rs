@@ -89,55 +89,138 @@ pub(super) struct Follow<'a> {
     pub(super) world: WorldKind,
     /// Whether no type may come or go.
     pub(super) fixed: bool,
+    /// Whether code names a class as a throwable type.
+    pub(super) is_named: &'a dyn Fn(ClassName) -> bool,
 }
 
-/// Lets a universe follow the hierarchy, where these types may be others than before; with each, whether code names it. No, if
-/// that takes a new universe.
+impl Follow<'_> {
+    /// Whether a class is a type, whatever is below it.
+    fn is_type(&self, class: ClassName) -> bool {
+        let can_be = class != well_known().object && !class.is_array();
+        is_throwable(self.hierarchy, class) || can_be && (self.is_named)(class)
+    }
+
+    fn throwable(&self, class: ClassName) -> Throwable {
+        let known = self.hierarchy.class(class);
+        let extensible =
+            self.world == WorldKind::Open && known.is_none_or(|it| self.hierarchy.extensible(it));
+        Throwable { class, parent: parent(self.hierarchy, class), extensible }
+    }
+}
+
+/// What became of a universe.
+pub(super) enum Followed {
+    /// It is what it was.
+    Same,
+    /// It has others. Those were types and went, or went and came again: what is made of them by name is to be made anew.
+    Others(Vec<ClassName>),
+    /// It takes a new one.
+    Refused,
+}
+
+/// Lets a universe follow the hierarchy, where these classes may be types, or otherwise types, than before.
 pub(super) fn follow(
     universe: &mut Universe,
-    &Follow { hierarchy, world, fixed }: &Follow<'_>,
-    types: impl Iterator<Item = (ClassName, bool)>,
-) -> bool {
+    how: &Follow<'_>,
+    classes: impl Iterator<Item = ClassName>,
+) -> Followed {
+    let before = universe.n_edits();
+    match followed(universe, how, classes) {
+        None => Followed::Refused,
+        Some(_) if universe.n_edits() == before => Followed::Same,
+        Some(out) => Followed::Others(out),
+    }
+}
+
+fn followed(
+    universe: &mut Universe,
+    how: &Follow<'_>,
+    classes: impl Iterator<Item = ClassName>,
+) -> Option<Vec<ClassName>> {
     let (mut come, mut gone) = (Vec::new(), Vec::new());
-    for (class, is_named) in types {
-        let can_be = class != well_known().object && !class.is_array();
-        let is_type = is_throwable(hierarchy, class) || is_named && can_be;
-        let extensible =
-            world == WorldKind::Open && hierarchy.class(class).is_none_or(|it| hierarchy.extensible(it));
-        let it = Throwable { class, parent: parent(hierarchy, class), extensible };
+    // Types that are there for what is below them, if for anything.
+    let mut loose = Vec::new();
+    for class in classes {
+        let (it, is_type) = (how.throwable(class), how.is_type(class));
         match universe.parent(class) {
-            None if is_type => come.push(it),
+            None if is_type => come.push(class),
             None => {}
-            Some(_) if !is_type => gone.push(class),
-            Some(before) if before == it.parent && universe.is_extensible(class) == Some(extensible) => {}
-            Some(_) => return false,
+            Some(before) if before != it.parent || universe.is_extensible(class) != Some(it.extensible) => {
+                gone.push(class);
+            }
+            Some(_) if !is_type => loose.push(class),
+            Some(_) => {}
         }
     }
-    if fixed && (!come.is_empty() || !gone.is_empty()) {
-        return false;
+    // What is below a type stands elsewhere when it does.
+    let mut out: Vec<ClassName> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for &class in &gone {
+        out.extend(universe.below(class).chain([class]).filter(|it| seen.insert(*it)));
     }
-    // A type of which not all is known may be there for its name alone, and so may what is above it.
-    let known = |class: ClassName| gone.contains(&class) || is_throwable(hierarchy, class);
-    let stays_whole = |it: &ClassName| matches!(universe.parent(*it), Some(Parent::Class(it)) if known(it));
-    if !gone.iter().all(stays_whole) || !come.iter().all(|it| is_throwable(hierarchy, it.class)) {
-        return false;
+    if !out.iter().all(|it| may_move(*it)) {
+        return None;
     }
-    // Subtypes go before what is above them, and come behind.
-    while !gone.is_empty() {
-        let before = gone.len();
-        gone.retain(|it| !universe.remove(*it));
-        if gone.len() == before {
-            return false;
+    for &class in &out {
+        if let Some(Parent::Class(above)) = universe.parent(class) {
+            loose.push(above);
         }
     }
-    while !come.is_empty() {
-        let before = come.len();
-        come.retain(|it| !universe.add(*it));
-        if come.len() == before {
-            return false;
+    if how.fixed && !(out.is_empty() && come.is_empty()) {
+        return None;
+    }
+    remove(universe, &out)?;
+    for &class in out.iter().chain(&come) {
+        if how.is_type(class) {
+            add(universe, how, class)?;
         }
     }
-    true
+    while let Some(class) = loose.pop() {
+        let Some(parent) = universe.parent(class) else { continue };
+        if !how.is_type(class) && universe.below(class).next().is_none() {
+            (!how.fixed && may_move(class)).then_some(())?;
+            universe.remove(class).then_some(())?;
+            out.push(class);
+            if let Parent::Class(above) = parent {
+                loose.push(above);
+            }
+        }
+    }
+    Some(out)
+}
+
+/// Whether what is made of a type by name is made for code that names it, and for nothing else: the VM throws and wraps some
+/// itself, and natives throw some.
+fn may_move(class: ClassName) -> bool {
+    built_in_parent(class).is_none() && !class.bytes().starts_with(b"java/")
+}
+
+/// Removes types, each when those below it are gone.
+fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
+    let mut left = types.to_vec();
+    while !left.is_empty() {
+        let before = left.len();
+        left.retain(|it| !universe.remove(*it));
+        (left.len() < before).then_some(())?;
+    }
+    Some(())
+}
+
+/// Adds a type, and those above it that are not there.
+fn add(universe: &mut Universe, how: &Follow<'_>, class: ClassName) -> Option<()> {
+    let mut chain: Vec<Throwable> = Vec::new();
+    let mut at = Some(class);
+    while let Some(class) = at.filter(|it| universe.type_of(*it).is_none()) {
+        // Supertypes in a circle are for a new universe to cut.
+        (may_move(class) && chain.iter().all(|it| it.class != class)).then_some(())?;
+        let it = how.throwable(class);
+        chain.push(it);
+        at = match it.parent {
+            Parent::Class(above) => Some(above),
+            _ => None,
+        };
+    }
+    chain.into_iter().rev().all(|it| universe.add(it)).then_some(())
 }
 
 struct Types<'a> {
@@ -210,7 +293,11 @@ impl Types<'_> {
             parent: parent(self.hierarchy, class),
             extensible: extensible(class),
         };
-        Universe::new(&self.order.iter().map(of).collect::<Vec<_>>())
+        let types: Vec<Throwable> = self.order.iter().map(of).collect();
+        match world {
+            WorldKind::Open | WorldKind::Closed => Universe::editable(&types),
+            WorldKind::Declared => Universe::new(&types),
+        }
     }
 }
 

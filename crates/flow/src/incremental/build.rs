@@ -28,11 +28,11 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     /// Whether it is better to start from nothing: for many edits at once, as a new node comes last in the order whatever
     /// it is; and when edges against the order have become many, or make values travel more rounds than they need.
     pub(super) fn is_worn(&self) -> bool {
-        let few = FEW.max(self.graph.n_nodes() / 32);
+        let few = FEW.max(self.graph.n_nodes() / 8);
         let n_new = self.graph.n_nodes() - self.parts.n_nodes();
         let rounds = self.statistics.rounds;
         self.wanted.len() > few
-            || n_new > FEW
+            || n_new > few
             || self.statistics.against > few as u64
             || self.usual_rounds.is_some_and(|it| rounds > 2 * it + 16)
     }

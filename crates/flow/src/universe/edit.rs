@@ -1,62 +1,93 @@
 //! Types that come and go while sets keep their ids.
 //!
-//! An object of a class that nobody knew is one of an *unknown subclass* of its superclass. So a type that comes takes out of
-//! each set what belongs to it: its atoms go where the parent's *unknown subclass* is. Every operation on sets commutes with
-//! that, as each works atom by atom. A type that goes keeps its atoms, as a part of what they were taken from.
+//! Every operation on sets works atom by atom, and what sets are made of (cones, what rows catch) treats atoms alike that are of
+//! the same kin. So a type that comes takes its atoms' places in all sets from atoms that were treated as it is now:
+//! - its unknown subclasses those of the parent's unknown subclasses, of which they were some;
+//! - its own objects, and its known subclasses to come, those of the parent's *known subclass to come*;
+//! - if its ancestors are not known, all of them those of the *types to come from nowhere*.
+//!
+//! A type that goes keeps its atoms, as a part of what they were taken from. Sets that are made of a type by its name are not
+//! what they were when it goes, also if it comes again: who has one makes it anew.
 
 use std::hash::BuildHasher;
 
 use rustc_hash::FxBuildHasher;
 
-use super::{ClassName, Parent, SetId, Sets, Throwable, Type, TypeId, Universe, get, set, words};
+use super::{
+    ClassName, NOWHERE, Parent, SetId, Sets, Throwable, Type, TypeId, Universe, get, set, well_known, words,
+};
 
 impl Universe {
-    /// Adds a type that is nobody's superclass. No, and nothing changes, if sets that were met cannot tell what of them is of
-    /// this type: where its parent is not known or has no unknown subclasses; or where it matters that some type's ancestors
-    /// are not known.
+    /// The types that are there and stand below this one, each behind those below it. Below Throwable stand those of unknown
+    /// ancestors too.
+    pub fn below(&self, class: ClassName) -> impl Iterator<Item = ClassName> + '_ {
+        let range = self.type_of(class).map(|it| it.0 as usize + 1..self.types[it.0 as usize].end as usize);
+        let all = range.map(|it| &self.types[it]).unwrap_or_default();
+        all.iter().rev().filter(|it| !it.is_vacant).map(|it| it.class)
+    }
+
+    /// Adds a type that is nobody's superclass. A parent that is not among the types counts as unknown. No, and nothing
+    /// changes, if types cannot come, or if sets that were met cannot tell what of them is of this one.
     pub fn add(&mut self, it: Throwable) -> bool {
-        let Parent::Class(parent) = it.parent else { return false };
-        let Some(parent) = self.type_of(parent).filter(|_| self.type_of(it.class).is_none()) else {
-            return false;
-        };
-        let Some(unknown) = self.unknown_below(parent) else { return false };
-        let is_below = |ty: &Type| ty.parent == Parent::Class(it.class) && !ty.is_vacant;
-        if self.types.iter().any(is_below) {
-            return false;
-        }
-        let TypeId(above) = parent;
-        let end = self.types[above as usize].end;
-        for (i, ty) in (0..).zip(&mut self.types) {
-            // Those behind the place move on; those around it reach further.
-            if i >= end || i <= above && ty.end > above {
-                ty.end += 1;
-            }
-        }
-        self.by_class.values_mut().filter(|it| it.0 >= end).for_each(|it| it.0 += 1);
-        let leaves_world = self.types[above as usize].leaves_world;
         let Throwable { class, parent, extensible } = it;
-        let (atom, is_vacant) = (self.atoms, false);
-        let ty = Type { class, end: end + 1, parent, leaves_world, extensible, atom, is_vacant };
+        let is_below = |ty: &Type| ty.parent == Parent::Class(class) && !ty.is_vacant;
+        if !self.editable || self.type_of(class).is_some() || self.types.iter().any(is_below) {
+            return false;
+        }
+        let known = match parent {
+            Parent::Root => return false,
+            Parent::Class(it) => self.type_of(it),
+            Parent::Unknown => None,
+        };
+        let place = known.or(self.type_of(well_known().throwable));
+        let atom = self.atoms;
+        let Some(kin) = self.kin(known, atom, extensible) else { return false };
+        let end = place.map_or(self.types.len() as u32, |it| self.types[it.0 as usize].end);
+        if let Some(TypeId(above)) = place {
+            for (i, ty) in (0..).zip(&mut self.types) {
+                // Those behind the place move on; those around it reach further.
+                if i >= end || i <= above && ty.end > above {
+                    ty.end += 1;
+                }
+            }
+            self.by_class.values_mut().filter(|it| it.0 >= end).for_each(|it| it.0 += 1);
+        }
+        let leaves_world = known.is_none_or(|it| self.types[it.0 as usize].leaves_world);
+        let ty = Type { class, end: end + 1, parent, leaves_world, extensible, atom, is_vacant: false };
+        self.atoms = ty.to_come() + 1;
+        self.sets.widen(words(self.atoms));
+        self.real.resize(self.sets.words, 0);
+        for atom in [Some(atom), ty.unknown()].into_iter().flatten() {
+            set(&mut self.real, atom);
+        }
         self.types.insert(end as usize, ty);
         self.by_class.insert(class, TypeId(end));
-        self.atoms += 1 + u32::from(extensible);
         self.masks.remove(&class);
         self.covers.clear();
-        self.sets.widen(words(self.atoms));
-        self.sets.refine(unknown, atom, extensible);
+        self.sets.refine(&kin);
+        self.edits += 1;
         true
     }
 
     /// Takes a type away of which the sets that still count have parts only as parts of its ancestors' cones. No, and nothing
     /// changes, if it has subtypes, or in the cases of [`Universe::add`].
     pub fn remove(&mut self, class: ClassName) -> bool {
-        let Some(TypeId(i)) = self.type_of(class) else { return false };
-        let Type { parent: Parent::Class(parent), end, atom, extensible, .. } = self.types[i as usize] else {
+        let Some(TypeId(i)) = self.type_of(class).filter(|_| self.editable) else { return false };
+        let Type { parent, end, atom, extensible, .. } = self.types[i as usize];
+        let is_below = |ty: &Type| ty.parent == Parent::Class(class) && !ty.is_vacant;
+        if parent == Parent::Root
+            || !self.types[i as usize + 1..end as usize].iter().all(|it| it.is_vacant)
+            || self.types.iter().any(is_below)
+        {
             return false;
+        }
+        let known = match parent {
+            Parent::Class(it) => self.type_of(it),
+            _ => None,
         };
-        let Some(unknown) = self.type_of(parent).and_then(|it| self.unknown_below(it)) else { return false };
-        if !self.types[i as usize + 1..end as usize].iter().all(|it| it.is_vacant) {
-            return false;
+        let Some(kin) = self.kin(known, atom, extensible) else { return false };
+        for atom in atom..=atom + u32::from(extensible) {
+            self.real[atom as usize / 64] &= !(1 << (atom % 64));
         }
         self.types[i as usize].is_vacant = true;
         self.by_class.remove(&class);
@@ -64,16 +95,26 @@ impl Universe {
         self.covers.clear();
         self.exact.remove(&class);
         self.cones.remove(&class);
-        self.sets.forget_those_apart(unknown, atom, extensible);
+        self.sets.forget_those_apart(&kin);
+        self.edits += 1;
         true
     }
 
-    /// The atom of the unknown subclasses of a type, if what is known of one more subclass is told by it.
-    fn unknown_below(&self, TypeId(it): TypeId) -> Option<u32> {
-        let ty = &self.types[it as usize];
-        // A row whose class has unknown ancestors may catch an unknown subclass, but none of which all is known.
-        let all_known = || !self.types.iter().any(|it| it.leaves_world && !it.is_vacant);
-        (ty.extensible && (ty.leaves_world || all_known())).then_some(ty.atom + 1)
+    /// The atoms of a type below `parent`, its first being `atom`, each with the one that it is like in all that does not name
+    /// the type.
+    fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
+        let parent = parent.map(|it| &self.types[it.0 as usize]);
+        let (known, unknown) = match parent {
+            None => (NOWHERE, Some(NOWHERE)),
+            Some(it) => (it.to_come(), it.unknown()),
+        };
+        let mut acc = vec![(atom, known)];
+        if extensible {
+            // Nobody thought of unknown classes below one that has none.
+            acc.push((atom + 1, unknown?));
+        }
+        acc.push((atom + 1 + u32::from(extensible), known));
+        Some(acc)
     }
 }
 
@@ -84,41 +125,42 @@ impl Sets {
             return;
         }
         // Seldom again.
-        let wider = words + words / 64;
+        let wider = words + words / 64 + 1;
         let mut bits = Vec::with_capacity(self.len() * wider);
         for set in self.bits.chunks(self.words) {
             bits.extend(set);
             bits.resize(bits.len() + wider - self.words, 0);
         }
         (self.bits, self.words) = (bits, wider);
+        self.is_index_old = true;
     }
 
-    /// Sets `atom`, and the one behind it if there are `two`, where `unknown` is set.
-    fn refine(&mut self, unknown: u32, atom: u32, two: bool) {
+    /// Sets the first atom of each pair where the second is set.
+    fn refine(&mut self, kin: &[(u32, u32)]) {
         for bits in self.bits.chunks_mut(self.words) {
-            if get(bits, unknown) {
-                set(bits, atom);
-                if two {
-                    set(bits, atom + 1);
+            for &(atom, like) in kin {
+                if get(bits, like) {
+                    set(bits, atom);
                 }
             }
         }
-        self.index(|_| true);
+        self.is_index_old = true;
     }
 
-    /// Lets no set be found again that has an atom of these without `unknown`, or the other way round.
-    fn forget_those_apart(&mut self, unknown: u32, atom: u32, two: bool) {
-        self.index(|bits| {
-            let there = get(bits, unknown);
-            get(bits, atom) == there && (!two || get(bits, atom + 1) == there)
-        });
+    /// Lets no set be found again in which the atoms of a pair differ.
+    fn forget_those_apart(&mut self, kin: &[(u32, u32)]) {
+        self.forgotten.resize(self.len(), false);
+        for (bits, forgotten) in self.bits.chunks(self.words).zip(&mut self.forgotten) {
+            *forgotten |= kin.iter().any(|&(atom, like)| get(bits, atom) != get(bits, like));
+        }
+        self.is_index_old = true;
     }
 
-    fn index(&mut self, counts: impl Fn(&[u64]) -> bool) {
+    pub(super) fn index(&mut self) {
         self.ids.clear();
-        for (i, bits) in (0..).zip(self.bits.chunks(self.words)) {
-            if counts(bits) {
-                self.ids.entry(FxBuildHasher.hash_one(bits)).or_default().push(SetId(i));
+        for (i, bits) in self.bits.chunks(self.words).enumerate() {
+            if self.forgotten.get(i) != Some(&true) {
+                self.ids.entry(FxBuildHasher.hash_one(bits)).or_default().push(SetId(i as u32));
             }
         }
     }

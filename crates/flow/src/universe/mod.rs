@@ -2,7 +2,8 @@
 //!
 //! Each type T has an atom *exactly T*; one that may have unknown subclasses has a second, *an unknown subclass
 //! whose nearest known ancestor is T*. A cone is the atoms of all known subtypes. Sets of atoms are hash-consed:
-//! a [`SetId`] is equal exactly when the set is. Types may come and go while sets keep their ids ([`edit`]).
+//! a [`SetId`] is equal exactly when the set is. Types may come and go while sets keep their ids ([`edit`]); a universe in
+//! which they may has atoms for that, of which no object is: to whoever asks they are not there.
 
 mod edit;
 
@@ -64,6 +65,11 @@ pub struct Universe {
     by_class: FxHashMap<ClassName, TypeId>,
     /// Atoms so far.
     atoms: u32,
+    /// Whether types may come and go: then each type has an atom for its kin to come, and there is [`NOWHERE`].
+    editable: bool,
+    edits: u32,
+    /// The atoms that stand for objects: those of types that are there.
+    real: Vec<u64>,
     sets: Sets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
@@ -84,9 +90,25 @@ struct Type {
     leaves_world: bool,
     extensible: bool,
     atom: u32,
-    /// It is gone. Its atoms are in a set exactly when its parent's *unknown subclass* is.
+    /// It is gone. Its atoms are in a set exactly when those are that they were like when it came.
     is_vacant: bool,
 }
+
+impl Type {
+    /// The atom of its unknown subclasses.
+    fn unknown(&self) -> Option<u32> {
+        self.extensible.then_some(self.atom + 1)
+    }
+
+    /// The atom of the known subclasses that it does not have yet, of a universe in which types may come: it is where theirs
+    /// will be. A row whose class has unknown ancestors may catch an unknown subclass, but none of which all is known.
+    fn to_come(&self) -> u32 {
+        self.atom + 1 + u32::from(self.extensible)
+    }
+}
+
+/// The atom of the types to come of whose ancestors nothing is known, of a universe in which types may come.
+const NOWHERE: u32 = 0;
 
 /// What a row that catches a class does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,9 +123,19 @@ impl Universe {
     /// The universe of these types, in any order. A parent that is not among them counts as unknown; so does one
     /// that closes a circle.
     pub fn new(types: &[Throwable]) -> Self {
+        Universe::of(types, false)
+    }
+
+    /// The same, in which types may come and go ([`Universe::add`], [`Universe::remove`]). Its sets say the same, and take
+    /// half as much room more.
+    pub fn editable(types: &[Throwable]) -> Self {
+        Universe::of(types, true)
+    }
+
+    fn of(types: &[Throwable], editable: bool) -> Self {
         let order = preorder(types);
-        let mut acc = Vec::with_capacity(types.len());
-        let mut atoms = 0;
+        let mut acc: Vec<Type> = Vec::with_capacity(types.len());
+        let mut atoms = u32::from(editable);
         for &(i, leaves_world) in &order {
             let it = types[i];
             acc.push(Type {
@@ -115,7 +147,7 @@ impl Universe {
                 atom: atoms,
                 is_vacant: false,
             });
-            atoms += 1 + u32::from(it.extensible);
+            atoms += 1 + u32::from(it.extensible) + u32::from(editable);
         }
         let by_class = acc.iter().zip(0..).map(|(it, i)| (it.class, TypeId(i))).collect();
         let words = words(atoms);
@@ -123,6 +155,9 @@ impl Universe {
             types: acc,
             by_class,
             atoms,
+            editable,
+            edits: 0,
+            real: vec![0; words],
             sets: Sets::new(words),
             all: SetId::EMPTY,
             masks: FxHashMap::default(),
@@ -131,8 +166,16 @@ impl Universe {
             covers: FxHashMap::default(),
         };
         universe.close_ranges();
+        for it in &universe.types {
+            for atom in [Some(it.atom), it.unknown()].into_iter().flatten() {
+                set(&mut universe.real, atom);
+            }
+        }
         let mut bits = vec![0; words];
         universe.fill(&mut bits, 0, universe.types.len() as u32);
+        if editable {
+            set(&mut bits, NOWHERE);
+        }
         universe.all = universe.sets.intern(&bits);
         universe
     }
@@ -233,10 +276,17 @@ impl Universe {
             // Nothing is known of what lies above a type whose chain leaves the world, unless it is above the row.
             if other.leaves_world && !above {
                 self.fill(&mut bits, i, i + 1);
-            } else if outside && other.extensible {
+            } else if outside && let Some(unknown) = other.unknown() {
                 // The row's class, or one above it, may be an unknown subclass of this one.
-                set(&mut bits, other.atom + 1);
+                set(&mut bits, unknown);
             }
+            if self.editable && other.leaves_world && above {
+                // Others below it are not above the row.
+                set(&mut bits, other.to_come());
+            }
+        }
+        if self.editable {
+            set(&mut bits, NOWHERE);
         }
         Masks { surely, may: self.sets.intern(&bits) }
     }
@@ -245,8 +295,15 @@ impl Universe {
     fn fill(&self, bits: &mut [u64], start: u32, end: u32) {
         for it in &self.types[start as usize..end as usize] {
             set(bits, it.atom);
-            if it.extensible {
-                set(bits, it.atom + 1);
+            if let Some(unknown) = it.unknown() {
+                set(bits, unknown);
+            }
+            if self.editable {
+                set(bits, it.to_come());
+                if it.class == well_known().throwable {
+                    // Whatever is thrown is below it.
+                    set(bits, NOWHERE);
+                }
             }
         }
     }
@@ -269,14 +326,21 @@ impl Universe {
         self.sets.binary(Op::Minus, a, b)
     }
 
-    /// Whether the sets share an atom.
+    /// Whether there is an object that both sets have.
     pub fn overlaps(&self, a: SetId, b: SetId) -> bool {
-        self.sets.bits(a).iter().zip(self.sets.bits(b)).any(|(a, b)| a & b != 0)
+        let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
+        both.zip(&self.real).any(|((a, b), real)| a & b & real != 0)
     }
 
-    /// Whether `b` has all that `a` has.
+    /// Whether `b` has all objects that `a` has.
     pub fn is_subset(&self, a: SetId, b: SetId) -> bool {
-        self.sets.bits(a).iter().zip(self.sets.bits(b)).all(|(a, b)| a & !b == 0)
+        let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
+        both.zip(&self.real).all(|((a, b), real)| a & !b & real == 0)
+    }
+
+    /// Whether the set has no object. Besides [`SetId::EMPTY`] it may be one of types that may come.
+    pub fn is_nothing(&self, it: SetId) -> bool {
+        it == SetId::EMPTY || !self.overlaps(it, it)
     }
 
     /// The set as the fewest classes and cones, by name.
@@ -321,12 +385,13 @@ impl Universe {
                 continue;
             }
             let range = i..ty.end as usize;
-            if self.types[range.clone()].iter().all(|it| self.has_both(bits, it)) && self.is_cone(ty) {
+            let has_all = |it: &Type| it.is_vacant || self.has_both(bits, it);
+            if self.types[range.clone()].iter().all(has_all) && self.is_cone(i) {
                 acc.push(Part { class: ty.class, cone: true });
                 i = range.end;
                 continue;
             }
-            if above && ty.extensible && get(bits, ty.atom + 1) {
+            if above && ty.unknown().is_some_and(|it| get(bits, it)) {
                 acc.push(Part { class: ty.class, cone: true });
             } else if get(bits, ty.atom) {
                 acc.push(Part { class: ty.class, cone: false });
@@ -351,6 +416,11 @@ impl Universe {
         self.by_class.len()
     }
 
+    /// How many times a type came or went.
+    pub fn n_edits(&self) -> u32 {
+        self.edits
+    }
+
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.by_class.is_empty()
@@ -362,12 +432,13 @@ impl Universe {
     }
 
     /// Whether class and cone differ.
-    fn is_cone(&self, ty: &Type) -> bool {
-        ty.extensible || ty.end as usize > self.by_class[&ty.class].0 as usize + 1
+    fn is_cone(&self, i: usize) -> bool {
+        let ty = &self.types[i];
+        ty.extensible || self.types[i + 1..ty.end as usize].iter().any(|it| !it.is_vacant)
     }
 
     fn has_both(&self, bits: &[u64], ty: &Type) -> bool {
-        get(bits, ty.atom) && (!ty.extensible || get(bits, ty.atom + 1))
+        get(bits, ty.atom) && ty.unknown().is_none_or(|it| get(bits, it))
     }
 }
 
@@ -444,6 +515,10 @@ struct Sets {
     ids: FxHashMap<u64, Vec<SetId>>,
     memo: FxHashMap<(Op, SetId, SetId), SetId>,
     scratch: Vec<u64>,
+    /// Those that no set to come is: of types that are gone. None are, as long as there are fewer.
+    forgotten: Vec<bool>,
+    /// Whether `ids` are of other bits than there are now.
+    is_index_old: bool,
 }
 
 impl Sets {
@@ -454,6 +529,8 @@ impl Sets {
             ids: FxHashMap::default(),
             memo: FxHashMap::default(),
             scratch: Vec::new(),
+            forgotten: Vec::new(),
+            is_index_old: false,
         };
         acc.intern(&vec![0; words]);
         acc
@@ -469,6 +546,9 @@ impl Sets {
     }
 
     fn intern(&mut self, bits: &[u64]) -> SetId {
+        if std::mem::take(&mut self.is_index_old) {
+            self.index();
+        }
         let hash = FxBuildHasher.hash_one(bits);
         let next = SetId(self.len() as u32);
         let (words, all) = (self.words, &self.bits);

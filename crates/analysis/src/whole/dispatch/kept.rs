@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::functional::Function;
+use flow::throwables::well_known;
 use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::members::ResolvedMethod;
 use program::members::resolve::resolve_method;
@@ -42,6 +43,27 @@ pub(super) struct Kept {
 struct Offers {
     supers: Vec<ClassName>,
     made: Vec<(DispatchId, Outcome)>,
+}
+
+/// The classes whose supertypes are not all there: what is found once for all dispatches that are new.
+#[derive(Default)]
+struct Leaving {
+    classes: Vec<ClassId>,
+    /// By the names of those that are not there.
+    below: FxHashMap<ClassName, Vec<ClassId>>,
+}
+
+impl Leaving {
+    fn of(hierarchy: &Hierarchy) -> Leaving {
+        let leaves = |it: &ClassId| hierarchy.outside_above(*it).is_some();
+        let mut acc = Leaving { classes: hierarchy.ids().filter(leaves).collect(), ..Leaving::default() };
+        for &class in &acc.classes {
+            let absent =
+                super_names(hierarchy, class).into_iter().filter(|it| hierarchy.class(*it).is_none());
+            absent.for_each(|it| acc.below.entry(it).or_default().push(class));
+        }
+        acc
+    }
 }
 
 /// What is other in a hierarchy.
@@ -314,10 +336,12 @@ impl Dispatches {
 
     /// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them.
     pub(in crate::whole) fn settle(&mut self) -> Vec<DispatchId> {
-        while let Some(id) = self.kept.as_mut().and_then(|it| it.fresh.pop()) {
+        let fresh = self.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
+        let leaving = if fresh.is_empty() { Leaving::default() } else { Leaving::of(&self.hierarchy) };
+        for id in fresh {
             let dispatch = &self.all[id.0 as usize];
             if self.ids.get(&(dispatch.method, dispatch.interface)) == Some(&id) {
-                self.offer_all_to(id);
+                self.offer_all_to(id, &leaving);
             }
             self.touch(id);
         }
@@ -331,18 +355,19 @@ impl Dispatches {
     }
 
     /// Offers a dispatch to all who may be its receivers.
-    fn offer_all_to(&mut self, id: DispatchId) {
+    fn offer_all_to(&mut self, id: DispatchId, leaving: &Leaving) {
         let hierarchy = Arc::clone(&self.hierarchy);
         let names = self.all[id.0 as usize].method.get();
         let (class, name, descriptor) = (names.class, names.name, names.descriptor);
         let below: Vec<ClassId> = match hierarchy.class(class) {
             Some(it) => hierarchy.subtypes(it),
-            None => hierarchy.ids().filter(|&it| super_names(&hierarchy, it).contains(&class)).collect(),
+            // All are below it, and no chain counts as leaving the known world for its being absent.
+            None if class == well_known().object => hierarchy.ids().collect(),
+            None => leaving.below.get(&class).cloned().unwrap_or_default(),
         };
-        let leaving = hierarchy.ids().filter(|&it| {
-            hierarchy.outside_above(it).is_some() && find_method(&hierarchy, it, name, descriptor).is_some()
-        });
-        let mut receivers: Vec<ClassId> = below.into_iter().chain(leaving).collect();
+        let others = leaving.classes.iter().copied();
+        let others = others.filter(|&it| find_method(&hierarchy, it, name, descriptor).is_some());
+        let mut receivers: Vec<ClassId> = below.into_iter().chain(others).collect();
         receivers.sort_unstable();
         receivers.dedup();
         for it in receivers {

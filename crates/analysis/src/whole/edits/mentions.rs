@@ -5,7 +5,7 @@ use flow::functional::Effect;
 use flow::summary::{Initialized, Source, Summary};
 use program::hierarchy::ClassId;
 use program::outline::Outline;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::super::members::element;
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
@@ -24,7 +24,7 @@ pub(in crate::whole) struct Named {
 pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
     by_name: FxHashMap<ClassName, Vec<ClassId>>,
-    throwables: FxHashMap<ClassName, u32>,
+    throwing: FxHashMap<ClassName, Vec<ClassId>>,
     /// Throwable types that somebody names now or no longer, since somebody asked.
     touched: Vec<ClassName>,
 }
@@ -106,9 +106,11 @@ impl Mentions {
         }
         now.classes.iter().for_each(|it| self.by_name.entry(*it).or_default().push(class));
         for it in &before.throwables {
-            self.throwables.entry(*it).and_modify(|n| *n = n.saturating_sub(1));
+            if let Some(classes) = self.throwing.get_mut(it) {
+                classes.retain(|it| *it != class);
+            }
         }
-        now.throwables.iter().for_each(|it| *self.throwables.entry(*it).or_default() += 1);
+        now.throwables.iter().for_each(|it| self.throwing.entry(*it).or_default().push(class));
         self.touched.extend(before.throwables.iter().chain(&now.throwables));
     }
 
@@ -117,15 +119,14 @@ impl Mentions {
         self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// These classes, and the throwable types that somebody began to name, or ceased to; with whether anybody names them as
-    /// such, each once.
-    pub(in crate::whole) fn take_touched(
-        &mut self,
-        mut classes: FxHashSet<ClassName>,
-    ) -> Vec<(ClassName, bool)> {
-        classes.extend(std::mem::take(&mut self.touched));
-        let is_named = |it: ClassName| self.throwables.get(&it).is_some_and(|n| *n > 0);
-        classes.into_iter().map(|it| (it, is_named(it))).collect()
+    /// The classes that name this one as a type that is thrown or caught, or in a throws clause.
+    pub(in crate::whole) fn throwing(&self, name: ClassName) -> &[ClassId] {
+        self.throwing.get(&name).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// The types that somebody began to name as such since somebody asked, or ceased to; some perhaps more than once.
+    pub(in crate::whole) fn take_touched(&mut self) -> Vec<ClassName> {
+        std::mem::take(&mut self.touched)
     }
 }
 

@@ -16,7 +16,7 @@ use super::dispatch::FunctionSiteId;
 use crate::summary::ClassSummary;
 
 /// When more classes change at once, it is as good to make all anew.
-pub const MAX_CHANGED: usize = 64;
+pub const MAX_CHANGED: usize = 1 << 11;
 
 /// What became of one class.
 #[derive(Clone, Debug)]

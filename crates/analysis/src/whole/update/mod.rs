@@ -14,7 +14,7 @@ use std::sync::Arc;
 use classfile::names::ClassName;
 use flow::functional::Function;
 use flow::incremental::Incremental;
-use flow::solver::NodeId;
+use flow::solver::{FunctionId, NodeId};
 use flow::summary::Source;
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
@@ -23,7 +23,7 @@ use program::members::MethodId;
 use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
-use super::dispatch::FunctionSiteId;
+use super::dispatch::{DispatchId, FunctionSiteId};
 use super::edits::mentions::Named;
 use super::edits::{ClassChange, Edits, Made};
 use super::lattice::{Exceptions, Value};
@@ -31,7 +31,8 @@ use super::members::{declared, method_id};
 use super::nodes::Node;
 use super::program::{FunctionSite, WholeProgram};
 use super::proxies::makers;
-use super::{constructing, system, throwables};
+use super::throwables::{Follow, Followed, follow};
+use super::{constructing, system};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
 /// Nodes whose inclusions are to be found again.
@@ -43,6 +44,8 @@ struct Stale {
     gone: Vec<Node>,
     /// Classes that may be thrown, or that may be otherwise.
     types: FxHashSet<ClassName>,
+    /// Those that make something else of sets than before.
+    functions: Vec<FunctionId>,
 }
 
 impl WholeProgram {
@@ -78,7 +81,7 @@ impl WholeProgram {
             let named = Named::by(self.program.hierarchy.outline(class), summary);
             acc.mentions.set(class, Some(named));
         }
-        acc.mentions.take_touched(FxHashSet::default());
+        acc.mentions.take_touched();
         let has_ghost = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
         acc.has_ghosts = self.program.hierarchy.ids().any(|it| has_ghost(self.program.hierarchy.outline(it)));
         for (i, it) in (0..).map(FunctionSiteId).zip(&self.functions) {
@@ -151,7 +154,7 @@ impl WholeProgram {
             self.mark_some(edits.made, &touched);
         }
         stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
-        self.sets_follow(edits, std::mem::take(&mut stale.types))
+        self.sets_follow(edits, stale)
     }
 
     /// What the program makes at run time.
@@ -169,16 +172,60 @@ impl WholeProgram {
     }
 
     /// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
-    /// be made anew. `changed`: classes that may be such types, or such types otherwise.
-    fn sets_follow(&mut self, edits: &mut Edits, changed: FxHashSet<ClassName>) -> bool {
-        let touched = edits.mentions.take_touched(changed);
+    /// be made anew. Code is looked at again that names one which is otherwise than before.
+    fn sets_follow(&mut self, edits: &mut Edits, stale: &mut Stale) -> bool {
+        let mut classes = std::mem::take(&mut stale.types);
+        classes.extend(edits.mentions.take_touched());
         if self.solution.is_none() {
             return true;
         }
         let hierarchy = Arc::clone(&self.program.hierarchy);
-        let how =
-            throwables::Follow { hierarchy: &hierarchy, world: self.options.world, fixed: edits.has_ghosts };
-        throwables::follow(&mut self.exceptions.universe, &how, touched.into_iter())
+        let mentions = &edits.mentions;
+        let how = Follow {
+            hierarchy: &hierarchy,
+            world: self.options.world,
+            fixed: edits.has_ghosts,
+            is_named: &|it| !mentions.throwing(it).is_empty(),
+        };
+        let universe = &mut self.exceptions.universe;
+        let moved = match follow(universe, &how, classes.into_iter()) {
+            Followed::Same => return true,
+            Followed::Others(it) => it,
+            Followed::Refused => return false,
+        };
+        let Some(functions) = self.exceptions.functions_changed() else { return false };
+        stale.functions = functions;
+        let mut naming: Vec<ClassId> = moved.iter().flat_map(|it| mentions.throwing(*it)).copied().collect();
+        if self.options.assume_contract && !naming.is_empty() {
+            // What is declared then says what unseen code lets out, wherever that is called.
+            return false;
+        }
+        naming.sort_unstable();
+        naming.dedup();
+        self.look_at_throwing(&naming, edits, stale);
+        true
+    }
+
+    /// Makes what is made of throwable types stale that these classes name.
+    fn look_at_throwing(&mut self, naming: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
+        let program = self.program.clone();
+        for &class in naming {
+            for id in (0..program.hierarchy.outline(class).methods.len()).map(|it| method_id(class, it)) {
+                if let MethodSummary::Known(code) = program.summary(id) {
+                    self.look_again(id, code, stale, edits);
+                }
+            }
+        }
+        if naming.is_empty() {
+            return;
+        }
+        // Proxies let out what their methods declare.
+        for (i, dispatch) in (0..).map(DispatchId).zip(self.dispatches.all()) {
+            let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
+            if dispatch.handlers.is_some() && dispatch.resolved().is_some_and(declares) {
+                stale.nodes.insert(Node::Dispatch(i));
+            }
+        }
     }
 
     /// Whether nothing but inclusions of methods changes with the code of a class.
@@ -270,6 +317,7 @@ impl WholeProgram {
         while kept.n_nodes() < self.nodes.len() {
             kept.add();
         }
+        kept.functions_changed(stale.functions);
         for node in stale.gone.iter().filter_map(|it| self.nodes.find(*it)) {
             kept.update(node, Value::NOTHING, []);
             self.changed.insert(node, (Value::NOTHING, Vec::new()));
