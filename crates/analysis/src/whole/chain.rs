@@ -12,10 +12,24 @@ use rustc_hash::FxHashSet;
 use super::answers::{Origin, Step, Why};
 use super::flows::Flow;
 use super::lattice::Exceptions;
+use super::nearness::{NEVER, half};
 use super::nodes::Node;
 use super::program::{WholeProgram, load_class};
 use crate::names::{MethodId as MethodName, Text};
 use crate::summary::MethodSummary;
+
+/// So often a search takes a wider bound, and then none.
+const MAX_BOUNDS: usize = 8;
+
+/// What a search comes to.
+enum Search {
+    /// The nodes of the shortest way, and what is wanted of the last.
+    Found(Vec<Node>, SetId),
+    /// None is as short as the bound; the next that may be is as long as this.
+    Longer(u32),
+    /// There is none.
+    None,
+}
 
 impl WholeProgram {
     /// The shortest way from a method to where something of the set arises that it lets out.
@@ -25,43 +39,83 @@ impl WholeProgram {
     }
 
     /// The nodes of the shortest way from a node to where something of the set arises, and what of the set is wanted of
-    /// the last.
+    /// the last. Of equally short ones the first by code and text.
     pub(super) fn path(&self, ex: &mut Exceptions, from: Node, set: SetId, open: bool) -> (Vec<Node>, SetId) {
-        let start = (self.nodes.id(from), set);
+        let start = self.nodes.id(from);
+        let n_nodes = self.nodes.len();
+        let distances =
+            self.nearness.distances(open, |it| self.value_of(it), |it| self.inclusions(it), n_nodes);
+        let mut bound = distances.and_then(|it| Some((it, *it.get(start.0 as usize)?)));
+        // Most often the shortest way is as short as any to such a place. If not, longer ones are looked at.
+        for _ in 0..MAX_BOUNDS {
+            match self.path_within(ex, (start, set), open, bound) {
+                Search::Found(nodes, want) => return (nodes, want),
+                Search::Longer(limit) => bound = bound.map(|it| (it.0, limit)),
+                Search::None => return (Vec::new(), set),
+            }
+        }
+        match self.path_within(ex, (start, set), open, None) {
+            Search::Found(nodes, want) => (nodes, want),
+            _ => (Vec::new(), set),
+        }
+    }
+
+    /// The same, where no way is longer than the bound says that goes with distances.
+    fn path_within(
+        &self,
+        ex: &mut Exceptions,
+        start: (NodeId, SetId),
+        open: bool,
+        bound: Option<(&[u32], u32)>,
+    ) -> Search {
+        let arises = |ex: &Exceptions, node: NodeId, want: SetId| {
+            ex.universe.overlaps(half(self.inclusions(node).0, open), want)
+        };
+        if arises(ex, start.0, start.1) {
+            return Search::Found(vec![self.nodes.node(start.0)], start.1);
+        }
         let mut seen = FxHashSet::default();
         seen.insert(start);
-        // Each entry: the node, what is wanted of it, and the entry from which it was reached.
-        let mut queue = vec![(start.0, start.1, usize::MAX)];
+        // Each entry: the node, what is wanted of it, the entry from which it was reached, and over how many inclusions.
+        let mut queue = vec![(start.0, start.1, usize::MAX, 0u32)];
         let mut next = Vec::new();
+        let mut longer = NEVER;
         let mut at = 0;
-        while let Some(&(node, want, _)) = queue.get(at) {
-            let (own, edges) = self.inclusions(node);
-            let own = if open { own.open } else { own.known };
-            if ex.universe.overlaps(own, want) {
-                let mut nodes = Vec::new();
-                while let Some(&(node, _, from)) = queue.get(at) {
-                    nodes.push(self.nodes.node(node));
-                    at = from;
+        while let Some(&(node, want, _, length)) = queue.get(at) {
+            for &(of, function) in self.inclusions(node).1 {
+                if let Some((distances, limit)) = bound {
+                    let least = distances.get(of.0 as usize).map_or(0, |it| it.saturating_add(length + 1));
+                    if least > limit {
+                        longer = longer.min(least);
+                        continue;
+                    }
                 }
-                nodes.reverse();
-                return (nodes, want);
-            }
-            for &(of, function) in edges {
-                let value = self.value_of(of);
-                let value = if open { value.open } else { value.known };
                 let wanted = ex.needed(function, want);
-                let wanted = ex.universe.meet(wanted, value);
+                let wanted = ex.universe.meet(wanted, half(self.value_of(of), open));
                 if !ex.universe.is_nothing(wanted) && seen.insert((of, wanted)) {
-                    next.push((of, wanted, at));
+                    next.push((of, wanted, at, length + 1));
                 }
             }
             if next.len() > 1 && self.is_unordered(node) {
                 next.sort_by(|a, b| self.by_text(a.0, b.0));
             }
+            // Nothing arises where one looked before: what is found first is the nearest, and of the nearest the first.
+            let found = next.iter().find(|it| arises(ex, it.0, it.1)).copied();
+            if let Some((node, want, mut at, _)) = found {
+                self.nearness.looked_at(queue.len());
+                let mut nodes = vec![self.nodes.node(node)];
+                while let Some(&(node, _, from, _)) = queue.get(at) {
+                    nodes.push(self.nodes.node(node));
+                    at = from;
+                }
+                nodes.reverse();
+                return Search::Found(nodes, want);
+            }
             queue.append(&mut next);
             at += 1;
         }
-        (Vec::new(), set)
+        self.nearness.looked_at(queue.len());
+        if longer == NEVER { Search::None } else { Search::Longer(longer) }
     }
 
     /// Whether what flows into a node has the order of numbers, and not that of some code.

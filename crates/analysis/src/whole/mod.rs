@@ -19,6 +19,7 @@ pub mod lattice;
 mod loading;
 pub mod members;
 pub mod missing;
+mod nearness;
 pub mod nodes;
 pub mod program;
 mod proxies;

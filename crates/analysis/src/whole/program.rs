@@ -17,6 +17,7 @@ use super::dispatch::{Dispatches, Open};
 use super::edits::Edits;
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
+use super::nearness::Nearness;
 use super::nodes::{Node, Nodes};
 use super::reachable::Reachable;
 use crate::names::{MethodId as MethodName, Text};
@@ -102,6 +103,8 @@ pub struct WholeProgram {
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
     /// For classes by number their place by text, once somebody asked.
     pub(super) ranks: OnceLock<Vec<u32>>,
+    /// How far it is to where something arises.
+    pub(super) nearness: Nearness,
     /// What changes need besides.
     pub(super) edits: Option<Box<Edits>>,
 }

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::dispatch::{self, Dispatches};
 use super::lattice::{Exceptions, Value};
 use super::members::declared;
+use super::nearness::Nearness;
 use super::nodes::Nodes;
 use super::program::{FunctionSite, Options, Program, WholeProgram, thread_run};
 use super::reach::{reachable, virtual_calls};
@@ -63,6 +64,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         kept: None,
         changed: FxHashMap::default(),
         ranks: OnceLock::new(),
+        nearness: Nearness::default(),
         edits: None,
     };
     whole.ask_all();

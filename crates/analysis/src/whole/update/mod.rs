@@ -28,6 +28,7 @@ use super::edits::mentions::Named;
 use super::edits::{ClassChange, Edits, Made};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
+use super::nearness::Nearness;
 use super::nodes::Node;
 use super::program::{FunctionSite, WholeProgram};
 use super::proxies::makers;
@@ -309,6 +310,7 @@ impl WholeProgram {
     /// Brings the solution up to date.
     fn solve_again(&mut self, stale: Stale) {
         let Some(mut kept) = self.kept.take() else { return };
+        self.nearness = Nearness::default();
         let nothing = Exceptions::new(Universe::new(&[]));
         let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
         let mut nodes: Vec<Node> = stale.nodes.into_iter().collect();

@@ -1,0 +1,140 @@
+//! How far it is at least from each node to where something arises: what keeps a search for the nearest such place from
+//! looking where none can be.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flow::solver::{FunctionId, NodeId};
+use flow::universe::SetId;
+
+use super::lattice::Value;
+
+/// No such place can be reached.
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// The distances of one solved program. To find them takes as long as many short searches, so that is not done before
+/// searches have been long.
+#[derive(Default)]
+pub(super) struct Nearness {
+    /// How many nodes searches have looked at.
+    looked: AtomicUsize,
+    known: OnceLock<Vec<u32>>,
+    open: OnceLock<Vec<u32>>,
+}
+
+/// The half of a value that is asked about.
+pub(super) fn half(value: Value, open: bool) -> SetId {
+    if open { value.open } else { value.known }
+}
+
+impl Nearness {
+    /// Notes that a search has looked at so many nodes.
+    pub(super) fn looked_at(&self, n: usize) {
+        self.looked.fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// By node the fewest inclusions on any way to where something of a half arises, if it is worth knowing by now. `values`
+    /// are those of the solution, `inclusions` what nodes have of themselves and what flows in.
+    pub(super) fn distances<'a>(
+        &self,
+        open: bool,
+        values: impl Fn(NodeId) -> Value,
+        inclusions: impl Fn(NodeId) -> (Value, &'a [(NodeId, FunctionId)]),
+        n_nodes: usize,
+    ) -> Option<&[u32]> {
+        let slot = if open { &self.open } else { &self.known };
+        if slot.get().is_none() && self.looked.load(Ordering::Relaxed) < n_nodes / 4 {
+            return None;
+        }
+        Some(slot.get_or_init(|| find(open, values, inclusions, n_nodes)))
+    }
+}
+
+/// From all such places at once, against the inclusions. Ways lead through nodes that let something out.
+fn find<'a>(
+    open: bool,
+    values: impl Fn(NodeId) -> Value,
+    inclusions: impl Fn(NodeId) -> (Value, &'a [(NodeId, FunctionId)]),
+    n_nodes: usize,
+) -> Vec<u32> {
+    let users = || (0..n_nodes as u32).map(NodeId).filter(|it| half(values(*it), open) != SetId::EMPTY);
+    // Who uses a node, as lists one behind the other.
+    let mut starts = vec![0u32; n_nodes + 1];
+    for user in users() {
+        inclusions(user).1.iter().for_each(|it| starts[it.0.0 as usize + 1] += 1);
+    }
+    for i in 0..n_nodes {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut lists = vec![0u32; starts[n_nodes] as usize];
+    for user in users() {
+        for (of, _) in inclusions(user).1 {
+            let at = &mut next[of.0 as usize];
+            lists[*at as usize] = user.0;
+            *at += 1;
+        }
+    }
+    let mut distances = vec![NEVER; n_nodes];
+    let mut queue: Vec<u32> =
+        users().filter(|it| half(inclusions(*it).0, open) != SetId::EMPTY).map(|it| it.0).collect();
+    queue.iter().for_each(|it| distances[*it as usize] = 0);
+    let mut at = 0;
+    while let Some(&node) = queue.get(at) {
+        at += 1;
+        let node = node as usize;
+        for &user in &lists[starts[node] as usize..starts[node + 1] as usize] {
+            if distances[user as usize] == NEVER {
+                distances[user as usize] = distances[node] + 1;
+                queue.push(user);
+            }
+        }
+    }
+    distances
+}
+
+#[cfg(test)]
+mod tests {
+    use test_utils::rng::Rng;
+
+    use super::*;
+
+    #[test]
+    fn distances_are_those_of_going_on_until_nothing_changes() {
+        let mut reached = 0;
+        for seed in 0..300 {
+            let mut rng = Rng::new(seed);
+            let n = 4 + rng.below(30) as usize;
+            let node = |rng: &mut Rng| NodeId(rng.below(n as u32));
+            let something = Value { known: SetId(1), open: SetId::EMPTY };
+            let value = |is_there: bool| if is_there { something } else { Value::NOTHING };
+            let values: Vec<Value> = (0..n).map(|_| value(rng.chance(80))).collect();
+            let own: Vec<Value> =
+                values.iter().map(|it| if rng.chance(15) { *it } else { Value::NOTHING }).collect();
+            let mut edges = vec![Vec::new(); n];
+            for _ in 0..2 * n {
+                let (user, of) = (node(&mut rng), node(&mut rng));
+                edges[user.0 as usize].push((of, FunctionId::IDENTITY));
+            }
+            let inclusions = |it: NodeId| (own[it.0 as usize], edges[it.0 as usize].as_slice());
+            let nearness = Nearness::default();
+            assert_eq!(nearness.distances(false, |it| values[it.0 as usize], inclusions, n), None);
+            nearness.looked_at(n / 4);
+            let found =
+                nearness.distances(false, |it| values[it.0 as usize], inclusions, n).map(<[u32]>::to_vec);
+            let counts = |it: usize| values[it] != Value::NOTHING;
+            let mut wanted: Vec<u32> =
+                (0..n).map(|it| if own[it] != Value::NOTHING { 0 } else { NEVER }).collect();
+            for _ in 0..n {
+                for (user, edges) in edges.iter().enumerate().filter(|it| counts(it.0)) {
+                    for (of, _) in edges {
+                        wanted[user] = wanted[user].min(wanted[of.0 as usize].saturating_add(1));
+                    }
+                }
+            }
+            reached += wanted.iter().filter(|it| (1..NEVER).contains(*it)).count();
+            assert_eq!(found, Some(wanted), "seed {seed}");
+        }
+        assert!(reached > 300, "{reached}");
+    }
+}
