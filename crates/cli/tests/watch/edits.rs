@@ -147,3 +147,38 @@ fn after_edits_of_real_programs_answers_are_those_of_a_fresh_process() {
         edits_of(&classes, answer, world, seed, 24);
     }
 }
+
+/// The parser generator of jflex has most of its classes in another jar.
+#[test]
+fn a_library_that_comes_and_goes_is_taken_in() {
+    let (Some(classes), Some(library)) =
+        (classes_of("jflex", "jflex"), classes_of("cup", "java-cup-0.11b.jar"))
+    else {
+        return;
+    };
+    let root = folder();
+    let (app, lib) = (root.path().join("app"), root.path().join("lib/cup.jar"));
+    classes.iter().for_each(|it| put(&app.join(&it.0), &it.1));
+    let members: Vec<(&str, Vec<u8>)> = library.iter().map(|it| (&*it.0, it.1.clone())).collect();
+    let whole = test_utils::jar::jar("", &members);
+    let half = test_utils::jar::jar("", &members[..members.len() / 2]);
+    std::fs::create_dir(root.path().join("lib")).unwrap();
+    let path = format!("{}/*", text(root.path().join("lib").as_path()));
+    for world in ["open", "closed"] {
+        let arguments = ["throws", text(&app), "-cp", &path, "--jdk", "none", "--world", world];
+        let mut watching = Watching::start(&arguments);
+        let without = watching.facts.clone();
+        for jar in [Some(&whole), Some(&half), Some(&whole), None] {
+            match jar {
+                Some(it) => put(&lib, it),
+                None => std::fs::remove_file(&lib).unwrap(),
+            }
+            let fresh = Watching::start(&arguments).facts.clone();
+            assert_ne!(fresh, watching.facts, "{world}: nothing has changed");
+            while watching.facts != fresh {
+                watching.cycle();
+            }
+        }
+        assert_eq!(watching.facts, without);
+    }
+}
