@@ -56,10 +56,8 @@ impl Universe {
         let ty = Type { class, end: end + 1, parent, leaves_world, extensible, atom, is_vacant: false };
         self.atoms = ty.to_come() + 1;
         self.sets.widen(words(self.atoms));
-        self.real.resize(self.sets.words, 0);
-        for atom in [Some(atom), ty.unknown()].into_iter().flatten() {
-            set(&mut self.real, atom);
-        }
+        let real = [Some(atom), ty.unknown()].into_iter().flatten();
+        real.for_each(|it| set(&mut self.sets.real, it));
         self.types.insert(end as usize, ty);
         self.by_class.insert(class, TypeId(end));
         self.masks.remove(&class);
@@ -87,7 +85,7 @@ impl Universe {
         };
         let Some(kin) = self.kin(known, atom, extensible) else { return false };
         for atom in atom..=atom + u32::from(extensible) {
-            self.real[atom as usize / 64] &= !(1 << (atom % 64));
+            self.sets.real[atom as usize / 64] &= !(1 << (atom % 64));
         }
         self.types[i as usize].is_vacant = true;
         self.by_class.remove(&class);
@@ -132,6 +130,7 @@ impl Sets {
             bits.resize(bits.len() + wider - self.words, 0);
         }
         (self.bits, self.words) = (bits, wider);
+        self.real.resize(wider, 0);
         self.is_index_old = true;
     }
 
@@ -144,14 +143,20 @@ impl Sets {
                 }
             }
         }
+        let mut hollow = std::mem::take(&mut self.hollow);
+        hollow.retain(|it| self.is_hollow(self.bits(*it)));
+        self.hollow = hollow;
         self.is_index_old = true;
     }
 
     /// Lets no set be found again in which the atoms of a pair differ.
     fn forget_those_apart(&mut self, kin: &[(u32, u32)]) {
         self.forgotten.resize(self.len(), false);
-        for (bits, forgotten) in self.bits.chunks(self.words).zip(&mut self.forgotten) {
-            *forgotten |= kin.iter().any(|&(atom, like)| get(bits, atom) != get(bits, like));
+        for (i, bits) in self.bits.chunks(self.words).enumerate() {
+            self.forgotten[i] |= kin.iter().any(|&(atom, like)| get(bits, atom) != get(bits, like));
+            if kin.iter().any(|it| get(bits, it.0)) && self.is_hollow(bits) {
+                self.hollow.insert(SetId(i as u32));
+            }
         }
         self.is_index_old = true;
     }

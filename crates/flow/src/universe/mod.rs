@@ -10,7 +10,7 @@ mod edit;
 use std::hash::BuildHasher;
 
 use classfile::names::ClassName;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::throwables::well_known;
 
@@ -68,8 +68,6 @@ pub struct Universe {
     /// Whether types may come and go: then each type has an atom for its kin to come, and there is [`NOWHERE`].
     editable: bool,
     edits: u32,
-    /// The atoms that stand for objects: those of types that are there.
-    real: Vec<u64>,
     sets: Sets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
@@ -157,7 +155,6 @@ impl Universe {
             atoms,
             editable,
             edits: 0,
-            real: vec![0; words],
             sets: Sets::new(words),
             all: SetId::EMPTY,
             masks: FxHashMap::default(),
@@ -168,7 +165,7 @@ impl Universe {
         universe.close_ranges();
         for it in &universe.types {
             for atom in [Some(it.atom), it.unknown()].into_iter().flatten() {
-                set(&mut universe.real, atom);
+                set(&mut universe.sets.real, atom);
             }
         }
         let mut bits = vec![0; words];
@@ -328,19 +325,26 @@ impl Universe {
 
     /// Whether there is an object that both sets have.
     pub fn overlaps(&self, a: SetId, b: SetId) -> bool {
+        // Most often one of them is told by its id.
+        if a == b || a == self.all {
+            return !self.is_nothing(b);
+        }
+        if b == self.all || a == SetId::EMPTY || b == SetId::EMPTY {
+            return b != SetId::EMPTY && !self.is_nothing(a);
+        }
         let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
-        both.zip(&self.real).any(|((a, b), real)| a & b & real != 0)
+        both.zip(&self.sets.real).any(|((a, b), real)| a & b & real != 0)
     }
 
     /// Whether `b` has all objects that `a` has.
     pub fn is_subset(&self, a: SetId, b: SetId) -> bool {
         let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
-        both.zip(&self.real).all(|((a, b), real)| a & !b & real == 0)
+        both.zip(&self.sets.real).all(|((a, b), real)| a & !b & real == 0)
     }
 
     /// Whether the set has no object. Besides [`SetId::EMPTY`] it may be one of types that may come.
     pub fn is_nothing(&self, it: SetId) -> bool {
-        it == SetId::EMPTY || !self.overlaps(it, it)
+        it == SetId::EMPTY || self.sets.hollow.contains(&it)
     }
 
     /// The set as the fewest classes and cones, by name.
@@ -515,6 +519,10 @@ struct Sets {
     ids: FxHashMap<u64, Vec<SetId>>,
     memo: FxHashMap<(Op, SetId, SetId), SetId>,
     scratch: Vec<u64>,
+    /// The atoms that stand for objects: those of types that are there.
+    real: Vec<u64>,
+    /// The sets besides the empty one that have none of these: few.
+    hollow: FxHashSet<SetId>,
     /// Those that no set to come is: of types that are gone. None are, as long as there are fewer.
     forgotten: Vec<bool>,
     /// Whether `ids` are of other bits than there are now.
@@ -529,6 +537,8 @@ impl Sets {
             ids: FxHashMap::default(),
             memo: FxHashMap::default(),
             scratch: Vec::new(),
+            real: vec![0; words],
+            hollow: FxHashSet::default(),
             forgotten: Vec::new(),
             is_index_old: false,
         };
@@ -562,7 +572,15 @@ impl Sets {
         }
         known.push(next);
         self.bits.extend(bits);
+        if next != SetId::EMPTY && self.is_hollow(bits) {
+            self.hollow.insert(next);
+        }
         next
+    }
+
+    /// Whether there are no objects of these atoms.
+    fn is_hollow(&self, bits: &[u64]) -> bool {
+        bits.iter().zip(&self.real).all(|(bits, real)| bits & real == 0)
     }
 
     fn binary(&mut self, op: Op, a: SetId, b: SetId) -> SetId {
