@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use super::answers::{Origin, Step, Why};
 use super::flows::Flow;
 use super::lattice::Exceptions;
-use super::nearness::{NEVER, half};
+use super::nearness::NEVER;
 use super::nodes::Node;
 use super::program::{WholeProgram, load_class};
 use crate::names::{MethodId as MethodName, Text};
@@ -69,7 +69,7 @@ impl WholeProgram {
         bound: Option<(&[u32], u32)>,
     ) -> Search {
         let arises = |ex: &Exceptions, node: NodeId, want: SetId| {
-            ex.universe.overlaps(half(self.inclusions(node).0, open), want)
+            ex.universe.overlaps(self.inclusions(node).0.half(open), want)
         };
         if arises(ex, start.0, start.1) {
             return Search::Found(vec![self.nodes.node(start.0)], start.1);
@@ -91,7 +91,7 @@ impl WholeProgram {
                     }
                 }
                 let wanted = ex.needed(function, want);
-                let wanted = ex.universe.meet(wanted, half(self.value_of(of), open));
+                let wanted = ex.universe.meet(wanted, self.value_of(of).half(open));
                 if !ex.universe.is_nothing(wanted) && seen.insert((of, wanted)) {
                     next.push((of, wanted, at, length + 1));
                 }

@@ -258,7 +258,7 @@ impl WholeProgram {
             let fits = |flow: Flow, ex: &Exceptions| match (flow, next) {
                 (Flow::Node(of) | Flow::Through(of, _), Some(next)) => of == next,
                 (Flow::Value(value, _) | Flow::Wrapped(value, _), None) => {
-                    ex.universe.overlaps(if open { value.open } else { value.known }, want)
+                    ex.universe.overlaps(value.half(open), want)
                 }
                 _ => false,
             };

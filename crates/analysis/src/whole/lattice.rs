@@ -20,6 +20,11 @@ impl Value {
     /// Nothing.
     pub const NOTHING: Value = Value { known: SetId::EMPTY, open: SetId::EMPTY };
 
+    /// One of the halves.
+    pub fn half(self, open: bool) -> SetId {
+        if open { self.open } else { self.known }
+    }
+
     /// Only something known.
     pub fn known(known: SetId) -> Self {
         Value { known, ..Value::NOTHING }

@@ -22,11 +22,6 @@ pub(super) struct Nearness {
     open: OnceLock<Vec<u32>>,
 }
 
-/// The half of a value that is asked about.
-pub(super) fn half(value: Value, open: bool) -> SetId {
-    if open { value.open } else { value.known }
-}
-
 impl Nearness {
     /// Notes that a search has looked at so many nodes.
     pub(super) fn looked_at(&self, n: usize) {
@@ -57,7 +52,7 @@ fn find<'a>(
     inclusions: impl Fn(NodeId) -> (Value, &'a [(NodeId, FunctionId)]),
     n_nodes: usize,
 ) -> Vec<u32> {
-    let users = || (0..n_nodes as u32).map(NodeId).filter(|it| half(values(*it), open) != SetId::EMPTY);
+    let users = || (0..n_nodes as u32).map(NodeId).filter(|it| values(*it).half(open) != SetId::EMPTY);
     // Who uses a node, as lists one behind the other.
     let mut starts = vec![0u32; n_nodes + 1];
     for user in users() {
@@ -77,7 +72,7 @@ fn find<'a>(
     }
     let mut distances = vec![NEVER; n_nodes];
     let mut queue: Vec<u32> =
-        users().filter(|it| half(inclusions(*it).0, open) != SetId::EMPTY).map(|it| it.0).collect();
+        users().filter(|it| inclusions(*it).0.half(open) != SetId::EMPTY).map(|it| it.0).collect();
     queue.iter().for_each(|it| distances[*it as usize] = 0);
     let mut at = 0;
     while let Some(&node) = queue.get(at) {

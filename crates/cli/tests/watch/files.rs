@@ -402,6 +402,14 @@ fn jars_come_to_and_go_from_folders_of_them() {
         assert!(followed.throws("p/E3"), "the first on the path counts");
         fs::remove_file(it.path("lib/a-1.jar")).unwrap();
         followed.follows();
+        // A package of a module is nobody else's.
+        it.write("in/p/Main.class", &class(&text_of_thrower("p/Main", "q/E7")));
+        followed.follows();
+        let arrives = class(".class public q/E7\n.super java/lang/Exception\n");
+        it.write("modules/l.jar", &jar("", &[("q/E7.class", arrives)]));
+        followed.follows();
+        fs::remove_file(it.path("modules/l.jar")).unwrap();
+        followed.follows();
     });
 }
 

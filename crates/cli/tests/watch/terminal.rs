@@ -7,6 +7,15 @@ use std::time::{Duration, Instant};
 
 use crate::{PATIENCE, folder, programs, put, text};
 
+/// What it says until the first answer is told.
+fn until_first_answer(out: &mut impl BufRead) -> String {
+    let mut said = String::new();
+    while !said.contains("// 1: ") {
+        assert_ne!(out.read_line(&mut said).unwrap(), 0, "it ends before the first answer: {said}");
+    }
+    said
+}
+
 #[test]
 fn once_ends_with_the_first_change_and_text_names_what_came_and_went() {
     let root = folder();
@@ -17,11 +26,7 @@ fn once_ends_with_the_first_change_and_text_names_what_came_and_went() {
     command.args(["watch", "--once", "throws", text(root.path()), "--jdk", "none"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("// 1: ") {
-        line.clear();
-        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ends before the first answer");
-    }
+    until_first_answer(&mut out);
     std::fs::remove_file(path(&classes[0].0)).unwrap();
     let rest: Vec<String> = out.lines().map_while(Result::ok).collect();
     assert!(child.wait().unwrap().success());
@@ -66,10 +71,7 @@ fn a_terminal_is_cleared_before_what_changed() {
         return;
     };
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut first = String::new();
-    while !first.contains("// 1: ") {
-        assert_ne!(out.read_line(&mut first).unwrap(), 0, "it ends before the first answer: {first}");
-    }
+    let first = until_first_answer(&mut out);
     assert!(!first.contains("\x1b[2J"), "what stood there before it began stays: {first:?}");
     std::fs::remove_file(root.path().join(&classes[0].0)).unwrap();
     let rest: String = out.lines().map_while(Result::ok).collect();
@@ -86,11 +88,7 @@ fn it_ends_when_nobody_reads() {
     command.args(["watch", "throws", text(root.path()), "--jdk", "none"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("// 1: ") {
-        line.clear();
-        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ends before the first answer");
-    }
+    until_first_answer(&mut out);
     drop(out);
     std::fs::remove_file(root.path().join(&classes[0].0)).unwrap();
     let end = Instant::now() + PATIENCE;

@@ -15,7 +15,7 @@ use self::mentions::Mentions;
 use super::dispatch::FunctionSiteId;
 use crate::summary::ClassSummary;
 
-/// When more classes change at once, it is as good to make all anew.
+/// When more classes change at once, all is made anew. Of nearly so many, one library, it took three to five times as long.
 pub const MAX_CHANGED: usize = 1 << 11;
 
 /// What became of one class.
