@@ -43,6 +43,7 @@ pub(crate) enum Way {
 }
 
 /// What an edit took, in nanoseconds.
+#[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) way: Way,
     /// CPU time from the bytes to what the methods that were asked about let out.

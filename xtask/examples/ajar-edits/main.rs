@@ -8,13 +8,15 @@
 //!   by the clock of reading, changing, making ready to ask and asking; kind `ways` how many edits changed nothing that others
 //!   see of the class, how many were taken in, and for how many the program was joined anew; kind `edit`, a line for each,
 //!   the time until all methods of the application were asked, and how many sets changed.
-//! - `ajar-edits grown N APP [REST]` makes N edits of classes of a blob in a program of it, or of it and another one that
-//!   holds more; all of the application is not asked then.
+//! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one of it alone (group `alone`), and
+//!   one of it and another blob that holds more (group `among`). Each edit is made in one and then in the other, so that
+//!   whatever else this machine does meets both; all of the application is not asked.
 //! - `ajar-edits watch AJAR JDK APP FOLDER N` writes the application into a folder and lets `ajar watch throws` keep an answer
 //!   about it; then N times changes a class file, and a jar of 60 MB with the same classes. It prints nanoseconds by the clock
 //!   until the line about the cycle is there.
 //!
-//! Every hundredth edit the answers are compared with those of a program that is made from nothing.
+//! Every hundredth edit the answers are compared with those of a program that is made from nothing; those of a program that
+//! was made larger, which takes long, after the last.
 
 mod clock;
 mod current;
@@ -42,49 +44,93 @@ fn main() -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["edits", n, n_most, n_rest, app, jdk] => {
-            let counts = [n.parse()?, n_most.parse()?, n_rest.parse()?];
-            edits(counts, app, Some((jdk, Role::Jdk)), true)
+            edits([n.parse()?, n_most.parse()?, n_rest.parse()?], &blob(app)?, &blob(jdk)?)
         }
-        ["grown", n, app] => edits([n.parse()?, 0, 0], app, None, false),
-        ["grown", n, app, rest] => edits([n.parse()?, 0, 0], app, Some((rest, Role::Lib)), false),
+        ["grown", n, app, rest] => grown(n.parse()?, &blob(app)?, &blob(rest)?),
         ["watch", ajar, jdk, app, folder, n] => {
-            let app = std::fs::read(app).with_context(|| format!("cannot read {app}"))?;
-            watch::watch(ajar, jdk, &split(&app)?, folder.as_ref(), n.parse()?)
+            watch::watch(ajar, jdk, &split(&blob(app)?)?, folder.as_ref(), n.parse()?)
         }
         _ => {
             bail!(
-                "usage: ajar-edits edits N N_MOST N_REST APP JDK | grown N APP [REST] | watch AJAR JDK APP FOLDER N"
+                "usage: ajar-edits edits N N_MOST N_REST APP JDK | grown N APP REST | watch AJAR JDK APP FOLDER N"
             )
         }
     }
 }
 
-fn edits(counts: [usize; 3], app: &str, rest: Option<(&str, Role)>, ask_all: bool) -> Result<()> {
-    let [n, n_most, n_rest] = counts;
-    let app = std::fs::read(app).with_context(|| format!("cannot read {app}"))?;
-    let (rest, role) = match rest {
-        Some((blob, role)) => (std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?, role),
-        None => (Vec::new(), Role::Lib),
-    };
-    let files = files(&[(&app, Role::App), (&rest, role)])?;
-    let n_app = files.iter().take_while(|it| it.role == Role::App && !it.is_module).count();
-    let n_classes = files.iter().take_while(|it| !it.is_module).count();
-    ensure!(n_app > 0, "the application has no class");
-    let bytes: Vec<&[u8]> = files.iter().map(|it| it.bytes).collect();
-    let inputs: Vec<(&[u8], Role)> = files.iter().map(|it| (it.bytes, it.role)).collect();
+fn blob(path: &str) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {path}"))
+}
+
+fn edits([n, n_most, n_rest]: [usize; 3], app: &[u8], jdk: &[u8]) -> Result<()> {
+    let parts = Parts::new(app, (jdk, Role::Jdk))?;
+    let Parts { n_app, n_classes, .. } = parts;
+    let bytes = parts.bytes();
+    let program = parts.program(parts.files.len(), true)?;
     let mut run = Run {
-        program: Current::new(&inputs, n_app, ask_all)?,
+        sides: vec![Side { group: "application", program, checked_each: Some(CHECK_EACH) }],
         callers: callers(&bytes),
         files: &bytes,
         rng: Rng::new(SEED),
+        turned: false,
     };
     let (application, others) = (Part { first: 0, last: n_app }, Part { first: n_app, last: n_classes });
-    run.group("application", n, application, &Vec::from_iter(0..n_app))?;
-    run.group("most", n_most, application, &most_named(&bytes[..n_app]))?;
-    run.group("rest", n_rest, others, &Vec::from_iter(n_app..n_classes))?;
+    run.edit(n, application, &Vec::from_iter(0..n_app))?;
+    run.sides[0].group = "most";
+    run.edit(n_most, application, &most_named(&bytes[..n_app]))?;
+    run.sides[0].group = "rest";
+    run.edit(n_rest, others, &Vec::from_iter(n_app..n_classes))?;
     // The process ends here: giving the memory back piece by piece is no part of the question.
     std::mem::forget(run);
     Ok(())
+}
+
+fn grown(n: usize, app: &[u8], rest: &[u8]) -> Result<()> {
+    let parts = Parts::new(app, (rest, Role::Lib))?;
+    let n_app = parts.n_app;
+    let bytes = parts.bytes();
+    let side = |group, n, checked_each| -> Result<Side> {
+        Ok(Side { group, program: parts.program(n, false)?, checked_each })
+    };
+    let mut run = Run {
+        sides: vec![side("alone", n_app, Some(CHECK_EACH))?, side("among", parts.files.len(), None)?],
+        callers: callers(&bytes[..n_app]),
+        files: &bytes,
+        rng: Rng::new(SEED),
+        turned: false,
+    };
+    run.edit(n, Part { first: 0, last: n_app }, &Vec::from_iter(0..n_app))?;
+    std::mem::forget(run);
+    Ok(())
+}
+
+/// The class files of an application and of what it stands on.
+struct Parts<'a> {
+    files: Vec<File<'a>>,
+    /// The application: the first ones.
+    n_app: usize,
+    /// Those of both that are no modules: before these.
+    n_classes: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn new(app: &'a [u8], (rest, role): (&'a [u8], Role)) -> Result<Self> {
+        let files = files(&[(app, Role::App), (rest, role)])?;
+        let n_app = files.iter().take_while(|it| it.role == Role::App && !it.is_module).count();
+        let n_classes = files.iter().take_while(|it| !it.is_module).count();
+        ensure!(n_app > 0, "the application has no class");
+        Ok(Parts { files, n_app, n_classes })
+    }
+
+    fn bytes(&self) -> Vec<&'a [u8]> {
+        self.files.iter().map(|it| it.bytes).collect()
+    }
+
+    /// A program of the first `n` files.
+    fn program(&self, n: usize, ask_all: bool) -> Result<Current> {
+        let inputs: Vec<(&[u8], Role)> = self.files.iter().take(n).map(|it| (it.bytes, it.role)).collect();
+        Current::new(&inputs, self.n_app, ask_all)
+    }
 }
 
 /// A class file of the program.
@@ -146,97 +192,157 @@ struct Part {
     last: usize,
 }
 
-/// Edits of a program, one after the other.
+/// Edits of programs, one after the other, each in all of them.
 struct Run<'a> {
-    program: Current,
+    sides: Vec<Side>,
     /// By name. Those that edits made to call something are among them ever after.
     callers: HashMap<Vec<u8>, Vec<usize>>,
     files: &'a [&'a [u8]],
     rng: Rng,
+    /// Whether the last edit was made in the last program first.
+    turned: bool,
 }
 
-/// A class that is not as it was: how it was edited, and where its twin is if it has one.
+/// A program, and the group in which its figures are.
+struct Side {
+    group: &'static str,
+    program: Current,
+    /// After how many edits it is compared with one that is made from nothing; it always is after the last.
+    checked_each: Option<usize>,
+}
+
+/// A class that is not as it was: how it was edited, and if it has a twin, which one of those that have places.
 struct Edited {
     kind: Kind,
     twin: Option<usize>,
 }
 
+/// A class that gets other bytes or goes.
+#[derive(Clone, Copy)]
+enum Place {
+    /// By its number.
+    Class(usize),
+    /// One of those that have places.
+    Twin(usize),
+}
+
 impl Run<'_> {
     /// Makes `n` edits of classes that are drawn from `among`, and prints what they take.
-    fn group(&mut self, group: &str, n: usize, part: Part, among: &[usize]) -> Result<()> {
+    fn edit(&mut self, n: usize, part: Part, among: &[usize]) -> Result<()> {
         if n == 0 {
             return Ok(());
         }
         let drawing = Drawing::new(&self.files[part.first..part.last]);
-        let twins = self.program.reserve(Role::App, n);
+        let mut twins: Vec<usize> = Vec::new();
+        for side in &mut self.sides {
+            twins.push(side.program.reserve(Role::App, n));
+        }
         let mut edited: HashMap<usize, Edited> = HashMap::new();
-        let mut costs = Vec::with_capacity(n);
+        let mut costs: Vec<(Kind, Vec<Cost>)> = Vec::with_capacity(n);
         while costs.len() < n {
             let class = *self.rng.pick(among).context("a class to edit")?;
-            if !self.program.is_readable(class) {
+            if !self.sides[0].program.is_readable(class) {
                 continue;
             }
             costs.push(match edited.remove(&class) {
-                Some(it) => (it.kind, self.take_back(class, &it, part)?),
+                Some(it) => (it.kind, self.take_back(class, &it, part, &twins)?),
                 None => {
                     let Some(edit) = drawing.edit(class - part.first, &mut self.rng) else { continue };
-                    let twin = matches!(edit.now, Now::Twin(_)).then_some(twins + costs.len());
-                    let cost = self.apply(class, &edit, twin, part)?;
+                    let twin = matches!(edit.now, Now::Twin(_)).then_some(costs.len());
+                    let cost = self.apply(class, &edit, twin, part, &twins)?;
                     edited.insert(class, Edited { kind: edit.kind, twin });
                     (edit.kind, cost)
                 }
             });
-            if costs.len() % CHECK_EACH == 0 && costs.len() < n {
-                self.program.check(false)?;
+            for side in &self.sides {
+                if side.checked_each.is_some_and(|it| costs.len().is_multiple_of(it)) && costs.len() < n {
+                    side.program.check(false)?;
+                }
             }
         }
         // The next group begins with what this one did.
         let mut left: Vec<(usize, Edited)> = edited.into_iter().collect();
         left.sort_by_key(|it| it.0);
         for (class, it) in left {
-            self.take_back(class, &it, part)?;
+            self.take_back(class, &it, part, &twins)?;
         }
-        self.program.check(true)?;
-        print(group, &costs);
+        for (number, side) in self.sides.iter().enumerate() {
+            side.program.check(true)?;
+            print(side.group, &costs.iter().map(|it| (it.0, it.1[number])).collect::<Vec<_>>());
+        }
         Ok(())
     }
 
-    fn apply(&mut self, class: usize, edit: &Edit, twin: Option<usize>, part: Part) -> Result<Cost> {
+    fn apply(
+        &mut self,
+        class: usize,
+        edit: &Edit,
+        twin: Option<usize>,
+        part: Part,
+        twins: &[usize],
+    ) -> Result<Vec<Cost>> {
         let called = edit.calls.and_then(|it| Patch::read(self.files[part.first + it]));
         if let Some(it) = called {
             self.callers.entry(it.name().to_vec()).or_default().push(class);
         }
         match &edit.now {
-            Now::Gone => self.program.set(class, None, &self.concerned(class, &[], part)),
+            Now::Gone => self.set(Place::Class(class), None, &self.concerned(class, &[], part), twins),
             Now::Changed(bytes) => {
                 let asked = self.concerned(class, &methods(bytes)?, part);
-                self.program.set(class, Some(bytes), &asked)
+                self.set(Place::Class(class), Some(bytes), &asked, twins)
             }
             Now::Twin(bytes) => {
                 // Nobody calls it yet.
                 let asked = methods(bytes)?;
-                self.program.set(twin.context("a place for it")?, Some(bytes), &asked)
+                self.set(Place::Twin(twin.context("a place for it")?), Some(bytes), &asked, twins)
             }
         }
     }
 
-    fn take_back(&mut self, class: usize, edited: &Edited, part: Part) -> Result<Cost> {
+    fn take_back(&mut self, class: usize, edited: &Edited, part: Part, twins: &[usize]) -> Result<Vec<Cost>> {
         match edited.twin {
-            Some(twin) => self.program.set(twin, None, &[]),
+            Some(twin) => self.set(Place::Twin(twin), None, &[], twins),
             None => {
                 let asked = self.concerned(class, &[], part);
-                self.program.set(class, Some(self.files[class]), &asked)
+                self.set(Place::Class(class), Some(self.files[class]), &asked, twins)
             }
         }
+    }
+
+    /// Gives a class other bytes or takes it away, in all programs, and asks each.
+    fn set(
+        &mut self,
+        place: Place,
+        bytes: Option<&[u8]>,
+        ask: &[MethodId],
+        twins: &[usize],
+    ) -> Result<Vec<Cost>> {
+        let set = |(side, first): (&mut Side, &usize)| {
+            let class = match place {
+                Place::Class(it) => it,
+                Place::Twin(it) => first + it,
+            };
+            side.program.set(class, bytes, ask)
+        };
+        // Who comes second finds the bytes in the cache.
+        self.turned = !self.turned;
+        let sides = self.sides.iter_mut().zip(twins);
+        if self.turned {
+            let mut costs: Vec<Cost> = sides.rev().map(set).collect::<Result<_>>()?;
+            costs.reverse();
+            return Ok(costs);
+        }
+        sides.map(set).collect()
     }
 
     /// The methods of a class, those that it got, and those of the classes that call it.
     fn concerned(&self, class: usize, now: &[MethodId], part: Part) -> Vec<MethodId> {
-        let mut acc: HashSet<MethodId> = now.iter().chain(self.program.methods(class)).copied().collect();
+        let mut acc: HashSet<MethodId> =
+            now.iter().chain(self.sides[0].program.methods(class)).copied().collect();
         let name = Patch::read(self.files[class]).map(|it| it.name().to_vec()).unwrap_or_default();
         let callers = self.callers.get(&name).into_iter().flatten();
         for caller in callers.filter(|it| (part.first..part.last).contains(it)) {
-            acc.extend(self.program.methods(*caller));
+            acc.extend(self.sides[0].program.methods(*caller));
         }
         let mut acc: Vec<MethodId> = acc.into_iter().collect();
         acc.sort_unstable();
