@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use flow::solver::NodeId;
 use flow::summary::Source;
 use flow::universe::SetId;
-use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::FxHashSet;
 
@@ -82,6 +81,9 @@ impl WholeProgram {
         let mut longer = NEVER;
         let mut at = 0;
         while let Some(&(node, want, _, length)) = queue.get(at) {
+            let is_unordered = self.is_unordered(node);
+            // Nothing arises where one looked before: what is found first is the nearest, and of the nearest the first.
+            let mut found = None;
             for &(of, function) in self.inclusions(node).1 {
                 if let Some((distances, limit)) = bound {
                     let least = distances.get(of.0 as usize).map_or(0, |it| it.saturating_add(length + 1));
@@ -90,26 +92,38 @@ impl WholeProgram {
                         continue;
                     }
                 }
-                let wanted = ex.needed(function, want);
-                let wanted = ex.universe.meet(wanted, self.value_of(of).half(open));
-                if !ex.universe.is_nothing(wanted) && seen.insert((of, wanted)) {
-                    next.push((of, wanted, at, length + 1));
+                let there = self.value_of(of).half(open);
+                if there == SetId::EMPTY {
+                    continue;
                 }
+                let wanted = ex.needed(function, want);
+                let wanted = ex.universe.meet(wanted, there);
+                if ex.universe.is_nothing(wanted) || !seen.insert((of, wanted)) {
+                    continue;
+                }
+                if arises(ex, of, wanted) {
+                    let is_before = |it: &(NodeId, SetId)| self.by_text(of, it.0) == Ordering::Less;
+                    if found.as_ref().is_none_or(is_before) {
+                        found = Some((of, wanted));
+                    }
+                    if !is_unordered {
+                        break;
+                    }
+                }
+                next.push((of, wanted, at, length + 1));
             }
-            if next.len() > 1 && self.is_unordered(node) {
-                next.sort_by(|a, b| self.by_text(a.0, b.0));
-            }
-            // Nothing arises where one looked before: what is found first is the nearest, and of the nearest the first.
-            let found = next.iter().find(|it| arises(ex, it.0, it.1)).copied();
-            if let Some((node, want, mut at, _)) = found {
+            if let Some((last, want)) = found {
                 self.nearness.looked_at(queue.len());
-                let mut nodes = vec![self.nodes.node(node)];
+                let mut nodes = vec![self.nodes.node(last)];
                 while let Some(&(node, _, from, _)) = queue.get(at) {
                     nodes.push(self.nodes.node(node));
                     at = from;
                 }
                 nodes.reverse();
                 return Search::Found(nodes, want);
+            }
+            if next.len() > 1 && is_unordered {
+                next.sort_by(|a, b| self.by_text(a.0, b.0));
             }
             queue.append(&mut next);
             at += 1;
@@ -139,25 +153,13 @@ impl WholeProgram {
         match (place(a), place(b)) {
             (Some(a), Some(b)) => {
                 let members = (a.1, a.2).cmp(&(b.1, b.2));
-                if a.0 == b.0 { members } else { self.classes_by_text(a.0, b.0).then(members) }
+                if a.0 == b.0 {
+                    members
+                } else {
+                    self.ranks.compare(&self.program.hierarchy, a.0, b.0).then(members)
+                }
             }
             (a, b) => a.is_some().cmp(&b.is_some()),
-        }
-    }
-
-    fn classes_by_text(&self, a: ClassId, b: ClassId) -> Ordering {
-        let hierarchy = &self.program.hierarchy;
-        let ranks = self.ranks.get_or_init(|| {
-            let mut classes: Vec<ClassId> = hierarchy.ids().collect();
-            classes.sort_unstable_by_key(|it| hierarchy.name(*it).bytes());
-            let mut ranks = vec![0; classes.len()];
-            classes.iter().zip(0..).for_each(|(it, rank)| ranks[it.index()] = rank);
-            ranks
-        });
-        match (ranks.get(a.index()), ranks.get(b.index())) {
-            (Some(a), Some(b)) => a.cmp(b),
-            // Classes that came later have none.
-            _ => hierarchy.name(a).bytes().cmp(hierarchy.name(b).bytes()),
         }
     }
 

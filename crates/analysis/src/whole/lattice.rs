@@ -186,9 +186,9 @@ impl Exceptions {
         if function == FunctionId::IDENTITY {
             return want;
         }
-        let filter = self.filters[function.0 as usize].clone();
+        let filter = &self.filters[function.0 as usize];
         let mut acc = self.universe.meet(want, filter.keep);
-        for (when, add) in filter.adds {
+        for &(when, add) in &filter.adds {
             if self.universe.overlaps(add, want) {
                 acc = self.universe.join(acc, when);
             }

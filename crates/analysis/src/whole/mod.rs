@@ -23,6 +23,7 @@ mod nearness;
 pub mod nodes;
 pub mod program;
 mod proxies;
+mod ranks;
 pub mod reach;
 pub mod reachable;
 pub mod record;

@@ -1,9 +1,8 @@
 //! The classes of a program, and the program with what was found out about it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::functional::Function;
 use flow::incremental::Incremental;
 use flow::solver::{FunctionId, NodeId, Solution, System};
 use flow::summary::Initialized;
@@ -13,12 +12,13 @@ use program::members::{LinkError, MethodId};
 use program::outline::Ghost;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dispatch::{Dispatches, Open};
+use super::dispatch::{Dispatches, FunctionSite, Open};
 use super::edits::Edits;
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nearness::Nearness;
 use super::nodes::{Node, Nodes};
+use super::ranks::Ranks;
 use super::reachable::Reachable;
 use crate::names::{MethodId as MethodName, Text};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
@@ -51,17 +51,6 @@ pub struct Options {
     pub link_errors: bool,
     /// The VM's asynchronous errors are counted.
     pub async_errors: bool,
-}
-
-/// A `LambdaMetafactory` site.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FunctionSite {
-    /// The object that it makes.
-    pub function: Function,
-    /// The method that has the site.
-    pub owner: MethodId,
-    /// Its number among the dynamic sites of the method.
-    pub site: u32,
 }
 
 /// What asking a loader of the program's own for a class may run.
@@ -101,8 +90,8 @@ pub struct WholeProgram {
     pub(super) kept: Option<Incremental<Value>>,
     /// The inclusions of nodes that have changed since `system` was built.
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
-    /// For classes by number their place by text, once somebody asked.
-    pub(super) ranks: OnceLock<Vec<u32>>,
+    /// The order of classes by text.
+    pub(super) ranks: Ranks,
     /// How far it is to where something arises.
     pub(super) nearness: Nearness,
     /// What changes need besides.

@@ -1,6 +1,6 @@
 //! Solves a program: looks up its calls, builds the system of inclusions, and finds its least solution.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bir::body::CallKind;
 use classfile::bootstrap::MethodHandle;
@@ -13,12 +13,13 @@ use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::dispatch::{self, Dispatches};
+use super::dispatch::{self, Dispatches, FunctionSite};
 use super::lattice::{Exceptions, Value};
 use super::members::declared;
 use super::nearness::Nearness;
 use super::nodes::Nodes;
-use super::program::{FunctionSite, Options, Program, WholeProgram, thread_run};
+use super::program::{Options, Program, WholeProgram, thread_run};
+use super::ranks::Ranks;
 use super::reach::{reachable, virtual_calls};
 use super::reachable::EntryPoint;
 use super::{constructing, system, throwables};
@@ -63,7 +64,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         solution: None,
         kept: None,
         changed: FxHashMap::default(),
-        ranks: OnceLock::new(),
+        ranks: Ranks::default(),
         nearness: Nearness::default(),
         edits: None,
     };

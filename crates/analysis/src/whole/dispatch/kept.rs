@@ -14,9 +14,10 @@ use program::members::resolve::resolve_method;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::members::{declared, element, find_method};
+
 use super::{
-    CallKind, Dispatch, DispatchId, Dispatches, FunctionSiteId, Open, Outcome, Receiver, Target, declares,
-    function_supers, super_names,
+    CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, Open, Outcome, Receiver,
+    Target, declares, function_supers, super_names,
 };
 
 /// See the module.
@@ -24,18 +25,48 @@ use super::{
 pub(super) struct Kept {
     by_class: Vec<Vec<(DispatchId, Outcome)>>,
     by_function: Vec<Offers>,
+    /// The function objects that have each type, apart from `java/lang/Object`.
+    functions_below: FxHashMap<ClassName, Vec<FunctionSiteId>>,
     counts: FxHashMap<(DispatchId, Outcome), u32>,
     /// What there is at all, by dispatch.
     outcomes: Vec<Vec<Outcome>>,
-    by_signature: FxHashMap<(Name, Descriptor), Vec<DispatchId>>,
+    by_signature: FxHashMap<Signature, Vec<DispatchId>>,
+    /// What receivers select that may be below any class, with how many of them select it. It is the same for all dispatches of
+    /// a signature, of which there may be thousands.
+    anywhere: FxHashMap<Signature, FxHashMap<Target, u32>>,
+    anywhere_by_class: FxHashMap<ClassId, Vec<(Signature, Target)>>,
     /// Dispatches that were asked for since targets were looked for.
     fresh: Vec<DispatchId>,
-    /// Those for which something is other since they were settled.
-    touched: FxHashSet<DispatchId>,
+    /// Those for which something is other since they were settled, and what.
+    touched: FxHashMap<DispatchId, Touched>,
     /// The calls that were asked for, by the class named, of an array by that of its elements.
     named: FxHashMap<ClassName, Vec<(CallKind, MethodRef)>>,
     /// Those whose meaning hangs on their caller, by the class named and by that of the caller.
     special: FxHashMap<ClassName, Vec<(ClassId, CallKind, MethodRef)>>,
+}
+
+/// The name and descriptor of a method.
+type Signature = (Name, Descriptor);
+
+/// What is other for a dispatch.
+#[derive(Default)]
+struct Touched {
+    /// Outcomes that came or went, some perhaps more than once.
+    outcomes: Vec<Outcome>,
+    /// Whether it may be more than these.
+    all: bool,
+}
+
+/// When so many outcomes of a dispatch are others, its targets are gathered anew: to put each in its place takes as long.
+const MAX_OTHERS: usize = 64;
+
+impl Touched {
+    fn add(&mut self, outcome: Outcome) {
+        self.all |= self.outcomes.len() == MAX_OTHERS;
+        if !self.all {
+            self.outcomes.push(outcome);
+        }
+    }
 }
 
 /// A function object: its supertypes, and what it makes of dispatches.
@@ -43,26 +74,24 @@ pub(super) struct Kept {
 struct Offers {
     supers: Vec<ClassName>,
     made: Vec<(DispatchId, Outcome)>,
+    anywhere: Vec<(Signature, Target)>,
 }
 
-/// The classes whose supertypes are not all there: what is found once for all dispatches that are new.
-#[derive(Default)]
-struct Leaving {
-    classes: Vec<ClassId>,
-    /// By the names of those that are not there.
-    below: FxHashMap<ClassName, Vec<ClassId>>,
+/// The function objects of a program by number, without those that are gone.
+#[derive(Clone, Copy)]
+pub(in crate::whole) struct Functions<'a> {
+    pub(in crate::whole) sites: &'a [FunctionSite],
+    pub(in crate::whole) gone: &'a FxHashSet<FunctionSiteId>,
 }
 
-impl Leaving {
-    fn of(hierarchy: &Hierarchy) -> Leaving {
-        let leaves = |it: &ClassId| hierarchy.outside_above(*it).is_some();
-        let mut acc = Leaving { classes: hierarchy.ids().filter(leaves).collect(), ..Leaving::default() };
-        for &class in &acc.classes {
-            let absent =
-                super_names(hierarchy, class).into_iter().filter(|it| hierarchy.class(*it).is_none());
-            absent.for_each(|it| acc.below.entry(it).or_default().push(class));
-        }
-        acc
+impl<'a> Functions<'a> {
+    fn ids(&self) -> impl Iterator<Item = FunctionSiteId> + use<> {
+        (0..self.sites.len() as u32).map(FunctionSiteId)
+    }
+
+    fn get(&self, it: FunctionSiteId) -> Option<&'a Function> {
+        let site = self.sites.get(it.0 as usize).filter(|_| !self.gone.contains(&it));
+        site.map(|it| &it.function)
     }
 }
 
@@ -79,12 +108,12 @@ pub(in crate::whole) struct Edit<'a> {
     /// The names of classes of which absent ones may do something else.
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
-    pub(in crate::whole) functions: &'a [Option<&'a Function>],
+    pub(in crate::whole) functions: Functions<'a>,
 }
 
 impl Kept {
     /// Notes a dispatch that is new.
-    pub(super) fn asked(&mut self, id: DispatchId, signature: (Name, Descriptor)) {
+    pub(super) fn asked(&mut self, id: DispatchId, signature: Signature) {
         self.outcomes.resize_with(id.0 as usize + 1, Vec::new);
         self.by_signature.entry(signature).or_default().push(id);
         self.fresh.push(id);
@@ -109,7 +138,7 @@ impl Kept {
         *count += 1;
         if *count == 1 {
             self.outcomes[id.0 as usize].push(outcome);
-            self.touched.insert(id);
+            self.touched.entry(id).or_default().add(outcome);
         }
     }
 
@@ -118,8 +147,11 @@ impl Kept {
         *count -= 1;
         if *count == 0 {
             self.counts.remove(&(id, outcome));
-            self.outcomes[id.0 as usize].retain(|it| *it != outcome);
-            self.touched.insert(id);
+            let outcomes = &mut self.outcomes[id.0 as usize];
+            if let Some(at) = outcomes.iter().position(|it| *it == outcome) {
+                outcomes.swap_remove(at);
+            }
+            self.touched.entry(id).or_default().add(outcome);
         }
     }
 
@@ -140,6 +172,39 @@ impl Kept {
         before.iter().filter(|it| made.binary_search(it).is_err()).for_each(|&it| self.uncount(it));
     }
 
+    /// Replaces what a receiver selects that may be below any class.
+    fn replace_anywhere(&mut self, receiver: Receiver, made: Vec<(Signature, Target)>) {
+        let before = match receiver {
+            Receiver::Class(it) if made.is_empty() => self.anywhere_by_class.remove(&it).unwrap_or_default(),
+            Receiver::Class(it) => self.anywhere_by_class.insert(it, made.clone()).unwrap_or_default(),
+            Receiver::Function(it) => {
+                std::mem::replace(&mut self.by_function[it.0 as usize].anywhere, made.clone())
+            }
+        };
+        for &(signature, target) in made.iter().filter(|it| !before.contains(it)) {
+            let count = self.anywhere.entry(signature).or_default().entry(target).or_insert(0);
+            *count += 1;
+            if *count == 1 {
+                self.other_anywhere(signature, target);
+            }
+        }
+        for &(signature, target) in before.iter().filter(|it| !made.contains(it)) {
+            let Some(targets) = self.anywhere.get_mut(&signature) else { continue };
+            let Some(count) = targets.get_mut(&target) else { continue };
+            *count -= 1;
+            if *count == 0 {
+                targets.remove(&target);
+                self.other_anywhere(signature, target);
+            }
+        }
+    }
+
+    fn other_anywhere(&mut self, signature: Signature, target: Target) {
+        for id in self.by_signature.get(&signature).into_iter().flatten() {
+            self.touched.entry(*id).or_default().add(Outcome::Maybe(target));
+        }
+    }
+
     /// Adds what a receiver makes of a dispatch that is new.
     fn extend(&mut self, receiver: Receiver, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
@@ -155,12 +220,8 @@ impl Kept {
 
 impl Dispatches {
     /// Begins to keep what receivers make of dispatches. `functions` are the function objects of the program.
-    pub(in crate::whole) fn keep(&mut self, functions: &[Option<&Function>]) {
+    pub(in crate::whole) fn keep(&mut self, functions: Functions<'_>) {
         let mut kept = Kept { outcomes: vec![Vec::new(); self.all.len()], ..Kept::default() };
-        for (id, it) in (0..).map(DispatchId).zip(&self.all) {
-            let names = it.method.get();
-            kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
-        }
         let first = self.sites.first.iter().flatten().map(|it| (it.1, it.0));
         first.chain(self.sites.others.keys().copied()).for_each(|(kind, method)| kept.named(kind, method));
         let callers = self.special.keys().map(|it| (self.hierarchy.name(it.0), *it));
@@ -169,11 +230,15 @@ impl Dispatches {
         for class in self.hierarchy.ids() {
             self.offer_again(class);
         }
-        for (i, function) in functions.iter().enumerate() {
-            self.offer_function_again(FunctionSiteId(i as u32), *function);
+        for it in functions.ids() {
+            self.offer_function_again(it, functions.get(it));
         }
-        if let Some(kept) = &mut self.kept {
-            kept.touched.clear();
+        let Some(kept) = &mut self.kept else { return };
+        kept.touched = FxHashMap::default();
+        // Not before: as nothing is new, nobody had to be told what may be below any class.
+        for (id, it) in (0..).map(DispatchId).zip(&self.all) {
+            let names = it.method.get();
+            kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
         }
     }
 
@@ -186,46 +251,42 @@ impl Dispatches {
         made
     }
 
-    fn asked_with(&self, name: Name, descriptor: Descriptor) -> Vec<DispatchId> {
-        let asked = self.kept.as_ref().and_then(|it| it.by_signature.get(&(name, descriptor)));
-        asked.cloned().unwrap_or_default()
-    }
-
     fn offer_again(&mut self, class: ClassId) {
-        let made = self.with_sink(|it| {
-            it.offer(class);
-            for (name, descriptor, target) in it.selected_outside(class) {
-                for id in it.asked_with(name, descriptor) {
-                    it.emit(id, Receiver::Class(class), Outcome::Maybe(target));
-                }
-            }
-        });
+        let made = self.with_sink(|it| it.offer(class));
+        let anywhere = self.selected_outside(class);
         if let Some(kept) = &mut self.kept {
+            let anywhere = anywhere.into_iter().map(|it| ((it.0, it.1), it.2)).collect();
             kept.replace(Receiver::Class(class), made);
+            kept.replace_anywhere(Receiver::Class(class), anywhere);
         }
     }
 
     /// Asks a function object again; `None` is one that is gone.
     fn offer_function_again(&mut self, site: FunctionSiteId, function: Option<&Function>) {
-        let mut supers = Vec::new();
+        let (mut supers, mut anywhere) = (Vec::new(), Vec::new());
         let made = self.with_sink(|it| {
             let Some(function) = function else { return };
             supers = function_supers(&it.hierarchy, function);
             it.offer_function(site, function);
             if it.leaves(&supers) {
-                for &descriptor in &function.descriptors {
-                    for id in it.asked_with(function.name, descriptor) {
-                        it.emit(id, Receiver::Function(site), Outcome::Maybe(Target::Glue(site)));
-                    }
-                }
+                let signatures = function.descriptors.iter().map(|it| (function.name, *it));
+                anywhere.extend(signatures.map(|it| (it, Target::Glue(site))));
             }
         });
         let Some(kept) = &mut self.kept else { return };
         if kept.by_function.len() <= site.0 as usize {
             kept.by_function.resize_with(site.0 as usize + 1, Offers::default);
         }
-        kept.by_function[site.0 as usize].supers = supers;
+        let supers_before = std::mem::replace(&mut kept.by_function[site.0 as usize].supers, supers.clone());
+        let listed = |it: &&ClassName| **it != well_known().object;
+        for it in supers_before.iter().filter(|it| !supers.contains(it)).filter(listed) {
+            kept.functions_below.entry(*it).or_default().retain(|it| *it != site);
+        }
+        for it in supers.iter().filter(|it| !supers_before.contains(it)).filter(listed) {
+            kept.functions_below.entry(*it).or_default().push(site);
+        }
         kept.replace(Receiver::Function(site), made);
+        kept.replace_anywhere(Receiver::Function(site), anywhere);
     }
 
     /// Goes over to another hierarchy. What calls mean that name something that is other is forgotten, and is to be asked
@@ -248,17 +309,18 @@ impl Dispatches {
         let mut receivers: Vec<ClassId> = edit.receivers.iter().copied().collect();
         receivers.sort_unstable();
         receivers.into_iter().for_each(|it| self.offer_again(it));
-        for (i, function) in edit.functions.iter().enumerate() {
-            let kept = self.kept.as_ref().and_then(|it| it.by_function.get(i));
-            let is_other = match (kept, function) {
-                (Some(it), Some(_)) => it.supers.iter().any(|it| edit.names.contains(it)),
-                (Some(it), None) => !it.supers.is_empty(),
-                (None, _) => true,
+        let mut functions: Vec<FunctionSiteId> = Vec::new();
+        if let Some(kept) = &self.kept {
+            functions.extend(edit.names.iter().flat_map(|it| kept.functions_below.get(it)).flatten());
+            let offers = |it: &FunctionSiteId| {
+                kept.by_function.get(it.0 as usize).is_some_and(|it| !it.supers.is_empty())
             };
-            if is_other {
-                self.offer_function_again(FunctionSiteId(i as u32), *function);
-            }
+            functions.extend(edit.functions.gone.iter().copied().filter(offers));
+            functions.extend(edit.functions.ids().skip(kept.by_function.len()));
         }
+        functions.sort_unstable();
+        functions.dedup();
+        functions.into_iter().for_each(|it| self.offer_function_again(it, edit.functions.get(it)));
     }
 
     fn forget(&mut self, edit: &Edit<'_>) {
@@ -299,19 +361,20 @@ impl Dispatches {
         let open = self.open(names.class, resolved);
         self.all[id.0 as usize].resolved = resolved;
         self.open_again(id, open);
-        self.touch(id);
+        self.touch(id, false);
     }
 
     fn open_again(&mut self, id: DispatchId, open: Option<Open>) {
         let before = std::mem::replace(&mut self.all[id.0 as usize].open_by_name, open);
         if before != open {
-            self.touch(id);
+            self.touch(id, true);
         }
     }
 
-    fn touch(&mut self, id: DispatchId) {
+    /// Notes that something is other for a dispatch; `all`: perhaps which of its outcomes are targets.
+    fn touch(&mut self, id: DispatchId, all: bool) {
         if let Some(kept) = &mut self.kept {
-            kept.touched.insert(id);
+            kept.touched.entry(id).or_default().all |= all;
         }
     }
 
@@ -331,54 +394,61 @@ impl Dispatches {
         for outcome in std::mem::take(&mut kept.outcomes[id.0 as usize]) {
             kept.counts.remove(&(id, outcome));
         }
-        kept.touched.insert(id);
+        self.touch(id, true);
     }
 
     /// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them.
     pub(in crate::whole) fn settle(&mut self) -> Vec<DispatchId> {
         let fresh = self.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
-        let leaving = if fresh.is_empty() { Leaving::default() } else { Leaving::of(&self.hierarchy) };
+        let absent = fresh.iter().map(|it| self.get(*it).method.class());
+        let below = below_absent(&self.hierarchy, absent);
         for id in fresh {
             let dispatch = &self.all[id.0 as usize];
             if self.ids.get(&(dispatch.method, dispatch.interface)) == Some(&id) {
-                self.offer_all_to(id, &leaving);
+                self.offer_all_to(id, &below);
             }
-            self.touch(id);
+            self.touch(id, true);
         }
         let Some(kept) = &mut self.kept else { return Vec::new() };
-        let mut touched: Vec<DispatchId> = kept.touched.drain().collect();
-        touched.sort_unstable();
-        for id in &touched {
-            self.all[id.0 as usize].set(&kept.outcomes[id.0 as usize]);
+        let touched = std::mem::take(&mut kept.touched);
+        for (id, what) in &touched {
+            let dispatch = &mut self.all[id.0 as usize];
+            let (outcomes, names) = (&kept.outcomes[id.0 as usize], dispatch.method.get());
+            let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
+            let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
+            if what.all || what.outcomes.iter().any(is_unknown) {
+                dispatch.set(outcomes, anywhere);
+                continue;
+            }
+            dispatch.set_some(&what.outcomes, |it| match it {
+                Outcome::Maybe(it) => anywhere.is_some_and(|all| all.contains_key(&it)),
+                _ => kept.counts.contains_key(&(*id, it)),
+            });
+            debug_assert!({
+                let mut anew = dispatch.clone();
+                anew.set(outcomes, anywhere);
+                anew == *dispatch
+            });
         }
+        let mut touched: Vec<DispatchId> = touched.into_keys().collect();
+        touched.sort_unstable();
         touched
     }
 
     /// Offers a dispatch to all who may be its receivers.
-    fn offer_all_to(&mut self, id: DispatchId, leaving: &Leaving) {
+    fn offer_all_to(&mut self, id: DispatchId, below: &FxHashMap<ClassName, Vec<ClassId>>) {
         let hierarchy = Arc::clone(&self.hierarchy);
-        let names = self.all[id.0 as usize].method.get();
-        let (class, name, descriptor) = (names.class, names.name, names.descriptor);
-        let below: Vec<ClassId> = match hierarchy.class(class) {
+        let class = self.all[id.0 as usize].method.class();
+        let mut receivers: Vec<ClassId> = match hierarchy.class(class) {
             Some(it) => hierarchy.subtypes(it),
             // All are below it, and no chain counts as leaving the known world for its being absent.
             None if class == well_known().object => hierarchy.ids().collect(),
-            None => leaving.below.get(&class).cloned().unwrap_or_default(),
+            None => below.get(&class).cloned().unwrap_or_default(),
         };
-        let others = leaving.classes.iter().copied();
-        let others = others.filter(|&it| find_method(&hierarchy, it, name, descriptor).is_some());
-        let mut receivers: Vec<ClassId> = below.into_iter().chain(others).collect();
         receivers.sort_unstable();
         receivers.dedup();
         for it in receivers {
-            let made = self.with_sink(|this| {
-                this.offer_to(id, it);
-                for (of, with, target) in this.selected_outside(it) {
-                    if (of, with) == (name, descriptor) {
-                        this.emit(id, Receiver::Class(it), Outcome::Maybe(target));
-                    }
-                }
-            });
+            let made = self.with_sink(|this| this.offer_to(id, it));
             if let (Some(kept), false) = (&mut self.kept, made.is_empty()) {
                 kept.extend(Receiver::Class(it), made);
             }
@@ -424,28 +494,23 @@ impl Dispatches {
 
     /// Offers new dispatches to the function objects. Before [`Dispatches::settle`], which offers them to classes, and for
     /// which they are not new any more.
-    pub(in crate::whole) fn offer_fresh_to_functions(&mut self, functions: &[Option<&Function>]) {
+    pub(in crate::whole) fn offer_fresh_to_functions(&mut self, functions: Functions<'_>) {
         let fresh = self.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
         for id in fresh {
             let names = self.all[id.0 as usize].method.get();
-            for (i, function) in functions.iter().enumerate() {
-                let (Some(function), Some(kept)) = (function, &self.kept) else { continue };
-                let site = FunctionSiteId(i as u32);
-                let Some(offers) = kept.by_function.get(i) else { continue };
-                let is_super = offers.supers.contains(&names.class);
-                let may_be = function.name == names.name && function.descriptors.contains(&names.descriptor);
-                if !is_super && !may_be {
+            let Some(kept) = &self.kept else { continue };
+            let sites: Vec<FunctionSiteId> = if names.class == well_known().object {
+                functions.ids().collect()
+            } else {
+                kept.functions_below.get(&names.class).cloned().unwrap_or_default()
+            };
+            for site in sites {
+                let Some(function) = functions.get(site) else { continue };
+                let is_kept = |it: &Kept| it.by_function.len() > site.0 as usize;
+                if !self.kept.as_deref().is_some_and(is_kept) {
                     continue;
                 }
-                let leaves = may_be && self.leaves(&offers.supers);
-                let made = self.with_sink(|this| {
-                    if is_super {
-                        this.offer_function_to(id, site, function);
-                    }
-                    if leaves {
-                        this.emit(id, Receiver::Function(site), Outcome::Maybe(Target::Glue(site)));
-                    }
-                });
+                let made = self.with_sink(|it| it.offer_function_to(id, site, function));
                 if let (Some(kept), false) = (&mut self.kept, made.is_empty()) {
                     kept.extend(Receiver::Function(site), made);
                 }
@@ -454,9 +519,31 @@ impl Dispatches {
     }
 }
 
+/// The classes below each of these that is absent.
+fn below_absent(
+    hierarchy: &Hierarchy,
+    names: impl Iterator<Item = ClassName>,
+) -> FxHashMap<ClassName, Vec<ClassId>> {
+    let absent = names.filter(|it| *it != well_known().object && hierarchy.class(*it).is_none());
+    let mut acc: FxHashMap<ClassName, Vec<ClassId>> = absent.map(|it| (it, Vec::new())).collect();
+    if acc.is_empty() {
+        return acc;
+    }
+    for class in hierarchy.ids() {
+        for link in hierarchy.super_class(class).iter().chain(hierarchy.interfaces(class)) {
+            if let Link::Outside(name) = link
+                && let Some(below) = acc.get_mut(name)
+            {
+                below.extend(hierarchy.subtypes(class));
+            }
+        }
+    }
+    acc
+}
+
 impl Dispatch {
     /// Sets what known receivers make of it.
-    fn set(&mut self, outcomes: &[Outcome]) {
+    fn set(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
         (self.targets, self.possible, self.errors) = Default::default();
         (self.open_by_receiver, self.handlers) = (None, None);
         for it in outcomes {
@@ -468,14 +555,43 @@ impl Dispatch {
                 Outcome::Maybe(_) => {}
             }
         }
-        self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
-        // A class that nobody can extend from outside has no subclass that is outside.
-        if matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_))) {
-            self.possible.extend(outcomes.iter().filter_map(|it| match *it {
-                Outcome::Maybe(it) => Some(it),
-                _ => None,
-            }));
+        if self.open_again() {
+            self.possible.extend(anywhere.into_iter().flat_map(|it| it.keys().copied()));
         }
         self.sort();
+    }
+
+    /// Lets these outcomes come or go, of which none is of a method that is unknown; `has` says of each whether it is there now.
+    fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
+        self.handlers = None;
+        let may_be = self.open_again();
+        for it in outcomes {
+            match *it {
+                Outcome::Target(it) | Outcome::Beyond(it) | Outcome::Maybe(it) => {
+                    let is_target = has(Outcome::Target(it));
+                    let is_possible = has(Outcome::Beyond(it)) || may_be && has(Outcome::Maybe(it));
+                    keep(&mut self.targets, it, is_target);
+                    keep(&mut self.possible, it, is_possible && !is_target);
+                }
+                Outcome::Error(it) => keep(&mut self.errors, it, has(Outcome::Error(it))),
+                Outcome::Unknown(_) => {}
+            }
+        }
+    }
+
+    /// Finds again why there may be other targets; says whether classes that may be below the class named are among these.
+    fn open_again(&mut self) -> bool {
+        self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
+        // A class that nobody can extend from outside has no subclass that is outside.
+        matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
+    }
+}
+
+/// Lets something be in a sorted list, or not.
+fn keep<T: Ord>(list: &mut Vec<T>, it: T, is_there: bool) {
+    match (list.binary_search(&it), is_there) {
+        (Err(at), true) => list.insert(at, it),
+        (Ok(at), false) => _ = list.remove(at),
+        _ => {}
     }
 }

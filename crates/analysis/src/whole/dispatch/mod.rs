@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 mod kept;
 
-pub(super) use self::kept::Edit;
 use self::kept::Kept;
+pub(super) use self::kept::{Edit, Functions};
 use super::members::{declared, find_method, is_closed_to_overriding, method_id};
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -35,6 +35,17 @@ pub struct DispatchId(pub u32);
 /// An object of a class that exists at run time only, made by a `LambdaMetafactory` site: a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FunctionSiteId(pub u32);
+
+/// A `LambdaMetafactory` site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionSite {
+    /// The object that it makes.
+    pub function: Function,
+    /// The method that has the site.
+    pub owner: MethodId,
+    /// Its number among the dynamic sites of the method.
+    pub site: u32,
+}
 
 /// Where a call may go.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -19,12 +19,16 @@ pub(in crate::whole) struct Named {
     throwables: Vec<ClassName>,
 }
 
+/// The classes that name each one, in order. Much of a program names `java/lang/Object`: what is the same before and after
+/// an edit is not looked for among them.
+type Namers = FxHashMap<ClassName, Vec<ClassId>>;
+
 /// The same of all classes, both ways.
 #[derive(Default)]
 pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
-    by_name: FxHashMap<ClassName, Vec<ClassId>>,
-    throwing: FxHashMap<ClassName, Vec<ClassId>>,
+    by_name: Namers,
+    throwing: Namers,
     /// Throwable types that somebody names now or no longer, since somebody asked.
     touched: Vec<ClassName>,
 }
@@ -42,8 +46,7 @@ impl Named {
             }
         }
         for list in [&mut acc.classes, &mut acc.throwables] {
-            // By place in memory: this is no order that anybody sees.
-            list.sort_unstable_by_key(|it| it.bytes().as_ptr());
+            list.sort_unstable_by_key(place);
             list.dedup();
         }
         acc
@@ -99,19 +102,9 @@ impl Mentions {
         if before == *now {
             return;
         }
-        for it in &before.classes {
-            if let Some(classes) = self.by_name.get_mut(it) {
-                classes.retain(|it| *it != class);
-            }
-        }
-        now.classes.iter().for_each(|it| self.by_name.entry(*it).or_default().push(class));
-        for it in &before.throwables {
-            if let Some(classes) = self.throwing.get_mut(it) {
-                classes.retain(|it| *it != class);
-            }
-        }
-        now.throwables.iter().for_each(|it| self.throwing.entry(*it).or_default().push(class));
-        self.touched.extend(before.throwables.iter().chain(&now.throwables));
+        update(&mut self.by_name, class, &before.classes, &now.classes, |_| {});
+        let touched = |it| self.touched.push(it);
+        update(&mut self.throwing, class, &before.throwables, &now.throwables, touched);
     }
 
     /// The classes that name this one.
@@ -128,6 +121,36 @@ impl Mentions {
     pub(in crate::whole) fn take_touched(&mut self) -> Vec<ClassName> {
         std::mem::take(&mut self.touched)
     }
+}
+
+/// Lets a class that named some, sorted as [`Named`] sorts, name others; says which ones it names now or no longer.
+fn update(
+    namers: &mut Namers,
+    class: ClassId,
+    before: &[ClassName],
+    now: &[ClassName],
+    mut other: impl FnMut(ClassName),
+) {
+    let is_in = |list: &[ClassName], it: &ClassName| list.binary_search_by_key(&place(it), place).is_ok();
+    for it in before.iter().filter(|it| !is_in(now, it)) {
+        other(*it);
+        let classes = namers.entry(*it).or_default();
+        if let Ok(at) = classes.binary_search(&class) {
+            classes.remove(at);
+        }
+    }
+    for it in now.iter().filter(|it| !is_in(before, it)) {
+        other(*it);
+        let classes = namers.entry(*it).or_default();
+        if let Err(at) = classes.binary_search(&class) {
+            classes.insert(at, class);
+        }
+    }
+}
+
+/// Where a name is in memory: this is no order that anybody sees.
+fn place(name: &ClassName) -> *const u8 {
+    name.bytes().as_ptr()
 }
 
 /// The throwable types that the code names.

@@ -456,7 +456,7 @@ fn result_class(descriptor: Descriptor) -> Option<ClassName> {
 impl WholeProgram {
     /// The function objects that the sites of a method make.
     fn functions_of(&self, method: MethodId) -> Vec<FunctionSiteId> {
-        let key = |it: &crate::whole::program::FunctionSite| (it.owner.class.index(), it.owner.index);
+        let key = |it: &crate::whole::dispatch::FunctionSite| (it.owner.class.index(), it.owner.index);
         let want = (method.class.index(), method.index);
         let start = self.functions.partition_point(|it| key(it) < want);
         let n = self.functions[start..].iter().take_while(|it| key(it) == want).count();

@@ -85,7 +85,7 @@ impl WholeProgram {
             receivers: &receivers,
             names: &names,
             open_otherwise: &open,
-            functions: &present(edits, &functions),
+            functions: present(edits, &functions),
         });
         self.functions = functions;
         self.look_at_all(&changed, &names, edits, stale);

@@ -23,14 +23,14 @@ use program::members::MethodId;
 use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
-use super::dispatch::{DispatchId, FunctionSiteId};
+use super::dispatch::{DispatchId, FunctionSite, FunctionSiteId, Functions};
 use super::edits::mentions::Named;
 use super::edits::{ClassChange, Edits, Made};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nearness::Nearness;
 use super::nodes::Node;
-use super::program::{FunctionSite, WholeProgram};
+use super::program::WholeProgram;
 use super::proxies::makers;
 use super::throwables::{Follow, Followed, follow};
 use super::{constructing, system};
@@ -58,7 +58,7 @@ impl WholeProgram {
         if self.edits.is_none() {
             let edits = self.all_edits();
             let functions = std::mem::take(&mut self.functions);
-            self.dispatches.keep(&present(&edits, &functions));
+            self.dispatches.keep(present(&edits, &functions));
             self.functions = functions;
             self.edits = Some(Box::new(edits));
         }
@@ -144,7 +144,7 @@ impl WholeProgram {
         }
         if self.dispatches.has_fresh() {
             let functions = std::mem::take(&mut self.functions);
-            self.dispatches.offer_fresh_to_functions(&present(edits, &functions));
+            self.dispatches.offer_fresh_to_functions(present(edits, &functions));
             self.functions = functions;
         }
         let touched = self.dispatches.settle();
@@ -335,8 +335,7 @@ impl WholeProgram {
     }
 }
 
-/// The function objects by number; none for those that are gone.
-fn present<'a>(edits: &Edits, functions: &'a [FunctionSite]) -> Vec<Option<&'a Function>> {
-    let is_there = |i: usize| !edits.gone_functions.contains(&FunctionSiteId(i as u32));
-    functions.iter().enumerate().map(|(i, it)| is_there(i).then_some(&it.function)).collect()
+/// The function objects that are there.
+fn present<'a>(edits: &'a Edits, sites: &'a [FunctionSite]) -> Functions<'a> {
+    Functions { sites, gone: &edits.gone_functions }
 }
