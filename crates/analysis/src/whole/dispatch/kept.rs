@@ -14,7 +14,6 @@ use program::members::resolve::resolve_method;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::members::{declared, element, find_method};
-
 use super::{
     CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, Open, Outcome, Receiver,
     Target, declares, function_supers, super_names,
