@@ -75,12 +75,14 @@ impl Table {
         };
         let mut parts: Vec<String> = kinds.iter().filter_map(times).collect();
         if let Some(&[unchanged, taken, rebuilt]) = self.rows(group, "ways").next().as_deref() {
-            parts.push(format!("{unchanged} changed no fact, {taken} were taken in, {rebuilt} joined anew"));
-        }
-        if let Some(&[read, change, ready, ask]) = self.rows(group, "stages").next().as_deref() {
-            let [read, change, ready, ask] = [read, change, ready, ask].map(|it| it / 1e6);
             parts.push(format!(
-                "p50 of stages: read {read:.3}, change {change:.3}, make ready {ready:.3}, ask {ask:.3} ms"
+                "{unchanged} changed no fact, {taken} were taken in, {rebuilt} made it rebuild"
+            ));
+        }
+        if let Some(&[tell, read, change, ask]) = self.rows(group, "stages").next().as_deref() {
+            let [tell, read, change, ask] = [tell, read, change, ask].map(|it| it / 1e6);
+            parts.push(format!(
+                "p50 of stages: tell {tell:.3}, take apart {read:.3}, change {change:.3}, ask {ask:.3} ms"
             ));
         }
         parts.join(", ")
@@ -119,8 +121,8 @@ mod tests {
         assert!(table.beyond("c", 1.0).is_err());
         assert_eq!(
             table.seen("a"),
-            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 were taken in, 0 joined anew, \
-             p50 of stages: read 0.001, change 0.002, make ready 0.003, ask 0.004 ms"
+            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 were taken in, 0 made it rebuild, \
+             p50 of stages: tell 0.001, take apart 0.002, change 0.003, ask 0.004 ms"
         );
     }
 }

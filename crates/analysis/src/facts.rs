@@ -60,6 +60,15 @@ pub struct ClassPositions {
 /// Where the code of a method stands, why it cannot be read, or `None` for a method without code.
 pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 
+/// A class taken apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parsed {
+    /// What is known of it.
+    pub facts: Arc<ClassFacts>,
+    /// Where that stands.
+    pub positions: Arc<ClassPositions>,
+}
+
 /// Facts and positions of the class in `bytes`.
 ///
 /// # Errors
@@ -108,28 +117,41 @@ impl fmt::Display for ClassFacts {
     }
 }
 
-/// The stackless bodies of a class and what is known of them from the class alone.
+/// A class taken apart: its facts and where they stand. Ask for one of both, `facts` or `positions`: this changes with any byte.
 ///
 /// **Reads:** the bytes of the class.
+/// **Stays when:** they do, or change in what nothing is made of, as the order of the constant pool.
+/// **Cost:** linear in the code; kept for ever, and no copy of what `facts` and `positions` keep.
+/// **Approximates:** as `facts`.
+/// **Test:** `moving_lines_keeps_the_facts`.
+#[salsa::tracked]
+pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
+    let (facts, positions) = class_facts(class.bytes(db))?;
+    Ok(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
+}
+
+/// The stackless bodies of a class and what is known of them from the class alone.
+///
+/// **Reads:** `parsed`.
 /// **Stays when:** only lines, other debug data or the order of the constant pool change; of a method, when its own
 /// body stays.
-/// **Cost:** linear in the code; kept for ever.
+/// **Cost:** a look at `parsed`, and a comparison with what was before; kept for ever.
 /// **Approximates:** thrown types by cones, monitors by counts; assertions are marked, never dropped.
 /// **Test:** `editing_a_body_changes_the_facts_of_that_method_only`.
 #[salsa::tracked]
 pub fn facts(db: &dyn Db, class: input::ClassFile) -> Result<Arc<ClassFacts>> {
-    class_facts(class.bytes(db)).map(|it| Arc::new(it.0))
+    parsed(db, class).as_ref().map(|it| Arc::clone(&it.facts)).map_err(Clone::clone)
 }
 
 /// Where the instructions of a class stand: pcs, lines, names of variables, and why a method could not be read.
 /// Read it only to print: it changes with every line that moves.
 ///
-/// **Reads:** the bytes of the class.
+/// **Reads:** `parsed`.
 /// **Stays when:** neither pcs nor lines change.
-/// **Cost:** as `facts`, whose work is done again: that is rarer and cheaper than keeping both; kept for ever.
+/// **Cost:** a look at `parsed`; kept for ever.
 /// **Approximates:** nothing.
 /// **Test:** `moving_lines_keeps_the_facts`.
 #[salsa::tracked]
 pub fn positions(db: &dyn Db, class: input::ClassFile) -> Option<Arc<ClassPositions>> {
-    class_facts(class.bytes(db)).ok().map(|it| Arc::new(it.1))
+    parsed(db, class).as_ref().ok().map(|it| Arc::clone(&it.positions))
 }

@@ -4,15 +4,20 @@
 //! class alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
 //! [`names`] says how methods are named.
 
+pub mod answers;
 pub mod db;
 pub mod facts;
 pub mod fault;
+pub mod input;
 pub mod interface;
+pub mod keeper;
 pub mod module;
 pub mod names;
 pub mod paper;
 pub mod parts;
+pub mod pattern;
 pub mod propagated;
-pub mod solver;
+pub mod stamps;
 pub mod summary;
+pub mod tiers;
 pub mod whole;

@@ -3,21 +3,22 @@
 //!
 //! The tiers keep the look through what did not change short: an edit of one class runs the tier of its container again, and
 //! of the others none of the classes is looked at, only the tier (`engine.md`, rule 1). The solution is one query
-//! that drives the program beside the database ([`crate::solver`]); what stays equal in its answers stops there, class by class.
+//! that drives the program beside the database ([`crate::keeper`]). What each class gets of it: [`crate::answers`].
 
 use std::sync::Arc;
 
 use classfile::module::Module;
-use program::input::{ClassFile, Container, World};
+use program::input::{ClassFile, Container};
 use program::outline::outline;
+use salsa::plumbing::AsId;
 
 use crate::db::Db;
 use crate::facts::{Code, facts};
+use crate::input::{Part, World};
+use crate::keeper::Propagated;
 use crate::parts::Scratch;
-use crate::solver::{Propagated, Records, Tier};
 use crate::summary::{ClassSummary, MethodSummary, code_summary};
-use crate::whole::answers::Throws;
-use crate::whole::program::Options;
+use crate::tiers::{ClassKey, Records, Tier};
 use crate::whole::record::ClassRecord;
 
 /// What the rest of a program must know of the code of a class; none for a class that is outside.
@@ -64,52 +65,34 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
         let outline = outline(db, class).as_ref().ok()?;
         let summary = summary(db, class).as_ref()?;
         let module = outline.flags.is_module().then(|| module(db, class).clone()).flatten();
-        Some((class, ClassRecord::new(Arc::clone(outline), Arc::clone(summary), module)))
+        Some((Some(key(class)), ClassRecord::new(Arc::clone(outline), Arc::clone(summary), module)))
     };
     container.classes(db).iter().filter_map(|&it| record(it)).collect()
 }
 
+/// The number by which the keeper knows a class.
+pub fn key(class: ClassFile) -> ClassKey {
+    ClassKey(class.as_id().index())
+}
+
 /// The program with where its calls go and what its methods let out.
 ///
-/// **Reads:** the containers and settings of the world, the role and `container_records` of each container.
-/// **Stays when:** all records do, or only code changes of classes that others of their name stand before.
-/// **Cost:** what changed is taken in; where that cannot be, and in the declared world, the whole program, seconds for a JDK.
-/// One value, kept beside the database.
+/// **Reads:** the containers and settings of the world, the role and `container_records` of each container of classes, and
+/// the contents of each library.
+/// **Stays when:** all records do, or only code changes of classes that others of their name shadow.
+/// **Cost:** what changed is taken in; where that cannot be, the whole program, seconds for a JDK. One value, kept beside the
+/// database.
 /// **Approximates:** as `semantics.md` §3 and §4 say.
 /// **Test:** `equal_summary_keeps_callers`, `answers_do_not_depend_on_history` (in `ide`).
 #[salsa::tracked]
 pub fn propagated(db: &dyn Db, world: World) -> Propagated {
-    let settings = world.settings(db);
-    let options = Options {
-        world: settings.world,
-        release: Some(settings.release),
-        assume_contract: false,
-        link_errors: false,
-        async_errors: false,
+    let tier = |it: &Part| match *it {
+        Part::Classes(it) => Tier { role: it.role(db), records: Arc::clone(container_records(db, it)) },
+        Part::Library(it) => Tier { role: it.role(db), records: Arc::clone(&it.contents(db).records) },
     };
-    let tier = |it: Container| Tier { role: it.role(db), records: Arc::clone(container_records(db, it)) };
-    let tiers = world.containers(db).iter().map(|&it| tier(it)).collect();
+    let tiers = world.parts(db).iter().map(tier).collect();
+    let settings = world.settings(db);
     // The last look before work that nobody can break off.
     db.unwind_if_revision_cancelled();
-    db.solver().propagated(options, tiers)
-}
-
-/// What the methods of a class let out, in file order; empty for a class that is outside or shadowed.
-///
-/// The world is no parameter: there is one, and a second parameter would be an interned pair for each class.
-///
-/// **Reads:** `propagated`, `outline`.
-/// **Stays when:** the sets of its methods and the reasons for their open parts do.
-/// **Cost:** a search through the solution for each open part; kept for ever.
-/// **Approximates:** nothing.
-/// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
-#[salsa::tracked]
-pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
-    let Some(world) = World::try_get(db) else {
-        // Salsa does not see that a world comes.
-        db.report_untracked_read();
-        return Arc::default();
-    };
-    let Ok(outline) = outline(db, class) else { return Arc::default() };
-    propagated(db, world).read().throws(class, outline.class)
+    db.keeper().advance(settings, tiers).0
 }

@@ -4,11 +4,12 @@ mod common;
 
 use std::sync::Arc;
 
+use analysis::answers::throws;
 use analysis::db::Db;
-use analysis::propagated::throws;
+use analysis::input::{Part, Settings, World};
 use analysis::whole::answers::Throws;
 use common::LoggingDatabase;
-use program::input::{ClassFile, Container, Role, Settings, World, WorldKind};
+use program::input::{ClassFile, Container, Role, WorldKind};
 use test_utils::asm::assemble;
 
 const CALLER: &str = r"
@@ -82,8 +83,8 @@ impl Three {
         let db = LoggingDatabase::new();
         let [caller, other, callee] = [CALLER, OTHER, CALLEE].map(|it| db.class(&bytes(it)));
         let container = Container::new(&db, Role::App, Arc::from([caller, other, callee]));
-        let settings = Settings { world: WorldKind::Closed, release: 25 };
-        World::new(&db, Arc::from([container]), settings);
+        let settings = Arc::new(Settings::new(WorldKind::Closed, 25));
+        World::new(&db, Arc::from([Part::Classes(container)]), settings);
         let it = Three { db, caller, other, callee };
         it.ask();
         it
@@ -107,7 +108,7 @@ impl Three {
 fn equal_summary_keeps_callers() {
     let mut it = Three::new();
     it.db.edit(it.callee, &bytes(CALLEE_QUIET));
-    assert_eq!(it.ask(), ["outline", "facts", "summary"]);
+    assert_eq!(it.ask(), ["outline", "parsed", "facts", "summary"]);
 }
 
 #[test]
@@ -134,7 +135,8 @@ fn before_there_is_a_world_nothing_is_remembered() {
     let class = db.class(&bytes(OTHER));
     assert_eq!(throws(&db, class).len(), 0);
     let container = Container::new(&db, Role::App, Arc::from([class]));
-    World::new(&db, Arc::from([container]), Settings { world: WorldKind::Open, release: 25 });
+    let settings = Arc::new(Settings::new(WorldKind::Open, 25));
+    World::new(&db, Arc::from([Part::Classes(container)]), settings);
     // No input changed. Salsa is told of a change, as it is by each that the host makes.
     let mut db = db;
     db.edit(class, &bytes(OTHER));

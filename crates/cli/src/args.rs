@@ -116,7 +116,7 @@ pub(crate) struct SelectArgs {
 }
 
 /// What answers about a whole program rest on.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct WorldArgs {
     /// By which rules answers are made: sound for what a JVM does (`jvm`), or as the paper behind ajar has them, which
     /// promises nothing (`paper`).
@@ -286,6 +286,27 @@ pub(crate) enum WatchedArgs {
     Throws(WatchedMethodsArgs),
     /// Which classes are not there.
     Missing(WatchedClassesArgs),
+    /// Where the program starts.
+    Entries(WatchedEntriesArgs),
+    /// The stackless form of methods.
+    Bir(WatchedBodiesArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchedEntriesArgs {
+    #[command(flatten)]
+    pub(crate) classes: WatchedClassesArgs,
+    /// Where the program starts: as `ajar entries` has it; may be repeated.
+    #[arg(long, value_name = "PRESET|PATTERN")]
+    pub(crate) entry: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchedBodiesArgs {
+    #[command(flatten)]
+    pub(crate) classes: WatchedClassesArgs,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
 }
 
 #[derive(Args, Debug)]

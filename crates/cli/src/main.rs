@@ -5,7 +5,6 @@
 mod argfile;
 mod args;
 mod command;
-mod memo;
 mod output;
 mod progress;
 mod refused;

@@ -2,15 +2,15 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use driver::config::Settings;
-use driver::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use driver::container::{ClassEntry, LoadedContainer, Scratch};
 use driver::packages::{Closing, settle};
 use driver::parallel::map_ordered;
 use driver::problem::{Problem, Severity};
+use driver::shown::shown;
 use driver::world::{LoadedWorld, WorldSpec, load};
 use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::Stats;
@@ -20,7 +20,6 @@ use ide::{MethodId, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
-use crate::memo::Memo;
 use crate::progress::Progress;
 use crate::refused::Refusal;
 use crate::report::{self, Outcome, count};
@@ -59,11 +58,6 @@ pub(crate) struct Run<'a> {
     unread_shown: FxHashMap<usize, usize>,
     /// How the reading of the whole program ended.
     outcome: Outcome,
-    /// Whether this is not the first look of somebody who keeps looking: a pattern may select nothing, and progress is not
-    /// shown.
-    pub(crate) lenient: bool,
-    /// What was read before, when answers are kept current.
-    pub(crate) memo: Option<Mutex<Memo>>,
     /// How long opening and listing took.
     opening: Duration,
 }
@@ -159,24 +153,9 @@ impl<'a> Run<'a> {
         let spec = spec(settings, input);
         // Before anything is opened: a pattern that cannot be read needs no world.
         let patterns = patterns(&select.methods)?;
-        let world = load(&spec)?;
-        let run = Run::of(settings, global, (spec, world), patterns, begin);
-        if global.verbose {
-            run.print_containers();
-        }
-        Ok(run)
-    }
-
-    /// A run over a world that is open.
-    pub(crate) fn of(
-        settings: &'a Settings,
-        global: &'a Global,
-        (spec, mut world): (WorldSpec, LoadedWorld),
-        patterns: Vec<MethodPattern>,
-        begin: Instant,
-    ) -> Self {
+        let mut world = load(&spec)?;
         let closing = settle(&mut world, settings);
-        Run {
+        let run = Run {
             settings,
             global,
             spec,
@@ -190,10 +169,12 @@ impl<'a> Run<'a> {
             unread: Vec::new(),
             unread_shown: FxHashMap::default(),
             outcome: Outcome::Fine,
-            lenient: false,
-            memo: None,
             opening: begin.elapsed(),
+        };
+        if global.verbose {
+            run.print_containers();
         }
+        Ok(run)
     }
 
     /// What could not be opened, listed or taken apart, for results that do not pass over classes.
@@ -234,19 +215,7 @@ impl<'a> Run<'a> {
 
     /// What the answers rest on.
     pub(crate) fn header(&self, command: &'static str, assumptions: &[&str]) -> Header {
-        let containers = self.world.containers.iter();
-        Header {
-            command,
-            version: env!("CARGO_PKG_VERSION"),
-            jdk: self.world.jdk.as_ref().map(driver::jdk::JdkInfo::description),
-            release: self.world.release,
-            profile: "jvm",
-            world: "open",
-            names: None,
-            vm_error_groups: vec!["init"],
-            assumptions: assumptions.iter().map(|it| (*it).to_owned()).collect(),
-            containers: containers.map(|it| (it.name.clone(), it.role.name())).collect(),
-        }
+        header(&self.world, command, assumptions)
     }
 
     fn print_containers(&self) {
@@ -330,31 +299,13 @@ impl<'a> Run<'a> {
 
     /// The classes of the program in order, without those that the JVM would not find.
     pub(crate) fn items(&self, trailer: &mut Trailer) -> Vec<Item<'_>> {
-        let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
-        let mut items: Vec<Item<'_>> = Vec::new();
-        let last_app = self.world.containers.iter().rposition(|it| it.role == Role::App);
-        let containers = self.world.containers.iter().take(last_app.map_or(0, |it| it + 1));
-        for container in containers.map(|it| &**it) {
-            for entry in &container.classes {
-                // Each module has a `module-info` of its own.
-                if container.has_paths && !entry.path().ends_with("module-info.class") {
-                    if let Some(winner) = first.get(entry.path()) {
-                        if container.role == Role::App && !std::ptr::eq(*winner, container) {
-                            let text =
-                                format!("shadowed by the class of this name in {}; left out", winner.name);
-                            trailer.notes.push((container.display(entry), text));
-                            continue;
-                        }
-                    } else {
-                        first.insert(entry.path(), container);
-                    }
-                }
-                if container.role == Role::App {
-                    items.push(Item { number: items.len(), container, entry });
-                }
-            }
-        }
-        items
+        let shown = shown(&self.world);
+        trailer.notes.extend(shown.left_out);
+        let item = |(number, (container, entry)): (usize, (usize, usize))| {
+            let container = &*self.world.containers[container];
+            Item { number, container, entry: &container.classes[entry] }
+        };
+        shown.classes.into_iter().enumerate().map(item).collect()
     }
 
     /// The classes that are shown and that no path leads to: class files that are inputs themselves, and what lies where the JVM
@@ -505,9 +456,7 @@ impl<'a> Run<'a> {
     /// the method may be there.
     fn check_patterns(&self, matched: &[bool], items: &[Item<'_>], trailer: &Trailer) -> anyhow::Result<()> {
         let unmatched = self.patterns.iter().zip(matched).find(|it| !it.1).map(|it| it.0);
-        let Some(pattern) = unmatched.filter(|_| !self.lenient) else {
-            return Ok(());
-        };
+        let Some(pattern) = unmatched else { return Ok(()) };
         report::print(trailer, self.global);
         let mut nearest = Nearest::default();
         let mut scratch = Scratch::default();
@@ -523,7 +472,23 @@ impl<'a> Run<'a> {
     }
 }
 
-fn are(n: usize) -> String {
+/// What answers about a world rest on.
+pub(crate) fn header(world: &LoadedWorld, command: &'static str, assumptions: &[&str]) -> Header {
+    Header {
+        command,
+        version: env!("CARGO_PKG_VERSION"),
+        jdk: world.jdk.as_ref().map(driver::jdk::JdkInfo::description),
+        release: world.release,
+        profile: "jvm",
+        world: "open",
+        names: None,
+        vm_error_groups: vec!["init"],
+        assumptions: assumptions.iter().map(|it| (*it).to_owned()).collect(),
+        containers: world.containers.iter().map(|it| (it.name.clone(), it.role.name())).collect(),
+    }
+}
+
+pub(crate) fn are(n: usize) -> String {
     format!("{} {}", count(n, "method", "methods"), if n == 1 { "is" } else { "are" })
 }
 
@@ -550,10 +515,14 @@ pub(crate) fn patterns(texts: &[String]) -> anyhow::Result<Vec<MethodPattern>> {
 
 /// Whether the JVM looks for the class elsewhere.
 fn misplaced(item: &Item<'_>, class: &ClassAnswer) -> Option<String> {
-    let path = item.entry.path().strip_suffix(".class")?;
-    let name = class.class.to_string();
-    (item.container.has_paths && path != name)
-        .then(|| format!("defines the class {name}, which the JVM does not look for here"))
+    if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
+}
+
+/// Whether the JVM looks for a class elsewhere than at this path.
+pub(crate) fn defines_elsewhere(path: &str, class: Text) -> Option<String> {
+    let path = path.strip_suffix(".class")?;
+    let name = class.to_string();
+    (path != name).then(|| format!("defines the class {name}, which the JVM does not look for here"))
 }
 
 fn figures(stats: &mut Stats, class: &ClassAnswer, bytes: &[u8], all: bool) {

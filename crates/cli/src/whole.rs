@@ -1,28 +1,29 @@
 //! The whole program behind an answer: all classes are taken apart, those of libraries and of the JDK too.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
 use driver::declared::DeclaredBy;
+use driver::packages::Closing;
 use driver::parallel::map_ordered;
 use driver::problem::Problem;
+use driver::world::LoadedWorld;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
 use ide::pattern::NoMatch;
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{EntryIdentity, Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
+use ide::{Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
-use crate::memo::{Memo, Remembered};
 use crate::progress::Progress;
 use crate::refused::Refusal;
 use crate::report::{self, Outcome};
-use crate::run::{Kept, Run, Unread, patterns};
+use crate::run::{self, Kept, Run, Unread, patterns};
 
 /// A class to take apart.
 #[derive(Clone, Copy)]
@@ -86,16 +87,17 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
     let solve = reading != Reading::Functions;
     let reading = if all { Reading::All } else { reading };
     let Read { records, answers, origins, unread, outcome } = records(run, &items, reading)?;
-    let request = args.rta.then(|| request(run, &args.entry)).transpose()?;
+    let request = args.rta.then(|| request(run.world(), &args.entry)).transpose()?;
     let entries = request.as_ref();
-    let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve };
-    let mut kept = Kept { answers, unread, outcome, ..Kept::default() };
-    let whole = match &run.memo {
-        None => Whole::joined(records, &setup).map(Arc::new),
-        Some(memo) => memo.lock().unwrap_or_else(PoisonError::into_inner).joined(records, &setup),
+    let setup = Setup {
+        options: options(run.world().release, args),
+        packages: &run.closing.packages,
+        entries,
+        solve,
     };
-    let whole = match whole {
-        Ok(it) => it,
+    let mut kept = Kept { answers, unread, outcome, ..Kept::default() };
+    let whole = match Whole::joined(records, &setup) {
+        Ok(it) => Arc::new(it),
         Err(it) => {
             run.keep(kept);
             return Err(no_match(run, it));
@@ -119,10 +121,8 @@ fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Resu
         }
         run.keep_reached(whole.reached());
     }
-    if run.memo.is_none() {
-        // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
-        std::mem::forget(Arc::clone(&whole));
-    }
+    // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
+    std::mem::forget(Arc::clone(&whole));
     Ok(whole)
 }
 
@@ -145,7 +145,7 @@ fn hierarchy_faults(items: &[Item<'_>], kept: &Kept, whole: &Whole) -> Vec<Probl
 }
 
 /// What is wrong, and what that comes to.
-fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
+pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     const REFUSED: &str = "the JVM refuses the class";
     Some(match kind {
         // Said where definitions are passed over.
@@ -163,11 +163,16 @@ fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
 
 /// As [`whole`] with entry points, for who asks only what is reached from there.
 pub(crate) fn reached(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
-    let request = request(run, &args.entry)?;
+    let request = request(run.world(), &args.entry)?;
     let read = records(run, &items(run), Reading::All)?;
     run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
     let entries = Some(&request);
-    let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
+    let setup = Setup {
+        options: options(run.world().release, args),
+        packages: &run.closing.packages,
+        entries,
+        solve: false,
+    };
     let whole = Whole::joined(read.records, &setup).map_err(|it| no_match(run, it))?;
     if !whole.has_entries() {
         return Err(no_entry(run));
@@ -189,22 +194,27 @@ fn no_match(run: &Run<'_>, it: NoMatch) -> anyhow::Error {
 
 /// The entry points. Asks nothing of the platform.
 pub(crate) fn entries(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
-    let request = request(run, &args.entry)?;
+    let request = request(run.world(), &args.entry)?;
     let mut items = items(run);
     items.retain(|it| it.container.role != Role::Jdk);
     let read = records(run, &items, Reading::All)?;
     run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
     let entries = Some(&request);
-    let setup = Setup { options: options(run, args), packages: &run.closing.packages, entries, solve: false };
+    let setup = Setup {
+        options: options(run.world().release, args),
+        packages: &run.closing.packages,
+        entries,
+        solve: false,
+    };
     ide::reached::entries(read.records, &setup).map_err(|it| no_match(run, it))
 }
 
 /// What `--entry` asks for.
-fn request(run: &Run<'_>, written: &[String]) -> anyhow::Result<EntryRequest> {
+pub(crate) fn request(world: &LoadedWorld, written: &[String]) -> anyhow::Result<EntryRequest> {
     let has = |preset: &str| written.iter().any(|it| it == preset);
     let others: Vec<String> =
         written.iter().filter(|it| !["app", "library"].contains(&it.as_str())).cloned().collect();
-    let declared = run.world().declared.iter().map(|it| match &it.by {
+    let declared = world.declared.iter().map(|it| match &it.by {
         DeclaredBy::Agent(attribute) => Declared::Agent((*attribute).to_owned(), it.class.clone()),
         DeclaredBy::Service(service) => Declared::Service(service.clone(), it.class.clone()),
     });
@@ -222,76 +232,24 @@ fn records(
     items: &[Item<'_>],
     reading: Reading,
 ) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
-    match &run.memo {
-        None => read_records(run, items, reading).map(Read::plain),
-        Some(memo) => {
-            let mut memo = memo.lock().unwrap_or_else(PoisonError::into_inner);
-            records_with(run, items, reading, &mut memo)
-        }
-    }
-}
-
-/// A record, and the identity of what it was read from if that is to be remembered.
-type Identified = ((ClassRecord, ide::Role), Option<EntryIdentity>);
-
-fn read_records(run: &Run<'_>, items: &[Item<'_>], reading: Reading) -> anyhow::Result<Read<Identified>> {
     let select = |it: &MethodId| run.selected_by_any(it);
     read(run, items, |worker, item, class| {
-        let identity = run.memo.as_ref().and_then(|_| item.container.identity_of(item.entry, class.bytes));
         // A class with something to say about its entry is read again when it is shown.
         if item.shown.is_some() && class.note.is_none() {
             let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower)?;
-            return Ok((((record, role(item.container)), identity), Some(answer)));
+            return Ok(((record, role(item.container)), Some(answer)));
         }
         let functions = reading == Reading::Functions && item.shown.is_none() && item.container.platform;
         let read = if functions { read_functions } else { read_class };
-        Ok((((read(class.bytes, &mut worker.lower)?, role(item.container)), identity), None))
+        Ok(((read(class.bytes, &mut worker.lower)?, role(item.container)), None))
     })
 }
 
-/// As without a memo, but only what it does not know is read; and it learns of that.
-fn records_with(
-    run: &Run<'_>,
-    items: &[Item<'_>],
-    reading: Reading,
-    memo: &mut Memo,
-) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
-    let containers = &run.world().containers;
-    let mut known = memo.known(containers);
-    let unknown: Vec<usize> = (0..items.len())
-        .filter(|&i| {
-            let Item { place, shown, .. } = items[i];
-            // What is shown only now was read without an answer.
-            known[place.0][place.1].as_ref().is_none_or(|it| shown.is_some() && it.answer.is_none())
-        })
-        .collect();
-    let new: Vec<Item<'_>> = unknown.iter().map(|&i| items[i]).collect();
-    let fresh = read_records(run, &new, reading)?;
-    let mut acc = Read { unread: fresh.unread, outcome: fresh.outcome, ..Read::new(items.len()) };
-    let mut answers = fresh.answers;
-    let mut read = (0, 0);
-    for &i in &unknown {
-        Arc::make_mut(&mut known[items[i].place.0])[items[i].place.1] = None;
-    }
-    for ((record, identity), origin) in fresh.records.into_iter().zip(fresh.origins) {
-        let item = &new[origin];
-        let answer = item.shown.and_then(|it| answers.get_mut(it)?.take());
-        let methods = record.0.n_methods();
-        read = (read.0 + 1, read.1 + methods);
-        Arc::make_mut(&mut known[item.place.0])[item.place.1] =
-            Some(Remembered { record: record.0, answer: answer.map(Arc::new), methods, identity });
-    }
-    for (i, item) in items.iter().enumerate() {
-        if let Some(it) = &known[item.place.0][item.place.1] {
-            let answer = it.answer.as_deref().filter(|_| item.shown.is_some()).cloned();
-            acc.add(item, i, (it.record.clone(), role(item.container)), answer);
-        }
-    }
-    memo.keep(containers, known, read);
-    Ok(acc)
-}
-
-fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+/// Whether profile `paper` knows what is asked for.
+///
+/// # Errors
+/// When it does not.
+pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
     if args.world.is_some_and(|it| it != WorldArg::Declared) {
         bail!("profile `paper` knows the world `declared` only: all names and the hierarchy are known");
     }
@@ -300,6 +258,11 @@ fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
             "profile `paper` has no `--assume`, `--link-errors`, `--async-errors` or `--rta`: it knows no errors of the VM, no unknown code that keeps a contract, and calls by MCA only"
         );
     }
+    Ok(())
+}
+
+fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+    check_paper(args)?;
     let select = |it: &MethodId| run.selected_by_any(it);
     let read = read(run, &items(run), |worker, item, class| {
         // A platform that is asked about itself is a program like any other.
@@ -335,7 +298,7 @@ fn read<R: Send>(
     take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Result<(R, Option<ClassAnswer>), Fault> + Sync,
 ) -> anyhow::Result<Read<R>> {
     let mut acc = Read::new(items.len());
-    let mut progress = Progress::new(items.len(), run.global.quiet || run.lenient, false);
+    let mut progress = Progress::new(items.len(), run.global.quiet, false);
     let mut index = 0;
     let work = |worker: &mut Worker, item: &Item<'_>| {
         let mut read = std::mem::take(&mut worker.read);
@@ -358,15 +321,6 @@ fn read<R: Send>(
     progress.finish();
     debug_assert!(done.is_continue());
     Ok(acc)
-}
-
-impl Read<Identified> {
-    /// Without the identities.
-    fn plain(self) -> Read<(ClassRecord, ide::Role)> {
-        let Read { records, origins, answers, unread, outcome } = self;
-        let records = records.into_iter().map(|it| it.0).collect();
-        Read { records, origins, answers, unread, outcome }
-    }
 }
 
 impl<R> Read<R> {
@@ -437,14 +391,14 @@ fn role(container: &LoadedContainer) -> ide::Role {
     }
 }
 
-fn options(run: &Run<'_>, args: &WorldArgs) -> WholeOptions {
+pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
     WholeOptions {
         world: match args.world {
             None | Some(WorldArg::Open) => WorldKind::Open,
             Some(WorldArg::Declared) => WorldKind::Declared,
             Some(WorldArg::Closed) => WorldKind::Closed,
         },
-        release: Some(run.world().release),
+        release: Some(release),
         assume_contract: args.assume == Some(AssumeArg::Contract),
         link_errors: args.link_errors,
         async_errors: args.async_errors,
@@ -469,13 +423,23 @@ pub(crate) fn composable_header(
 
 /// What the answers rest on.
 pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> Header {
+    header_of(run.world(), &run.closing, command, args)
+}
+
+/// What answers about a world rest on.
+pub(crate) fn header_of(
+    world: &LoadedWorld,
+    closing: &Closing,
+    command: &'static str,
+    args: &WorldArgs,
+) -> Header {
     let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
     let mut assumptions = Vec::new();
     assumptions.extend(args.assume.map(|_| contract));
     assumptions.extend(args.rta.then_some(RTA));
     assumptions.extend(args.link_errors.then_some(export::compose::ALL_LINK_ERRORS));
-    let mut header = run.header(command, &assumptions);
-    header.assumptions.extend(run.closing.assumptions.iter().cloned());
+    let mut header = run::header(world, command, &assumptions);
+    header.assumptions.extend(closing.assumptions.iter().cloned());
     if args.profile == ProfileArg::Paper {
         (header.profile, header.world, header.vm_error_groups) = ("paper", "declared", Vec::new());
         return header;

@@ -142,6 +142,16 @@ impl ClassEntry {
         &self.member
     }
 
+    /// Whether this is a class file that was read once, and is the same reading as another one.
+    pub fn has_content_of(&self, other: &ClassEntry) -> bool {
+        let content = |it: &ClassEntry| match &it.place {
+            Place::File(it) => it.content.clone(),
+            Place::Zip(_) | Place::Image(_) => None,
+        };
+        self.member == other.member
+            && content(self).zip(content(other)).is_some_and(|it| Arc::ptr_eq(&it.0, &it.1))
+    }
+
     /// The root: what stands before the path in the member, such as `WEB-INF/classes/`; often empty.
     pub fn root(&self) -> &str {
         self.member.get(..self.root_len as usize).unwrap_or("")
@@ -185,13 +195,7 @@ impl LoadedContainer {
 
     /// Whether this folder, or class file by itself, has what another one has that was read at the same place.
     pub(crate) fn has_content_of(&self, other: &LoadedContainer) -> bool {
-        let is_same = |(a, b): (&ClassEntry, &ClassEntry)| {
-            let content = |it: &ClassEntry| match &it.place {
-                Place::File(it) => it.content.clone(),
-                _ => None,
-            };
-            a.member == b.member && content(a).zip(content(b)).is_some_and(|it| Arc::ptr_eq(&it.0, &it.1))
-        };
+        let is_same = |(a, b): (&ClassEntry, &ClassEntry)| a.has_content_of(b);
         self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
     }
 

@@ -30,6 +30,9 @@ mod open;
 pub mod packages;
 pub mod world;
 
+pub mod feed;
+pub mod live;
+pub mod shown;
 pub mod watch;
 
 pub mod config;

@@ -90,6 +90,31 @@ where
     })
 }
 
+/// As [`map_ordered`], on the calling thread, for few items.
+pub fn map_here<I, T, B>(
+    items: &[I],
+    work: impl Fn(&I) -> T,
+    mut sink: impl FnMut(Result<T, Panicked>) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    for item in items {
+        let result = catch_unwind(AssertUnwindSafe(|| work(item)));
+        sink(result.map_err(|payload| Panicked { message: message(&*payload) }))?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// Runs work on a thread of its own with as much stack as a worker has.
+///
+/// # Errors
+/// When the thread cannot be started.
+pub fn spawn_worker<'scope>(
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    work: impl FnOnce() + Send + 'scope,
+) -> std::io::Result<()> {
+    std::thread::Builder::new().name("work".to_owned()).stack_size(STACK_SIZE).spawn_scoped(scope, work)?;
+    Ok(())
+}
+
 fn worker<I, S, T>(
     shared: &Shared<T>,
     batches: &[&[I]],
@@ -177,7 +202,7 @@ impl<T> Drop for Stopper<'_, T> {
 }
 
 /// The text of a panic.
-fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a message".to_owned())

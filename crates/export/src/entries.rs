@@ -52,7 +52,8 @@ pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)], trailer: &Trailer)
     out
 }
 
-fn reason(out: &mut Vec<u8>, why: EntryReason) {
+/// Appends why something is an entry point.
+pub(crate) fn reason(out: &mut Vec<u8>, why: EntryReason) {
     match why {
         EntryReason::Main(it) => words(out, "main", Some(it)),
         EntryReason::MainObject(it) => words(out, "main-object", Some(it)),

@@ -4,6 +4,7 @@ use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
 use ide::{EdgeKind, MethodId};
 
 use crate::document::header_line;
+use crate::entries::reason;
 use crate::frame::Header;
 use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 use crate::{json_whole, words};
@@ -100,6 +101,16 @@ fn fact(out: &mut Vec<u8>, it: &Fact) {
     key(out, "kind");
     match it {
         Fact::Method => string(out, "method"),
+        Fact::Instruction(text) => {
+            string(out, "instruction");
+            key(out, "instr");
+            string(out, text);
+        }
+        Fact::Entry(why) => {
+            string(out, "entry");
+            key(out, "why");
+            reason(out, *why);
+        }
         Fact::Call { kind, declared, to } => {
             string(out, "call");
             key(out, "call");

@@ -41,7 +41,7 @@ fn facts() -> Vec<Changed> {
             let answers = [
                 MethodAnswer::Calls(whole.calls(it.method, &it.code)),
                 MethodAnswer::Throws(throws),
-                MethodAnswer::Graph(graph),
+                MethodAnswer::Graph(graph.into()),
             ];
             for (states, answer) in states.iter_mut().zip(answers) {
                 let code = Some((it.code.clone(), it.positions.clone()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use analysis::solver::Solver;
+use analysis::keeper::Keeper;
 
 use crate::log::QueryLog;
 
@@ -11,13 +11,13 @@ use crate::log::QueryLog;
 #[derive(Clone, Default)]
 pub(crate) struct RootDatabase {
     storage: salsa::Storage<Self>,
-    solver: Arc<Solver>,
+    keeper: Arc<Keeper>,
 }
 
 impl RootDatabase {
     /// A database that writes down what its queries do.
     pub(crate) fn logged(log: &QueryLog) -> Self {
-        RootDatabase { storage: salsa::Storage::new(Some(log.writer())), solver: Arc::default() }
+        RootDatabase { storage: salsa::Storage::new(Some(log.writer())), keeper: Arc::default() }
     }
 }
 
@@ -29,7 +29,7 @@ impl program::db::Db for RootDatabase {}
 
 #[salsa::db]
 impl analysis::db::Db for RootDatabase {
-    fn solver(&self) -> &Solver {
-        &self.solver
+    fn keeper(&self) -> &Keeper {
+        &self.keeper
     }
 }

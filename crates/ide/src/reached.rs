@@ -15,7 +15,7 @@ use crate::whole::{ClassRecord, Setup, Whole};
 /// When a pattern selects nothing.
 pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Vec<Entry>, NoMatch> {
     let program = Program::with_packages(records, &setup.options, setup.packages);
-    let points = setup.entries.map(|it| it.points(&program, &setup.options)).transpose()?.unwrap_or_default();
+    let points = setup.points(&program)?.unwrap_or_default();
     Ok(points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect())
 }
 

@@ -13,11 +13,12 @@ use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
 use analysis::whole::missing::Missing;
 use analysis::whole::program::{Options, Program, WholeProgram};
+use analysis::whole::reachable::EntryPoint;
 use analysis::whole::record::{Packages, class_record, record_of_functions};
 use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
 use flow::universe::Universe;
-use program::hierarchy::{Problem, ProblemKind};
+use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
 
 pub use analysis::whole::record::ClassRecord;
@@ -59,6 +60,17 @@ pub struct Setup<'a> {
     pub solve: bool,
 }
 
+impl Setup<'_> {
+    /// The entry points that are asked for, if any are.
+    pub(crate) fn points(&self, program: &Program) -> Result<Option<Vec<EntryPoint>>, NoMatch> {
+        let Some(request) = self.entries else { return Ok(None) };
+        match request.unmatched(program) {
+            None => Ok(Some(request.points(program, &self.options))),
+            Some(it) => Err(it),
+        }
+    }
+}
+
 /// A fault of a class's supertypes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HierarchyFault {
@@ -92,7 +104,7 @@ impl Whole {
     /// When a pattern of the entry points selects nothing.
     pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Self, NoMatch> {
         let program = Program::with_packages(records, &setup.options, setup.packages);
-        let entries = setup.entries.map(|it| it.points(&program, &setup.options)).transpose()?;
+        let entries = setup.points(&program)?;
         let program = if setup.solve {
             solved(program, setup.options, entries)
         } else {
@@ -138,10 +150,9 @@ impl Whole {
         self.program.update(changes)
     }
 
-    /// How many sets that methods and handlers let out are others than when this was last asked; `None` of a program that was
-    /// not made ready for changes. For who measures.
+    /// How many sets that methods and handlers let out changed since this was last asked.
     pub fn take_changed(&mut self) -> Option<usize> {
-        self.program.take_changed()
+        Some(self.program.take_touched().values)
     }
 
     /// The records that another one of the same class stands before: their number, and the number of that one.
@@ -151,16 +162,7 @@ impl Whole {
 
     /// The faults of supertypes outside the JDK, by text.
     pub fn hierarchy_faults(&self) -> Vec<HierarchyFault> {
-        let hierarchy = &self.program.program.hierarchy;
-        let is_ours =
-            |it: &&Problem| hierarchy.class(it.class).is_some_and(|it| hierarchy.role(it) != Role::Jdk);
-        let faults = hierarchy.problems().iter().filter(is_ours);
-        let fault = |it: &Problem| HierarchyFault {
-            class: it.class.to_string(),
-            kind: it.kind,
-            other: it.other.to_string(),
-        };
-        faults.map(fault).collect()
+        faults(&self.program.program.hierarchy)
     }
 
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.
@@ -268,4 +270,16 @@ impl Whole {
     pub fn program(&self) -> &WholeProgram {
         &self.program
     }
+}
+
+/// The faults of supertypes outside the JDK, by text.
+pub(crate) fn faults(hierarchy: &Hierarchy) -> Vec<HierarchyFault> {
+    let is_ours = |it: &&Problem| hierarchy.class(it.class).is_some_and(|it| hierarchy.role(it) != Role::Jdk);
+    let faults = hierarchy.problems().iter().filter(is_ours);
+    let fault = |it: &Problem| HierarchyFault {
+        class: it.class.to_string(),
+        kind: it.kind,
+        other: it.other.to_string(),
+    };
+    faults.map(fault).collect()
 }

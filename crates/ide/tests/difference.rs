@@ -88,7 +88,7 @@ fn throws(whole: &Whole, class: &ClassAnswer) -> Vec<MethodAnswer> {
 fn graphs(whole: &Whole, class: &ClassAnswer) -> Vec<MethodAnswer> {
     let mut work = whole.work();
     let graph = |it: &ide::answer::MethodAnswer| whole.graph(&mut work, it.method, &it.code, true);
-    class.methods.iter().map(graph).map(MethodAnswer::Graph).collect()
+    class.methods.iter().map(graph).map(|it| MethodAnswer::Graph(std::sync::Arc::new(it))).collect()
 }
 
 fn lines(changes: &[Changed]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ide::answer::{Question, class_answer};
-use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing};
+use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing, Listing};
 use ide::whole::{Whole, read_class};
 use ide::{MethodId, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
 use vfs::change::Vfs;
@@ -13,8 +13,9 @@ use vfs::identity::EntryIdentity;
 const BEFORE: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
 const BODY: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
 
-fn listing(classes: &[FileId]) -> Vec<ContainerListing> {
-    vec![ContainerListing { id: ContainerId(0), role: Role::App, classes: classes.to_vec() }]
+fn listing(classes: &[FileId]) -> Vec<Listing> {
+    let classes = ContainerListing { id: ContainerId(0), role: Role::App, classes: classes.to_vec() };
+    vec![Listing::Classes(classes)]
 }
 
 fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
@@ -30,7 +31,7 @@ fn host(file: FileId) -> AnalysisHost {
     host.apply_change(Change {
         containers: Some(listing(&[file])),
         classes: vec![content(file, BEFORE)],
-        settings: Some(Settings { world: WorldKind::Open, release: 17 }),
+        settings: Some(Settings::new(WorldKind::Open, 17)),
     });
     host
 }
@@ -69,7 +70,7 @@ fn equal_bytes_are_no_change() {
     host.apply_change(Change {
         containers: Some(listing(&[file])),
         classes: vec![content(file, BEFORE)],
-        settings: Some(Settings { world: WorldKind::Open, release: 17 }),
+        settings: Some(Settings::new(WorldKind::Open, 17)),
     });
     let after = host.analysis().method(file, &add).unwrap().unwrap();
     assert!(Arc::ptr_eq(&before.code, &after.code));
@@ -133,7 +134,7 @@ fn what_methods_let_out_is_the_same_both_ways() {
     };
     let whole = Whole::new(vec![(record, Role::App)], options);
     let mut work = whole.work();
-    for it in &inside {
+    for it in inside.iter() {
         assert_eq!(whole.throws(&mut work, it.method).as_ref(), Some(it));
     }
     assert_eq!(inside.len(), 6);
@@ -149,7 +150,7 @@ fn snapshots_ask_at_once() {
     host.apply_change(Change {
         containers: Some(listing(&files)),
         classes: contents(),
-        settings: Some(Settings { world: WorldKind::Open, release: 17 }),
+        settings: Some(Settings::new(WorldKind::Open, 17)),
     });
     let ask = |files: Vec<FileId>| {
         let analysis = host.analysis();
@@ -160,6 +161,6 @@ fn snapshots_ask_at_once() {
     let (one, mut other) = (one.join().unwrap(), other.join().unwrap());
     other.reverse();
     assert_eq!(one, other);
-    assert!(one.iter().flatten().any(|it| !it.known.is_empty()));
-    assert_eq!(host.solver_counts(), ide::Counts { made: 1, taken_in: 0 });
+    assert!(one.iter().flat_map(|it| it.iter()).any(|it| !it.known.is_empty()));
+    assert_eq!((host.counts().rebuilt, host.counts().updated), (1, 0));
 }

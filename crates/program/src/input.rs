@@ -38,16 +38,6 @@ pub struct Container {
     pub classes: Arc<[ClassFile]>,
 }
 
-/// The program: there is one.
-#[salsa::input(singleton, debug)]
-pub struct World {
-    /// The containers in class-path order.
-    #[returns(deref)]
-    pub containers: Arc<[Container]>,
-    /// What was set for the whole program.
-    pub settings: Settings,
-}
-
 /// What a container is to the program (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
@@ -68,13 +58,4 @@ pub enum WorldKind {
     Declared,
     /// What is not present does not exist.
     Closed,
-}
-
-/// What is set for the whole program. Read by much and changed by little, so its durability is high.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Settings {
-    /// Which classes may exist besides the present ones.
-    pub world: WorldKind,
-    /// The Java release whose view of multi-release jars is taken.
-    pub release: u16,
 }

@@ -1,12 +1,17 @@
-//! A program that is kept current, as `ajar watch` keeps it, and what that takes.
+//! A program that a database keeps current, as `ajar watch` has it keep one, and what that takes.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use classfile::class::ClassFile;
-use ide::whole::{ClassRecord, Setup, Whole, Work, read_class};
-use ide::{MethodId, Packages, Role, Scratch, Throws, WholeOptions, WorldKind};
+use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing, Listing};
+use ide::whole::{ClassRecord, Setup, Whole, read_class};
+use ide::{
+    ClassSource, Contents, Counts, EntryIdentity, FileId, Packages, Role, Scratch, Settings, Throws,
+    WholeOptions, WorldKind,
+};
+use vfs::change::Vfs;
 
 use crate::clock::cpu_time;
 
@@ -15,7 +20,8 @@ struct Class {
     role: Role,
     /// None of one that is not there now.
     record: Option<ClassRecord>,
-    methods: Vec<MethodId>,
+    /// Of a class of the application.
+    file: Option<FileId>,
 }
 
 /// The program.
@@ -25,10 +31,11 @@ pub(crate) struct Current {
     n_app: usize,
     /// Whether all its methods are asked after each edit.
     ask_all: bool,
-    whole: Whole,
-    scratch: Scratch,
+    host: AnalysisHost,
+    vfs: Vfs,
+    counts: Counts,
     /// What they let out.
-    answers: Vec<Option<Throws>>,
+    answers: Vec<Option<Arc<[Throws]>>>,
 }
 
 /// How an edit came into the program.
@@ -38,7 +45,7 @@ pub(crate) enum Way {
     Unchanged,
     /// The program took it in.
     TakenIn,
-    /// The program was joined anew.
+    /// The program was rebuilt.
     Rebuilt,
 }
 
@@ -50,22 +57,28 @@ pub(crate) struct Cost {
     pub(crate) time: u64,
     /// CPU time from the bytes to what all methods of the application let out, if that is asked.
     pub(crate) all: u64,
-    /// How many sets changed; if the program was joined anew, of how many methods of the application.
+    /// How many sets changed; if the program was rebuilt, of how many classes of the application.
     pub(crate) changed: usize,
-    /// By the clock: reading the class, changing the program, making ready to ask, asking.
+    /// By the clock: telling the change, taking the class apart, changing the program, asking.
     pub(crate) stages: [u64; 4],
 }
 
-/// Takes in what became of one class.
-fn update(whole: &mut Whole, role: Role, before: Option<&ClassRecord>, now: Option<&ClassRecord>) -> bool {
-    whole.update_with(&[(before, now.map(|it| (it, role)))])
+/// The classes beside the application have no code that is asked for.
+struct NoBytes;
+
+impl ClassSource for NoBytes {
+    fn with_bytes(&self, _entry: u32, _read: &mut dyn FnMut(&[u8])) {}
 }
 
+const WORLD: WorldKind = WorldKind::Open;
+const RELEASE: u16 = 17;
+
+/// A program of these classes that is made from nothing.
 fn joined(classes: &[Class]) -> Result<Whole> {
     let records = classes.iter().filter_map(|it| Some((it.record.clone()?, it.role))).collect();
     let options = WholeOptions {
-        world: WorldKind::Open,
-        release: Some(17),
+        world: WORLD,
+        release: Some(RELEASE),
         assume_contract: false,
         link_errors: false,
         async_errors: false,
@@ -74,48 +87,62 @@ fn joined(classes: &[Class]) -> Result<Whole> {
     Whole::joined(records, &setup).ok().context("there are no patterns of entry points")
 }
 
-/// The methods that a class file declares.
-pub(crate) fn methods(bytes: &[u8]) -> Result<Vec<MethodId>> {
-    let class = ClassFile::parse(bytes)?;
-    class.methods().map(|it| Ok(MethodId::of(it.member_ref()?))).collect()
-}
-
 impl Current {
     /// A program of these classes, ready for changes. The first `n_app` are the application; `ask_all` says whether it is
     /// wanted what its methods let out after each edit.
     pub(crate) fn new(files: &[(&[u8], Role)], n_app: usize, ask_all: bool) -> Result<Self> {
         let mut scratch = Scratch::default();
+        let mut vfs = Vfs::default();
         let mut classes = Vec::with_capacity(files.len());
-        for (bytes, role) in files {
+        let mut change = Change::default();
+        for (i, (bytes, role)) in files.iter().enumerate() {
             // One that cannot be read is outside.
             let record = read_class(bytes, &mut scratch).ok();
-            classes.push(Class { role: *role, record, methods: methods(bytes).unwrap_or_default() });
+            let file = (*role == Role::App).then(|| vfs.file(&i.to_string()));
+            if let Some(file) = file {
+                change.classes.push(content(file, bytes));
+            }
+            classes.push(Class { role: *role, record, file });
         }
-        let whole = joined(&classes)?;
-        let mut it = Current { classes, n_app, ask_all, whole, scratch, answers: Vec::new() };
+        change.containers = Some(listings(&classes));
+        change.settings = Some(Settings::new(WORLD, RELEASE));
+        let mut host = AnalysisHost::new();
+        host.apply_change(change);
+        let counts = Counts::default();
+        let mut it = Current { classes, n_app, ask_all, host, vfs, counts, answers: Vec::new() };
+        it.solve()?;
         it.settle();
-        it.answers = it.asked(&mut it.whole.work());
+        it.answers = it.asked()?;
         Ok(it)
+    }
+
+    /// Brings the program up to date.
+    fn solve(&self) -> Result<()> {
+        self.host.analysis().program().map(|_| ()).ok().context("nobody cancels")
     }
 
     /// What is done between edits, when nobody waits.
     fn settle(&mut self) {
-        self.whole.keep_current();
-        self.whole.take_changed();
+        self.host.keep_current();
+        self.counts = self.host.counts();
     }
 
-    fn asked(&self, work: &mut Work) -> Vec<Option<Throws>> {
+    fn asked(&self) -> Result<Vec<Option<Arc<[Throws]>>>> {
         if !self.ask_all {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let methods = self.classes.iter().take(self.n_app).flat_map(|it| &it.methods);
-        methods.map(|it| self.whole.throws(work, *it)).collect()
+        let analysis = self.host.analysis();
+        let files = self.classes.iter().take(self.n_app).filter_map(|it| it.file);
+        files.map(|it| analysis.throws(it).ok().context("nobody cancels")).collect()
     }
 
     /// Places for classes that are not there yet, behind all others; the number of the first.
     pub(crate) fn reserve(&mut self, role: Role, n: usize) -> usize {
         let first = self.classes.len();
-        self.classes.extend((0..n).map(|_| Class { role, record: None, methods: Vec::new() }));
+        for i in 0..n {
+            let file = (role == Role::App).then(|| self.vfs.file(&(first + i).to_string()));
+            self.classes.push(Class { role, record: None, file });
+        }
         first
     }
 
@@ -124,74 +151,98 @@ impl Current {
         self.classes[class].record.is_some()
     }
 
-    /// The methods of a class as it was at first.
-    pub(crate) fn methods(&self, class: usize) -> &[MethodId] {
-        &self.classes[class].methods
-    }
-
-    /// Gives a class other bytes, or takes it away; then asks what these methods let out.
-    pub(crate) fn set(&mut self, class: usize, bytes: Option<&[u8]>, ask: &[MethodId]) -> Result<Cost> {
+    /// Gives a class other bytes, or takes it away; then asks what the methods of these classes let out.
+    pub(crate) fn set(&mut self, class: usize, bytes: Option<&[u8]>, ask: &[usize]) -> Result<Cost> {
+        // What comparing with a program from nothing needs is no part of the question.
+        let record = bytes.map(|it| read_class(it, &mut Scratch::default())).transpose();
+        let record = record.map_err(|it| anyhow::anyhow!("an edited class: {it:?}"))?;
+        let was_there = std::mem::replace(&mut self.classes[class].record, record).is_some();
+        let file = self.classes[class].file;
+        let mut change = Change::default();
+        if let (Some(file), Some(bytes)) = (file, bytes) {
+            change.classes.push(content(file, bytes));
+        }
+        if file.is_none() || was_there != bytes.is_some() {
+            change.containers = Some(listings(&self.classes));
+        }
         let mut stages = [0; 4];
         let start = cpu_time()?;
-        let clock = Instant::now();
-        let record = bytes.map(|it| read_class(it, &mut self.scratch));
-        let record = record.transpose().map_err(|it| anyhow::anyhow!("an edited class: {it:?}"))?;
-        stages[0] = clock.elapsed().as_nanos() as u64;
-        let before = std::mem::replace(&mut self.classes[class].record, record);
-        let now = self.classes[class].record.as_ref();
-        let clock = Instant::now();
-        let mut untimed = 0;
-        let way = if before.as_ref() == now {
-            Way::Unchanged
-        } else if update(&mut self.whole, self.classes[class].role, before.as_ref(), now) {
-            Way::TakenIn
-        } else {
-            let made = joined(&self.classes)?;
-            let old = std::mem::replace(&mut self.whole, made);
-            // Another thread's, as in the product.
-            let freeing = cpu_time()?;
-            drop(old);
-            untimed = cpu_time()? - freeing;
-            Way::Rebuilt
+        let mut clock = Instant::now();
+        let mut stage = |number: usize| {
+            stages[number] = clock.elapsed().as_nanos() as u64;
+            clock = Instant::now();
         };
-        stages[1] = clock.elapsed().as_nanos() as u64 - untimed;
-        let clock = Instant::now();
-        let mut work = self.whole.take_work();
-        stages[2] = clock.elapsed().as_nanos() as u64;
-        let clock = Instant::now();
-        for it in ask {
-            black_box(self.whole.throws(&mut work, *it));
+        self.host.apply_change(change);
+        stage(0);
+        let analysis = self.host.analysis();
+        if let Some(file) = file {
+            let _ = analysis.prepare(file);
         }
-        stages[3] = clock.elapsed().as_nanos() as u64;
-        let time = cpu_time()? - start - untimed;
+        stage(1);
+        drop(analysis);
+        self.solve()?;
+        stage(2);
+        let analysis = self.host.analysis();
+        for file in ask.iter().filter_map(|it| self.classes[*it].file) {
+            black_box(analysis.throws(file).ok());
+        }
+        drop(analysis);
+        stage(3);
+        let time = cpu_time()? - start;
         let before_all = cpu_time()?;
-        let answers = self.asked(&mut work);
-        self.whole.give_back(work);
+        let answers = self.asked()?;
         let all = time + cpu_time()? - before_all;
         let other = answers.iter().zip(&self.answers).filter(|it| it.0 != it.1).count();
         self.answers = answers;
-        let changed = if way == Way::Rebuilt { other } else { self.whole.take_changed().unwrap_or(other) };
-        if way == Way::Rebuilt {
-            self.settle();
-        }
+        let (before, now) = (self.counts, self.host.counts());
+        let way = if now.rebuilt > before.rebuilt {
+            Way::Rebuilt
+        } else if now.updated > before.updated {
+            Way::TakenIn
+        } else {
+            Way::Unchanged
+        };
+        let changed =
+            if way == Way::Rebuilt { other } else { (now.changed_sets - before.changed_sets) as usize };
+        self.settle();
         Ok(Cost { way, time, all, changed, stages })
     }
 
-    /// Fails if a program that is made from nothing says something else of the methods of the application; with
-    /// `everything`, of any.
-    pub(crate) fn check(&self, everything: bool) -> Result<()> {
+    /// Fails if a program that is made from nothing says something else of the methods of the application.
+    pub(crate) fn check(&self) -> Result<()> {
         let fresh = joined(&self.classes)?;
-        let (mut ours, mut theirs) = (self.whole.work(), fresh.work());
-        let n = if everything { self.classes.len() } else { self.n_app };
+        let (mut work, analysis) = (fresh.work(), self.host.analysis());
         let mut known = 0;
-        for method in self.classes.iter().take(n).flat_map(|it| &it.methods) {
-            let (kept, made) = (self.whole.throws(&mut ours, *method), fresh.throws(&mut theirs, *method));
-            if kept != made {
-                bail!("{method} is kept as {kept:?}, and is {made:?}");
+        for file in self.classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file) {
+            let kept = analysis.throws(file).ok().flatten().context("the class is there")?;
+            for kept in kept.iter() {
+                let made = fresh.throws(&mut work, kept.method);
+                if made.as_ref() != Some(kept) {
+                    bail!("{} is kept as {kept:?}, and is {made:?}", kept.method);
+                }
+                known += 1;
             }
-            known += usize::from(made.is_some());
         }
         ensure!(known > 0, "no method is known");
         Ok(())
     }
+}
+
+fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
+    (file, EntryIdentity::of_bytes(bytes), bytes.into())
+}
+
+/// The application as classes, the rest as a library for each role.
+fn listings(classes: &[Class]) -> Vec<Listing> {
+    let app = classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file).collect();
+    let mut acc =
+        vec![Listing::Classes(ContainerListing { id: ContainerId(0), role: Role::App, classes: app })];
+    for (id, role) in [(1, Role::Lib), (2, Role::Jdk)] {
+        let of_role = classes.iter().filter(|it| it.role == role);
+        let records: Vec<_> = of_role.filter_map(|it| Some((None, it.record.clone()?))).collect();
+        let entries = (0..records.len() as u32).collect();
+        let contents = Contents { records: records.into(), entries, source: Arc::new(NoBytes) };
+        acc.push(Listing::Library { id: ContainerId(id), role, contents: Arc::new(contents) });
+    }
+    acc
 }

@@ -3,10 +3,10 @@
 //! - `ajar-edits edits N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and what it
 //!   stands on. It makes N edits of classes of the application that are drawn uniformly, N_MOST of the ten that most others
 //!   of it name, and N_REST of the rest. After each it asks what the methods of the class and of the classes that call it let
-//!   out. Each edit changes the original class, or brings it back, so that the program does not drift. What it prints is a
+//!   out; of classes beside the application nobody asks. Each edit changes the original class, or brings it back, so that the program does not drift. What it prints is a
 //!   table: group, kind of edit, how many, and nanoseconds of CPU of its thread at p50, p99 and most. Kind `stages` has p50
-//!   by the clock of reading, changing, making ready to ask and asking; kind `ways` how many edits changed nothing that others
-//!   see of the class, how many were taken in, and for how many the program was joined anew; kind `edit`, a line for each,
+//!   by the clock of telling the change, taking the class apart, changing the program and asking; kind `ways` how many edits
+//!   changed nothing that others see of the class, how many were taken in, and for how many the program was rebuilt; kind `edit`, a line for each,
 //!   the time until all methods of the application were asked, and how many sets changed.
 //! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one of it alone (group `alone`), and
 //!   one of it and another blob that holds more (group `among`). Each edit is made in one and then in the other, so that
@@ -26,11 +26,11 @@ mod watch;
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
-use ide::{MethodId, Role};
+use ide::Role;
 use test_utils::patch::Patch;
 use test_utils::rng::Rng;
 
-use current::{Cost, Current, Way, methods};
+use current::{Cost, Current, Way};
 use edits::{Drawing, Edit, Kind, Now};
 
 /// The seed of all that is drawn.
@@ -256,7 +256,7 @@ impl Run<'_> {
             });
             for side in &self.sides {
                 if side.checked_each.is_some_and(|it| costs.len().is_multiple_of(it)) && costs.len() < n {
-                    side.program.check(false)?;
+                    side.program.check()?;
                 }
             }
         }
@@ -267,7 +267,7 @@ impl Run<'_> {
             self.take_back(class, &it, part, &twins)?;
         }
         for (number, side) in self.sides.iter().enumerate() {
-            side.program.check(true)?;
+            side.program.check()?;
             print(side.group, &costs.iter().map(|it| (it.0, it.1[number])).collect::<Vec<_>>());
         }
         Ok(())
@@ -286,15 +286,13 @@ impl Run<'_> {
             self.callers.entry(it.name().to_vec()).or_default().push(class);
         }
         match &edit.now {
-            Now::Gone => self.set(Place::Class(class), None, &self.concerned(class, &[], part), twins),
+            Now::Gone => self.set(Place::Class(class), None, &self.concerned(class, part), twins),
             Now::Changed(bytes) => {
-                let asked = self.concerned(class, &methods(bytes)?, part);
-                self.set(Place::Class(class), Some(bytes), &asked, twins)
+                self.set(Place::Class(class), Some(bytes), &self.concerned(class, part), twins)
             }
+            // Nobody calls it yet.
             Now::Twin(bytes) => {
-                // Nobody calls it yet.
-                let asked = methods(bytes)?;
-                self.set(Place::Twin(twin.context("a place for it")?), Some(bytes), &asked, twins)
+                self.set(Place::Twin(twin.context("a place for it")?), Some(bytes), &[], twins)
             }
         }
     }
@@ -303,8 +301,7 @@ impl Run<'_> {
         match edited.twin {
             Some(twin) => self.set(Place::Twin(twin), None, &[], twins),
             None => {
-                let asked = self.concerned(class, &[], part);
-                self.set(Place::Class(class), Some(self.files[class]), &asked, twins)
+                self.set(Place::Class(class), Some(self.files[class]), &self.concerned(class, part), twins)
             }
         }
     }
@@ -314,7 +311,7 @@ impl Run<'_> {
         &mut self,
         place: Place,
         bytes: Option<&[u8]>,
-        ask: &[MethodId],
+        ask: &[usize],
         twins: &[usize],
     ) -> Result<Vec<Cost>> {
         let set = |(side, first): (&mut Side, &usize)| {
@@ -322,7 +319,9 @@ impl Run<'_> {
                 Place::Class(it) => it,
                 Place::Twin(it) => first + it,
             };
-            side.program.set(class, bytes, ask)
+            let mut ask = ask.to_vec();
+            ask.push(class);
+            side.program.set(class, bytes, &ask)
         };
         // Who comes second finds the bytes in the cache.
         self.turned = !self.turned;
@@ -335,16 +334,12 @@ impl Run<'_> {
         sides.map(set).collect()
     }
 
-    /// The methods of a class, those that it got, and those of the classes that call it.
-    fn concerned(&self, class: usize, now: &[MethodId], part: Part) -> Vec<MethodId> {
-        let mut acc: HashSet<MethodId> =
-            now.iter().chain(self.sides[0].program.methods(class)).copied().collect();
+    /// The classes that call a class.
+    fn concerned(&self, class: usize, part: Part) -> Vec<usize> {
         let name = Patch::read(self.files[class]).map(|it| it.name().to_vec()).unwrap_or_default();
         let callers = self.callers.get(&name).into_iter().flatten();
-        for caller in callers.filter(|it| (part.first..part.last).contains(it)) {
-            acc.extend(self.sides[0].program.methods(*caller));
-        }
-        let mut acc: Vec<MethodId> = acc.into_iter().collect();
+        let callers = callers.copied().filter(|it| (part.first..part.last).contains(it));
+        let mut acc: Vec<usize> = callers.collect::<HashSet<_>>().into_iter().collect();
         acc.sort_unstable();
         acc
     }

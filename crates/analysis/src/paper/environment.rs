@@ -14,7 +14,8 @@ use program::outline::{Ghost, Method, Outline, class_outline};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::intra::{Intra, Raises, intra};
-use crate::parts::{ClassParts, MethodPart};
+use crate::facts::{ClassFacts, Code, MethodFact};
+use crate::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 
 /// What the environment must know of one class file.
 #[derive(Clone, Debug)]
@@ -29,7 +30,31 @@ pub struct Record {
 /// # Errors
 /// When the structure of the file cannot be read: the class is then outside.
 pub fn api_record(bytes: &[u8]) -> Result<Record> {
-    Ok(Record { outline: Arc::new(class_outline(bytes)?), methods: Box::default() })
+    Ok(api_record_of(Arc::new(class_outline(bytes)?)))
+}
+
+/// The record of a class of the API whose outline is known.
+pub fn api_record_of(outline: Arc<Outline>) -> Record {
+    Record { outline, methods: Box::default() }
+}
+
+/// The record of a class of the program.
+///
+/// # Errors
+/// When the structure of the file cannot be read: the class is then outside.
+pub fn record_of_bytes(bytes: &[u8]) -> Result<Record> {
+    let parts = ClassParts::read(bytes)?;
+    let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
+    record(&parts, &parts.methods(&options, &mut Scratch::default(), &mut StageTimes::default())?)
+}
+
+/// The record of a class of the program whose outline and facts are known.
+pub fn record_of(outline: Arc<Outline>, facts: &ClassFacts) -> Record {
+    let of = |it: &MethodFact| match &it.code {
+        Code::Known(code) => Some(intra(&code.body, &code.facts)),
+        Code::None | Code::Failed => None,
+    };
+    Record { outline, methods: facts.methods.iter().map(of).collect() }
 }
 
 /// The record of a class of the program that has been taken apart: `methods` are all of it.
@@ -326,9 +351,10 @@ fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> U
     let object = well_known().object;
     let parent = |class: ClassName| match built_in_parent(class) {
         Some(it) => Some(it),
-        None => hierarchy.class(class).and_then(|it| hierarchy.super_class(it)).map(|it| match it {
-            Link::Present(it) => hierarchy.name(it),
-            Link::Outside(it) => it,
+        None => hierarchy.class(class).and_then(|it| hierarchy.super_class(it)).and_then(|it| match it {
+            Link::Present(it) => Some(hierarchy.name(it)),
+            // A present class that counts as outside is one of a circle, which is cut here.
+            Link::Outside(it) => Some(it).filter(|it| hierarchy.class(*it).is_none()),
         }),
     };
     let mut types: FxHashSet<ClassName> = FxHashSet::default();

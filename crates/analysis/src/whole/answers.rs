@@ -19,6 +19,7 @@ use super::members::{
     class_initializer, declared, find_method, initialized_interfaces, initialized_superclass,
 };
 use super::program::{WholeProgram, thread_run};
+use super::reads::{Read, note};
 use crate::names::{MethodId as MethodName, Text};
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
@@ -353,6 +354,7 @@ impl WholeProgram {
 
     /// The call that resolving a class is.
     fn loading_call(&self, at: Option<InstrId>) -> Option<Call> {
+        note(Read::Loading);
         let it = self.loading.as_ref()?;
         let mut call = Call {
             targets: it.targets.iter().map(|&it| self.name(it)).collect(),
@@ -454,7 +456,10 @@ impl WholeProgram {
                     call.targets.push(self.name(it));
                     continue;
                 }
-                Target::Glue(it) => &self.functions[it.0 as usize],
+                Target::Glue(it) => {
+                    note(Read::Function(it));
+                    &self.functions[it.0 as usize]
+                }
             };
             call.glue.push(Text(site.function.interface.bytes()));
             let handle = site.function.handle;

@@ -16,6 +16,7 @@ use super::answers::{Call, CallWord, Why, empty, sort};
 use super::dispatch::{Open, Site};
 use super::members::{declared, find_method};
 use super::program::WholeProgram;
+use super::reads::{Read, note};
 
 fn word(kind: CallbackKind) -> CallWord {
     match kind {
@@ -148,6 +149,7 @@ impl WholeProgram {
 
     /// Adds what writing or reading an object runs by its class, of the classes of the program and its libraries.
     fn serialized(&self, direction: &Direction, call: &mut Call) {
+        note(Read::Classes);
         let hierarchy = &self.program.hierarchy;
         for class in hierarchy.ids().filter(|&it| hierarchy.role(it) != Role::Jdk) {
             if hierarchy.is_interface(class) {

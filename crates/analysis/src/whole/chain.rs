@@ -14,6 +14,7 @@ use super::lattice::Exceptions;
 use super::nearness::NEVER;
 use super::nodes::Node;
 use super::program::{WholeProgram, load_class};
+use super::reads::{Read, note, unnoted};
 use crate::names::{MethodId as MethodName, Text};
 use crate::summary::MethodSummary;
 
@@ -42,8 +43,12 @@ impl WholeProgram {
     pub(super) fn path(&self, ex: &mut Exceptions, from: Node, set: SetId, open: bool) -> (Vec<Node>, SetId) {
         let start = self.nodes.id(from);
         let n_nodes = self.nodes.len();
-        let distances =
-            self.nearness.distances(open, |it| self.value_of(it), |it| self.inclusions(it), n_nodes);
+        let value_of = |it| unnoted(|| self.value_of(it));
+        let inclusions = |it| unnoted(|| self.inclusions(it));
+        let distances = self.nearness.distances(open, value_of, inclusions, n_nodes);
+        if distances.is_some() {
+            note(Read::Distances);
+        }
         let mut bound = distances.and_then(|it| Some((it, *it.get(start.0 as usize)?)));
         // Most often the shortest way is as short as any to such a place. If not, longer ones are looked at.
         for _ in 0..MAX_BOUNDS {
@@ -197,7 +202,10 @@ impl WholeProgram {
                 let outside = self.program.hierarchy.outside_above(it)?;
                 Some(Why::Initializer(Text(outside.bytes())))
             }
-            Node::Loading => self.loading.as_ref()?.open.and_then(|it| self.why_call(it)),
+            Node::Loading => {
+                note(Read::Loading);
+                self.loading.as_ref()?.open.and_then(|it| self.why_call(it))
+            }
             Node::Glue(it) => {
                 let flows = self.glue_flows(ex, it);
                 self.open_flow(ex, &flows, want)

@@ -19,7 +19,8 @@ use program::members::resolve::{resolve_field, resolve_method};
 use program::members::select::select;
 use program::members::{LinkError, ResolvedField, ResolvedMethod, Selected};
 
-use super::dispatch::{FunctionSiteId, Open, Site, handle_call};
+use super::dispatch::{Open, Site, handle_call};
+use super::ids::FunctionSiteId;
 use super::lattice::{Exceptions, Filter, Value};
 use super::members::{class_initializer, declared, method_id};
 use super::nodes::Node;

@@ -21,6 +21,7 @@ use super::lattice::{Exceptions, Value};
 use super::loading::Resolving;
 use super::nodes::Node;
 use super::program::{WholeProgram, load_class};
+use super::reads::{Read, note};
 use crate::names::MethodId as MethodName;
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
@@ -182,6 +183,7 @@ impl WholeProgram {
             Node::Handler(it, _) => Why::Caught(self.name(it)),
             Node::Glue(_) => Why::Function,
             Node::Loading => {
+                note(Read::Loading);
                 let own = self.loading.as_ref().and_then(|it| it.open).and_then(|it| self.why_call(it));
                 own.unwrap_or_else(|| Why::LetsOut(crate::names::MethodId::of(load_class())))
             }

@@ -92,6 +92,10 @@ impl WholeProgram {
             }
         };
         declared(hierarchy, id).throws.iter().for_each(|&it| used(it, None));
+        // What stands for the code of a ghost is not its code, and nobody asked where its calls go.
+        if self.program.ghost(id).is_some() {
+            return;
+        }
         let MethodSummary::Known(code) = self.program.summary(id) else { return };
         let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
         rows.filter_map(|it| it.class).for_each(|it| used(it, None));

@@ -5,7 +5,7 @@ use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::dispatch::{DispatchId, FunctionSiteId};
+use super::ids::{DispatchId, FunctionSiteId};
 
 /// What a node of the system stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -20,6 +20,7 @@ use super::nearness::Nearness;
 use super::nodes::{Node, Nodes};
 use super::ranks::Ranks;
 use super::reachable::Reachable;
+use super::reads::{Read, Touched, note};
 use crate::names::{MethodId as MethodName, Text};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
@@ -96,6 +97,8 @@ pub struct WholeProgram {
     pub(super) nearness: Nearness,
     /// What changes need besides.
     pub(super) edits: Option<Box<Edits>>,
+    /// What changed since somebody asked.
+    pub(crate) touched: Touched,
 }
 
 impl Program {
@@ -154,6 +157,7 @@ impl WholeProgram {
     }
 
     pub(super) fn value_of(&self, node: NodeId) -> Value {
+        note(Read::Node(node));
         match (&self.kept, &self.solution) {
             (Some(it), _) => it.value(node),
             (None, Some(it)) => it.value(node),
@@ -161,14 +165,14 @@ impl WholeProgram {
         }
     }
 
-    /// How many values are others than when this was last asked; `None` of a program that takes no changes in. For who
-    /// measures.
-    pub fn take_changed(&mut self) -> Option<usize> {
-        self.kept.as_mut().map(|it| it.take_changed().len())
+    /// What updates changed since somebody asked.
+    pub fn take_touched(&mut self) -> Touched {
+        std::mem::take(&mut self.touched)
     }
 
     /// What a node has of itself, and what flows into it.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
+        note(Read::Node(node));
         if let Some((value, edges)) = self.changed.get(&node) {
             return (*value, edges);
         }

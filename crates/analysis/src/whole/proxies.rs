@@ -14,8 +14,9 @@ use flow::universe::SetId;
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
 
-use super::dispatch::{Dispatch, DispatchId, Site};
+use super::dispatch::{Dispatch, Site};
 use super::edits::Made;
+use super::ids::DispatchId;
 use super::lattice::{Exceptions, Filter};
 use super::members::declared;
 use super::program::WholeProgram;

@@ -4,7 +4,8 @@ use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dispatch::{DispatchId, Target};
+use super::dispatch::Target;
+use super::ids::DispatchId;
 use crate::names::Text;
 
 /// Where control can enter a program.

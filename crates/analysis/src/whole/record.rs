@@ -34,6 +34,11 @@ impl ClassRecord {
         ClassRecord { outline, summary, module: module.map(Arc::new), is_ghost }
     }
 
+    /// What others see of its class.
+    pub fn outline(&self) -> &Arc<Outline> {
+        &self.outline
+    }
+
     /// Its class.
     pub fn class(&self) -> ClassName {
         self.outline.class

@@ -22,6 +22,7 @@ use super::program::{Options, Program, WholeProgram, thread_run};
 use super::ranks::Ranks;
 use super::reach::{reachable, virtual_calls};
 use super::reachable::EntryPoint;
+use super::reads::Touched;
 use super::{constructing, system, throwables};
 use crate::summary::CodeSummary;
 
@@ -67,6 +68,7 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         ranks: Ranks::default(),
         nearness: Nearness::default(),
         edits: None,
+        touched: Touched::default(),
     };
     whole.ask_all();
     if entries.is_some() {

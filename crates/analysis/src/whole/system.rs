@@ -10,8 +10,9 @@ use program::members::LinkError;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::dispatch::{DispatchId, FunctionSiteId, Open, Target};
+use super::dispatch::{Open, Target};
 use super::flows::Flow;
+use super::ids::{DispatchId, FunctionSiteId};
 use super::lattice::{Exceptions, Value};
 use super::loading::loaded;
 use super::members::{

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use analysis::solver::Solver;
+use analysis::keeper::Keeper;
 use program::input::{ClassFile, Container, Role};
 use salsa::Setter;
 use vfs::identity::EntryIdentity;
@@ -13,7 +13,7 @@ use vfs::identity::EntryIdentity;
 pub(crate) struct LoggingDatabase {
     storage: salsa::Storage<Self>,
     log: Arc<Mutex<Vec<String>>>,
-    solver: Arc<Solver>,
+    keeper: Arc<Keeper>,
 }
 
 #[salsa::db]
@@ -24,8 +24,8 @@ impl program::db::Db for LoggingDatabase {}
 
 #[salsa::db]
 impl analysis::db::Db for LoggingDatabase {
-    fn solver(&self) -> &Solver {
-        &self.solver
+    fn keeper(&self) -> &Keeper {
+        &self.keeper
     }
 }
 
@@ -42,7 +42,7 @@ impl LoggingDatabase {
         LoggingDatabase {
             storage: salsa::Storage::new(Some(Box::new(on_event))),
             log,
-            solver: Arc::default(),
+            keeper: Arc::default(),
         }
     }
 

@@ -46,7 +46,8 @@ pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodId, WayTo)], style: Style) 
     out.extend(text.as_bytes());
 }
 
-fn reason(why: EntryReason) -> String {
+/// Why something is an entry point.
+pub(crate) fn reason(why: EntryReason) -> String {
     match why {
         EntryReason::Main(class) => format!("the launcher runs it when it is given {}", dotted(class)),
         EntryReason::MainObject(class) => {

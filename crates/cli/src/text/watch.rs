@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::report::count;
 use crate::text::calls::what;
+use crate::text::entries::reason;
 use crate::text::style::{Ink, Style};
 use crate::text::throws::{open_set, parts};
 use crate::text::why::{dotted, steps, why};
@@ -26,8 +27,8 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
                 let _ = writeln!(out, "{}", style.text(Ink::Bold, &Human(method).to_string()));
             }
         }
-        // Of a method that is new or gone as a whole its edges say nothing to people.
-        if matches!(it.fact, Fact::Edge { .. }) && whole.contains(&it.method) {
+        // Of a method that is new or gone as a whole its edges and instructions say nothing to people.
+        if matches!(it.fact, Fact::Edge { .. } | Fact::Instruction(_)) && whole.contains(&it.method) {
             continue;
         }
         let (sign, ink) = if it.added { ("+", Ink::Blue) } else { ("-", Ink::Red) };
@@ -44,6 +45,8 @@ fn fact(it: &Fact, added: bool) -> String {
     match it {
         Fact::Method if added => "is there now".to_owned(),
         Fact::Method => "is gone".to_owned(),
+        Fact::Instruction(text) => text.clone(),
+        Fact::Entry(why) => format!("is an entry point: {}", reason(*why)),
         Fact::Call { kind, declared, to } => {
             let call = Call {
                 instr: None,

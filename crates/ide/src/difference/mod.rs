@@ -21,6 +21,8 @@ use rustc_hash::FxHashMap;
 
 use align::Alignment;
 
+use crate::entries::{Entry, EntryReason};
+
 /// What an answer says of one method.
 #[derive(Clone, Debug)]
 pub struct MethodState {
@@ -40,7 +42,9 @@ pub enum MethodAnswer {
     /// What it lets out.
     Throws(Throws),
     /// Its graph.
-    Graph(Graph),
+    Graph(Arc<Graph>),
+    /// Its code itself.
+    Body,
 }
 
 /// A fact that came or went.
@@ -94,6 +98,10 @@ pub enum Fact {
     },
     /// The method is there.
     Method,
+    /// The method has this instruction, in stackless form.
+    Instruction(String),
+    /// The program starts with the method, for this reason.
+    Entry(EntryReason),
     /// The class is named and not there.
     Missing {
         /// The class.
@@ -187,6 +195,21 @@ pub fn difference(old: &[MethodState], new: &[MethodState]) -> Vec<Changed> {
     acc
 }
 
+/// What changed between two lists of entry points: what no longer is one, then what is new, in their orders.
+pub fn entry_difference(old: &[Entry], new: &[Entry]) -> Vec<Changed> {
+    let facts = |list: &[Entry], added| -> Vec<(Key, Changed)> {
+        let changed = |it: &Entry| {
+            let (method, fact) = (Some(it.method), Fact::Entry(it.why));
+            let key = Key::Entry(it.method, it.why);
+            (key, Changed { added, method, pc: None, line: None, fact })
+        };
+        list.iter().map(changed).collect()
+    };
+    let mut acc = Vec::new();
+    compare(facts(old, false), facts(new, true), &mut acc);
+    acc
+}
+
 /// What changed between two lists of missing classes: what no longer is, then what is new, by their names.
 pub fn missing_difference(old: &[Missing], new: &[Missing]) -> Vec<Changed> {
     let mut acc = Vec::new();
@@ -213,6 +236,7 @@ fn between(old: &MethodState, new: &MethodState, acc: &mut Vec<Changed>) {
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Plain(Fact),
+    Entry(MethodId, EntryReason),
     Edge { from: (Numbered, EndKind), to: (Numbered, EndKind), kind: EdgeKind, labels: Vec<Option<MethodId>> },
 }
 
@@ -272,6 +296,12 @@ fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec
             }
         }
         MethodAnswer::Graph(graph) => edges(state, graph, alignment, &mut add),
+        MethodAnswer::Body => {
+            for (instr, _) in state.code.iter().flat_map(|it| it.0.body.instrs.iter()) {
+                let Some((code, _)) = &state.code else { continue };
+                add(Some(instr), Fact::Instruction(print::instr(&code.body, instr)), None);
+            }
+        }
     }
     acc
 }

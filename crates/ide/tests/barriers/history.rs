@@ -22,7 +22,7 @@ fn archives(seed: u64) -> Vec<Archive> {
 /// Changes one thing: a bit of a class, most often, or which classes are where.
 fn edit(shop: &mut Shop, rng: &mut Rng, gone: &mut Classes, originals: &Classes) {
     // Nothing is taken in in the other worlds: they do not stay.
-    shop.settings.world = WorldKind::Open;
+    shop.settings.options.world = WorldKind::Open;
     let at = rng.range(0, 1) as usize;
     let archive = &mut shop.archives[at];
     let n_classes = archive.classes.len() as i32;
@@ -40,7 +40,7 @@ fn edit(shop: &mut Shop, rng: &mut Rng, gone: &mut Classes, originals: &Classes)
             shop.archives[1 - at].put_bytes(&name, bytes);
         }
         3 => shop.archives.swap(0, 1),
-        4 => shop.settings.world = rng.one([WorldKind::Declared, WorldKind::Closed]),
+        4 => shop.settings.options.world = rng.one([WorldKind::Declared, WorldKind::Closed]),
         // One bit of what it was at first, as code in which more is odd is read no more.
         _ if n_classes > 0 => {
             let (name, bytes) = &mut archive.classes[class];
@@ -67,7 +67,7 @@ fn answers_do_not_depend_on_history() {
             // Compares with a new host.
             shop.ran();
         }
-        taken_in += shop.host.solver_counts().taken_in;
+        taken_in += shop.host.counts().updated;
     }
     assert!(taken_in > 100, "{taken_in}");
 }

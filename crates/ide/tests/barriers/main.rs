@@ -105,8 +105,10 @@ fn b(code: &str) -> String {
     format!(".class public final p/B\n.version 52.0\n.method public static b()V\n {code}\n.end")
 }
 
-fn counts(made: u64, taken_in: u64) -> Counts {
-    Counts { made, taken_in }
+/// How often the program was rebuilt, and how often what changed was taken in.
+fn of(shop: &Shop) -> (u64, u64) {
+    let Counts { rebuilt, updated, .. } = shop.host.counts();
+    (rebuilt, updated)
 }
 
 #[test]
@@ -122,8 +124,8 @@ fn editing_a_body_stops_at_the_summary() {
     // A loop, which nobody else can see.
     let code = "iconst_2\n istore_0\nL: iinc 0 -1\n iload_0\n ifgt L\n return";
     shop.archive("app").put(&b(code));
-    assert_eq!(shop.ran(), "facts(B) outline(B) positions(B) summary(B)");
-    assert_eq!(shop.host.solver_counts(), counts(1, 0));
+    assert_eq!(shop.ran(), "calls(B) facts(B) graphs(B) outline(B) parsed(B) positions(B) summary(B)");
+    assert_eq!(of(&shop), (1, 0));
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn a_tier_that_did_not_change_is_one_look() {
 fn moving_lines_changes_positions_alone() {
     let mut shop = shop();
     shop.archive("app").put(&b(".line 4\n iconst_1\n pop\n return"));
-    assert_eq!(shop.ran(), "facts(B) outline(B) positions(B)");
+    assert_eq!(shop.ran(), "facts(B) outline(B) parsed(B) positions(B)");
 }
 
 #[test]
@@ -151,14 +153,28 @@ fn a_new_throw_is_taken_in() {
     let mut shop = shop();
     assert_eq!(shop.known("app", "A"), [""; 0]);
     shop.archive("app").put(&b(THROWS));
-    // What each class lets out is looked up again, as the solution is one value; where it is equal that ends there.
+    // Asked again is the class, and what calls it.
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(B) outline(B) positions(B) propagated summary(B) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "calls(B) container_records(app) facts(B) graphs(A) graphs(B) outline(B) parsed(B) positions(B) \
+         propagated summary(B) throws(A) throws(B)"
     );
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
+}
+
+#[test]
+fn an_edit_asks_again_only_where_it_is_seen() {
+    let mut shop = shop();
+    shop.archive("app").put(&b(THROWS));
+    let ran = shop.ran();
+    // The solution is one value: of each class it is looked up since when its answers hold.
+    let of_all = |query: &str| ["A", "B", "D", "J", "K", "S"].map(|it| format!("{query}({it})")).join(" ");
+    let all = ["calls_since", "graphs_since", "throws_since"].map(of_all).join(" ");
+    assert_eq!(shop.looked_up(), all);
+    // `A` calls `B`; where that call goes is what it was.
+    let asked: Vec<&str> = ran.split(' ').filter(|it| !it.contains("(B)")).collect();
+    assert_eq!(asked, ["container_records(app)", "graphs(A)", "propagated", "throws(A)"]);
 }
 
 #[test]
@@ -170,7 +186,7 @@ fn making_ready_changes_nothing() {
     shop.ran();
     shop.host.keep_current();
     assert_eq!(shop.ran(), "");
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
 }
 
@@ -178,14 +194,13 @@ fn making_ready_changes_nothing() {
 fn a_private_method() {
     let mut shop = shop();
     shop.archive("app").put(&format!("{}\n.method private static x()V\n return\n.end", b("return")));
-    // Nobody outside can see it, but it has a place in the solution: that is another value, in which each class finds what it
-    // had.
+    // Nobody outside can see it, but what calls the class is looked at: the call may mean something else.
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(B) outline(B) positions(B) propagated summary(B) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "calls(A) calls(B) container_records(app) facts(B) graphs(A) graphs(B) outline(B) parsed(B) \
+         positions(B) propagated summary(B) throws(A) throws(B)"
     );
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(of(&shop), (1, 1));
 }
 
 #[test]
@@ -213,11 +228,11 @@ fn a_method_reference_in_a_body() {
     // No outline is another one, yet what `K` calls goes to one more receiver.
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(D) outline(D) positions(D) propagated summary(D) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "calls(D) calls(K) container_records(app) facts(D) graphs(D) graphs(K) outline(D) parsed(D) \
+         positions(D) propagated summary(D) throws(D) throws(K)"
     );
     assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
-    assert_eq!(shop.host.solver_counts(), counts(1, 2));
+    assert_eq!(of(&shop), (1, 2));
 }
 
 #[test]
@@ -228,11 +243,11 @@ fn an_override() {
     );
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(S) outline(S) positions(S) propagated summary(S) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "calls(K) calls(S) container_records(app) facts(S) graphs(K) graphs(S) outline(S) parsed(S) \
+         positions(S) propagated summary(S) throws(K) throws(S)"
     );
     assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(of(&shop), (1, 1));
 }
 
 #[test]
@@ -254,11 +269,13 @@ fn an_exception_class() {
     // The facts of `A` hold names: what these are is asked of the solution alone.
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(E) outline(E) positions(E) propagated summary(E) \
-         throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) throws(S)"
+        "calls(A) calls(B) calls(D) calls(E) calls(J) calls(K) calls(S) container_records(app) facts(E) \
+         graphs(A) graphs(B) graphs(D) graphs(E) graphs(J) graphs(K) graphs(S) outline(E) parsed(E) \
+         positions(E) propagated summary(E) throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) \
+         throws(S)"
     );
     // A type has a place in the sets, first as a name, then as a class: both times it is taken in.
-    assert_eq!(shop.host.solver_counts(), counts(1, 2));
+    assert_eq!(of(&shop), (1, 2));
 }
 
 #[test]
@@ -268,8 +285,8 @@ fn adding_replacing_and_removing_a_class() {
     shop.archive("app").put(&x("return"));
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(X) outline(X) positions(X) propagated summary(X) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S) throws(X)"
+        "calls(X) container_records(app) facts(X) graphs(X) outline(X) parsed(X) positions(X) propagated \
+         summary(X) throws(X)"
     );
     // Another class in the same file.
     let y = x("return").replace("p/X", "p/Y");
@@ -277,16 +294,13 @@ fn adding_replacing_and_removing_a_class() {
     shop.archive("app").put_bytes("X", bytes);
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(X) outline(X) positions(X) propagated summary(X) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S) throws(X)"
+        "calls(X) container_records(app) facts(X) graphs(X) outline(X) parsed(X) positions(X) propagated \
+         summary(X) throws(X)"
     );
     shop.archive("app").remove("X");
     // Its memos are not looked at.
-    assert_eq!(
-        shop.ran(),
-        "container_records(app) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
-    );
-    assert_eq!(shop.host.solver_counts(), counts(1, 3));
+    assert_eq!(shop.ran(), "container_records(app) propagated");
+    assert_eq!(of(&shop), (1, 3));
 }
 
 #[test]
@@ -297,10 +311,7 @@ fn a_slot_is_used_again() {
     shop.ran();
     // A file with the content of the one that is gone: only a slot that still has its memos runs nothing for it.
     shop.archive("app").put_bytes("T", bytes);
-    assert_eq!(
-        shop.ran(),
-        "container_records(app) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(T)"
-    );
+    assert_eq!(shop.ran(), "calls(T) container_records(app) graphs(T) propagated throws(T)");
     // Two go, two others come; one of them has known content, whichever comes first.
     let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "D").unwrap().1.clone();
     shop.archive("app").remove("T");
@@ -310,10 +321,10 @@ fn a_slot_is_used_again() {
     shop.archive("app").put(".class public p/U\n.super p/J");
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(U) outline(U) positions(U) propagated summary(U) \
-         throws(A) throws(B) throws(E) throws(J) throws(K) throws(U)"
+        "calls(E) calls(U) container_records(app) facts(U) graphs(E) graphs(U) outline(U) parsed(U) \
+         positions(U) propagated summary(U) throws(E) throws(U)"
     );
-    assert_eq!(shop.host.solver_counts(), counts(1, 4));
+    assert_eq!(of(&shop), (1, 4));
 }
 
 #[test]
@@ -323,8 +334,11 @@ fn a_shadowed_class() {
     shop.ran();
     shop.archive("lib").put(&b("return"));
     // The one that stands before it hides what its code does: the solution stays the same value.
-    assert_eq!(shop.ran(), "container_records(lib) facts(lib!B) outline(lib!B) propagated summary(lib!B)");
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(
+        shop.ran(),
+        "container_records(lib) facts(lib!B) outline(lib!B) parsed(lib!B) propagated summary(lib!B)"
+    );
+    assert_eq!(of(&shop), (1, 1));
     // What it has of the other is the name.
     assert_eq!(shop.known("app", "B"), ["NullPointerException"]);
     assert_eq!(shop.known("lib", "B"), [""; 0]);
@@ -332,12 +346,14 @@ fn a_shadowed_class() {
     shop.archive("lib").name = "other";
     assert_eq!(
         shop.ran(),
-        "container_records(other) facts(other!B) facts(other!Job) facts(other!L) outline(other!B) outline(other!Job) \
-         outline(other!L) propagated summary(other!B) summary(other!Job) summary(other!L) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(other) facts(other!B) \
+         facts(other!Job) facts(other!L) graphs(A) graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) \
+         outline(other!B) outline(other!Job) outline(other!L) parsed(other!B) parsed(other!Job) \
+         parsed(other!L) propagated summary(other!B) summary(other!Job) summary(other!L) throws(A) \
+         throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("other", "B"), [""; 0]);
-    assert_eq!(shop.host.solver_counts(), counts(1, 2));
+    assert_eq!(of(&shop), (1, 2));
 }
 
 #[test]
@@ -348,11 +364,12 @@ fn uncovering_a_shadowed_class() {
     // That of the library has been read already.
     assert_eq!(
         shop.ran(),
-        "container_records(app) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
+        "calls(A) calls(D) calls(J) calls(K) calls(S) container_records(app) graphs(A) graphs(D) \
+         graphs(J) graphs(K) graphs(S) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("lib", "B"), ["ArithmeticException"]);
     assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(of(&shop), (1, 1));
 }
 
 #[test]
@@ -368,7 +385,8 @@ fn a_class_that_is_twice_the_same() {
     // The program is the same, but another file says what its class is.
     assert_eq!(
         shop.ran(),
-        "container_records(lib) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
+        "calls(A) calls(D) calls(J) calls(K) calls(S) container_records(lib) graphs(A) graphs(D) \
+         graphs(J) graphs(K) graphs(S) propagated throws(A) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("other", "B"), ["NullPointerException"]);
 }
@@ -382,8 +400,9 @@ fn a_class_that_becomes_a_ghost() {
     // Its code is as it was; but it stands back behind that of the library, wherever that is.
     assert_eq!(
         shop.ran(),
-        "container_records(app) facts(B) outline(B) positions(B) propagated \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(app) graphs(A) \
+         graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) outline(B) parsed(B) propagated throws(A) \
+         throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
     assert_eq!(shop.known("app", "B"), [""; 0]);
@@ -398,17 +417,25 @@ fn swapping_a_jar() {
         .put(".class public final lib/L\n.method public static l()V\n aconst_null\n athrow\n.end");
     assert_eq!(
         shop.ran(),
-        "container_records(lib) facts(lib!L) outline(lib!L) propagated summary(lib!L) \
-         throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "container_records(lib) facts(lib!L) graphs(D) outline(lib!L) parsed(lib!L) propagated \
+         summary(lib!L) throws(D)"
     );
-    assert_eq!(shop.host.solver_counts(), counts(1, 1));
+    assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
     // Away and back: nothing of it is read again, as each class comes to the slot that it had.
     let lib = shop.archives.remove(1);
-    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    assert_eq!(
+        shop.ran(),
+        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) graphs(A) graphs(B) graphs(D) graphs(J) \
+         graphs(K) graphs(S) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
     shop.archives.insert(1, lib);
-    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
-    assert_eq!(shop.host.solver_counts(), counts(1, 3));
+    assert_eq!(
+        shop.ran(),
+        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) graphs(A) graphs(B) graphs(D) graphs(J) \
+         graphs(K) graphs(S) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(of(&shop), (1, 3));
 }
 
 #[test]
@@ -420,24 +447,33 @@ fn switching_the_jdk() {
     // The whole of it is read, and nothing else.
     assert_eq!(
         shop.ran(),
-        "container_records(newer) facts(newer!Object) facts(newer!S) outline(newer!Object) outline(newer!S) propagated \
-         summary(newer!Object) summary(newer!S) throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        "container_records(newer) facts(newer!Object) facts(newer!S) graphs(D) outline(newer!Object) \
+         outline(newer!S) parsed(newer!Object) parsed(newer!S) propagated summary(newer!Object) \
+         summary(newer!S) throws(D)"
     );
     assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
     *shop.archive("newer") = old;
-    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+    assert_eq!(shop.ran(), "graphs(D) propagated throws(D)");
     assert_eq!(shop.known("app", "D"), [""; 0]);
-    assert_eq!(shop.host.solver_counts(), counts(1, 2));
+    assert_eq!(of(&shop), (1, 2));
 }
 
 #[test]
 fn settings_and_roles() {
     let mut shop = shop();
     for world in [WorldKind::Closed, WorldKind::Declared, WorldKind::Open] {
-        shop.settings.world = world;
-        assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
+        shop.settings.options.world = world;
+        assert_eq!(
+            shop.ran(),
+            "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) graphs(A) graphs(B) graphs(D) graphs(J) \
+         graphs(K) graphs(S) propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)"
+        );
     }
     shop.archive("lib").role = Role::App;
-    assert_eq!(shop.ran(), "propagated throws(A) throws(B) throws(D) throws(J) throws(K) throws(S)");
-    assert_eq!(shop.host.solver_counts(), counts(4, 1));
+    assert_eq!(
+        shop.ran(),
+        "calls(D) calls(J) calls(K) calls(S) graphs(D) graphs(J) graphs(K) graphs(S) propagated \
+         throws(D) throws(J) throws(K) throws(S)"
+    );
+    assert_eq!(of(&shop), (4, 1));
 }

@@ -1,10 +1,14 @@
 //! A program of three containers that is edited, asked as a whole after each edit, and compared with one that a new host
 //! makes of the same files.
 
+use std::sync::Arc;
+
 use ide::answer::ClassAnswer;
-use ide::host::{Analysis, AnalysisHost, Change, ContainerId, ContainerListing, Logged, Subject};
+use ide::host::{
+    Analysis, AnalysisHost, Calls, Change, ContainerId, ContainerListing, Listing, Logged, Subject,
+};
 use ide::log::QueryStep;
-use ide::{Part, Role, Settings, Throws, WorldKind};
+use ide::{Graph, Part, Role, Settings, Throws, WorldKind};
 use test_utils::asm::assemble;
 use vfs::change::Vfs;
 use vfs::file::FileId;
@@ -29,7 +33,13 @@ pub(crate) struct Shop {
 }
 
 /// All that is said of a class.
-type Answer = (Option<ClassAnswer>, Option<Vec<Throws>>);
+#[derive(PartialEq)]
+struct Answer {
+    class: Option<ClassAnswer>,
+    throws: Option<Arc<[Throws]>>,
+    calls: Option<Arc<[Calls]>>,
+    graphs: Option<Arc<[Arc<Graph>]>>,
+}
 
 impl Archive {
     /// The classes of a text.
@@ -63,7 +73,7 @@ impl Archive {
 
 impl Shop {
     pub(crate) fn new(archives: Vec<Archive>) -> Shop {
-        let settings = Settings { world: WorldKind::Open, release: 17 };
+        let settings = Settings::new(WorldKind::Open, 17);
         let host = AnalysisHost::with_log();
         let (files, log) = (Vec::new(), Vec::new());
         Shop { archives, settings, host, vfs: Vfs::default(), files, log }
@@ -73,7 +83,8 @@ impl Shop {
         self.archives.iter_mut().find(|it| it.name == name).unwrap()
     }
 
-    /// Tells the host what there is now and asks about the classes of the application. Gives the queries that ran, sorted.
+    /// Tells the host what there is now and asks all about the classes of the application. Gives the queries that ran, sorted,
+    /// without those that only look up since when an answer holds ([`Shop::looked_up`]).
     /// Then asks about all classes, and compares with what a new host says.
     pub(crate) fn ran(&mut self) -> String {
         let change = self.change();
@@ -85,13 +96,21 @@ impl Shop {
         let mut fresh = AnalysisHost::new();
         fresh.apply_change(change);
         let expected = self.answers(&fresh.analysis(), false);
-        for (((_, name), (class, throws)), (fresh_class, fresh_throws)) in
-            self.files.iter().zip(answers).zip(expected)
-        {
-            assert!(class == fresh_class, "{name}: the class itself");
-            assert_eq!(throws, fresh_throws, "{name}: a new host says the second");
+        for (((_, name), now), fresh) in self.files.iter().zip(answers).zip(expected) {
+            assert!(now.class == fresh.class, "{name}: the class itself");
+            assert_eq!(now.throws, fresh.throws, "{name}: a new host says the second");
+            assert_eq!(now.calls, fresh.calls, "{name}: a new host says the second");
+            assert_eq!(now.graphs, fresh.graphs, "{name}: a new host says the second");
         }
-        self.told(QueryStep::Ran)
+        let (now, fresh) = (self.host.analysis(), fresh.analysis());
+        assert_eq!(now.missing(), fresh.missing(), "a new host says the second");
+        self.host.logged();
+        self.told(QueryStep::Ran, |it| !it.ends_with("_since"))
+    }
+
+    /// The questions since when an answer holds that the last change asked again: each a look into a table.
+    pub(crate) fn looked_up(&self) -> String {
+        self.told(QueryStep::Ran, |it| it.ends_with("_since"))
     }
 
     /// Asks about all classes in another thread, until it is done or a change comes.
@@ -109,7 +128,7 @@ impl Shop {
 
     /// The queries that were looked at by the last change, and did not run.
     pub(crate) fn checked(&self) -> String {
-        self.told(QueryStep::Checked)
+        self.told(QueryStep::Checked, |_| true)
     }
 
     /// What the first method of a class is known to let out.
@@ -140,7 +159,8 @@ impl Shop {
                 ));
                 classes.push(file);
             }
-            listings.push(ContainerListing { id: id(archive.name), role: archive.role, classes });
+            let listing = ContainerListing { id: id(archive.name), role: archive.role, classes };
+            listings.push(Listing::Classes(listing));
         }
         change.containers = Some(listings);
         change
@@ -148,15 +168,18 @@ impl Shop {
 
     fn answers(&self, analysis: &Analysis, app: bool) -> Vec<Answer> {
         let asked = self.files.iter().filter(|it| !app || !it.1.contains('!'));
-        let of = |it: &(FileId, String)| {
-            (analysis.class(it.0).unwrap().and_then(Result::ok), analysis.throws(it.0).unwrap())
+        let of = |it: &(FileId, String)| Answer {
+            class: analysis.class(it.0).unwrap().and_then(Result::ok),
+            throws: analysis.throws(it.0).unwrap(),
+            calls: analysis.calls(it.0).unwrap(),
+            graphs: analysis.graphs(it.0).unwrap(),
         };
         asked.map(of).collect()
     }
 
-    fn told(&self, step: QueryStep) -> String {
-        let mut lines: Vec<String> =
-            self.log.iter().filter(|it| it.step == step).map(|it| self.text(it)).collect();
+    fn told(&self, step: QueryStep, wanted: impl Fn(&str) -> bool) -> String {
+        let steps = self.log.iter().filter(|it| it.step == step && wanted(&it.query));
+        let mut lines: Vec<String> = steps.map(|it| self.text(it)).collect();
         lines.sort();
         lines.join(" ")
     }

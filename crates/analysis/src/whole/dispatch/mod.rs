@@ -11,7 +11,9 @@ mod kept;
 
 use self::kept::Kept;
 pub(super) use self::kept::{Edit, Functions};
+use super::ids::{DispatchId, FunctionSiteId};
 use super::members::{declared, find_method, is_closed_to_overriding, method_id};
+use super::reads::{Read, note};
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
@@ -27,14 +29,6 @@ use program::members::{LinkError, ResolvedMethod, Selected};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::Text;
-
-/// A virtual call by the names at its call site: a number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct DispatchId(pub u32);
-
-/// An object of a class that exists at run time only, made by a `LambdaMetafactory` site: a number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FunctionSiteId(pub u32);
 
 /// A `LambdaMetafactory` site.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -772,6 +766,7 @@ impl Dispatches {
 
     /// One of them.
     pub fn get(&self, id: DispatchId) -> &Dispatch {
+        note(Read::Dispatch(id));
         &self.all[id.0 as usize]
     }
 }

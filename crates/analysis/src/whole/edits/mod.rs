@@ -12,7 +12,7 @@ use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::mentions::Mentions;
-use super::dispatch::FunctionSiteId;
+use super::ids::FunctionSiteId;
 use crate::summary::ClassSummary;
 
 /// When more classes change at once, all is made anew. Of nearly so many, one library, it took three to five times as long.

@@ -7,6 +7,7 @@
 
 pub mod entries;
 mod outside;
+pub mod request;
 mod search;
 mod upcalls;
 

@@ -6,7 +6,7 @@ use program::hierarchy::ClassId;
 use rustc_hash::FxHashSet;
 
 use super::search::{Event, Search};
-use crate::whole::dispatch::FunctionSiteId;
+use crate::whole::ids::FunctionSiteId;
 use crate::whole::members::{declared, method_id};
 use crate::whole::reachable::From;
 

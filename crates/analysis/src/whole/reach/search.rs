@@ -15,7 +15,8 @@ use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::summary::{CodeSummary, MethodSummary};
-use crate::whole::dispatch::{DispatchId, FunctionSiteId, Offer, Receiver, Site, Target, handle_call};
+use crate::whole::dispatch::{Offer, Receiver, Site, Target, handle_call};
+use crate::whole::ids::{DispatchId, FunctionSiteId};
 use crate::whole::members::{
     class_initializer, declared, find_method, initialized_interfaces, initialized_superclass, method_id,
 };

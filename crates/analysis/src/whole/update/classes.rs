@@ -17,13 +17,15 @@ use program::input::Role;
 use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
-use super::super::dispatch::{Edit, FunctionSiteId};
+use super::super::dispatch::Edit;
 use super::super::edits::mentions::Named;
 use super::super::edits::{ClassChange, Edits};
+use super::super::ids::FunctionSiteId;
 use super::super::members::method_id;
 use super::super::nodes::Node;
 use super::super::program::WholeProgram;
 use super::super::proxies::{handler_invoke, makers};
+use super::super::reads::Read;
 use super::super::record::refused;
 use super::{Stale, present};
 use crate::summary::{ClassSummary, MethodSummary};
@@ -74,6 +76,10 @@ impl WholeProgram {
             receivers.extend(present.flat_map(|&it| hierarchy.supers(it)));
         }
         let open: Vec<ClassName> = edited.open_otherwise.into_iter().map(|it| new.name(it)).collect();
+        // Which absent class lets others extend one is said wherever that one opens a call.
+        self.touched.all |= !open.is_empty();
+        self.touched.reads.insert(Read::Classes);
+        self.touched.classes.extend(&names);
         stale.types.extend(&open);
 
         self.remove_code(&gone, edits, stale);
@@ -157,6 +163,7 @@ impl WholeProgram {
         callers.retain(|&it| !hierarchy.is_vacant(it));
         callers.sort_unstable();
         callers.dedup();
+        self.touched.classes.extend(callers.iter().map(|&it| hierarchy.name(it)));
         let codes = |class: ClassId| {
             let methods = (0..hierarchy.outline(class).methods.len()).map(move |it| method_id(class, it));
             methods.map(|it| (it, program.summary(it)))

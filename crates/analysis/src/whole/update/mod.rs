@@ -23,15 +23,17 @@ use program::members::MethodId;
 use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
-use super::dispatch::{DispatchId, FunctionSite, FunctionSiteId, Functions};
+use super::dispatch::{FunctionSite, Functions};
 use super::edits::mentions::Named;
 use super::edits::{ClassChange, Edits, Made};
+use super::ids::{DispatchId, FunctionSiteId};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nearness::Nearness;
 use super::nodes::Node;
 use super::program::WholeProgram;
 use super::proxies::makers;
+use super::reads::Read;
 use super::throwables::{Follow, Followed, follow};
 use super::{constructing, system};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
@@ -73,6 +75,8 @@ impl WholeProgram {
         }
         // Nobody cancels.
         let _ = kept.solve(&mut self.exceptions, &mut || false);
+        // Those of before are the ones that it has now.
+        kept.take_changed();
         self.kept = Some(kept);
     }
 
@@ -148,6 +152,7 @@ impl WholeProgram {
             self.functions = functions;
         }
         let touched = self.dispatches.settle();
+        self.touched.reads.extend(touched.iter().copied().map(Read::Dispatch));
         if self.options.world != WorldKind::Open {
             if self.made_now(edits) != edits.made {
                 return false;
@@ -194,6 +199,8 @@ impl WholeProgram {
             Followed::Others(it) => it,
             Followed::Refused => return false,
         };
+        // What sets are made of by name may be otherwise, though they are the same sets.
+        self.touched.all = true;
         let Some(functions) = self.exceptions.functions_changed() else { return false };
         stale.functions = functions;
         let mut naming: Vec<ClassId> = moved.iter().flat_map(|it| mentions.throwing(*it)).copied().collect();
@@ -258,6 +265,7 @@ impl WholeProgram {
     fn change_code(&mut self, class: ClassId, now: &Arc<ClassSummary>, stale: &mut Stale, edits: &mut Edits) {
         let before = Arc::clone(&self.program.summaries[class.index()]);
         Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::clone(now);
+        self.touched.classes.insert(self.program.hierarchy.name(class));
         for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
             let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
             if before == now {
@@ -284,6 +292,7 @@ impl WholeProgram {
 
     /// Makes a method's nodes stale, and those that its code is the first to ask for.
     fn look_again(&mut self, id: MethodId, code: &CodeSummary, stale: &mut Stale, edits: &mut Edits) {
+        self.touched.classes.insert(self.program.hierarchy.name(id.class));
         if self.kept.is_none() {
             return;
         }
@@ -314,6 +323,12 @@ impl WholeProgram {
         let nothing = Exceptions::new(Universe::new(&[]));
         let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
         let mut nodes: Vec<Node> = stale.nodes.into_iter().collect();
+        let function = |it: &Node| match *it {
+            Node::Glue(it) => Some(Read::Function(it)),
+            Node::Method(_) | Node::Initializer(_) | Node::Dispatch(_) | Node::Handler(..) => None,
+            Node::Constructing(..) | Node::Loading => None,
+        };
+        self.touched.reads.extend(nodes.iter().chain(&stale.gone).filter_map(function));
         nodes.iter().for_each(|it| _ = self.nodes.add(*it));
         nodes.sort_by_cached_key(|it| self.nodes.id(*it).0);
         while kept.n_nodes() < self.nodes.len() {
@@ -321,15 +336,21 @@ impl WholeProgram {
         }
         kept.functions_changed(stale.functions);
         for node in stale.gone.iter().filter_map(|it| self.nodes.find(*it)) {
+            self.touched.reads.insert(Read::Node(node));
             kept.update(node, Value::NOTHING, []);
             self.changed.insert(node, (Value::NOTHING, Vec::new()));
         }
         for (node, inclusions) in system::inclusions(self, &mut exceptions, &stale.methods, &nodes) {
+            self.touched.reads.insert(Read::Node(node));
             kept.update(node, inclusions.0, inclusions.1.iter().copied());
             self.changed.insert(node, inclusions);
         }
         // Nobody cancels.
         let _ = kept.solve(&mut exceptions, &mut || false);
+        let changed = kept.take_changed();
+        self.touched.values += changed.len();
+        self.touched.reads.extend(changed.into_iter().map(Read::Node));
+        self.touched.reads.insert(Read::Distances);
         self.exceptions = exceptions;
         self.kept = Some(kept);
     }

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use analysis::names::{Human, MethodId};
+use crate::names::{Human, MethodId};
 
 /// A pattern, ready to be matched.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -243,7 +243,7 @@ impl std::error::Error for NoMatch {}
 
 #[cfg(test)]
 mod tests {
-    use analysis::names::Text;
+    use crate::names::Text;
 
     use super::*;
 

@@ -1,0 +1,322 @@
+//! What is said of each class, and of the program as a whole, by the solved program: queries.
+//!
+//! Each asks first since when its answer holds. Only if that changed does it look at the program beside the database, which
+//! that question brought up to date ([`crate::keeper`]).
+
+use std::sync::Arc;
+
+use classfile::names::ClassName;
+use program::input::{ClassFile, Role};
+use program::outline::outline;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::db::Db;
+use crate::facts::{Code, facts};
+use crate::input::{Part, Profile, World};
+use crate::keeper::{Answers, Work};
+use crate::names::MethodId;
+use crate::paper::answers::Paper;
+use crate::paper::environment::{Record, api_record_of, record_of, record_of_bytes};
+use crate::propagated::{container_records, key, propagated, summary};
+use crate::stamps::Kind;
+use crate::whole::answers::{Call, Throws};
+use crate::whole::graph::Graph;
+use crate::whole::members::method_id;
+use crate::whole::missing::Missing;
+use crate::whole::program::WholeProgram;
+use crate::whole::reachable::{EntryPoint, WhyEntry};
+
+/// Where calls of a method go.
+pub type Calls = Arc<[Call]>;
+
+/// The settings of the world; none if there is no world.
+fn profile(db: &dyn Db) -> Option<(World, Profile)> {
+    let Some(world) = World::try_get(db) else {
+        // Salsa does not see that a world comes.
+        db.report_untracked_read();
+        return None;
+    };
+    Some((world, world.settings(db).profile))
+}
+
+/// Since when what is said of a class holds; `None` of one that is outside or in a database without a world.
+fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
+    let (world, _) = profile(db)?;
+    let name = outline(db, class).as_ref().ok()?.class;
+    // One that can be read in part is outside.
+    summary(db, class).as_ref()?;
+    let propagated = propagated(db, world);
+    let answers = propagated.read();
+    answers.defined(key(class), name)?;
+    Some(answers.stamp_of(name, kind))
+}
+
+/// Since which generation of the program what is said of what a class lets out holds.
+///
+/// The world is no parameter: there is one, and a second parameter would be an interned pair for each class.
+///
+/// **Reads:** `propagated`, `outline`, `summary`.
+/// **Stays when:** nothing changed that the last answer was read from ([`crate::whole::reads`]).
+/// **Cost:** a look into a table; kept for ever.
+/// **Approximates:** what an answer was read from may change in what it does not say.
+/// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
+#[salsa::tracked]
+pub fn throws_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
+    since(db, class, Kind::Throws)
+}
+
+/// Since which generation of the program what is said of the calls of a class holds.
+///
+/// **Reads:** `propagated`, `outline`, `summary`.
+/// **Stays when:** nothing changed that the last answer was read from.
+/// **Cost:** a look into a table; kept for ever.
+/// **Approximates:** as `throws_since`.
+/// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
+#[salsa::tracked]
+pub fn calls_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
+    since(db, class, Kind::Calls)
+}
+
+/// Since which generation of the program what is said of the graphs of a class holds.
+///
+/// **Reads:** `propagated`, `outline`, `summary`.
+/// **Stays when:** nothing changed that the last answer was read from.
+/// **Cost:** a look into a table; kept for ever.
+/// **Approximates:** as `throws_since`.
+/// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
+#[salsa::tracked]
+pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
+    since(db, class, Kind::Graphs)
+}
+
+/// Asks the program about each method of a class that it defines.
+fn each_method<T>(
+    answers: &Answers,
+    class: ClassFile,
+    name: ClassName,
+    kind: Kind,
+    mut ask: impl FnMut(&WholeProgram, &mut Work, program::members::MethodId) -> T,
+) -> Arc<[T]> {
+    let Some(id) = answers.defined(key(class), name) else { return Arc::default() };
+    let n_methods = answers.whole().program.hierarchy.outline(id).methods.len();
+    answers
+        .ask(name, kind, |whole, work| (0..n_methods).map(|it| ask(whole, work, method_id(id, it))).collect())
+}
+
+/// What the methods of a class let out, in file order; empty for a class that is outside or shadowed.
+///
+/// **Reads:** `throws_since`, `outline`, the profile; in profile `paper` the `paper` program.
+/// **Stays when:** the sets of its methods and the reasons for their open parts do.
+/// **Cost:** a search through the solution for each open part; kept for ever.
+/// **Approximates:** nothing.
+/// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
+#[salsa::tracked]
+pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
+    let Some((world, profile)) = profile(db) else { return Arc::default() };
+    let Ok(outline) = outline(db, class) else { return Arc::default() };
+    if profile == Profile::Paper {
+        if summary(db, class).is_none() {
+            return Arc::default();
+        }
+        let paper = paper(db, world);
+        let mut universe = paper.environment.exceptions.clone();
+        return methods(outline.class, outline).filter_map(|it| paper.throws(&mut universe, it)).collect();
+    }
+    if throws_since(db, class).is_none() {
+        return Arc::default();
+    }
+    let Some(propagated) = db.keeper().current() else { return Arc::default() };
+    let ask = |whole: &WholeProgram, work: &mut Work, id| whole.throws(&mut work.exceptions, id);
+    each_method(&propagated.read(), class, outline.class, Kind::Throws, ask)
+}
+
+/// Where the calls of each method of a class go, in file order; empty for a class that is outside or shadowed.
+///
+/// **Reads:** `calls_since`, `facts`, the profile; in profile `paper` the `paper` program.
+/// **Stays when:** the targets of its calls do.
+/// **Cost:** a look at each call; kept for ever.
+/// **Approximates:** as `semantics.md` §4 says.
+/// **Test:** `an_override` (in `ide`).
+#[salsa::tracked]
+pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
+    let Some((world, profile)) = profile(db) else { return Arc::default() };
+    let Ok(facts) = facts(db, class) else { return Arc::default() };
+    let code = |index: usize| match facts.methods.get(index).map(|it| &it.code) {
+        Some(Code::Known(code)) => Some(code),
+        Some(Code::None | Code::Failed) | None => None,
+    };
+    if profile == Profile::Paper {
+        let paper = paper(db, world);
+        let of = |index: usize| {
+            let method = facts.methods.get(index).map(|it| MethodId::of(it.method));
+            let known = code(index).filter(|_| method.is_some_and(|it| !paper.is_ghost(it)));
+            known.map_or_else(Arc::default, |it| paper.calls(it).into())
+        };
+        return (0..facts.methods.len()).map(of).collect();
+    }
+    if calls_since(db, class).is_none() {
+        return Arc::default();
+    }
+    let Some(propagated) = db.keeper().current() else { return Arc::default() };
+    let ask = |whole: &WholeProgram, _: &mut Work, id: program::members::MethodId| -> Calls {
+        match code(id.index as usize) {
+            Some(code) => whole.calls(id, code).into(),
+            None => whole.unseen_calls(id).into(),
+        }
+    };
+    each_method(&propagated.read(), class, facts.head.class, Kind::Calls, ask)
+}
+
+/// The final graphs of the methods of a class with the exceptions on their edges, in file order; an empty one for a method
+/// without code; empty for a class that is outside or shadowed.
+///
+/// **Reads:** `graphs_since`, `facts`, the profile; in profile `paper` the `paper` program.
+/// **Stays when:** its bodies do, and what its calls let out.
+/// **Cost:** a look at each instruction; kept for ever.
+/// **Approximates:** as `semantics.md` §3 says.
+/// **Test:** `a_new_throw_is_taken_in` (in `ide`).
+#[salsa::tracked]
+pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
+    let Some((world, profile)) = profile(db) else { return Arc::default() };
+    let Ok(facts) = facts(db, class) else { return Arc::default() };
+    let code = |index: usize| match facts.methods.get(index).map(|it| &it.code) {
+        Some(Code::Known(code)) => Some(code),
+        Some(Code::None | Code::Failed) | None => None,
+    };
+    if profile == Profile::Paper {
+        let paper = paper(db, world);
+        let mut universe = paper.environment.exceptions.clone();
+        let methods = facts.methods.iter().enumerate();
+        let mut of = |(index, method): (usize, &crate::facts::MethodFact)| {
+            let graph =
+                code(index).map(|it| paper.graph(&mut universe, MethodId::of(method.method), it, false));
+            Arc::new(graph.unwrap_or_default())
+        };
+        return methods.map(&mut of).collect();
+    }
+    if graphs_since(db, class).is_none() {
+        return Arc::default();
+    }
+    let Some(propagated) = db.keeper().current() else { return Arc::default() };
+    let ask = |whole: &WholeProgram, work: &mut Work, id: program::members::MethodId| {
+        let code = code(id.index as usize).filter(|_| whole.program.ghost(id).is_none());
+        Arc::new(
+            code.map_or_else(Graph::default, |it| whole.graph(&mut work.exceptions, &mut work.texts, id, it)),
+        )
+    };
+    each_method(&propagated.read(), class, facts.head.class, Kind::Graphs, ask)
+}
+
+/// The methods of a class, in file order.
+fn methods(class: ClassName, outline: &program::outline::Outline) -> impl Iterator<Item = MethodId> + '_ {
+    outline.methods.iter().map(move |it| MethodId {
+        class: crate::names::Text(class.bytes()),
+        name: crate::names::Text(it.name.bytes()),
+        descriptor: crate::names::Text(it.descriptor.bytes()),
+    })
+}
+
+/// The classes that the program names and that are not there, by text.
+///
+/// **Reads:** `propagated`.
+/// **Stays when:** which classes are there, who names them and what that opens does.
+/// **Cost:** a look at the summaries of the application; one value, kept for ever.
+/// **Approximates:** nothing.
+/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
+#[salsa::tracked]
+pub fn missing(db: &dyn Db, world: World) -> Arc<[Missing]> {
+    propagated(db, world).read().whole().missing().into()
+}
+
+/// An entry point, by name.
+pub type Entry = (MethodId, WhyEntry);
+
+/// Where the program starts, in class-path order; nothing if nobody asked for it.
+///
+/// **Reads:** `propagated`, the settings, `container_records`.
+/// **Stays when:** the headers of classes do.
+/// **Cost:** a look at all methods of the program; one value, kept for ever.
+/// **Approximates:** nothing.
+/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
+#[salsa::tracked]
+pub fn entries(db: &dyn Db, world: World) -> Arc<[Entry]> {
+    let settings = world.settings(db);
+    let Some(request) = &settings.entries else { return Arc::default() };
+    let propagated = propagated(db, world);
+    let passed_over = Arc::clone(&propagated.read().whole().program.passed_over);
+    let places = class_path_order(db, world, &passed_over);
+    let answers = propagated.read();
+    let program = &answers.whole().program;
+    let mut points = request.points(program, &settings.options);
+    // Numbers of classes depend on how the program came to be.
+    let place = |it: &EntryPoint| (places.get(&program.hierarchy.name(it.method.class)), it.method.index);
+    points.sort_by_key(place);
+    points.iter().map(|it| (program.name(it.method), it.why)).collect()
+}
+
+/// The place of each class on the class path; `passed_over` are the numbers of records that others shadow.
+fn class_path_order(
+    db: &dyn Db,
+    world: World,
+    passed_over: &[(usize, usize)],
+) -> FxHashMap<ClassName, usize> {
+    let records = world.parts(db).iter().flat_map(|it| match *it {
+        Part::Classes(it) => container_records(db, it).iter(),
+        Part::Library(it) => it.contents(db).records.iter(),
+    });
+    let shadowed: FxHashSet<usize> = passed_over.iter().map(|it| it.0).collect();
+    let there = records.enumerate().filter(|it| !shadowed.contains(&it.0));
+    there.map(|(place, (_, record))| (record.class(), place)).collect()
+}
+
+/// What profile `paper` must know of the classes of a library: of the platform its signatures alone.
+///
+/// **Reads:** the role and contents of the library.
+/// **Stays when:** they do.
+/// **Cost:** reads all code of a library that is not the platform; one value, kept for ever.
+/// **Approximates:** nothing.
+/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
+#[salsa::tracked(no_eq)]
+pub fn paper_library(db: &dyn Db, library: crate::input::Library) -> Arc<[Record]> {
+    let contents = library.contents(db);
+    let role = library.role(db);
+    let classes = contents.records.iter().zip(&contents.entries);
+    let of = |((_, record), entry): (&(_, crate::whole::record::ClassRecord), &u32)| {
+        if role == Role::Jdk {
+            return Some(api_record_of(Arc::clone(record.outline())));
+        }
+        let mut read = None;
+        contents.source.with_bytes(*entry, &mut |bytes| read = record_of_bytes(bytes).ok());
+        read
+    };
+    classes.filter_map(of).collect()
+}
+
+/// The program of profile `paper`, with what its methods propagate.
+///
+/// **Reads:** the containers of the world, `outline` and `facts` of their classes, `paper_library` of libraries.
+/// **Stays when:** never; what is read of it stays by its own answers.
+/// **Cost:** a fixed point over the whole program; one value, kept for ever.
+/// **Approximates:** as the paper does.
+/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
+#[salsa::tracked(no_eq)]
+pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
+    let mut records = Vec::new();
+    for part in world.parts(db) {
+        match *part {
+            Part::Library(it) => {
+                let is_api = it.role(db) == Role::Jdk;
+                records.extend(paper_library(db, it).iter().map(|it| (it.clone(), is_api)));
+            }
+            Part::Classes(it) => {
+                // A platform that is asked about itself is a program like any other.
+                for &class in it.classes(db) {
+                    if let (Ok(outline), Ok(facts)) = (outline(db, class), facts(db, class)) {
+                        records.push((record_of(Arc::clone(outline), facts), false));
+                    }
+                }
+            }
+        }
+    }
+    Arc::new(Paper::new(records))
+}

@@ -1,0 +1,511 @@
+//! `ajar watch`: an answer that is kept current; what changes is printed.
+//!
+//! One thread waits for news of the disk, one does the work on it, and this one owns the answer ([`Live`]). News that comes while
+//! there is work breaks the work off; what that would have told is told with what comes next.
+
+mod printer;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail};
+use driver::config::Settings;
+use driver::feed::Reading;
+use driver::live::{Done, Live, Work, work};
+use driver::packages::{Closing, settle};
+use driver::parallel::spawn_worker;
+use driver::problem::Severity;
+use driver::watch::source::Signals;
+use driver::watch::{Cycle as WatchCycle, Watch, WatchOptions};
+use driver::world::LoadedWorld;
+use export::watch::Cycle;
+use ide::difference::Changed;
+use ide::pattern::{MethodPattern, Nearest, NoMatch};
+use ide::session::{ClassState, Question, Subject};
+use ide::{FileId, Human, Profile};
+use rustc_hash::FxHashSet;
+
+use crate::args::{
+    Global, InputArgs, ProfileArg, SelectArgs, WatchArgs, WatchedArgs, WatchedMethodsArgs, WorldArgs,
+};
+use crate::report::Outcome;
+use crate::run::{are, defines_elsewhere, patterns, spec};
+use crate::{settings, whole};
+use printer::Printer;
+
+/// What was asked.
+struct Ask<'a> {
+    command: &'static str,
+    input: &'a InputArgs,
+    world: WorldArgs,
+    format: Option<&'a String>,
+    question: Question,
+}
+
+/// Something that happens.
+enum Message {
+    /// The disk changed.
+    News(Box<News>),
+    /// No more news comes, and why, if it is an error.
+    End(anyhow::Result<()>),
+    /// The work of this number ended.
+    Worked(u64, Work),
+}
+
+/// What changed on the disk.
+struct News {
+    world: LoadedWorld,
+    settings: Settings,
+    /// What stays as it was although the disk says otherwise, and other errors: place and what.
+    kept: Vec<(String, String)>,
+    changed: Vec<String>,
+    reason: &'static str,
+    first_event: Instant,
+}
+
+/// What a line about a cycle will say of news that was not told yet.
+#[derive(Default)]
+struct Pending {
+    kept: BTreeMap<String, String>,
+    changed: Vec<String>,
+    reason: &'static str,
+    first_event: Option<Instant>,
+}
+
+/// Ends the waiting for news.
+struct Stop(Signals);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// What was asked on the command line.
+fn ask(args: &WatchArgs) -> anyhow::Result<Ask<'_>> {
+    let none = SelectArgs { methods: Vec::new() };
+    let open = WorldArgs::default;
+    let of = |it: &WatchedMethodsArgs| it.world.clone();
+    let (command, subject, classes, select, world) = match &args.answer {
+        WatchedArgs::Cfg(it) => ("cfg", Subject::Graphs, &it.classes, &it.select, of(it)),
+        WatchedArgs::Calls(it) => {
+            ("calls", Subject::Calls, &it.methods.classes, &it.methods.select, of(&it.methods))
+        }
+        WatchedArgs::Throws(it) => ("throws", Subject::Throws, &it.classes, &it.select, of(it)),
+        WatchedArgs::Missing(it) => ("missing", Subject::Missing, it, &none, open()),
+        WatchedArgs::Entries(it) => {
+            let world = WorldArgs { entry: it.entry.clone(), ..open() };
+            ("entries", Subject::Entries, &it.classes, &none, world)
+        }
+        WatchedArgs::Bir(it) => ("bir", Subject::Bodies, &it.classes, &it.select, open()),
+    };
+    let written = patterns(&select.methods)?;
+    let callers = matches!(&args.answer, WatchedArgs::Calls(it) if it.callers);
+    let (shown, to) = if callers { (Vec::new(), written) } else { (written, Vec::new()) };
+    if world.profile == ProfileArg::Paper {
+        whole::check_paper(&world)?;
+    }
+    let question = Question { subject, shown, to };
+    Ok(Ask { command, input: &classes.input, world, format: classes.output_format.as_ref(), question })
+}
+
+impl Ask<'_> {
+    /// The settings of a cycle.
+    fn resolve(&self, global: &Global) -> anyhow::Result<Settings> {
+        let it = settings::resolve(global, &self.input.class_path, &self.input.platform, self.format)?;
+        settings::format(&it, &["text", "jsonl"])?;
+        Ok(it)
+    }
+
+    /// What answers about a world rest on, for the database.
+    fn engine_settings(&self, world: &LoadedWorld, closing: &Closing) -> anyhow::Result<ide::Settings> {
+        let has_entries = self.world.rta || self.question.subject == Subject::Entries;
+        Ok(ide::Settings {
+            options: whole::options(world.release, &self.world),
+            packages: closing.packages.clone(),
+            entries: has_entries.then(|| whole::request(world, &self.world.entry)).transpose()?,
+            rta: self.world.rta,
+            profile: match self.world.profile {
+                ProfileArg::Jvm => Profile::Jvm,
+                ProfileArg::Paper => Profile::Paper,
+            },
+        })
+    }
+}
+
+/// The answer, and what is said around it.
+struct Current<'a> {
+    ask: &'a Ask<'a>,
+    live: Live,
+    world: LoadedWorld,
+    closing: Closing,
+    /// What was odd when that was told last: place and what.
+    problems: Vec<(String, String)>,
+    generation: u64,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> {
+    let ask = ask(args)?;
+    let settings = ask.resolve(global)?;
+    let writing = |time: Duration| eprintln!("// files have been changing for {} s", time.as_secs());
+    let options = WatchOptions {
+        poll: args.poll.map(Duration::from_millis),
+        on_writing: if global.quiet { None } else { Some(Box::new(writing)) },
+        ..WatchOptions::default()
+    };
+    let begin = Instant::now();
+    let asked = spec(&settings, ask.input);
+    let (mut watch, mut world) = Watch::new(asked.clone(), settings::files()?, options)?;
+    // They may have changed before they were watched.
+    let settings = ask.resolve(global)?;
+    if spec(&settings, ask.input) != asked {
+        world = watch.set_spec(spec(&settings, ask.input))?;
+    }
+    let printer = Printer::new(&settings, args.clear)?;
+    let mut current = Current::first(&ask, world, &settings)?;
+    printer.header(&whole::header_of(&current.world, &current.closing, ask.command, &ask.world))?;
+    // Machines begin with nothing; people have the commands that show all.
+    let (changes, mut line) = current.first_answer()?;
+    let all = if printer.style.is_some() { Vec::new() } else { changes };
+    line = Cycle { reason: "start", milliseconds: milliseconds(begin), ..counted(line, &all) };
+    printer.cycle(&all, line)?;
+    let (sender, receiver) = channel();
+    let stop = Stop(watch.signals());
+    std::thread::scope(|scope| {
+        // Whatever ends this block, the other thread must stop waiting.
+        let _stop = stop;
+        let news = sender.clone();
+        scope.spawn(|| wait_for_news(watch, &ask, global, settings, news));
+        current.keep(scope, &(sender, receiver), &printer, args.once)
+    })
+}
+
+/// Waits for news until there is none any more.
+fn wait_for_news(
+    mut watch: Watch,
+    ask: &Ask<'_>,
+    global: &Global,
+    mut settings: Settings,
+    to: Sender<Message>,
+) {
+    let end = loop {
+        let cycle = match watch.next(None) {
+            Ok(Some(it)) => it,
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        };
+        match news(cycle, &mut watch, ask, global, &mut settings) {
+            Ok(it) => {
+                if to.send(Message::News(Box::new(it))).is_err() {
+                    return;
+                }
+            }
+            Err(error) => break Err(error),
+        }
+    };
+    // Without a receiver nobody wants to know.
+    let _ = to.send(Message::End(end));
+}
+
+/// What a cycle of the watcher says, with the settings as they are then.
+fn news(
+    cycle: WatchCycle,
+    watch: &mut Watch,
+    ask: &Ask<'_>,
+    global: &Global,
+    settings: &mut Settings,
+) -> anyhow::Result<News> {
+    let mut reason = cycle.reason.word();
+    let mut kept: Vec<(String, String)> = cycle.kept.into_iter().map(|it| (it.place, it.what)).collect();
+    let mut world = cycle.world;
+    if cycle.more_changed {
+        // Before they are read: what changes meanwhile is seen in the next cycle.
+        watch.set_files(settings::files()?)?;
+        match ask.resolve(global) {
+            Ok(it) => {
+                reason = "settings";
+                *settings = it;
+                match watch.set_spec(spec(settings, ask.input)) {
+                    Ok(it) => world = it,
+                    Err(error) => kept.push(failed(&error)),
+                }
+            }
+            Err(error) => kept.push(failed(&error)),
+        }
+    }
+    let (changed, first_event) = (cycle.changed, cycle.first_event);
+    Ok(News { world, settings: settings.clone(), kept, changed, reason, first_event })
+}
+
+impl<'a> Current<'a> {
+    /// A world of which nothing was asked yet.
+    fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
+        let closing = settle(&mut world, settings);
+        let reading = match ask.question.subject {
+            Subject::Bodies => Reading::Program,
+            Subject::Entries => Reading::Libraries,
+            Subject::Graphs | Subject::Calls | Subject::Throws | Subject::Missing => Reading::Platform,
+        };
+        let mut live = Live::new(ask.question.clone(), reading, settings.threads.value);
+        live.tell(&world, ask.engine_settings(&world, &closing)?)?;
+        Ok(Current { ask, live, world, closing, problems: Vec::new(), generation: 0 })
+    }
+
+    /// The first answer: what a command without `watch` takes for an error, is one here.
+    fn first_answer(&mut self) -> anyhow::Result<(Vec<Changed>, Cycle)> {
+        loop {
+            match work(self.live.session.job(), self.live.threads()) {
+                // There is nobody who could change anything.
+                Work::Cancelled => {}
+                Work::Broken(it) => self.live.leave_out(it),
+                Work::Failed(it) => bail!(it),
+                Work::Done(done) => {
+                    self.check(&done)?;
+                    self.check_patterns(&done)?;
+                    return Ok(self.told(*done, Pending { reason: "start", ..Pending::default() }));
+                }
+            }
+        }
+    }
+
+    /// Keeps the answer current until no more news comes; with `once` until something changed.
+    fn keep<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        (sender, receiver): &(Sender<Message>, Receiver<Message>),
+        printer: &Printer,
+        once: bool,
+    ) -> anyhow::Result<Outcome> {
+        let mut pending = Pending::default();
+        let mut number = 0;
+        loop {
+            match self.next(receiver)? {
+                Message::End(end) => return end.map(|()| self.outcome()),
+                Message::News(news) => {
+                    pending.add(&news);
+                    self.tell(*news)?;
+                }
+                Message::Worked(of, _) if of != number => continue,
+                Message::Worked(_, Work::Cancelled) => {}
+                Message::Worked(_, Work::Broken(it)) => self.live.leave_out(it),
+                Message::Worked(_, Work::Failed(it)) => {
+                    self.not_told(&anyhow!(it), std::mem::take(&mut pending), printer)?;
+                    continue;
+                }
+                Message::Worked(_, Work::Done(done)) => {
+                    let pending = std::mem::take(&mut pending);
+                    if let Err(error) = self.check(&done) {
+                        self.not_told(&error, pending, printer)?;
+                        continue;
+                    }
+                    let first_event = pending.first_event;
+                    let (changes, line) = self.told(*done, pending);
+                    let milliseconds = first_event.map_or(0, milliseconds);
+                    printer.cycle(&changes, Cycle { milliseconds, ..counted(line, &changes) })?;
+                    if once {
+                        return Ok(self.outcome());
+                    }
+                    continue;
+                }
+            }
+            number += 1;
+            let (job, threads, sender) = (self.live.session.job(), self.live.threads(), sender.clone());
+            spawn_worker(scope, move || {
+                let done = work(job, threads);
+                // Without a receiver nobody wants to know.
+                let _ = sender.send(Message::Worked(number, done));
+            })?;
+        }
+    }
+
+    /// What happens next. If that is not yet, makes ready for it.
+    fn next(&mut self, receiver: &Receiver<Message>) -> anyhow::Result<Message> {
+        match receiver.try_recv() {
+            Ok(it) => return Ok(it),
+            Err(TryRecvError::Empty) => self.live.session.keep_current(),
+            Err(TryRecvError::Disconnected) => {}
+        }
+        Ok(receiver.recv()?)
+    }
+
+    /// Tells the database of news.
+    fn tell(&mut self, news: News) -> anyhow::Result<()> {
+        self.world = news.world;
+        self.closing = settle(&mut self.world, &news.settings);
+        let settings = self.ask.engine_settings(&self.world, &self.closing)?;
+        Ok(self.live.tell(&self.world, settings)?)
+    }
+
+    fn outcome(&self) -> Outcome {
+        if self.live.has_bug() { Outcome::Bug } else { Outcome::Fine }
+    }
+
+    /// Whether there is an answer at all.
+    fn check(&self, done: &Done) -> anyhow::Result<()> {
+        let program = &done.update.whole.program;
+        if let Some(it) = &program.no_match {
+            return Err(anyhow!(it.clone()).context("`--entry`"));
+        }
+        if program.no_entry {
+            bail!("there is no entry point; --entry names some: app, library, or a method pattern");
+        }
+        Ok(())
+    }
+
+    /// Of the first answer: whether each pattern selects a method.
+    fn check_patterns(&self, done: &Done) -> anyhow::Result<()> {
+        for (number, pattern) in self.ask.question.shown.iter().enumerate() {
+            let selects = |it: &ClassState| it.matched.get(number).copied().unwrap_or(false);
+            if !done.classes().iter().any(|it| selects(&it.1)) {
+                return Err(self.no_match(pattern));
+            }
+        }
+        Ok(())
+    }
+
+    fn no_match(&self, pattern: &MethodPattern) -> anyhow::Error {
+        let mut nearest = Nearest::default();
+        let job = self.live.session.job();
+        let mut is_empty = true;
+        for file in job.shown() {
+            for method in job.declared(file).unwrap_or_default() {
+                is_empty = false;
+                nearest.offer(pattern, &method);
+            }
+        }
+        if is_empty {
+            return anyhow!("no method matches `{}`: the inputs hold no class", pattern.written);
+        }
+        NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into()
+    }
+
+    /// Takes an answer over. Gives what changed, and what the line about the cycle says besides.
+    fn told(&mut self, done: Done, pending: Pending) -> (Vec<Changed>, Cycle) {
+        let read = self.live.read();
+        let edited = done.classes().iter().filter(|it| self.live.session.is_edited(it.0));
+        let read = edited.fold(read, |acc, it| (acc.0 + 1, acc.1 + it.1.n_methods));
+        let changes = self.live.take(done);
+        let states = self.live.session.states().filter(|it| it.1.failed.is_none());
+        let all = states.fold(self.live.feed.all(), |acc, it| (acc.0 + 1, acc.1 + it.1.n_methods));
+        let now = self.all_problems();
+        let known: FxHashSet<&(String, String)> = self.problems.iter().collect();
+        let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
+        problems.extend(now.iter().filter(|it| !known.contains(it)).cloned());
+        self.problems = now;
+        self.generation += 1;
+        let line = Cycle {
+            generation: self.generation,
+            reason: pending.reason,
+            changed: pending.changed,
+            classes: (read.0, all.0),
+            methods: (read.1, all.1),
+            problems,
+            ..Cycle::default()
+        };
+        (changes, line)
+    }
+
+    /// Says why there is no new answer.
+    fn not_told(&mut self, error: &anyhow::Error, pending: Pending, printer: &Printer) -> anyhow::Result<()> {
+        self.generation += 1;
+        let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
+        problems.push(failed(error));
+        let line = Cycle {
+            generation: self.generation,
+            reason: pending.reason,
+            changed: pending.changed,
+            milliseconds: pending.first_event.map_or(0, milliseconds),
+            problems,
+            ..Cycle::default()
+        };
+        Ok(printer.cycle(&[], line)?)
+    }
+
+    /// What is odd, and what could not be read.
+    fn all_problems(&self) -> Vec<(String, String)> {
+        let (feed, session) = (&self.live.feed, &self.live.session);
+        let of_kind = |wanted: Severity| move |it: &&driver::problem::Problem| it.severity == wanted;
+        let pair = |it: &driver::problem::Problem| (it.place.clone(), it.what.clone());
+        let mut acc: Vec<(String, String)> =
+            self.world.problems.iter().filter(of_kind(Severity::Error)).map(pair).collect();
+        let told: FxHashSet<String> = acc.iter().map(|it| it.0.clone()).collect();
+        let unread = feed.problems().filter(of_kind(Severity::Error)).map(pair);
+        let failed = session.states().filter_map(|(file, it)| Some((file, it.failed.as_ref()?)));
+        let failed = failed.map(|(file, it)| (feed.name(file).to_owned(), it.what.clone()));
+        let broken = session
+            .broken()
+            .map(|(file, it)| (feed.name(file).to_owned(), format!("a bug of ajar: {it}; please report it")));
+        acc.extend(unread.chain(failed).chain(broken).filter(|it| !told.contains(&it.0)));
+        let methods = session.states().flat_map(|(file, it)| {
+            let what = |(method, fault): &(_, ide::Fault)| format!("{}: {fault}", Human(*method));
+            it.failed_methods.iter().map(move |it| (feed.name(file).to_owned(), what(it)))
+        });
+        acc.extend(methods);
+        acc.extend(self.world.problems.iter().filter(of_kind(Severity::Note)).map(pair));
+        if self.ask.question.subject != Subject::Missing {
+            acc.extend(feed.left_out().iter().cloned());
+            acc.extend(feed.problems().filter(of_kind(Severity::Note)).map(pair));
+            acc.extend(session.states().flat_map(|(file, it)| self.notes(file, it)));
+        }
+        for it in &session.whole().program.faults {
+            let place = feed.class_place(&format!("{}.class", it.class));
+            let what = whole::fault_text(it.kind, &it.other.replace('/', "."));
+            acc.extend(what.map(|what| (place.unwrap_or_else(|| it.class.replace('/', ".")), what)));
+        }
+        let unreached: usize = session.states().map(|it| it.1.n_unreached).sum();
+        if unreached > 0 {
+            let what = format!("{} not reached from the entry points; left out", are(unreached));
+            acc.push(("--rta".to_owned(), what));
+        }
+        acc
+    }
+
+    /// What is odd about a class.
+    fn notes(&self, file: FileId, state: &ClassState) -> Vec<(String, String)> {
+        let feed = &self.live.feed;
+        let place = feed.name(file);
+        let mut acc = Vec::new();
+        let mut note = |it: String| acc.push((place.to_owned(), it));
+        if let Some(by) = state.shadowed {
+            let by = feed.place(by).unwrap_or_default();
+            note(format!("another definition of the class counts, {by}; left out"));
+            return acc;
+        }
+        if let (Some(path), Some(class)) = (feed.path(file), state.class) {
+            defines_elsewhere(path, class).into_iter().for_each(&mut note);
+        }
+        state.note.clone().into_iter().for_each(&mut note);
+        acc
+    }
+}
+
+impl Pending {
+    /// Adds news to what is to be told.
+    fn add(&mut self, news: &News) {
+        self.kept = news.kept.iter().cloned().collect();
+        self.changed.extend(news.changed.iter().cloned());
+        self.changed.sort();
+        self.changed.dedup();
+        // What was told first, says most; news of settings most of all.
+        if self.reason.is_empty() || news.reason == "settings" {
+            self.reason = news.reason;
+        }
+        self.first_event = Some(self.first_event.map_or(news.first_event, |it| it.min(news.first_event)));
+    }
+}
+
+fn failed(error: &anyhow::Error) -> (String, String) {
+    ("watch".to_owned(), format!("{error:#}; the last answer stays"))
+}
+
+fn milliseconds(since: Instant) -> u64 {
+    since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+fn counted(line: Cycle, changes: &[Changed]) -> Cycle {
+    let added = changes.iter().filter(|it| it.added).count();
+    Cycle { added, removed: changes.len() - added, ..line }
+}

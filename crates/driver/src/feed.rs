@@ -1,0 +1,384 @@
+//! From a world that is kept current to changes of the database: what is in it is compared with what was told before, and
+//! only what is different is read. Libraries are taken apart here, by as many workers as there are, and told as one value
+//! each; of the program the bytes of each class are told.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ide::host::{Change, ContainerId, ContainerListing, Definition, Listing};
+use ide::whole::{ClassRecord, read_class};
+use ide::{ClassSource, Contents, EntryIdentity, Settings};
+use rustc_hash::{FxHashMap, FxHashSet};
+use vfs::change::Vfs;
+use vfs::file::FileId;
+
+use crate::container::{LoadedContainer, Role, Scratch};
+use crate::parallel::map_ordered;
+use crate::problem::Problem;
+use crate::shown::{Shown, shown};
+use crate::world::LoadedWorld;
+
+/// What was told of a world, and what of it is known.
+pub struct Feed {
+    reading: Reading,
+    threads: usize,
+    vfs: Vfs,
+    /// The containers in class-path order.
+    known: Vec<Known>,
+    next: u32,
+    shown: Shown,
+    /// The file of each class that answers are about, with the numbers of its container and entry.
+    places: FxHashMap<FileId, (usize, usize)>,
+}
+
+/// Which containers of a world a question is about: the rest does not exist for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// The program.
+    Program,
+    /// And its libraries.
+    Libraries,
+    /// And the platform.
+    Platform,
+}
+
+/// A change for the database, and what was read for it.
+pub struct Fed {
+    /// The change.
+    pub change: Change,
+    /// The files whose classes answers are about, in order, if these are others than before.
+    pub shown: Option<Vec<FileId>>,
+    /// How many classes and methods of libraries were taken apart.
+    pub read: (usize, usize),
+    /// Whether the analysis of a class panicked.
+    pub has_bug: bool,
+}
+
+/// What is known of a container.
+struct Known {
+    container: Arc<LoadedContainer>,
+    id: ContainerId,
+    /// By entry.
+    classes: Vec<Class>,
+    /// Of a library its classes as one value.
+    contents: Option<Arc<Contents>>,
+    /// Of a library how many classes and methods there are.
+    n: (usize, usize),
+}
+
+/// What is known of a class candidate.
+#[derive(Clone, Default)]
+struct Class {
+    /// The identity of what was read; none in an image, of which nothing changes.
+    identity: Option<EntryIdentity>,
+    /// Of a class of the program; none if its bytes cannot be read.
+    file: Option<FileId>,
+    /// Of a class of a library that can be read.
+    record: Option<ClassRecord>,
+    /// What is odd about it, or why it cannot be read.
+    problem: Option<Problem>,
+}
+
+/// What is made of a class candidate.
+enum Made {
+    /// The bytes of a class of the program.
+    Bytes(Arc<[u8]>, Option<Problem>),
+    Record(ClassRecord),
+}
+
+/// A class candidate that is to be read.
+struct Item<'a> {
+    container: &'a LoadedContainer,
+    place: (usize, usize),
+    identity: Option<EntryIdentity>,
+}
+
+/// What a worker keeps from class to class.
+#[derive(Default)]
+struct Worker {
+    read: Scratch,
+    parse: ide::Scratch,
+}
+
+/// The way to the bytes of a library.
+struct Bytes(Arc<LoadedContainer>);
+
+impl ClassSource for Bytes {
+    fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8])) {
+        let Some(entry) = self.0.classes.get(entry as usize) else { return };
+        if let Ok(it) = self.0.bytes(entry, &mut Scratch::new()) {
+            read(it.bytes);
+        }
+    }
+}
+
+impl Reading {
+    fn reads(self, role: Role) -> bool {
+        match role {
+            Role::App => true,
+            Role::Lib => self != Reading::Program,
+            Role::Jdk => self == Reading::Platform,
+        }
+    }
+}
+
+impl Feed {
+    /// Nothing was told yet.
+    pub fn new(reading: Reading, threads: usize) -> Feed {
+        let (vfs, known) = (Vfs::default(), Vec::new());
+        Feed { reading, threads, vfs, known, next: 0, shown: Shown::default(), places: FxHashMap::default() }
+    }
+
+    /// What is to be told for the database to have this world with these settings.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn feed(&mut self, world: &LoadedWorld, settings: Settings) -> std::io::Result<Fed> {
+        let mut change = Change { settings: Some(settings), ..Change::default() };
+        let same = self.known.len() == world.containers.len()
+            && self.known.iter().zip(&world.containers).all(|(a, b)| Arc::ptr_eq(&a.container, b));
+        if same {
+            return Ok(Fed { change, shown: None, read: (0, 0), has_bug: false });
+        }
+        let mut before: Vec<Option<Known>> = std::mem::take(&mut self.known).into_iter().map(Some).collect();
+        let mut same_files = before.len() == world.containers.len();
+        let mut items = Vec::new();
+        for (i, container) in world.containers.iter().enumerate() {
+            let old = take(&mut before, container);
+            same_files &= old.as_ref().is_some_and(|it| it.0 == i && it.1.container.role == container.role);
+            let known = self.carry(container, old.map(|it| it.1), i, &mut items, &mut same_files);
+            self.known.push(known);
+        }
+        let made = read(&items, self.threads, &self.known)?;
+        let mut fed = Fed { change: Change::default(), shown: None, read: (0, 0), has_bug: false };
+        let mut stale: FxHashSet<usize> = FxHashSet::default();
+        for (item, made) in items.iter().zip(made) {
+            let known = &mut self.known[item.place.0];
+            let class = &mut known.classes[item.place.1];
+            let was_there = class.file.is_some();
+            let entry = &known.container.classes[item.place.1];
+            stale.insert(item.place.0);
+            match made {
+                Ok(Made::Bytes(bytes, note)) => {
+                    let file = self.vfs.file(&known.container.display(entry));
+                    let identity = item.identity.unwrap_or_else(|| EntryIdentity::of_bytes(&bytes));
+                    *class =
+                        Class { identity: Some(identity), file: Some(file), record: None, problem: note };
+                    same_files &= was_there;
+                    change.classes.push((file, identity, bytes));
+                }
+                Ok(Made::Record(record)) => {
+                    fed.read.0 += 1;
+                    fed.read.1 += record.n_methods();
+                    *class =
+                        Class { identity: item.identity, record: Some(record), file: None, problem: None };
+                }
+                Err((problem, is_bug)) => {
+                    fed.has_bug |= is_bug;
+                    same_files &= !was_there;
+                    // A class of the platform that cannot be read is outside, and nobody need know.
+                    let is_told = is_bug || known.container.role != Role::Jdk;
+                    *class = Class { problem: Some(problem).filter(|_| is_told), ..Class::default() };
+                }
+            }
+        }
+        for (i, known) in self.known.iter_mut().enumerate() {
+            if known.container.role != Role::App && (known.contents.is_none() || stale.contains(&i)) {
+                known.contents = Some(Arc::new(known.joined()));
+                let records = || known.classes.iter().filter_map(|it| it.record.as_ref());
+                known.n = (records().count(), records().map(ClassRecord::n_methods).sum());
+            }
+        }
+        let libraries = self.known.iter().any(|it| it.contents.is_some());
+        if !same_files || libraries && stale.iter().any(|&it| self.known[it].contents.is_some()) {
+            change.containers = Some(self.known.iter().map(Known::listing).collect());
+        }
+        if !same_files {
+            self.shown = shown(world);
+            let file = |&(i, j): &(usize, usize)| Some((self.known[i].classes[j].file?, (i, j)));
+            let files: Vec<(FileId, (usize, usize))> = self.shown.classes.iter().filter_map(file).collect();
+            let mut seen = FxHashSet::default();
+            fed.shown = Some(files.iter().map(|it| it.0).filter(|&it| seen.insert(it)).collect());
+            self.places = files.into_iter().rev().collect();
+        }
+        fed.change = change;
+        Ok(fed)
+    }
+
+    /// What stays known of a container, and what of it is to be read.
+    fn carry<'a>(
+        &mut self,
+        container: &'a Arc<LoadedContainer>,
+        old: Option<Known>,
+        number: usize,
+        items: &mut Vec<Item<'a>>,
+        same_files: &mut bool,
+    ) -> Known {
+        let id = old.as_ref().map_or_else(
+            || {
+                self.next += 1;
+                ContainerId(self.next)
+            },
+            |it| it.id,
+        );
+        let of_program = container.role == Role::App;
+        let same_kind = old.filter(|it| (it.container.role == Role::App) == of_program);
+        let same_kind = match same_kind {
+            Some(it) if Arc::ptr_eq(&it.container, container) => return it,
+            it => it,
+        };
+        let mut before: FxHashMap<&str, &Class> = FxHashMap::default();
+        let mut same_names = false;
+        if let Some(old) = &same_kind {
+            let names = old.container.classes.iter().map(|it| it.member());
+            same_names = names.clone().eq(container.classes.iter().map(|it| it.member()));
+            if !same_names {
+                before = names.zip(&old.classes).collect();
+            }
+        }
+        *same_files &= same_names || !of_program;
+        let mut scratch = Scratch::new();
+        let mut classes = Vec::with_capacity(container.classes.len());
+        for (j, entry) in container.classes.iter().enumerate() {
+            let old_class = match &same_kind {
+                Some(old) if same_names => old.classes.get(j),
+                Some(_) => before.get(entry.member()).copied(),
+                None => None,
+            };
+            if !self.reading.reads(container.role) {
+                classes.push(Class::default());
+                continue;
+            }
+            let unmoved = same_names
+                && same_kind.as_ref().is_some_and(|it| it.container.classes[j].has_content_of(entry));
+            if let Some(it) = old_class.filter(|_| unmoved) {
+                classes.push(it.clone());
+                continue;
+            }
+            let identity = container.identity(entry, &mut scratch).ok();
+            match old_class {
+                Some(it) if identity.is_some() && it.identity == identity => classes.push(it.clone()),
+                _ => {
+                    // What there was of it stays known until it is read.
+                    classes.push(Class { file: old_class.and_then(|it| it.file), ..Class::default() });
+                    items.push(Item { container, place: (number, j), identity });
+                }
+            }
+        }
+        Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0) }
+    }
+
+    /// The display path of a file.
+    pub fn name(&self, file: FileId) -> &str {
+        self.vfs.name(file)
+    }
+
+    /// Where the JVM looks for the class in a file, as far as its path says that.
+    pub fn path(&self, file: FileId) -> Option<&str> {
+        let &(i, j) = self.places.get(&file)?;
+        let container = &self.known.get(i)?.container;
+        container.has_paths.then_some(container.classes.get(j)?.path())
+    }
+
+    /// The display path of a definition.
+    pub fn place(&self, it: Definition) -> Option<String> {
+        match it {
+            Definition::File(it) => Some(self.name(it).to_owned()),
+            Definition::Library(id, entry) => {
+                let container = &self.known.iter().find(|it| it.id == id)?.container;
+                Some(container.display(container.classes.get(entry as usize)?))
+            }
+        }
+    }
+
+    /// Where the class is that the JVM finds by this path, by what containers hold.
+    pub fn class_place(&self, path: &str) -> Option<String> {
+        let containers = self.known.iter().filter(|it| it.container.has_paths);
+        let mut found = containers.filter_map(|known| {
+            let entry = known.container.classes.iter().find(|it| it.path() == path)?;
+            Some(known.container.display(entry))
+        });
+        found.next()
+    }
+
+    /// What is odd about classes or cannot be read, in class-path order; and what is left out as the JVM does not find it.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.known.iter().flat_map(|it| &it.classes).filter_map(|it| it.problem.as_ref())
+    }
+
+    /// What is left out of the program, as the JVM does not find it: place and why.
+    pub fn left_out(&self) -> &[(String, String)] {
+        &self.shown.left_out
+    }
+
+    /// How many classes and methods of libraries there are.
+    pub fn all(&self) -> (usize, usize) {
+        self.known.iter().fold((0, 0), |acc, it| (acc.0 + it.n.0, acc.1 + it.n.1))
+    }
+}
+
+/// What was known of a container, if something of this name was there; with its number.
+fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Option<(usize, Known)> {
+    let same = before
+        .iter()
+        .position(|it| it.as_ref().is_some_and(|it| Arc::ptr_eq(&it.container, container)))
+        .or_else(|| {
+            before.iter().position(|it| it.as_ref().is_some_and(|it| it.container.name == container.name))
+        })?;
+    Some((same, before[same].take()?))
+}
+
+/// Why a class cannot be read, and whether that is a bug of ours.
+type Failed = (Problem, bool);
+
+fn read(items: &[Item<'_>], threads: usize, known: &[Known]) -> std::io::Result<Vec<Result<Made, Failed>>> {
+    let work = |worker: &mut Worker, item: &Item<'_>| {
+        let entry = &item.container.classes[item.place.1];
+        let class = item.container.bytes(entry, &mut worker.read).map_err(|it| (it, false))?;
+        if known[item.place.0].container.role == Role::App {
+            return Ok(Made::Bytes(class.bytes.into(), class.note));
+        }
+        let record = read_class(class.bytes, &mut worker.parse);
+        record.map(Made::Record).map_err(|it| (Problem::error(item.container.display(entry), it.what), false))
+    };
+    let mut acc = Vec::with_capacity(items.len());
+    let done: ControlFlow<()> = map_ordered(items, threads, Worker::default, work, |made| {
+        let item: &Item<'_> = &items[acc.len()];
+        acc.push(made.unwrap_or_else(|panicked| {
+            let what = format!("a bug of ajar: {}; please report it", panicked.message);
+            let place = item.container.display(&item.container.classes[item.place.1]);
+            Err((Problem::error(place, what), true))
+        }));
+        ControlFlow::Continue(())
+    })?;
+    debug_assert!(done.is_continue());
+    Ok(acc)
+}
+
+impl Known {
+    /// The classes of a library as one value.
+    fn joined(&self) -> Contents {
+        let read = self.classes.iter().zip(0..).filter_map(|(it, entry)| Some((it.record.clone()?, entry)));
+        let (records, entries): (Vec<_>, Vec<u32>) =
+            read.map(|(record, entry)| ((None, record), entry)).unzip();
+        let source = Arc::new(Bytes(Arc::clone(&self.container)));
+        Contents { records: records.into(), entries: entries.into(), source }
+    }
+
+    fn listing(&self) -> Listing {
+        let role = match self.container.role {
+            _ if self.container.platform => ide::Role::Jdk,
+            Role::App => ide::Role::App,
+            Role::Lib => ide::Role::Lib,
+            Role::Jdk => ide::Role::Jdk,
+        };
+        match &self.contents {
+            Some(it) => Listing::Library { id: self.id, role, contents: Arc::clone(it) },
+            None => {
+                let mut seen = FxHashSet::default();
+                let files = self.classes.iter().filter_map(|it| it.file).filter(|&it| seen.insert(it));
+                Listing::Classes(ContainerListing { id: self.id, role, classes: files.collect() })
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! An answer that is kept current over a world that changes: what the world is goes to the [`Session`], the work on a change is
+//! done by as many threads as there are.
+
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use ide::Settings;
+use ide::host::Cancellable;
+use ide::session::{ClassState, Job, Question, Session, Update};
+use vfs::file::FileId;
+
+use crate::feed::{Feed, Reading};
+use crate::parallel::{map_here, map_ordered, message};
+use crate::world::LoadedWorld;
+
+/// An answer, and the world that it is about.
+pub struct Live {
+    /// What was told of the world.
+    pub feed: Feed,
+    /// The answer.
+    pub session: Session,
+    threads: usize,
+    /// How many classes and methods of libraries were taken apart since the last answer.
+    read: (usize, usize),
+    has_bug: bool,
+}
+
+/// What work came to.
+pub enum Work {
+    /// A change came.
+    Cancelled,
+    /// The analysis of these classes panicked: they are to be left out, and the rest looked at again.
+    Broken(Vec<(FileId, String)>),
+    /// The analysis of the program panicked, or a thread could not be started; says how.
+    Failed(String),
+    /// The answer.
+    Done(Box<Done>),
+}
+
+/// An answer, not yet taken over.
+pub struct Done {
+    /// What is said of the program, and which classes were stale.
+    pub update: Update,
+    classes: Vec<(FileId, ClassState)>,
+    /// The classes for which the answer itself panicked.
+    bugs: Vec<(FileId, String)>,
+}
+
+/// So few classes are looked at by one thread: to start others takes longer.
+const FEW: usize = 24;
+
+impl Live {
+    /// Nothing is known yet.
+    pub fn new(question: Question, reading: Reading, threads: usize) -> Live {
+        let (feed, session) = (Feed::new(reading, threads), Session::new(question));
+        Live { feed, session, threads, read: (0, 0), has_bug: false }
+    }
+
+    /// Says what the world is now, as it is [settled](crate::packages::settle). Breaks work off that is being done.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn tell(&mut self, world: &LoadedWorld, settings: Settings) -> std::io::Result<()> {
+        let fed = self.feed.feed(world, settings)?;
+        self.read = (self.read.0 + fed.read.0, self.read.1 + fed.read.1);
+        self.has_bug |= fed.has_bug;
+        self.session.apply(fed.change, fed.shown);
+        Ok(())
+    }
+
+    /// Takes over an answer, and gives what changed.
+    pub fn take(&mut self, done: Done) -> Vec<ide::difference::Changed> {
+        self.has_bug |= !done.bugs.is_empty();
+        self.read = (0, 0);
+        self.session.take(done.update, done.classes)
+    }
+
+    /// Classes whose analysis panicked are no part of the program until they change.
+    pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
+        self.has_bug = true;
+        self.session.leave_out(classes);
+    }
+
+    /// Whether the analysis of some class panicked.
+    pub fn has_bug(&self) -> bool {
+        self.has_bug
+    }
+
+    /// How many classes and methods of libraries were taken apart since the last answer.
+    pub fn read(&self) -> (usize, usize) {
+        self.read
+    }
+
+    /// How many threads there are for work.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+impl Done {
+    /// The classes that were asked about, and what is said of them.
+    pub fn classes(&self) -> &[(FileId, ClassState)] {
+        &self.classes
+    }
+}
+
+/// Does the work of a job, which is dropped then.
+pub fn work(job: Job, threads: usize) -> Work {
+    let edited = job.edited();
+    let broken: Vec<(FileId, String)> = match each(&job, &edited, threads, |job, it| job.prepare(it)) {
+        Each::Cancelled => return Work::Cancelled,
+        Each::Failed(it) => return Work::Failed(it),
+        Each::Done(all) => all.into_iter().filter_map(|it| Some((it.0, it.1.err()?))).collect(),
+    };
+    if !broken.is_empty() {
+        return Work::Broken(broken);
+    }
+    let update = match catch_unwind(AssertUnwindSafe(|| job.update())) {
+        Ok(Ok(it)) => it,
+        Ok(Err(_)) => return Work::Cancelled,
+        Err(it) => return Work::Failed(bug(&*it)),
+    };
+    let (mut classes, mut bugs) = (Vec::with_capacity(update.stale.len()), Vec::new());
+    match each(&job, &update.stale, threads, |job, it| job.class(it)) {
+        Each::Cancelled => return Work::Cancelled,
+        Each::Failed(it) => return Work::Failed(it),
+        Each::Done(all) => {
+            for (file, state) in all {
+                match state {
+                    Ok(it) => classes.push((file, it)),
+                    Err(it) => bugs.push((file, it)),
+                }
+            }
+        }
+    }
+    Work::Done(Box::new(Done { update, classes, bugs }))
+}
+
+enum Each<T> {
+    Cancelled,
+    Failed(String),
+    /// Of each file what it gave, or how that panicked.
+    Done(Vec<(FileId, Result<T, String>)>),
+}
+
+fn each<T: Send>(
+    job: &Job,
+    files: &[FileId],
+    threads: usize,
+    ask: impl Fn(&Job, FileId) -> Cancellable<T> + Sync,
+) -> Each<T> {
+    let mut acc = Vec::with_capacity(files.len());
+    let mut add = |made: Result<Cancellable<T>, crate::parallel::Panicked>| {
+        let file = files[acc.len()];
+        match made {
+            Ok(Ok(it)) => acc.push((file, Ok(it))),
+            Ok(Err(_)) => return ControlFlow::Break(()),
+            Err(it) => acc.push((file, Err(it.message))),
+        }
+        ControlFlow::Continue(())
+    };
+    let done = if files.len() <= FEW || threads == 1 {
+        Ok(map_here(files, |it| ask(job, *it), &mut add))
+    } else {
+        // A snapshot for each thread.
+        let snapshots = Mutex::new(job.clone());
+        let snapshot = || snapshots.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        map_ordered(files, threads, snapshot, |job, it| ask(job, *it), &mut add)
+    };
+    match done {
+        Ok(ControlFlow::Continue(())) => Each::Done(acc),
+        Ok(ControlFlow::Break(())) => Each::Cancelled,
+        Err(it) => Each::Failed(it.to_string()),
+    }
+}
+
+fn bug(panic: &(dyn Any + Send)) -> String {
+    format!("a bug of ajar: {}; please report it", message(panic))
+}

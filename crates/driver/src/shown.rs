@@ -1,0 +1,43 @@
+//! Which classes of a world answers are about.
+
+use rustc_hash::FxHashMap;
+
+use crate::container::{LoadedContainer, Role};
+use crate::world::LoadedWorld;
+
+/// The classes that answers are about.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Shown {
+    /// The numbers of container and entry, in class-path order, then directory order.
+    pub classes: Vec<(usize, usize)>,
+    /// What is left out of the program, as the JVM does not find it: place and why.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// The classes of the program in order, without those that the JVM would not find.
+pub fn shown(world: &LoadedWorld) -> Shown {
+    let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
+    let mut shown = Shown::default();
+    let last_app = world.containers.iter().rposition(|it| it.role == Role::App);
+    let containers = world.containers.iter().take(last_app.map_or(0, |it| it + 1)).enumerate();
+    for (i, container) in containers.map(|(i, it)| (i, &**it)) {
+        for (j, entry) in container.classes.iter().enumerate() {
+            // Each module has a `module-info` of its own.
+            if container.has_paths && !entry.path().ends_with("module-info.class") {
+                if let Some(winner) = first.get(entry.path()) {
+                    if container.role == Role::App && !std::ptr::eq(*winner, container) {
+                        let text = format!("shadowed by the class of this name in {}; left out", winner.name);
+                        shown.left_out.push((container.display(entry), text));
+                        continue;
+                    }
+                } else {
+                    first.insert(entry.path(), container);
+                }
+            }
+            if container.role == Role::App {
+                shown.classes.push((i, j));
+            }
+        }
+    }
+    shown
+}

@@ -1,0 +1,480 @@
+//! An answer that is kept current: a change goes in, what changed in the answer comes out.
+//!
+//! [`Session`] has the host and the answer of before. [`Session::job`] gives a piece of work that any threads do: first
+//! [`Job::edited`] classes are taken apart, then [`Job::update`] says what is stale, and only that is asked for again by
+//! [`Job::class`]. A change that comes meanwhile breaks the work off ([`Cancelled`](crate::host::Cancelled)); what it would have said is said with what comes
+//! next.
+
+use std::sync::Arc;
+
+use analysis::answers::Calls;
+use analysis::facts::{ClassFacts, ClassPositions, Code, MethodFact};
+use analysis::fault::Fault;
+use analysis::names::{MethodId, Text};
+use analysis::pattern::MethodPattern;
+use analysis::stamps::Kind;
+use analysis::whole::answers::Throws;
+use analysis::whole::graph::Graph;
+use analysis::whole::missing::Missing;
+use rustc_hash::{FxHashMap, FxHashSet};
+use vfs::file::FileId;
+
+use crate::Counts;
+use crate::difference::{
+    Changed, MethodAnswer, MethodState, difference, entry_difference, missing_difference,
+};
+use crate::entries::Entry;
+use crate::host::{Analysis, AnalysisHost, Cancellable, Change, Definition, Listing, ProgramState};
+
+/// What is kept current.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// The edges of final graphs.
+    Graphs,
+    /// Where calls go.
+    Calls,
+    /// What methods let out.
+    Throws,
+    /// The stackless form of methods.
+    Bodies,
+    /// The classes that are not there.
+    Missing,
+    /// Where the program starts.
+    Entries,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What about.
+    pub subject: Subject,
+    /// The methods that are shown; all if there is no pattern.
+    pub shown: Vec<MethodPattern>,
+    /// Only calls that may go to one of these; all if there is no pattern.
+    pub to: Vec<MethodPattern>,
+}
+
+/// What is said of a class.
+#[derive(Clone, Debug, Default)]
+pub struct ClassState {
+    /// The class; none if its file cannot be read.
+    pub class: Option<Text>,
+    /// What is said of its methods.
+    pub methods: Vec<MethodState>,
+    /// What is odd about its class file.
+    pub note: Option<String>,
+    /// Why the file cannot be read.
+    pub failed: Option<Fault>,
+    /// The shown methods whose code cannot be read.
+    pub failed_methods: Vec<(MethodId, Fault)>,
+    /// The definition of the class that counts, if that is another one.
+    pub shadowed: Option<Definition>,
+    /// For each pattern of the methods that are shown whether it selects one here.
+    pub matched: Vec<bool>,
+    /// How many methods the class has.
+    pub n_methods: usize,
+    /// How many of the shown ones are not reached, where that was asked.
+    pub n_unreached: usize,
+}
+
+/// What is said of the program as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct WholeState {
+    /// The program.
+    pub program: ProgramState,
+    missing: Arc<[Missing]>,
+    entries: Vec<Entry>,
+}
+
+/// Keeps an answer current.
+pub struct Session {
+    host: AnalysisHost,
+    question: Arc<Question>,
+    /// The files whose classes are shown, in order.
+    shown: Arc<[FileId]>,
+    /// The files whose classes changed since the last answer.
+    edited: FxHashSet<FileId>,
+    /// Classes whose analysis panicked: what they are does not count.
+    broken: FxHashMap<FileId, String>,
+    /// The containers as they were told, with what is broken.
+    listings: Option<Vec<Listing>>,
+    /// The answer.
+    states: FxHashMap<FileId, ClassState>,
+    /// The files that define each class that was shown.
+    files: Arc<FxHashMap<Text, Vec<FileId>>>,
+    /// The files about which something was said.
+    asked: Arc<FxHashSet<FileId>>,
+    whole: WholeState,
+}
+
+/// The work of a cycle: a snapshot, for as many threads as there are.
+#[derive(Clone)]
+pub struct Job {
+    analysis: Analysis,
+    question: Arc<Question>,
+    shown: Arc<[FileId]>,
+    edited: Arc<FxHashSet<FileId>>,
+    /// The files that define each class that was shown.
+    known: Arc<FxHashMap<Text, Vec<FileId>>>,
+    asked: Arc<FxHashSet<FileId>>,
+    generation: Option<u64>,
+}
+
+/// What a job found out first.
+pub struct Update {
+    /// The classes that are to be asked about again.
+    pub stale: Vec<FileId>,
+    /// What is said of the program as a whole.
+    pub whole: WholeState,
+}
+
+impl Session {
+    /// Nothing is known yet.
+    pub fn new(question: Question) -> Self {
+        Session {
+            host: AnalysisHost::new(),
+            question: Arc::new(question),
+            shown: Arc::default(),
+            edited: FxHashSet::default(),
+            broken: FxHashMap::default(),
+            listings: None,
+            states: FxHashMap::default(),
+            files: Arc::default(),
+            asked: Arc::default(),
+            whole: WholeState::default(),
+        }
+    }
+
+    /// Makes a change; `shown` are the files whose classes are shown, in order, if these are others than before. Breaks the
+    /// jobs off that are at work, and waits until they end.
+    pub fn apply(&mut self, mut change: Change, shown: Option<Vec<FileId>>) {
+        change.classes.iter().for_each(|it| _ = self.broken.remove(&it.0));
+        if let Some(it) = change.containers.take() {
+            change.containers = Some(self.without_broken(&it));
+            self.listings = Some(it);
+        }
+        self.edited.extend(self.host.apply_change(change));
+        if let Some(it) = shown {
+            self.shown = it.into();
+        }
+    }
+
+    /// The analysis of these classes panicked: from now on, and until they change, they are not part of the program.
+    pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
+        self.broken.extend(classes);
+        if let Some(it) = &self.listings {
+            let containers = Some(self.without_broken(it));
+            self.host.apply_change(Change { containers, ..Change::default() });
+        }
+    }
+
+    fn without_broken(&self, listings: &[Listing]) -> Vec<Listing> {
+        let mut listings = listings.to_vec();
+        for it in &mut listings {
+            match it {
+                Listing::Classes(it) => it.classes.retain(|it| !self.broken.contains_key(it)),
+                Listing::Library { .. } => {}
+            }
+        }
+        listings
+    }
+
+    /// The work that there is to do.
+    pub fn job(&self) -> Job {
+        Job {
+            analysis: self.host.analysis(),
+            question: Arc::clone(&self.question),
+            shown: Arc::clone(&self.shown),
+            edited: Arc::new(self.edited.clone()),
+            known: Arc::clone(&self.files),
+            asked: Arc::clone(&self.asked),
+            generation: self.whole.program.generation,
+        }
+    }
+
+    /// Takes over what a job came to: what it says of the program, and of each of the classes that were stale. Gives what
+    /// changed. The job must be dropped.
+    pub fn take(&mut self, update: Update, classes: Vec<(FileId, ClassState)>) -> Vec<Changed> {
+        self.edited.clear();
+        let shown: FxHashSet<FileId> = self.shown.iter().copied().collect();
+        let asked: FxHashMap<FileId, usize> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
+        let mut old: Vec<(FileId, ClassState)> = Vec::new();
+        let gone: Vec<FileId> = self.states.keys().copied().filter(|it| !shown.contains(it)).collect();
+        for file in gone.into_iter().chain(classes.iter().map(|it| it.0)) {
+            if let Some(it) = self.states.remove(&file) {
+                Arc::make_mut(&mut self.asked).remove(&file);
+                self.forget(file, it.class);
+                old.push((file, it));
+            }
+        }
+        // What is gone is told in the order in which it was read, which is that of the new answer for what is still there.
+        old.sort_by_key(|it| (asked.get(&it.0).copied().unwrap_or(usize::MAX), it.0.index()));
+        let before: Vec<MethodState> = old.into_iter().flat_map(|it| it.1.methods).collect();
+        let now: Vec<MethodState> = classes.iter().flat_map(|it| it.1.methods.iter().cloned()).collect();
+        let mut changes = difference(&before, &now);
+        for (file, state) in classes {
+            if let Some(class) = state.class {
+                Arc::make_mut(&mut self.files).entry(class).or_default().push(file);
+            }
+            Arc::make_mut(&mut self.asked).insert(file);
+            self.states.insert(file, state);
+        }
+        changes.extend(missing_difference(&self.whole.missing, &update.whole.missing));
+        changes.extend(entry_difference(&self.whole.entries, &update.whole.entries));
+        self.whole = update.whole;
+        changes
+    }
+
+    fn forget(&mut self, file: FileId, class: Option<Text>) {
+        let Some(class) = class else { return };
+        let files = Arc::make_mut(&mut self.files);
+        if let Some(all) = files.get_mut(&class) {
+            all.retain(|it| *it != file);
+            if all.is_empty() {
+                files.remove(&class);
+            }
+        }
+    }
+
+    /// What is said of the classes, in order.
+    pub fn states(&self) -> impl Iterator<Item = (FileId, &ClassState)> {
+        self.shown.iter().filter_map(|it| Some((*it, self.states.get(it)?)))
+    }
+
+    /// The classes that were left out, as their analysis panicked, with the messages.
+    pub fn broken(&self) -> impl Iterator<Item = (FileId, &str)> {
+        self.broken.iter().map(|it| (*it.0, it.1.as_str()))
+    }
+
+    /// What is said of the program as a whole.
+    pub fn whole(&self) -> &WholeState {
+        &self.whole
+    }
+
+    /// Whether the class in a file changed since the last answer.
+    pub fn is_edited(&self, file: FileId) -> bool {
+        self.edited.contains(&file)
+    }
+
+    /// Makes ready for the next change, so that it does not wait: for when there is nothing else to do.
+    pub fn keep_current(&mut self) {
+        self.host.keep_current();
+    }
+
+    /// How often the program was rebuilt, and how often what changed was taken in.
+    pub fn counts(&self) -> Counts {
+        self.host.counts()
+    }
+}
+
+impl Job {
+    /// The classes that changed. They are taken apart first, by as many threads as there are.
+    pub fn edited(&self) -> Vec<FileId> {
+        self.edited.iter().copied().collect()
+    }
+
+    /// The files whose classes are shown, in order.
+    pub fn shown(&self) -> Vec<FileId> {
+        self.shown.to_vec()
+    }
+
+    /// The methods that the class in a file declares, in file order; none if it cannot be read.
+    ///
+    /// # Errors
+    /// When a change came.
+    pub fn declared(&self, file: FileId) -> Cancellable<Vec<MethodId>> {
+        let parsed = self.analysis.parsed(file)?;
+        let facts = parsed.and_then(Result::ok);
+        Ok(facts.iter().flat_map(|it| &it.0.methods).map(|it| MethodId::of(it.method)).collect())
+    }
+
+    /// Takes a class apart.
+    ///
+    /// # Errors
+    /// When a change came.
+    pub fn prepare(&self, file: FileId) -> Cancellable<()> {
+        self.analysis.prepare(file)
+    }
+
+    /// Brings the program up to date, and finds what is to be asked again.
+    ///
+    /// # Errors
+    /// When a change came.
+    pub fn update(&self) -> Cancellable<Update> {
+        let mut whole = WholeState::default();
+        let kind = match self.question.subject {
+            Subject::Graphs => Some(Kind::Graphs),
+            Subject::Calls => Some(Kind::Calls),
+            Subject::Throws => Some(Kind::Throws),
+            Subject::Bodies | Subject::Missing | Subject::Entries => None,
+        };
+        if self.question.subject != Subject::Bodies {
+            whole.program = self.analysis.program()?;
+        }
+        match self.question.subject {
+            Subject::Missing => whole.missing = self.analysis.missing()?,
+            Subject::Entries => {
+                let entries = self.analysis.entries()?;
+                whole.entries = entries.iter().map(|it| Entry { method: it.0, why: it.1 }).collect();
+            }
+            Subject::Graphs | Subject::Calls | Subject::Throws | Subject::Bodies => {}
+        }
+        let stale = match (kind, self.generation) {
+            (Some(kind), Some(generation)) if whole.program.generation.is_some() => {
+                self.analysis.stale_since(generation, kind)?
+            }
+            (None, _) => Some(Vec::new()),
+            _ => None,
+        };
+        let stale = match stale {
+            None => self.shown.to_vec(),
+            Some(classes) => {
+                let files = classes.iter().filter_map(|it| self.known.get(it)).flatten();
+                let mut stale: FxHashSet<FileId> = files.copied().collect();
+                stale.extend(self.edited.iter());
+                let is_stale = |it: &&FileId| stale.contains(it) || !self.asked.contains(it);
+                self.shown.iter().filter(is_stale).copied().collect()
+            }
+        };
+        Ok(Update { stale, whole })
+    }
+
+    /// What is said of the class in a file.
+    ///
+    /// # Errors
+    /// When a change came.
+    pub fn class(&self, file: FileId) -> Cancellable<ClassState> {
+        let (facts, positions) = match self.analysis.parsed(file)? {
+            None => return Ok(ClassState::default()),
+            Some(Err(fault)) => return Ok(ClassState { failed: Some(fault), ..ClassState::default() }),
+            Some(Ok(it)) => it,
+        };
+        if self.question.subject != Subject::Bodies
+            && let Some(fault) = self.analysis.fault(file)?
+        {
+            return Ok(ClassState { failed: Some(fault), ..ClassState::default() });
+        }
+        let mut state = ClassState {
+            class: Some(Text(facts.head.class.bytes())),
+            note: facts.head.version_note(),
+            n_methods: facts.methods.len(),
+            ..ClassState::default()
+        };
+        state.shadowed = match self.question.subject {
+            Subject::Bodies => None,
+            Subject::Graphs | Subject::Calls | Subject::Throws | Subject::Missing | Subject::Entries => {
+                self.analysis.shadowed(file)?
+            }
+        };
+        if state.shadowed.is_some() {
+            return Ok(state);
+        }
+        state.matched = vec![false; self.question.shown.len()];
+        for (method, place) in facts.methods.iter().zip(&positions.methods) {
+            let name = MethodId::of(method.method);
+            let patterns = self.question.shown.iter().zip(&mut state.matched);
+            patterns.for_each(|(it, matched)| *matched |= it.selects(&name));
+            if let Some(Err(why)) = place
+                && self.is_shown(&name)
+            {
+                state.failed_methods.push((name, why.clone().into()));
+            }
+        }
+        self.methods(file, (&facts, &positions), &mut state)?;
+        Ok(state)
+    }
+
+    fn is_shown(&self, method: &MethodId) -> bool {
+        let patterns = &self.question.shown;
+        patterns.is_empty() || patterns.iter().any(|it| it.selects(method))
+    }
+
+    /// What is said of the methods of a class: of those with code in file order, then of those whose code cannot be read,
+    /// then of those without.
+    fn methods(
+        &self,
+        file: FileId,
+        (facts, positions): (&ClassFacts, &ClassPositions),
+        state: &mut ClassState,
+    ) -> Cancellable<()> {
+        let answers = match self.question.subject {
+            Subject::Throws => MethodAnswers::Throws(self.analysis.throws(file)?.unwrap_or_default()),
+            Subject::Calls => MethodAnswers::Calls(self.analysis.calls(file)?.unwrap_or_default()),
+            Subject::Graphs => {
+                let ghosts = self.analysis.ghosts(file)?.unwrap_or_default();
+                MethodAnswers::Graphs(self.analysis.graphs(file)?.unwrap_or_default(), ghosts)
+            }
+            Subject::Bodies => MethodAnswers::Bodies,
+            Subject::Missing | Subject::Entries => return Ok(()),
+        };
+        let reached = self.analysis.reached(file)?;
+        let group = |it: &MethodFact| match it.code {
+            Code::Known(_) => 0,
+            Code::Failed => 1,
+            Code::None => 2,
+        };
+        let mut order: Vec<(usize, &MethodFact)> = facts.methods.iter().enumerate().collect();
+        order.sort_by_key(|it| group(it.1));
+        for (index, fact) in order {
+            let method = MethodId::of(fact.method);
+            if !self.is_shown(&method) {
+                continue;
+            }
+            if reached.as_ref().is_some_and(|it| !it.get(index).copied().unwrap_or(true)) {
+                state.n_unreached += usize::from(!matches!(fact.code, Code::None));
+                continue;
+            }
+            let code = match (&fact.code, positions.methods.get(index)) {
+                (Code::Known(code), Some(Some(Ok(it)))) => Some((Arc::clone(code), Arc::clone(it))),
+                (Code::Known(_) | Code::Failed | Code::None, _) => None,
+            };
+            let answer = answers.of(method, index, code.is_some());
+            let answer = answer.map(|it| self.narrowed(it));
+            state.methods.extend(answer.map(|answer| MethodState { method, code, answer }));
+        }
+        Ok(())
+    }
+
+    /// Only the calls that were asked for.
+    fn narrowed(&self, answer: MethodAnswer) -> MethodAnswer {
+        let to = &self.question.to;
+        match answer {
+            MethodAnswer::Calls(mut calls) if !to.is_empty() => {
+                let goes_to = |it: &MethodId| to.iter().any(|pattern| pattern.selects(it));
+                calls.retain(|it| it.targets.iter().chain(&it.possible).any(goes_to));
+                MethodAnswer::Calls(calls)
+            }
+            it => it,
+        }
+    }
+}
+
+/// What is said of the methods of a class, in file order.
+enum MethodAnswers {
+    Throws(Arc<[Throws]>),
+    Calls(Arc<[Calls]>),
+    /// And which of them are ghosts.
+    Graphs(Arc<[Arc<Graph>]>, Vec<bool>),
+    Bodies,
+}
+
+impl MethodAnswers {
+    /// What is said of a method.
+    fn of(&self, method: MethodId, index: usize, has_code: bool) -> Option<MethodAnswer> {
+        match self {
+            // Of a class with another definition it is said of the methods of that.
+            MethodAnswers::Throws(all) => {
+                let own = all.get(index).filter(|it| it.method == method);
+                let it = own.or_else(|| all.iter().find(|it| it.method == method))?;
+                Some(MethodAnswer::Throws(it.clone()))
+            }
+            MethodAnswers::Calls(all) => all.get(index).map(|it| MethodAnswer::Calls(it.to_vec())),
+            MethodAnswers::Graphs(all, ghosts) => {
+                let has_graph = has_code && !ghosts.get(index).copied().unwrap_or(false);
+                let graph = all.get(index).filter(|_| has_graph)?;
+                Some(MethodAnswer::Graph(Arc::clone(graph)))
+            }
+            MethodAnswers::Bodies => has_code.then_some(MethodAnswer::Body),
+        }
+    }
+}

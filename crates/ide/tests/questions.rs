@@ -1,0 +1,291 @@
+//! One host through edits, ghosts that come and go, and settings that change: whatever is asked, in whatever order, it says what a
+//! command that looks once says of the same classes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ide::answer::{Question, class_answer};
+use ide::entries::{Entry, EntryRequest};
+use ide::host::{Analysis, AnalysisHost, Change, ContainerId, ContainerListing, Listing};
+use ide::profile::{Answers, paper_record_and_answer};
+use ide::whole::{ClassRecord, Setup, Whole, read_class};
+use ide::{
+    ClassSource, Contents, EntryIdentity, FileId, Packages, Profile, Role, Scratch, Settings, WorldKind,
+};
+use test_utils::generate::{Mode, program};
+use test_utils::ghosts::with_ghosts;
+use test_utils::rng::Rng;
+use vfs::change::Vfs;
+
+/// A class: its name, and its bytes as they are and as they were at first.
+#[derive(Clone)]
+struct Class {
+    name: String,
+    bytes: Vec<u8>,
+    original: Vec<u8>,
+}
+
+/// The bytes of a library.
+struct Bytes(Vec<Vec<u8>>);
+
+impl ClassSource for Bytes {
+    fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8])) {
+        self.0.get(entry as usize).into_iter().for_each(|it| read(it));
+    }
+}
+
+/// What is to be known.
+struct Case {
+    app: Vec<Class>,
+    lib: Vec<Class>,
+    gone: Vec<Class>,
+    settings: Settings,
+    vfs: Vfs,
+    host: AnalysisHost,
+    /// The library as it was told, by what it was made of.
+    told: Option<(Vec<Vec<u8>>, Arc<Contents>)>,
+}
+
+fn read(bytes: &[u8]) -> Option<ClassRecord> {
+    read_class(bytes, &mut Scratch::default()).ok()
+}
+
+impl Case {
+    fn new(seed: u64) -> Case {
+        let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
+        let (mut app, mut lib) = (Vec::new(), Vec::new());
+        for (i, it) in program(seed, mode).unwrap().classes.into_iter().enumerate() {
+            let class = Class { name: it.name, bytes: it.bytes.clone(), original: it.bytes };
+            if i % 4 == 3 { lib.push(class) } else { app.push(class) }
+        }
+        let (settings, host) = (Settings::new(WorldKind::Open, 17), AnalysisHost::new());
+        Case { app, lib, gone: Vec::new(), settings, vfs: Vfs::default(), host, told: None }
+    }
+
+    /// Changes something.
+    fn edit(&mut self, rng: &mut Rng) {
+        let lib = rng.chance(20);
+        let classes = if lib { &mut self.lib } else { &mut self.app };
+        if classes.is_empty() {
+            let back = self.gone.pop();
+            classes.extend(back);
+            return;
+        }
+        let at = rng.below(classes.len() as u32) as usize;
+        match rng.below(14) {
+            0 => self.gone.push(classes.remove(at)),
+            1 => {
+                let back = self.gone.pop().filter(|back| classes.iter().all(|it| it.name != back.name));
+                classes.extend(back);
+            }
+            // A ghost comes, or code in its place.
+            2 | 3 => {
+                let class = &mut classes[at];
+                class.bytes = class.original.clone();
+                let methods = ide::answer::declared_methods(&class.original);
+                let never = ["any", "NullPointerException", "java.lang.Error", "p.Nothing"];
+                let mut ghosts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+                for it in methods {
+                    if rng.chance(50) {
+                        let handlers = vec![(*rng.pick(&never).unwrap()).to_owned()];
+                        ghosts.insert(format!("{}.{}{}", it.class, it.name, it.descriptor), handlers);
+                    }
+                }
+                class.bytes = with_ghosts(&class.bytes, &ghosts);
+            }
+            // One in both: one of them is shadowed.
+            4 => {
+                let class = classes[at].clone();
+                let others = if lib { &mut self.app } else { &mut self.lib };
+                if others.iter().all(|it| it.name != class.name) {
+                    others.push(class);
+                }
+            }
+            5 => classes.swap(0, at),
+            _ => {
+                let class = &mut classes[at];
+                class.bytes = class.original.clone();
+                let i = rng.range(10, class.bytes.len() as i32 - 1) as usize;
+                class.bytes[i] ^= 1 << rng.below(5);
+            }
+        }
+    }
+
+    /// Changes a setting.
+    fn set(&mut self, rng: &mut Rng) {
+        let it = &mut self.settings;
+        match rng.below(8) {
+            0 => it.options.assume_contract ^= true,
+            1 => it.options.link_errors ^= true,
+            2 => it.options.async_errors ^= true,
+            3 => {
+                it.rta ^= true;
+                it.entries =
+                    it.rta.then(|| EntryRequest { library: true, app: true, ..EntryRequest::default() });
+            }
+            4 => it.profile = if it.profile == Profile::Jvm { Profile::Paper } else { Profile::Jvm },
+            5 => it.options.release = Some(if it.options.release == Some(17) { 8 } else { 17 }),
+            _ => it.options.world = rng.one([WorldKind::Open, WorldKind::Declared, WorldKind::Closed]),
+        }
+    }
+
+    /// Tells the host what there is now, and gives the files of the application.
+    fn tell(&mut self) -> Vec<FileId> {
+        let mut change = Change { settings: Some(self.settings.clone()), ..Change::default() };
+        let mut files = Vec::new();
+        for it in &self.app {
+            let file = self.vfs.file(&it.name);
+            change.classes.push((file, EntryIdentity::of_bytes(&it.bytes), it.bytes.as_slice().into()));
+            files.push(file);
+        }
+        let lib: Vec<Vec<u8>> = self.lib.iter().map(|it| it.bytes.clone()).collect();
+        let same = self.told.as_ref().filter(|it| it.0 == lib).map(|it| Arc::clone(&it.1));
+        let contents = same.unwrap_or_else(|| {
+            let read = lib.iter().zip(0..).filter_map(|(it, entry)| Some(((None, read(it)?), entry)));
+            let (records, entries): (Vec<_>, Vec<u32>) = read.unzip();
+            let source = Arc::new(Bytes(lib.clone()));
+            Arc::new(Contents { records: records.into(), entries: entries.into(), source })
+        });
+        self.told = Some((lib, Arc::clone(&contents)));
+        let app = ContainerListing { id: ContainerId(0), role: Role::App, classes: files.clone() };
+        let library = Listing::Library { id: ContainerId(1), role: Role::Lib, contents };
+        change.containers = Some(vec![Listing::Classes(app), library]);
+        self.host.apply_change(change);
+        files
+    }
+
+    fn classes(&self) -> impl Iterator<Item = (&Class, Role)> {
+        self.app.iter().map(|it| (it, Role::App)).chain(self.lib.iter().map(|it| (it, Role::Lib)))
+    }
+
+    /// The same classes for a command that looks once.
+    fn once(&self) -> Answers {
+        if self.settings.profile == Profile::Paper {
+            let record = |bytes: &[u8]| paper_record_and_answer(bytes, &|_| true, &mut Scratch::default());
+            let records = self.classes().filter_map(|it| Some((record(&it.0.bytes).ok()?.0, false)));
+            return Answers::paper(records.collect());
+        }
+        Answers::Jvm(Arc::new(self.whole(&Packages::default())))
+    }
+
+    fn records(&self) -> Vec<(ClassRecord, Role)> {
+        self.classes().filter_map(|it| Some((read(&it.0.bytes)?, it.1))).collect()
+    }
+
+    fn whole(&self, packages: &Packages) -> Whole {
+        let entries = self.settings.entries.as_ref().filter(|_| self.settings.rta);
+        let setup = Setup { options: self.settings.options, packages, entries, solve: true };
+        Whole::joined(self.records(), &setup).unwrap()
+    }
+
+    /// Asks some questions in some order, and compares. Gives how many answers said something.
+    fn ask(&mut self, rng: &mut Rng, what: &str) -> usize {
+        let files = self.tell();
+        let once = self.once();
+        let (analysis, mut work) = (self.host.analysis(), once.work());
+        let mut n = 0;
+        for _ in 0..rng.range(1, 12) {
+            let at = rng.below(files.len().max(1) as u32) as usize;
+            let (Some(&file), Some(class)) = (files.get(at), self.app.get(at)) else { continue };
+            let question = Question { select: &|_| true, graphs: false, clock: None };
+            let alone = class_answer(&class.bytes, &question, &mut Scratch::default()).ok();
+            let Some(alone) = alone.filter(|_| read(&class.bytes).is_some()) else {
+                assert!(analysis.fault(file).unwrap().is_some(), "{what}: {} is outside", class.name);
+                assert!(analysis.throws(file).unwrap().unwrap().is_empty());
+                continue;
+            };
+            if analysis.shadowed(file).unwrap().is_some() {
+                assert!(
+                    analysis.calls(file).unwrap().unwrap().is_empty(),
+                    "{what}: it is not in the program"
+                );
+                continue;
+            }
+            let (parsed, _) = analysis.parsed(file).unwrap().unwrap().unwrap();
+            let index = |method| parsed.index_of(&method).unwrap();
+            match rng.below(4) {
+                0 => {
+                    for it in analysis.throws(file).unwrap().unwrap().iter() {
+                        let now = once.throws(&mut work, it.method);
+                        assert_eq!(
+                            Some(it),
+                            now.as_ref(),
+                            "{what}: what it lets out; a command says the second"
+                        );
+                        n += usize::from(!it.known.is_empty() || it.open.is_some());
+                    }
+                }
+                1 => {
+                    let all = analysis.calls(file).unwrap().unwrap();
+                    for it in &alone.methods {
+                        let now = once.calls(it.method, &it.code);
+                        let calls = all.get(index(it.method)).map(|it| it.to_vec()).unwrap_or_default();
+                        assert_eq!(calls, now, "{what}: calls of {}; a command says the second", it.method);
+                        n += usize::from(!now.is_empty());
+                    }
+                }
+                2 => {
+                    let all = analysis.graphs(file).unwrap().unwrap();
+                    for it in &alone.methods {
+                        let now = once.graph(&mut work, it.method, &it.code, false);
+                        let graph = all.get(index(it.method)).map(|it| (**it).clone()).unwrap_or_default();
+                        assert_eq!(
+                            graph, now,
+                            "{what}: the graph of {}; a command says the second",
+                            it.method
+                        );
+                        n += usize::from(!now.cfg.edges.is_empty());
+                    }
+                }
+                _ => self.ask_whole(&analysis, &once, what),
+            }
+        }
+        n
+    }
+
+    fn ask_whole(&self, analysis: &Analysis, once: &Answers, what: &str) {
+        let Answers::Jvm(whole) = once else { return };
+        assert_eq!(analysis.missing().unwrap().to_vec(), whole.missing(), "{what}: what is missing");
+        assert_eq!(analysis.program().unwrap().faults, whole.hierarchy_faults(), "{what}");
+        if let Some(request) = &self.settings.entries {
+            let (packages, options) = (Packages::default(), self.settings.options);
+            let setup = Setup { options, packages: &packages, entries: Some(request), solve: false };
+            let now = ide::reached::entries(self.records(), &setup).unwrap();
+            let entries = analysis.entries().unwrap();
+            let entries: Vec<Entry> = entries.iter().map(|it| Entry { method: it.0, why: it.1 }).collect();
+            assert_eq!(entries, now, "{what}: entry points");
+            assert_eq!(analysis.program().unwrap().no_entry, !whole.has_entries());
+        }
+    }
+}
+
+/// Runs a host through `n` steps; gives how many answers said something, and how often changes were taken in.
+fn run(seed: u64, n: usize) -> (usize, u64) {
+    let (mut case, mut rng) = (Case::new(seed), Rng::new(seed ^ 0x5eed));
+    let mut said = 0;
+    for step in 0..n {
+        for _ in 0..rng.range(0, 2) {
+            case.edit(&mut rng);
+        }
+        if rng.chance(25) {
+            case.set(&mut rng);
+        }
+        if rng.chance(30) {
+            case.host.keep_current();
+        }
+        said += case.ask(&mut rng, &format!("seed {seed}, step {step}"));
+    }
+    (said, case.host.counts().updated)
+}
+
+#[test]
+fn all_answers_are_those_of_a_fresh_host() {
+    let seeds = std::env::var("AJAR_QUESTION_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(12);
+    let (mut said, mut updated) = (0, 0);
+    for seed in 0..seeds {
+        let (answers, taken_in) = run(seed, 60);
+        (said, updated) = (said + answers, updated + taken_in);
+    }
+    println!("{said} answers, {updated} changes taken in");
+    assert!(said > 200 * seeds as usize && updated > 2 * seeds, "{said} {updated}");
+}
