@@ -1,7 +1,7 @@
 //! An open container: a list of class candidates and the way to their bytes. Whether a candidate is a class, and
 //! which, says the class file itself; the path only says where the JVM would look for it.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use vfs::identity::EntryIdentity;
@@ -63,7 +63,8 @@ pub enum Loader {
 /// A class candidate.
 #[derive(Clone)]
 pub struct ClassEntry {
-    pub(crate) member: Box<str>,
+    /// Shared by the versions of a container.
+    pub(crate) member: Arc<str>,
     pub(crate) root_len: u32,
     pub(crate) place: Place,
     /// Its size in bytes, as claimed.
@@ -81,7 +82,7 @@ pub(crate) enum Place {
 /// A class file.
 #[derive(Clone)]
 pub(crate) struct FilePlace {
-    pub(crate) path: PathBuf,
+    pub(crate) path: Arc<Path>,
     /// What was in it. Without it the file is read when it is asked for, and may have changed by then.
     pub(crate) content: Option<Arc<FileContent>>,
 }
@@ -183,16 +184,11 @@ impl LoadedContainer {
         }
     }
 
-    /// Whether this folder, or class file by itself, has what another one has that was read at the same place.
-    pub(crate) fn has_content_of(&self, other: &LoadedContainer) -> bool {
-        let is_same = |(a, b): (&ClassEntry, &ClassEntry)| {
-            let content = |it: &ClassEntry| match &it.place {
-                Place::File(it) => it.content.clone(),
-                _ => None,
-            };
-            a.member == b.member && content(a).zip(content(b)).is_some_and(|it| Arc::ptr_eq(&it.0, &it.1))
-        };
-        self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
+    /// Whether another version of this container has all that this one has apart from its entries.
+    pub(crate) fn has_frame_of(&self, other: &LoadedContainer) -> bool {
+        let frame = |it: &LoadedContainer| (it.role, it.has_paths, it.platform, it.loader);
+        frame(self) == frame(other)
+            && (&self.name, &self.prefix, &self.manifest) == (&other.name, &other.prefix, &other.manifest)
     }
 
     /// The display path of an entry: `outer.jar!/inner.jar!/p/C.class`.

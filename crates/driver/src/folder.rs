@@ -70,7 +70,7 @@ pub(crate) fn open(
 
 /// The container of a class file given by itself: its path says nothing about its name.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
-    let place = Place::File(FilePlace { path: at.path.to_owned(), content });
+    let place = Place::File(FilePlace { path: at.path.into(), content });
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
     LoadedContainer {
         name: at.name.to_owned(),
@@ -146,7 +146,7 @@ impl Walk<'_> {
             Ok(it) if it.is_file() && is_class => {
                 let file = File { path: &path, is_link: file_type.is_symlink(), metadata: &it };
                 if let Some((content, size)) = self.files.class(&file) {
-                    let place = Place::File(FilePlace { path, content });
+                    let place = Place::File(FilePlace { path: path.into(), content });
                     self.classes.push(ClassEntry { member: member.into(), root_len: 0, place, size });
                 }
             }

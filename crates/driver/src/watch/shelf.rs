@@ -329,6 +329,6 @@ impl Part {
         let pairs = self.containers.iter().zip(&now.containers);
         is_same
             && self.containers.len() == now.containers.len()
-            && pairs.into_iter().all(|(a, b)| a.has_content_of(b))
+            && pairs.into_iter().all(|(a, b)| a.has_entries_of(b, |_| true))
     }
 }
