@@ -12,6 +12,7 @@ mod round;
 mod shelf;
 pub mod source;
 mod stamp;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
