@@ -94,7 +94,7 @@ impl LoadedContainer {
         counts: impl Fn(&ClassEntry) -> bool,
     ) -> bool {
         let is_same = |(a, b): (&ClassEntry, &ClassEntry)| {
-            a.is_named_as(b) && (!counts(a) || self.has_same_content(a, other, b))
+            a.is_named_as(b) && (a.shares_file_of(b) || !counts(a) || self.has_same_content(a, other, b))
         };
         self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
     }
@@ -103,7 +103,8 @@ impl LoadedContainer {
     fn has_same_content(&self, entry: &ClassEntry, before: &LoadedContainer, old: &ClassEntry) -> bool {
         match (&entry.place, &old.place) {
             (Place::File(a), Place::File(b)) => {
-                a.content.as_ref().zip(b.content.as_ref()).is_some_and(|it| is_same_file(it.0, it.1))
+                let contents = || a.content.as_ref().zip(b.content.as_ref());
+                entry.shares_file_of(old) || contents().is_some_and(|it| is_same_file(it.0, it.1))
             }
             (Place::Zip(a), Place::Zip(b)) => {
                 let (Store::Zip(now), Store::Zip(then)) = (&self.store, &before.store) else { return false };
@@ -133,6 +134,14 @@ impl ClassEntry {
     fn is_named_as(&self, other: &ClassEntry) -> bool {
         let is_same = Arc::ptr_eq(&self.member, &other.member) || self.member == other.member;
         is_same && self.root_len == other.root_len
+    }
+
+    /// Whether both are of one reading of a file.
+    fn shares_file_of(&self, other: &ClassEntry) -> bool {
+        match (&self.place, &other.place) {
+            (Place::File(a), Place::File(b)) => Arc::ptr_eq(a, b) && a.content.is_some(),
+            _ => false,
+        }
     }
 }
 

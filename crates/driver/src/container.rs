@@ -1,7 +1,7 @@
 //! An open container: a list of class candidates and the way to their bytes. Whether a candidate is a class, and
 //! which, says the class file itself; the path only says where the JVM would look for it.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use vfs::identity::EntryIdentity;
@@ -74,15 +74,15 @@ pub struct ClassEntry {
 /// Where the bytes of an entry are.
 #[derive(Clone)]
 pub(crate) enum Place {
-    File(FilePlace),
+    /// Shared by the versions of a folder, as long as the file stays as it is.
+    File(Arc<FilePlace>),
     Zip(ZipEntry),
     Image(Location),
 }
 
 /// A class file.
-#[derive(Clone)]
 pub(crate) struct FilePlace {
-    pub(crate) path: Arc<Path>,
+    pub(crate) path: PathBuf,
     /// What was in it. Without it the file is read when it is asked for, and may have changed by then.
     pub(crate) content: Option<Arc<FileContent>>,
 }
@@ -211,10 +211,10 @@ impl LoadedContainer {
         }
         let plain = |bytes: Result<&'a [u8], String>| bytes.map(|bytes| (bytes, None));
         let read = match (&self.store, &entry.place) {
-            (Store::Files, Place::File(FilePlace { content: Some(it), .. })) => {
-                plain(it.bytes.as_deref().map_err(Clone::clone))
-            }
-            (Store::Files, Place::File(it)) => plain(read_file(&it.path, &mut scratch.buffer)),
+            (Store::Files, Place::File(place)) => match &place.content {
+                Some(it) => plain(it.bytes.as_deref().map_err(Clone::clone)),
+                None => plain(read_file(&place.path, &mut scratch.buffer)),
+            },
             (Store::Zip(zip), Place::Zip(place)) => {
                 entry_bytes(zip, place, &mut scratch.inflater, &mut scratch.buffer)
             }
@@ -247,12 +247,10 @@ impl LoadedContainer {
     /// The identity of an entry's content. Unpacks nothing.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
-            (Store::Files, Place::File(FilePlace { content: Some(it), .. })) => {
-                it.bytes.as_ref().map(|_| it.identity).map_err(Clone::clone)
-            }
-            (Store::Files, Place::File(it)) => {
-                read_file(&it.path, &mut scratch.buffer).map(EntryIdentity::of_bytes)
-            }
+            (Store::Files, Place::File(place)) => match &place.content {
+                Some(it) => it.bytes.as_ref().map(|_| it.identity).map_err(Clone::clone),
+                None => read_file(&place.path, &mut scratch.buffer).map(EntryIdentity::of_bytes),
+            },
             (Store::Zip(zip), Place::Zip(place)) => zip.stored(place).map(|stored| place.identity(stored)),
             (Store::Image(map), Place::Image(location)) => {
                 let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);

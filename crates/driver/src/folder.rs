@@ -59,6 +59,7 @@ pub(crate) fn open(
             walk.folders(vec![link], &[]);
         }
     }
+    sort(&mut walk.classes);
     container(at, walk.classes)
 }
 
@@ -95,15 +96,36 @@ pub(crate) fn update(
     if walk.is_irregular || !walk.problems.is_empty() {
         return None;
     }
-    let mut classes = Vec::with_capacity(before.classes.len() + walk.classes.len());
-    for (entry, is_outdated) in before.classes.iter().zip(outdated) {
-        match &entry.place {
-            Place::File(place) if is_outdated => walk.files.outdated(&place.path),
-            _ => classes.push(entry.clone()),
+    for (entry, _) in before.classes.iter().zip(&outdated).filter(|it| *it.1) {
+        if let Place::File(place) = &entry.place {
+            walk.files.outdated(&place.path);
         }
     }
-    classes.append(&mut walk.classes);
-    Some(container(at, classes))
+    let mut classes = walk.classes;
+    sort(&mut classes);
+    Some(container(at, merge(&before.classes, &outdated, classes)))
+}
+
+/// Puts entries between those of before that are not outdated; all are sorted. Compares few names, as most entries stay.
+fn merge(before: &[ClassEntry], outdated: &[bool], new: Vec<ClassEntry>) -> Vec<ClassEntry> {
+    let mut acc = Vec::with_capacity(before.len() + new.len());
+    let kept = |start: usize, end: usize| {
+        let all = before[start..end].iter().zip(&outdated[start..end]);
+        all.filter(|it| !it.1).map(|it| it.0.clone())
+    };
+    let mut start = 0;
+    for entry in new {
+        let rest = before[start..].partition_point(|it| it.member.as_bytes() < entry.member.as_bytes());
+        acc.extend(kept(start, start + rest));
+        acc.push(entry);
+        start += rest;
+    }
+    acc.extend(kept(start, before.len()));
+    acc
+}
+
+fn sort(classes: &mut [ClassEntry]) {
+    classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
 }
 
 /// Marks the entry of a class file, and those of all class files below it if it was a folder.
@@ -120,8 +142,7 @@ fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
     }
 }
 
-fn container(at: &At<'_>, mut classes: Vec<ClassEntry>) -> LoadedContainer {
-    classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
+fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
     LoadedContainer {
         name: at.name.to_owned(),
         role: at.role,
@@ -137,7 +158,7 @@ fn container(at: &At<'_>, mut classes: Vec<ClassEntry>) -> LoadedContainer {
 
 /// The container of a class file given by itself: its path says nothing about its name.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
-    let place = Place::File(FilePlace { path: at.path.into(), content });
+    let place = Place::File(Arc::new(FilePlace { path: at.path.to_owned(), content }));
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
     LoadedContainer {
         name: at.name.to_owned(),
@@ -224,7 +245,7 @@ impl<'a> Walk<'a> {
             Ok(it) if it.is_file() && is_class => {
                 let file = File { path: &path, is_link, metadata: &it };
                 if let Some((content, size)) = self.files.class(&file) {
-                    let place = Place::File(FilePlace { path: path.into(), content });
+                    let place = Place::File(Arc::new(FilePlace { path, content }));
                     self.classes.push(ClassEntry { member: member.into(), root_len: 0, place, size });
                 }
             }

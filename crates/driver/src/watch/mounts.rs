@@ -1,5 +1,7 @@
 //! Which file systems change without the system's saying so: those that other machines write too.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where such file systems are mounted.
@@ -20,9 +22,11 @@ const SHARED: [&str; 16] = [
 impl Mounts {
     /// Asks the system, which may not say anything; whether it says something new.
     pub(crate) fn refresh(&mut self) -> bool {
-        let text =
-            if cfg!(target_os = "linux") { std::fs::read("/proc/self/mountinfo") } else { Ok(Vec::new()) };
-        let text = text.unwrap_or_default();
+        let mut text = Vec::with_capacity(self.text.len() + 1);
+        if cfg!(target_os = "linux") {
+            // What cannot be read says nothing.
+            let _ = File::open("/proc/self/mountinfo").and_then(|mut it| it.read_to_end(&mut text));
+        }
         let is_new = text != self.text;
         if is_new {
             *self = Mounts::parse(text);

@@ -31,7 +31,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) now: ClassFiles,
     /// The folder that is listed, as it is called and without links; before any is, the one that is read.
     pub(crate) folder: (PathBuf, Option<PathBuf>),
-    /// Class files to be looked at again in any case, as news does not tell all of them.
+    /// Class files to be looked at again in any case: they could not be read, or may be half written.
     pub(crate) again: FxHashSet<PathBuf>,
     /// Whether news tells the names of all else that may change.
     pub(crate) is_told: bool,
@@ -57,6 +57,9 @@ impl folder::Files for Reader<'_> {
             let real = self.folder.1.as_ref().zip(below).map(|it| it.0.join(it.1));
             self.is_touched || real.is_none_or(|it| self.ground.news().paths.contains(&it))
         };
+        if stamp::has_other_names(file.metadata) {
+            self.irregular();
+        }
         let stamp = Stamp::of(file.metadata);
         let old = self.before.remove(file.path);
         let is_check = self.round.is_check;
@@ -71,7 +74,7 @@ impl folder::Files for Reader<'_> {
                 _ => self.read(file.path, old)?,
             },
         };
-        if held.stamp.is_none() || stamp::has_other_names(file.metadata) {
+        if held.stamp.is_none() {
             self.again.insert(file.path.to_owned());
         }
         let size = held.content.bytes.as_ref().map_or(file.metadata.len(), |it| it.len() as u64);

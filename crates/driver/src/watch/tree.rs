@@ -83,14 +83,14 @@ impl Tree {
         let updated =
             old_and_names.and_then(|(old, names)| part::updated_folder(at, skip, &mut reader, old, &names));
         let part = match updated {
-            Some(part) => {
+            Some(part) if reader.is_told => {
                 reader.ground.leave_rest();
                 // Most of it is what was read before.
                 let now = std::mem::replace(&mut reader.now, std::mem::take(&mut reader.before));
                 reader.now.extend(now);
                 part
             }
-            None => reader.whole(at, skip),
+            _ => reader.whole(at, skip),
         };
         let is_told = reader.is_told && part.problems.is_empty();
         let (files, again) = (reader.now, reader.again);
