@@ -18,7 +18,7 @@ use driver::world::{LoadedWorld, WorldSpec, load};
 use test_utils::rng::Rng;
 
 /// The machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(20);
 
 /// Kinds of edits, each of which some rule tells apart.
 const KINDS: [&str; 18] = [
@@ -54,6 +54,8 @@ struct Field {
     rng: Rng,
     number: u32,
     done: BTreeMap<&'static str, usize>,
+    /// What was done last.
+    last: String,
 }
 
 impl Field {
@@ -61,8 +63,15 @@ impl Field {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let (root, outside) = (base.join("in"), base.join("outside"));
-        let it =
-            Field { _dir: dir, root, outside, rng: Rng::new(seed), number: 0, done: BTreeMap::new() };
+        let it = Field {
+            _dir: dir,
+            root,
+            outside,
+            rng: Rng::new(seed),
+            number: 0,
+            done: BTreeMap::new(),
+            last: String::new(),
+        };
         std::fs::create_dir(&it.root).unwrap();
         std::fs::create_dir(&it.outside).unwrap();
         for folder in ["", "p", "p/q", "p/q/r", "s", "META-INF/versions"] {
@@ -104,9 +113,21 @@ impl Field {
         }
     }
 
+    /// Does some things.
+    fn edits(&mut self, kinds: &[&'static str]) {
+        self.last.clear();
+        for _ in 0..=self.rng.below(3) {
+            let kind = *self.rng.pick(kinds).unwrap();
+            self.edit(kind);
+            if kind == "other name" {
+                // If that goes again before anyone looks, nothing tells that the file has changed which had two names.
+                return;
+            }
+        }
+    }
+
     /// Does something. What cannot be done is left.
-    fn edit(&mut self, kinds: &[&'static str]) {
-        let kind = *self.rng.pick(kinds).unwrap();
+    fn edit(&mut self, kind: &'static str) {
         let (a, b, folder) = (self.file(), self.file(), self.inner());
         let text = self.text();
         if self.rng.chance(30) {
@@ -168,7 +189,7 @@ impl Field {
                 Ok(())
             }
             "link" => {
-                let to = if self.rng.chance(50) { b } else { folder };
+                let to = if self.rng.chance(50) { &b } else { &folder };
                 let _ = std::fs::remove_file(&a);
                 symlink(to, &a)
             }
@@ -190,6 +211,8 @@ impl Field {
             it => panic!("{it}"),
         };
         if done.is_ok() {
+            let below = |it: &Path| it.strip_prefix(&self.root).unwrap().display().to_string();
+            self.last = format!("{} {kind} {} {} {}\n", self.last, below(&a), below(&b), below(&folder));
             *self.done.entry(kind).or_default() += 1;
         }
     }
@@ -229,7 +252,14 @@ fn follow(watch: &mut Watch, world: &mut LoadedWorld, spec: &WorldSpec, what: &s
             return cycles;
         }
         let cycle = watch.next(Some(end)).unwrap();
-        let Some(cycle) = cycle else { panic!("{what}: still\n{}\nand not\n{fresh}", all(world)) };
+        let Some(cycle) = cycle else {
+            let now = all(world);
+            let without = |a: &str, b: &str| -> String {
+                let lines: Vec<&str> = b.lines().collect();
+                a.lines().filter(|it| !lines.contains(it)).map(|it| format!("{it}\n")).collect()
+            };
+            panic!("{what}: still\n{}and not\n{}", without(&now, &fresh), without(&fresh, &now));
+        };
         // What changed, and nothing else, is what the difference of the containers tells.
         for now in &cycle.world.containers {
             if let Some(before) = world.containers.iter().find(|it| it.name == now.name) {
@@ -284,10 +314,9 @@ fn edits(
     let (mut watch, mut world) = Watch::new(spec.clone(), vec![], options(poll)).unwrap();
     let mut cycles = 0;
     for step in 0..steps {
-        for _ in 0..=field.rng.below(3) {
-            field.edit(kinds);
-        }
-        cycles += follow(&mut watch, &mut world, &spec, &format!("seed {seed}, step {step}"));
+        field.edits(kinds);
+        cycles +=
+            follow(&mut watch, &mut world, &spec, &format!("seed {seed}, step {step}:\n{}", field.last));
     }
     assert!(cycles * 3 > steps, "seed {seed}: {cycles} cycles");
     field.done
@@ -324,12 +353,15 @@ fn after_edits_during_looking_the_world_is_what_a_run_finds() {
         let mut field = Field::new(seed);
         let spec = field.spec();
         let (mut watch, mut world) = Watch::new(spec.clone(), vec![], options(None)).unwrap();
-        let kinds = if seed % 2 == 0 { KINDS.to_vec() } else { regular() };
+        let mut kinds = if seed % 2 == 0 { KINDS.to_vec() } else { regular() };
+        kinds.retain(|it| *it != "other name");
         for burst in 0..6 {
+            field.last.clear();
             std::thread::scope(|scope| {
                 let writer = scope.spawn(|| {
                     for _ in 0..60 {
-                        field.edit(&kinds);
+                        let kind = *field.rng.pick(&kinds).unwrap();
+                        field.edit(kind);
                         std::thread::sleep(Duration::from_micros(u64::from(field.rng.below(4000))));
                     }
                 });
@@ -340,7 +372,7 @@ fn after_edits_during_looking_the_world_is_what_a_run_finds() {
                     }
                 }
             });
-            follow(&mut watch, &mut world, &spec, &format!("seed {seed}, burst {burst}"));
+            follow(&mut watch, &mut world, &spec, &format!("seed {seed}, burst {burst}:\n{}", field.last));
         }
     }
 }

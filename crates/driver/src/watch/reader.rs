@@ -57,7 +57,8 @@ impl folder::Files for Reader<'_> {
             let real = self.folder.1.as_ref().zip(below).map(|it| it.0.join(it.1));
             self.is_touched || real.is_none_or(|it| self.ground.news().paths.contains(&it))
         };
-        if stamp::has_other_names(file.metadata) {
+        let has_other_names = stamp::has_other_names(file.metadata);
+        if has_other_names {
             self.irregular();
         }
         let stamp = Stamp::of(file.metadata);
@@ -71,7 +72,13 @@ impl folder::Files for Reader<'_> {
                     self.doubt(file.path, &what, delay);
                     old?
                 }
-                _ => self.read(file.path, old)?,
+                _ => {
+                    if has_other_names && !is_check {
+                        // They may be in another folder, and nothing is told of them.
+                        self.round.retry_in(Some(RETRY));
+                    }
+                    self.read(file.path, old)?
+                }
             },
         };
         if held.stamp.is_none() {
