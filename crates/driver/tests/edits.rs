@@ -18,7 +18,7 @@ use driver::world::{LoadedWorld, WorldSpec, load};
 use test_utils::rng::Rng;
 
 /// The machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(60);
 
 /// Kinds of edits, each of which some rule tells apart.
 const KINDS: [&str; 18] = [

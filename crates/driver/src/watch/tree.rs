@@ -1,5 +1,9 @@
-//! A class folder as it was read, and what in it is to be looked at again: all of it, or, where the system tells what happens in
-//! each of its folders, what news names.
+//! A class folder as it was read, and what in it is to be looked at again: what news names, where the system tells what happens
+//! in each of its folders, or else all of it. That is so on other systems than Linux and on shared file systems; when news was
+//! lost, or nobody looked at what it said; when something was mounted; where symbolic links, or several names of one file, let
+//! a change go under another name than the one that is told; and whenever we look without news.
+//!
+//! A link to a file that is made elsewhere, and a write through it, is not told at all: looking without news finds it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
