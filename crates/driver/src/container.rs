@@ -63,7 +63,8 @@ pub enum Loader {
 /// A class candidate.
 #[derive(Clone)]
 pub struct ClassEntry {
-    pub(crate) member: Box<str>,
+    /// Shared by the versions of a container.
+    pub(crate) member: Arc<str>,
     pub(crate) root_len: u32,
     pub(crate) place: Place,
     /// Its size in bytes, as claimed.
@@ -73,13 +74,13 @@ pub struct ClassEntry {
 /// Where the bytes of an entry are.
 #[derive(Clone)]
 pub(crate) enum Place {
-    File(FilePlace),
+    /// Shared by the versions of a folder, as long as the file stays as it is.
+    File(Arc<FilePlace>),
     Zip(ZipEntry),
     Image(Location),
 }
 
 /// A class file.
-#[derive(Clone)]
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
     /// What was in it. Without it the file is read when it is asked for, and may have changed by then.
@@ -142,16 +143,6 @@ impl ClassEntry {
         &self.member
     }
 
-    /// Whether this is a class file that was read once, and is the same reading as another one.
-    pub fn has_content_of(&self, other: &ClassEntry) -> bool {
-        let content = |it: &ClassEntry| match &it.place {
-            Place::File(it) => it.content.clone(),
-            Place::Zip(_) | Place::Image(_) => None,
-        };
-        self.member == other.member
-            && content(self).zip(content(other)).is_some_and(|it| Arc::ptr_eq(&it.0, &it.1))
-    }
-
     /// The root: what stands before the path in the member, such as `WEB-INF/classes/`; often empty.
     pub fn root(&self) -> &str {
         self.member.get(..self.root_len as usize).unwrap_or("")
@@ -193,10 +184,11 @@ impl LoadedContainer {
         }
     }
 
-    /// Whether this folder, or class file by itself, has what another one has that was read at the same place.
-    pub(crate) fn has_content_of(&self, other: &LoadedContainer) -> bool {
-        let is_same = |(a, b): (&ClassEntry, &ClassEntry)| a.has_content_of(b);
-        self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
+    /// Whether another version of this container has all that this one has apart from its entries.
+    pub(crate) fn has_frame_of(&self, other: &LoadedContainer) -> bool {
+        let frame = |it: &LoadedContainer| (it.role, it.has_paths, it.platform, it.loader);
+        frame(self) == frame(other)
+            && (&self.name, &self.prefix, &self.manifest) == (&other.name, &other.prefix, &other.manifest)
     }
 
     /// The display path of an entry: `outer.jar!/inner.jar!/p/C.class`.
@@ -219,10 +211,10 @@ impl LoadedContainer {
         }
         let plain = |bytes: Result<&'a [u8], String>| bytes.map(|bytes| (bytes, None));
         let read = match (&self.store, &entry.place) {
-            (Store::Files, Place::File(FilePlace { content: Some(it), .. })) => {
-                plain(it.bytes.as_deref().map_err(Clone::clone))
-            }
-            (Store::Files, Place::File(it)) => plain(read_file(&it.path, &mut scratch.buffer)),
+            (Store::Files, Place::File(place)) => match &place.content {
+                Some(it) => plain(it.bytes.as_deref().map_err(Clone::clone)),
+                None => plain(read_file(&place.path, &mut scratch.buffer)),
+            },
             (Store::Zip(zip), Place::Zip(place)) => {
                 entry_bytes(zip, place, &mut scratch.inflater, &mut scratch.buffer)
             }
@@ -255,12 +247,10 @@ impl LoadedContainer {
     /// The identity of an entry's content. Unpacks nothing.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
-            (Store::Files, Place::File(FilePlace { content: Some(it), .. })) => {
-                it.bytes.as_ref().map(|_| it.identity).map_err(Clone::clone)
-            }
-            (Store::Files, Place::File(it)) => {
-                read_file(&it.path, &mut scratch.buffer).map(EntryIdentity::of_bytes)
-            }
+            (Store::Files, Place::File(place)) => match &place.content {
+                Some(it) => it.bytes.as_ref().map(|_| it.identity).map_err(Clone::clone),
+                None => read_file(&place.path, &mut scratch.buffer).map(EntryIdentity::of_bytes),
+            },
             (Store::Zip(zip), Place::Zip(place)) => zip.stored(place).map(|stored| place.identity(stored)),
             (Store::Image(map), Place::Image(location)) => {
                 let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);

@@ -25,6 +25,9 @@ pub enum DeclaredBy {
     Service(String),
 }
 
+/// The folder in a class folder in which all of it lies.
+pub(crate) const FOLDER: &str = "META-INF";
+
 /// The attributes that name agents.
 const AGENTS: [&str; 3] = ["Premain-Class", "Agent-Class", "Launcher-Agent-Class"];
 

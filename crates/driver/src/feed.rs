@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use vfs::change::Vfs;
 use vfs::file::FileId;
 
-use crate::container::{LoadedContainer, Role, Scratch};
+use crate::container::{ClassEntry, LoadedContainer, Role, Scratch};
 use crate::parallel::map_ordered;
 use crate::problem::Problem;
 use crate::shown::{Shown, shown};
@@ -69,8 +69,6 @@ struct Known {
 /// What is known of a class candidate.
 #[derive(Clone, Default)]
 struct Class {
-    /// The identity of what was read; none in an image, of which nothing changes.
-    identity: Option<EntryIdentity>,
     /// Of a class of the program; none if its bytes cannot be read.
     file: Option<FileId>,
     /// Of a class of a library that can be read.
@@ -90,7 +88,6 @@ enum Made {
 struct Item<'a> {
     container: &'a LoadedContainer,
     place: (usize, usize),
-    identity: Option<EntryIdentity>,
 }
 
 /// What a worker keeps from class to class.
@@ -161,17 +158,14 @@ impl Feed {
             match made {
                 Ok(Made::Bytes(bytes, note)) => {
                     let file = self.vfs.file(&known.container.display(entry));
-                    let identity = item.identity.unwrap_or_else(|| EntryIdentity::of_bytes(&bytes));
-                    *class =
-                        Class { identity: Some(identity), file: Some(file), record: None, problem: note };
+                    *class = Class { file: Some(file), record: None, problem: note };
                     same_files &= was_there;
-                    change.classes.push((file, identity, bytes));
+                    change.classes.push((file, EntryIdentity::of_bytes(&bytes), bytes));
                 }
                 Ok(Made::Record(record)) => {
                     fed.read.0 += 1;
                     fed.read.1 += record.n_methods();
-                    *class =
-                        Class { identity: item.identity, record: Some(record), file: None, problem: None };
+                    *class = Class { record: Some(record), file: None, problem: None };
                 }
                 Err((problem, is_bug)) => {
                     fed.has_bug |= is_bug;
@@ -227,44 +221,35 @@ impl Feed {
             Some(it) if Arc::ptr_eq(&it.container, container) => return it,
             it => it,
         };
-        let mut before: FxHashMap<&str, &Class> = FxHashMap::default();
-        let mut same_names = false;
-        if let Some(old) = &same_kind {
-            let names = old.container.classes.iter().map(|it| it.member());
-            same_names = names.clone().eq(container.classes.iter().map(|it| it.member()));
-            if !same_names {
-                before = names.zip(&old.classes).collect();
+        let n = container.classes.len();
+        let mut stale = vec![false; n];
+        let mut classes = match same_kind {
+            None => {
+                stale.fill(true);
+                *same_files &= !of_program;
+                vec![Class::default(); n]
             }
-        }
-        *same_files &= same_names || !of_program;
-        let mut scratch = Scratch::new();
-        let mut classes = Vec::with_capacity(container.classes.len());
-        for (j, entry) in container.classes.iter().enumerate() {
-            let old_class = match &same_kind {
-                Some(old) if same_names => old.classes.get(j),
-                Some(_) => before.get(entry.member()).copied(),
-                None => None,
-            };
-            if !self.reading.reads(container.role) {
-                classes.push(Class::default());
-                continue;
-            }
-            let unmoved = same_names
-                && same_kind.as_ref().is_some_and(|it| it.container.classes[j].has_content_of(entry));
-            if let Some(it) = old_class.filter(|_| unmoved) {
-                classes.push(it.clone());
-                continue;
-            }
-            let identity = container.identity(entry, &mut scratch).ok();
-            match old_class {
-                Some(it) if identity.is_some() && it.identity == identity => classes.push(it.clone()),
-                _ => {
-                    // What there was of it stays known until it is read.
-                    classes.push(Class { file: old_class.and_then(|it| it.file), ..Class::default() });
-                    items.push(Item { container, place: (number, j), identity });
+            Some(old) => {
+                let changes = container.changes_since(&old.container);
+                let to_read = changes.added.iter().copied().chain(changes.changed.iter().map(|it| it.now));
+                to_read.for_each(|it| stale[it] = true);
+                if changes.keeps_numbers() {
+                    old.classes
+                } else {
+                    *same_files &= !of_program;
+                    let members = old.container.classes.iter().map(|it| it.member());
+                    let mut known: FxHashMap<&str, Class> = members.zip(old.classes).collect();
+                    let of = |it: &ClassEntry| known.remove(it.member()).unwrap_or_default();
+                    container.classes.iter().map(of).collect()
                 }
             }
+        };
+        if !self.reading.reads(container.role) {
+            classes.fill(Class::default());
+            stale.fill(false);
         }
+        let to_read = stale.iter().enumerate().filter(|it| *it.1).map(|it| it.0);
+        items.extend(to_read.map(|entry| Item { container, place: (number, entry) }));
         Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0) }
     }
 

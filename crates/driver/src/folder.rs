@@ -1,7 +1,9 @@
 //! Class folders: every class candidate below a folder, in the order of the bytes of their names.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs::Metadata;
+use std::fs::{FileType, Metadata};
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +22,13 @@ pub(crate) trait Files {
     /// The content of a class file, or `None` within when it is to be read later, and its size. `None` when it is no part
     /// of the folder.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
+
+    /// Says that in the folder is something that [`update`] cannot follow: a symbolic link, as what it leads to has other
+    /// names, or a name that others may share as text.
+    fn irregular(&mut self) {}
+
+    /// Says that what a file gave before counts no more. It may have been asked for again.
+    fn outdated(&mut self, _path: &Path) {}
 }
 
 /// A class file in a folder.
@@ -39,38 +48,117 @@ pub(crate) fn open(
     files: &mut dyn Files,
     problems: &mut Vec<Problem>,
 ) -> LoadedContainer {
-    let At { name, .. } = *at;
-    let mut walk = Walk { files, classes: Vec::new(), problems, visited: BTreeSet::new(), links: Vec::new() };
-    walk.folder(at.path, name, String::new(), skip);
+    let mut walk = Walk::new(at.name, files, problems);
+    walk.folders(vec![(String::new(), at.path.to_owned())], skip);
     // Links to folders come last and only lead to folders not seen yet: a loop ends, and a class that can be
     // reached without a link is listed under its own path.
     while !walk.links.is_empty() {
         let mut links = std::mem::take(&mut walk.links);
         links.sort();
-        for (member, path) in links {
-            walk.folder(&path, name, member, &[]);
+        for link in links {
+            walk.folders(vec![link], &[]);
+        }
+    }
+    sort(&mut walk.classes);
+    container(at, walk.classes)
+}
+
+/// The container of a class folder that has changed only where these paths lead, which begin in it. `before` is what it was,
+/// without irregular names; `None` when it has some now, or something cannot be listed: then it is to be opened as a whole.
+pub(crate) fn update(
+    at: &At<'_>,
+    skip: &[&str],
+    files: &mut dyn Files,
+    before: &LoadedContainer,
+    paths: &[PathBuf],
+) -> Option<LoadedContainer> {
+    let mut problems = Vec::new();
+    let mut walk = Walk::new(at.name, files, &mut problems);
+    let mut outdated = vec![false; before.classes.len()];
+    let mut stack = Vec::new();
+    for path in paths {
+        let names: Option<Vec<&str>> = path.iter().map(|it| it.to_str()).collect();
+        let names = names?;
+        let (last, parents) = names.split_last()?;
+        if skip.contains(&names[0]) {
+            continue;
+        }
+        let full = at.path.join(path);
+        mark(&before.classes, &names.join("/"), &full, &mut outdated);
+        match std::fs::symlink_metadata(&full) {
+            Ok(it) => walk.entry(last, (full, it.file_type()), &parents.join("/"), &mut stack),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {}
+            Err(_) => return None,
+        }
+    }
+    // What is left out lies right below the folder, and these lie deeper.
+    walk.folders(stack, &[]);
+    if walk.is_irregular || !walk.problems.is_empty() {
+        return None;
+    }
+    for (entry, _) in before.classes.iter().zip(&outdated).filter(|it| *it.1) {
+        if let Place::File(place) = &entry.place {
+            walk.files.outdated(&place.path);
         }
     }
     let mut classes = walk.classes;
+    sort(&mut classes);
+    Some(container(at, merge(&before.classes, &outdated, classes)))
+}
+
+/// Puts entries between those of before that are not outdated; all are sorted. Compares few names, as most entries stay.
+fn merge(before: &[ClassEntry], outdated: &[bool], new: Vec<ClassEntry>) -> Vec<ClassEntry> {
+    let mut acc = Vec::with_capacity(before.len() + new.len());
+    let kept = |start: usize, end: usize| {
+        let all = before[start..end].iter().zip(&outdated[start..end]);
+        all.filter(|it| !it.1).map(|it| it.0.clone())
+    };
+    let mut start = 0;
+    for entry in new {
+        let rest = before[start..].partition_point(|it| it.member.as_bytes() < entry.member.as_bytes());
+        acc.extend(kept(start, start + rest));
+        acc.push(entry);
+        start += rest;
+    }
+    acc.extend(kept(start, before.len()));
+    acc
+}
+
+fn sort(classes: &mut [ClassEntry]) {
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
-    let (name, prefix) = (name.to_owned(), name.to_owned());
-    let manifest = Manifest::default();
+}
+
+/// Marks the entry of a class file, and those of all class files below it if it was a folder.
+fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
+    // `m`, and what begins with `m/`: between them others may stand, such as `m.class`.
+    for (start, end) in
+        [(member.to_owned(), format!("{member}\0")), (format!("{member}/"), format!("{member}0"))]
+    {
+        let before = |it: &str| classes.partition_point(|entry| entry.member.as_bytes() < it.as_bytes());
+        let range = before(&start)..before(&end);
+        for (entry, mark) in classes[range.clone()].iter().zip(&mut marks[range]) {
+            *mark |= matches!(&entry.place, Place::File(it) if it.path.starts_with(path));
+        }
+    }
+}
+
+fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
     LoadedContainer {
-        name,
+        name: at.name.to_owned(),
         role: at.role,
         classes,
         has_paths: true,
         platform: at.platform,
         loader: at.loader,
-        manifest,
-        prefix,
+        manifest: Manifest::default(),
+        prefix: at.name.to_owned(),
         store: Store::Files,
     }
 }
 
 /// The container of a class file given by itself: its path says nothing about its name.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
-    let place = Place::File(FilePlace { path: at.path.to_owned(), content });
+    let place = Place::File(Arc::new(FilePlace { path: at.path.to_owned(), content }));
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
     LoadedContainer {
         name: at.name.to_owned(),
@@ -86,17 +174,24 @@ pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) 
 }
 
 struct Walk<'a> {
+    container: &'a str,
     files: &'a mut dyn Files,
     classes: Vec<ClassEntry>,
     problems: &'a mut Vec<Problem>,
     visited: BTreeSet<PathBuf>,
+    /// Links to folders.
     links: Vec<(String, PathBuf)>,
+    is_irregular: bool,
 }
 
-impl Walk<'_> {
-    /// Lists a folder and all below it without following links; the stack is explicit, as depth is unbounded.
-    fn folder(&mut self, folder: &Path, container: &str, member: String, skip: &[&str]) {
-        let mut stack = vec![(member, folder.to_owned())];
+impl<'a> Walk<'a> {
+    fn new(container: &'a str, files: &'a mut dyn Files, problems: &'a mut Vec<Problem>) -> Walk<'a> {
+        let (classes, visited, links) = Default::default();
+        Walk { container, files, classes, problems, visited, links, is_irregular: false }
+    }
+
+    /// Lists folders and all below them without following links; the stack is explicit, as depth is unbounded.
+    fn folders(&mut self, mut stack: Vec<(String, PathBuf)>, skip: &[&str]) {
         while let Some((member, folder)) = stack.pop() {
             let skip = if member.is_empty() { skip } else { &[] };
             self.files.lists(&folder);
@@ -105,12 +200,21 @@ impl Walk<'_> {
                     return Ok(());
                 }
                 for entry in std::fs::read_dir(&folder)? {
-                    self.entry(&entry?, &member, skip, &mut stack)?;
+                    let entry = entry?;
+                    let file_name = entry.file_name();
+                    let name = name_text(file_name.as_encoded_bytes());
+                    if skip.contains(&&*name) {
+                        continue;
+                    }
+                    if let Cow::Owned(_) = name {
+                        self.irregular();
+                    }
+                    self.entry(&name, (entry.path(), entry.file_type()?), &member, &mut stack);
                 }
                 Ok(())
             });
             if let Err(error) = listed {
-                let place = format!("{container}/{member}");
+                let place = format!("{}/{member}", self.container);
                 let what = format!("the folder cannot be listed: {error}; classes in it are missing");
                 self.problems.push(Problem::error(place, what));
             }
@@ -119,39 +223,38 @@ impl Walk<'_> {
 
     fn entry(
         &mut self,
-        entry: &std::fs::DirEntry,
+        name: &str,
+        (path, file_type): (PathBuf, FileType),
         parent: &str,
-        skip: &[&str],
         stack: &mut Vec<(String, PathBuf)>,
-    ) -> std::io::Result<()> {
-        let file_name = entry.file_name();
-        let name = name_text(file_name.as_encoded_bytes());
-        if skip.contains(&&*name) {
-            return Ok(());
-        }
-        let member = if parent.is_empty() { name.into_owned() } else { format!("{parent}/{name}") };
-        let file_type = entry.file_type()?;
-        let path = entry.path();
+    ) {
+        let member = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
         if file_type.is_dir() {
             stack.push((member, path));
-            return Ok(());
+            return;
         }
-        let is_class = is_class_name(&member);
-        if !is_class && !file_type.is_symlink() {
-            return Ok(());
+        let (is_class, is_link) = (is_class_name(&member), file_type.is_symlink());
+        if is_link {
+            self.irregular();
+        } else if !is_class {
+            return;
         }
         // Follows links. A link to nowhere is no class; a pipe would block whoever reads it.
         match std::fs::metadata(&path) {
             Ok(it) if it.is_dir() => self.links.push((member, path)),
             Ok(it) if it.is_file() && is_class => {
-                let file = File { path: &path, is_link: file_type.is_symlink(), metadata: &it };
+                let file = File { path: &path, is_link, metadata: &it };
                 if let Some((content, size)) = self.files.class(&file) {
-                    let place = Place::File(FilePlace { path, content });
+                    let place = Place::File(Arc::new(FilePlace { path, content }));
                     self.classes.push(ClassEntry { member: member.into(), root_len: 0, place, size });
                 }
             }
             _ => {}
         }
-        Ok(())
+    }
+
+    fn irregular(&mut self) {
+        self.is_irregular = true;
+        self.files.irregular();
     }
 }

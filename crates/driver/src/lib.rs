@@ -8,6 +8,7 @@ mod image_map;
 mod inflate;
 mod zip;
 
+pub mod changes;
 pub mod container;
 pub mod declared;
 pub mod jdk;

@@ -2,8 +2,6 @@
 //! parent first, so what the JDK has comes from there (JVMS §5.3, `ClassLoader.loadClass`), and looks for a class of a
 //! package that belongs to a named module in that module only (JEP 261, "Class loaders").
 
-use std::sync::Arc;
-
 use crate::container::{ClassEntry, LoadedContainer, Loader, Role};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
@@ -11,20 +9,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// Takes the definitions that are passed over out of the world. Those of the program are listed, those of libraries
-/// counted.
-pub(crate) fn pass_over(world: &mut LoadedWorld, modules: &[Module], problems: &mut Vec<Problem>) {
-    let passed_over = {
-        let Some(owners) = Owners::of(world, modules) else { return };
-        let containers = world.containers.iter().enumerate();
-        containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect::<Vec<_>>()
-    };
-    for (container, gone) in world.containers.iter_mut().zip(passed_over) {
-        if gone.contains(&true) {
-            let kept = container.classes.iter().zip(gone).filter(|it| !it.1).map(|it| it.0.clone());
-            *container = Arc::new(LoadedContainer { classes: kept.collect(), ..container.without_classes() });
-        }
-    }
+/// For each container and each of its entries whether its definition is passed over; nothing for a container of which all count.
+/// Those of the program are listed, those of libraries counted.
+pub(crate) fn passed_over(
+    world: &LoadedWorld,
+    modules: &[Module],
+    problems: &mut Vec<Problem>,
+) -> Vec<Vec<bool>> {
+    let Some(owners) = Owners::of(world, modules) else { return vec![Vec::new(); world.containers.len()] };
+    let containers = world.containers.iter().enumerate();
+    containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect()
 }
 
 /// The packages of the JDK and of named modules.

@@ -1,8 +1,6 @@
 //! The named modules of a run: those of the JDK that a program finds without asking for more, and those of the module
 //! path.
 
-use std::sync::Arc;
-
 use crate::container::{LoadedContainer, Loader, Scratch};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
@@ -27,12 +25,19 @@ pub(crate) struct Module {
 }
 
 /// The path of a descriptor below the root of its module.
-const DESCRIPTOR: &str = "module-info.class";
+pub(crate) const DESCRIPTOR: &str = "module-info.class";
 
-/// All modules, those of the JDK first. What cannot be read, and modules that others hide, go to `problems`; the latter
-/// lose their classes, as the JVM does not look at them.
-pub(crate) fn modules(world: &mut LoadedWorld, problems: &mut Vec<Problem>) -> Vec<Module> {
-    let mut modules = Vec::new();
+/// What was found out of modules.
+pub(crate) struct Modules {
+    /// All modules, those of the JDK first.
+    pub(crate) all: Vec<Module>,
+    /// Containers whose module is another one's too, which counts: the JVM does not look at their classes.
+    pub(crate) hidden: Vec<usize>,
+}
+
+/// Finds the modules. What cannot be read, and modules that others hide, go to `problems`.
+pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modules {
+    let mut modules: Vec<Module> = Vec::new();
     let mut hidden = Vec::new();
     for (idx, container) in world.containers.iter().enumerate().filter(|it| it.1.platform) {
         platform_modules(idx, container, &mut modules);
@@ -52,12 +57,8 @@ pub(crate) fn modules(world: &mut LoadedWorld, problems: &mut Vec<Problem>) -> V
             }
         }
     }
-    for it in hidden {
-        let it = &mut world.containers[it];
-        *it = Arc::new(it.without_classes());
-    }
     resolve(&mut modules);
-    modules
+    Modules { all: modules, hidden }
 }
 
 /// The modules of a part of the JDK. A descriptor that cannot be read makes no module; its package rules are then not
@@ -211,8 +212,8 @@ mod tests {
             jdk: JdkChoice::At(home),
             release: None,
         };
-        let mut world = load(&spec).expect("the JDK can be opened");
-        let modules = modules(&mut world, &mut Vec::new());
+        let world = load(&spec).expect("the JDK can be opened");
+        let modules = modules(&world, &mut Vec::new()).all;
         (want, modules.iter().filter(|it| it.resolved).map(|it| it.name.clone()).collect())
     }
 

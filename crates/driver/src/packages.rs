@@ -1,17 +1,20 @@
 //! Which packages are closed to classes that are not known, by the module path and by what the user and manifests say;
 //! and the sentences about it that an answer carries.
 
-use crate::config::Settings;
-use crate::problem::Problem;
-use crate::world::LoadedWorld;
+use std::sync::Arc;
+
 use ide::{Owner, Packages};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::loaders::{package, pass_over};
-use crate::modules::{Module, modules};
+use crate::config::Settings;
+use crate::container::LoadedContainer;
+use crate::loaders::{package, passed_over};
+use crate::modules::{DESCRIPTOR, Module, modules};
+use crate::problem::Problem;
+use crate::world::LoadedWorld;
 
 /// What is known of packages, and what was assumed for it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Closing {
     /// What closes packages, and what opens them again.
     pub packages: Packages,
@@ -19,15 +22,143 @@ pub struct Closing {
     pub assumptions: Vec<String>,
 }
 
+/// Settles one world after the other. What follows from names, descriptors and manifests is found out again only where one
+/// of them changed, and a container that stays gives the same one again.
+#[derive(Default)]
+pub struct Settler {
+    last: Option<Settled>,
+}
+
+/// What settling a world gave.
+struct Settled {
+    containers: Vec<Judged>,
+    findings: Findings,
+}
+
+/// A container, and what became of it.
+struct Judged {
+    given: Arc<LoadedContainer>,
+    verdict: Verdict,
+    settled: Arc<LoadedContainer>,
+}
+
+/// What of a container the JVM's loaders look at.
+#[derive(Clone, PartialEq, Eq)]
+enum Verdict {
+    All,
+    /// Not its classes: another container holds the module of its name.
+    Nothing,
+    /// All but the entries that are marked.
+    Without(Vec<bool>),
+}
+
+/// What was found out of a world as a whole.
+struct Findings {
+    asked: Asked,
+    closing: Closing,
+    problems: Vec<Problem>,
+}
+
+/// What counts besides the containers.
+#[derive(PartialEq, Eq)]
+struct Asked {
+    trust_sealed: bool,
+    add_exports: Vec<String>,
+    manifest_exports: Vec<(String, Vec<String>)>,
+}
+
 /// Finds the modules of a world, takes out what the JVM's loaders would pass over, and tells which packages are closed.
 /// What is odd goes to the problems of the world.
 pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
+    Settler::default().settle(world, settings)
+}
+
+impl Settler {
+    /// The same as [`settle`]. Containers that are those of the world before, and of which the same entries are left out,
+    /// are those that it was given then.
+    pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
+        let asked = Asked {
+            trust_sealed: settings.trust_sealed.value,
+            add_exports: settings.add_exports.value.clone(),
+            manifest_exports: world.manifest_exports.clone(),
+        };
+        let (before, findings) = match self.last.take() {
+            Some(it) => (it.containers, Some(it.findings)),
+            None => (Vec::new(), None),
+        };
+        let findings = findings.filter(|it| it.asked == asked && has_names_of(&world.containers, &before));
+        let settled = match findings {
+            Some(findings) => {
+                let verdicts = before.iter().map(|it| it.verdict.clone()).collect();
+                Settled { containers: apply(&world.containers, verdicts, &before), findings }
+            }
+            None => judge(world, settings, asked, &before),
+        };
+        world.containers = settled.containers.iter().map(|it| Arc::clone(&it.settled)).collect();
+        world.problems.extend(settled.findings.problems.iter().cloned());
+        let closing = settled.findings.closing.clone();
+        self.last = Some(settled);
+        closing
+    }
+}
+
+/// Finds out everything about a world as it was loaded.
+fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
     let mut problems = Vec::new();
     let modules = modules(world, &mut problems);
-    pass_over(world, &modules, &mut problems);
-    let closing = closing(world, &modules, settings, &mut problems);
-    world.problems.append(&mut problems);
-    closing
+    let mut world = world.clone();
+    let given = world.containers.clone();
+    let mut verdicts = vec![Verdict::All; given.len()];
+    for it in modules.hidden {
+        world.containers[it] = Arc::new(given[it].without_classes());
+        verdicts[it] = Verdict::Nothing;
+    }
+    let gone = passed_over(&world, &modules.all, &mut problems);
+    for (verdict, gone) in verdicts.iter_mut().zip(gone) {
+        if gone.contains(&true) {
+            *verdict = Verdict::Without(gone);
+        }
+    }
+    let containers = apply(&given, verdicts, before);
+    world.containers = containers.iter().map(|it| Arc::clone(&it.settled)).collect();
+    let closing = closing(&world, &modules.all, settings, &mut problems);
+    Settled { containers, findings: Findings { asked, closing, problems } }
+}
+
+/// Takes out of containers what is passed over. What was made before of the same is taken again.
+fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judged]) -> Vec<Judged> {
+    let known: FxHashMap<*const LoadedContainer, &Judged> =
+        before.iter().map(|it| (Arc::as_ptr(&it.given), it)).collect();
+    let apply = |(given, verdict): (&Arc<LoadedContainer>, Verdict)| {
+        let known = known.get(&Arc::as_ptr(given)).filter(|it| it.verdict == verdict);
+        let settled = known.map_or_else(|| verdict.apply(given), |it| Arc::clone(&it.settled));
+        Judged { given: Arc::clone(given), verdict, settled }
+    };
+    given.iter().zip(verdicts).map(apply).collect()
+}
+
+/// Whether nothing that is asked here changed in any container: who looks into it, its manifest, the names of its entries, and the
+/// content of descriptors.
+fn has_names_of(containers: &[Arc<LoadedContainer>], before: &[Judged]) -> bool {
+    let is_same = |(now, before): (&Arc<LoadedContainer>, &Judged)| {
+        let before = &before.given;
+        Arc::ptr_eq(now, before)
+            || now.has_frame_of(before) && now.has_entries_of(before, |it| it.path().ends_with(DESCRIPTOR))
+    };
+    containers.len() == before.len() && containers.iter().zip(before).all(is_same)
+}
+
+impl Verdict {
+    fn apply(&self, container: &Arc<LoadedContainer>) -> Arc<LoadedContainer> {
+        match self {
+            Verdict::All => Arc::clone(container),
+            Verdict::Nothing => Arc::new(container.without_classes()),
+            Verdict::Without(gone) => {
+                let kept = container.classes.iter().zip(gone).filter(|it| !it.1).map(|it| it.0.clone());
+                Arc::new(LoadedContainer { classes: kept.collect(), ..container.without_classes() })
+            }
+        }
+    }
 }
 
 /// Puts together what closes packages and what opens them again.

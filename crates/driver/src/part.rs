@@ -1,6 +1,6 @@
 //! Makes parts of what is read. A part depends on nothing but that, so it can be used again as long as it does not change.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::archive::{ArchiveOpener, Found, Inner};
@@ -72,4 +72,24 @@ pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part 
     part.containers.push(Arc::new(folder::open(at, skip, files, &mut part.problems)));
     declared::folder(at.path, at.role, &mut part.declared);
     part
+}
+
+/// The part that is a class folder which changed only where these paths lead, which begin in it. `None` when it is to be
+/// read as a whole ([`folder::update`]).
+pub(crate) fn updated_folder(
+    at: &At<'_>,
+    skip: &[&str],
+    files: &mut dyn Files,
+    before: &Part,
+    paths: &[PathBuf],
+) -> Option<Part> {
+    let [container] = before.containers.as_slice() else { return None };
+    let container = folder::update(at, skip, files, container, paths)?;
+    let mut part = Part { containers: vec![Arc::new(container)], ..Part::default() };
+    if paths.iter().any(|it| it.starts_with(declared::FOLDER)) {
+        declared::folder(at.path, at.role, &mut part.declared);
+    } else {
+        part.declared.clone_from(&before.declared);
+    }
+    Some(part)
 }

@@ -47,7 +47,7 @@ pub(crate) struct Zip {
 /// A line of the directory.
 pub(crate) struct Member {
     /// The name as text; stray bytes are written out.
-    pub(crate) name: Box<str>,
+    pub(crate) name: Arc<str>,
     /// Whether the JVM may refuse the archive because of this name: it is no UTF-8, empty, or has a zero byte.
     pub(crate) is_odd: bool,
     /// What the name says. Found out once, while the name is at hand: a directory is walked several times.

@@ -708,6 +708,32 @@ fn lost_news_makes_us_look_at_everything() {
     assert!(watched.has("|A.class = two") && watched.has("|p/A.class = two"));
 }
 
+/// Where each change is told, the rest of a folder is left alone; when news may be missing, all of it is looked at.
+#[cfg(target_os = "linux")]
+#[test]
+fn only_what_news_names_is_looked_at() {
+    let it = silent_ground();
+    for name in ["B", "C"] {
+        it.write(&format!("in/p/{name}.class"), b"one");
+    }
+    let (mut watched, signals) = silent(&it, it.options());
+    it.write("in/A.class", b"untold");
+    it.write("in/p/B.class", b"two");
+    signals.changed(vec![it.path("in/p/B.class").into()]);
+    watched.next();
+    assert!(watched.has("|p/B.class = two") && watched.has("|A.class = one"), "{}", watched.text());
+    // A folder that something happened to is looked at with all below it.
+    it.write("in/p/q/D.class", b"new");
+    it.write("in/p/C.class", b"two");
+    signals.changed(vec![it.path("in/p").into()]);
+    watched.next();
+    assert!(watched.has("|p/q/D.class = new") && watched.has("|p/C.class = two"), "{}", watched.text());
+    assert!(watched.has("|A.class = one"));
+    signals.lost();
+    watched.settled();
+    assert!(watched.has("|A.class = untold"));
+}
+
 #[test]
 fn news_that_nobody_tells_is_found_all_the_same() {
     let it = silent_ground();

@@ -27,24 +27,30 @@ pub(crate) struct Ground {
     listed: FxHashSet<PathBuf>,
     /// Folders that are watched.
     watched: FxHashMap<PathBuf, Watched>,
-    round: Round,
+    round: RoundNumber,
     /// What was found out of paths in this round.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
+    /// Whether file systems were mounted or unmounted since the last round: what that hides and shows is not told.
+    is_remounted: bool,
+    /// Whether some folders are not looked at in this round, because nothing was told of them.
+    is_partial: bool,
     /// Why some changes are not told.
     untold: Option<String>,
 }
 
 /// The number of a loading.
-type Round = u64;
+pub(crate) type RoundNumber = u64;
 
 /// A folder that is watched.
 struct Watched {
     /// The round in which it was last needed.
-    round: Round,
-    /// Which folder it is: another one may get its name.
+    round: RoundNumber,
+    /// Which folder it is: another one may get its name. None where the source cannot tell what happens in it.
     id: Option<Id>,
+    /// Whether it lies where others may change files.
+    is_shared: bool,
 }
 
 /// What is known of the changes since the last round.
@@ -70,6 +76,8 @@ pub(crate) struct Seen {
 impl Ground {
     /// Nothing. Without a source nothing is told.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
+        let mut mounts = Mounts::default();
+        mounts.refresh();
         Ground {
             source,
             names: FxHashSet::default(),
@@ -78,7 +86,9 @@ impl Ground {
             round: 0,
             seen: FxHashMap::default(),
             news: News::default(),
-            mounts: Mounts::read(),
+            mounts,
+            is_remounted: false,
+            is_partial: false,
             untold,
         }
     }
@@ -87,6 +97,8 @@ impl Ground {
     pub(crate) fn begin(&mut self, news: News) {
         self.round += 1;
         self.seen.clear();
+        self.is_partial = false;
+        self.is_remounted = self.mounts.refresh();
         // Of a folder that was moved, or made again under its name, the source tells nothing, or of the old one.
         if news.is_lost {
             self.watched.clear();
@@ -99,6 +111,10 @@ impl Ground {
 
     /// Ends a round after which all that the world stands on is known.
     pub(crate) fn end(&mut self) {
+        if self.is_partial {
+            // What is not needed any more goes when all is looked at again.
+            return;
+        }
         let round = self.round;
         let gone: Vec<PathBuf> =
             self.watched.iter().filter(|it| it.1.round != round).map(|it| it.0.clone()).collect();
@@ -112,7 +128,28 @@ impl Ground {
         self.names.retain(|it| seen.contains_key(it));
         let watched = &self.watched;
         self.listed.retain(|it| watched.contains_key(it));
-        self.mounts = Mounts::read();
+    }
+
+    /// The number of this round.
+    pub(crate) fn round(&self) -> RoundNumber {
+        self.round
+    }
+
+    /// Whether news says of all folders that are told what happened in them since the last round.
+    pub(crate) fn has_all_news(&self) -> bool {
+        !self.news.is_lost && !self.is_remounted
+    }
+
+    /// Whether each change in this folder, which is without links, is told by the name that it happens to. Only of folders
+    /// listed in this round.
+    pub(crate) fn is_told(&self, folder: &Path) -> bool {
+        let watched = self.watched.get(folder);
+        SINGLE && self.source.is_some() && watched.is_some_and(|it| it.id.is_some() && !it.is_shared)
+    }
+
+    /// Says that folders which the world stands on as before are not looked at in this round.
+    pub(crate) fn leave_rest(&mut self) {
+        self.is_partial = true;
     }
 
     /// What is known of the changes since the last round.
@@ -222,19 +259,21 @@ impl Ground {
         if watched.as_ref().is_some_and(|it| it.round == self.round) {
             return;
         }
-        if let Some(kind) = self.mounts.silent(folder) {
+        let kind = self.mounts.silent(folder);
+        let is_shared = kind.is_some();
+        if let Some(kind) = kind {
             self.untold =
                 Some(format!("{} is on a file system ({kind}) that others may change", folder.display()));
         }
         let id = id(folder);
         if let Some(it) = watched.filter(|it| it.id == id) {
-            it.round = self.round;
+            (it.round, it.is_shared) = (self.round, is_shared);
             return;
         }
         if !SINGLE && folder.ancestors().skip(1).any(|it| self.listed.contains(it)) {
             return;
         }
-        let mut watched = Watched { round: self.round, id };
+        let mut watched = Watched { round: self.round, id, is_shared };
         if let Some(source) = &mut self.source
             && let Err(untold) = source.watch(folder, deep)
         {

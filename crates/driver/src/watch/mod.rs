@@ -1,8 +1,9 @@
 //! Keeps a world current while the disk changes: waits for news, lets the writers finish, and loads again what changed.
 //!
 //! News comes from the system ([`source`]); where it has none to give, and now and then in any case, we look ourselves. News
-//! only says when to look and which files not to take for unchanged: what a cycle gives follows from the disk
-//! alone, and is what a run that looks once would find, apart from what is kept ([`Cycle::kept`]).
+//! says when to look, which files not to take for unchanged and, in class folders where it tells of every change, which names to
+//! look at at all ([`tree`]): what a cycle gives follows from the disk alone, and is what a run that looks once would find,
+//! apart from what is kept ([`Cycle::kept`]).
 
 mod ground;
 mod held;
@@ -12,6 +13,7 @@ mod round;
 mod shelf;
 pub mod source;
 mod stamp;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,9 +1,17 @@
 //! Which file systems change without the system's saying so: those that other machines write too.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where such file systems are mounted.
-pub(crate) struct Mounts(Vec<(PathBuf, String, bool)>);
+#[derive(Default)]
+pub(crate) struct Mounts {
+    /// What the system said.
+    text: Vec<u8>,
+    /// Point, kind and whether it is shared, innermost first; empty if none is.
+    points: Vec<(PathBuf, String, bool)>,
+}
 
 /// The kinds of file systems of which other machines, or the host of a virtual one, may change files.
 const SHARED: [&str; 16] = [
@@ -12,16 +20,23 @@ const SHARED: [&str; 16] = [
 ];
 
 impl Mounts {
-    /// What the system says now; nothing where it does not say.
-    pub(crate) fn read() -> Mounts {
-        let text =
-            if cfg!(target_os = "linux") { std::fs::read("/proc/self/mountinfo") } else { Ok(Vec::new()) };
-        Mounts::parse(&text.unwrap_or_default())
+    /// Asks the system, which may not say anything; whether it says something new.
+    pub(crate) fn refresh(&mut self) -> bool {
+        let mut text = Vec::with_capacity(self.text.len() + 1);
+        if cfg!(target_os = "linux") {
+            // What cannot be read says nothing.
+            let _ = File::open("/proc/self/mountinfo").and_then(|mut it| it.read_to_end(&mut text));
+        }
+        let is_new = text != self.text;
+        if is_new {
+            *self = Mounts::parse(text);
+        }
+        is_new
     }
 
     /// Reads lines as in `/proc/self/mountinfo` (proc(5)): the mount point is the fifth word, the kind the first after a `-`.
-    fn parse(text: &[u8]) -> Mounts {
-        let text = String::from_utf8_lossy(text);
+    fn parse(bytes: Vec<u8>) -> Mounts {
+        let text = String::from_utf8_lossy(&bytes);
         let parse = |line: &str| {
             let (head, tail) = line.split_once(" - ")?;
             let point = unescape(head.split(' ').nth(4)?);
@@ -36,12 +51,13 @@ impl Mounts {
         if !mounts.iter().any(|it| it.2) {
             mounts.clear();
         }
-        Mounts(mounts)
+        drop(text);
+        Mounts { text: bytes, points: mounts }
     }
 
     /// The kind of the file system on which a folder lies, if it may change without the system's saying so.
     pub(crate) fn silent(&self, folder: &Path) -> Option<&str> {
-        self.0.iter().find(|it| folder.starts_with(&it.0)).filter(|it| it.2).map(|it| &*it.1)
+        self.points.iter().find(|it| folder.starts_with(&it.0)).filter(|it| it.2).map(|it| &*it.1)
     }
 }
 
@@ -61,7 +77,7 @@ mod tests {
             40 22 0:35 / /mnt/my\\040share rw - nfs4 host:/x rw\n\
             41 40 0:36 / /mnt/my\\040share/local rw - tmpfs tmpfs rw\n\
             42 22 0:37 / /home/u/remote rw - fuse.sshfs u@h: rw\n";
-        let mounts = Mounts::parse(text);
+        let mounts = Mounts::parse(text.to_vec());
         let silent = |it: &str| mounts.silent(Path::new(it));
         assert_eq!(silent("/mnt"), None);
         assert_eq!(silent("/mnt/my share/a"), Some("nfs4"));

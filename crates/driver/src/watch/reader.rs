@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use vfs::jimage::content::MAX_RESOURCE;
 
@@ -29,8 +29,12 @@ pub(crate) struct Reader<'a> {
     pub(crate) before: ClassFiles,
     /// What is read now.
     pub(crate) now: ClassFiles,
-    /// The folder that is listed, without links.
-    pub(crate) folder: Option<PathBuf>,
+    /// The folder that is listed, as it is called and without links; before any is, the one that is read.
+    pub(crate) folder: (PathBuf, Option<PathBuf>),
+    /// Class files to be looked at again in any case: they could not be read, or may be half written.
+    pub(crate) again: FxHashSet<PathBuf>,
+    /// Whether news tells the names of all else that may change.
+    pub(crate) is_told: bool,
     /// Whether all of it is read for the first time: then there is nothing better than what is there.
     pub(crate) is_first: bool,
     /// Whether something happened to it as a whole.
@@ -40,16 +44,23 @@ pub(crate) struct Reader<'a> {
 impl folder::Files for Reader<'_> {
     fn lists(&mut self, folder: &Path) {
         let seen = self.ground.list(folder);
-        (self.folder, self.is_touched) = (seen.real, seen.is_touched);
+        self.is_told &= seen.real.as_ref().is_some_and(|it| self.ground.is_told(it));
+        self.folder = (folder.to_owned(), seen.real);
+        self.is_touched = seen.is_touched;
     }
 
     fn class(&mut self, file: &folder::File<'_>) -> Option<(Option<Arc<FileContent>>, u64)> {
         let is_touched = if file.is_link {
             self.ground.look(file.path).is_touched
         } else {
-            let real = self.folder.as_ref().zip(file.path.file_name()).map(|it| it.0.join(it.1));
+            let below = file.path.strip_prefix(&self.folder.0).ok();
+            let real = self.folder.1.as_ref().zip(below).map(|it| it.0.join(it.1));
             self.is_touched || real.is_none_or(|it| self.ground.news().paths.contains(&it))
         };
+        let has_other_names = stamp::has_other_names(file.metadata);
+        if has_other_names {
+            self.irregular();
+        }
         let stamp = Stamp::of(file.metadata);
         let old = self.before.remove(file.path);
         let is_check = self.round.is_check;
@@ -61,13 +72,30 @@ impl folder::Files for Reader<'_> {
                     self.doubt(file.path, &what, delay);
                     old?
                 }
-                _ => self.read(file.path, old)?,
+                _ => {
+                    if has_other_names && !is_check {
+                        // They may be in another folder, and nothing is told of them.
+                        self.round.retry_in(Some(RETRY));
+                    }
+                    self.read(file.path, old)?
+                }
             },
         };
+        if held.stamp.is_none() {
+            self.again.insert(file.path.to_owned());
+        }
         let size = held.content.bytes.as_ref().map_or(file.metadata.len(), |it| it.len() as u64);
         let content = held.content.clone();
         self.now.insert(file.path.to_owned(), held);
         Some((Some(content), size))
+    }
+
+    fn irregular(&mut self) {
+        self.is_told = false;
+    }
+
+    fn outdated(&mut self, path: &Path) {
+        self.before.remove(path);
     }
 }
 
@@ -77,6 +105,7 @@ impl Reader<'_> {
         self.round.keep(path, what);
         self.round.retry_in(delay);
         self.round.used.doubtful.insert(path.to_owned());
+        self.again.insert(path.to_owned());
     }
 
     /// Reads a class file; `None` when it has gone, or is not there yet.

@@ -15,14 +15,13 @@ use crate::homes::files_of;
 use crate::image;
 use crate::image_map::ImageMap;
 use crate::jdk::{JdkChoice, JdkFound};
-use crate::part;
 use crate::problem::Problem;
 
 use super::ground::Ground;
 use super::held::{Bytes, Failed, FileHeld, RETRY, Why, make};
-use super::reader::{ClassFiles, Reader};
 use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
+use super::tree::{Tree, TreeReading};
 
 /// What was read.
 pub(crate) struct Shelf {
@@ -48,7 +47,7 @@ struct Shelved {
 /// The bytes that were read.
 enum Held {
     File(FileHeld<Bytes>),
-    Folder(ClassFiles),
+    Folder(Tree),
 }
 
 impl Shelf {
@@ -203,27 +202,17 @@ impl Disk for Shelf {
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part> {
         let key = Key::of(at);
         self.round.used.parts.insert(key.clone());
-        let (old, before) = match self.parts.remove(&key) {
-            Some(Shelved { part, held: Held::Folder(files), .. }) => (Some(part), files),
-            _ => (None, FxHashMap::default()),
+        let before = match self.parts.remove(&key) {
+            Some(Shelved { part, held: Held::Folder(tree), .. }) => Some((part, tree)),
+            _ => None,
         };
-        let mut reader = Reader {
-            ground: &mut self.ground,
-            round: &mut self.round,
-            doubtful: &mut self.doubtful,
-            before,
-            now: FxHashMap::default(),
-            is_first: old.is_none(),
-            folder: None,
-            is_touched: false,
-        };
-        let mut part = Arc::new(part::folder(at, skip, &mut reader));
-        let held = Held::Folder(reader.now);
-        match old.filter(|it| it.is_same_folder(&part)) {
-            Some(old) => part = old,
-            None => self.round.changed.push(at.name.to_owned()),
+        let old = before.as_ref().map(|it| Arc::clone(&it.0));
+        let Shelf { ground, round, doubtful, .. } = self;
+        let (part, tree) = Tree::read(at, skip, TreeReading { ground, round, doubtful }, before);
+        if old.is_none_or(|it| !Arc::ptr_eq(&it, &part)) {
+            self.round.changed.push(at.name.to_owned());
         }
-        self.parts.insert(key, Shelved { part: part.clone(), held, failed: None });
+        self.parts.insert(key, Shelved { part: part.clone(), held: Held::Folder(tree), failed: None });
         part
     }
 
@@ -319,16 +308,5 @@ impl Shelf {
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);
-    }
-}
-
-impl Part {
-    /// Whether nothing in a class folder changed since it was read as this part.
-    fn is_same_folder(&self, now: &Part) -> bool {
-        let is_same = self.declared == now.declared && self.problems == now.problems;
-        let pairs = self.containers.iter().zip(&now.containers);
-        is_same
-            && self.containers.len() == now.containers.len()
-            && pairs.into_iter().all(|(a, b)| a.has_content_of(b))
     }
 }

@@ -75,6 +75,19 @@ impl Stamp {
     }
 }
 
+/// Whether a file has names besides that under which it was found: what is written to it under those is not told.
+#[cfg(unix)]
+pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.nlink() > 1
+}
+
+/// Whether a file has names besides that under which it was found: what is written to it under those is not told.
+#[cfg(not(unix))]
+pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
+    true
+}
+
 /// Reads a file of which nobody writes. `limit` is how many bytes it may have.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
     let at = SystemTime::now();

@@ -14,7 +14,7 @@ use anyhow::{anyhow, bail};
 use driver::config::Settings;
 use driver::feed::Reading;
 use driver::live::{Done, Live, Work, work};
-use driver::packages::{Closing, settle};
+use driver::packages::{Closing, Settler};
 use driver::parallel::spawn_worker;
 use driver::problem::Severity;
 use driver::watch::source::Signals;
@@ -139,6 +139,7 @@ impl Ask<'_> {
 struct Current<'a> {
     ask: &'a Ask<'a>,
     live: Live,
+    settler: Settler,
     world: LoadedWorld,
     closing: Closing,
     /// What was odd when that was told last: place and what.
@@ -243,7 +244,8 @@ fn news(
 impl<'a> Current<'a> {
     /// A world of which nothing was asked yet.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
-        let closing = settle(&mut world, settings);
+        let mut settler = Settler::default();
+        let closing = settler.settle(&mut world, settings);
         let reading = match ask.question.subject {
             Subject::Bodies => Reading::Program,
             Subject::Entries => Reading::Libraries,
@@ -251,7 +253,7 @@ impl<'a> Current<'a> {
         };
         let mut live = Live::new(ask.question.clone(), reading, settings.threads.value);
         live.tell(&world, ask.engine_settings(&world, &closing)?)?;
-        Ok(Current { ask, live, world, closing, problems: Vec::new(), generation: 0 })
+        Ok(Current { ask, live, settler, world, closing, problems: Vec::new(), generation: 0 })
     }
 
     /// The first answer: what a command without `watch` takes for an error, is one here.
@@ -334,7 +336,7 @@ impl<'a> Current<'a> {
     /// Tells the database of news.
     fn tell(&mut self, news: News) -> anyhow::Result<()> {
         self.world = news.world;
-        self.closing = settle(&mut self.world, &news.settings);
+        self.closing = self.settler.settle(&mut self.world, &news.settings);
         let settings = self.ask.engine_settings(&self.world, &self.closing)?;
         Ok(self.live.tell(&self.world, settings)?)
     }

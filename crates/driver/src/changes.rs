@@ -1,0 +1,154 @@
+//! What differs between two versions of a container, entry by entry. Where both share what was read, pointers tell; where
+//! an archive was read again, the stored bytes do.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::container::{ClassEntry, FileContent, LoadedContainer, Place, Store};
+
+/// What differs between two versions of a container. Entries are given by their numbers in `classes`, in ascending order of
+/// the numbers in the later version, or of those that are removed in the earlier one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct EntryChanges {
+    /// Entries of the later version only.
+    pub added: Vec<usize>,
+    /// Entries of the earlier version only.
+    pub removed: Vec<usize>,
+    /// Entries of both whose content differs, or may differ, as when it cannot be read.
+    pub changed: Vec<EntryPair>,
+    /// Whether the entries of both versions follow each other in another order in the later one.
+    pub is_reordered: bool,
+}
+
+/// The numbers of one entry in two versions of a container.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct EntryPair {
+    /// In the earlier version.
+    pub before: usize,
+    /// In the later version.
+    pub now: usize,
+}
+
+impl EntryChanges {
+    /// Whether both versions have the same entries, under the same numbers.
+    pub fn is_empty(&self) -> bool {
+        self.keeps_numbers() && self.changed.is_empty()
+    }
+
+    /// Whether each entry has the same number in both versions, and there are no others.
+    pub fn keeps_numbers(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && !self.is_reordered
+    }
+}
+
+impl LoadedContainer {
+    /// What differs from an earlier version of this container: one of the same name. Entries are the same that have the same
+    /// member below the same root. Tells nothing of name, role, loader and manifest. Takes a step for each entry, and
+    /// compares the stored bytes of entries of archives and images that were read again.
+    pub fn changes_since(&self, before: &LoadedContainer) -> EntryChanges {
+        let mut acc = EntryChanges::default();
+        if std::ptr::eq(self, before) {
+            return acc;
+        }
+        let (old, new) = (before.classes.as_slice(), self.classes.as_slice());
+        let shorter = old.len().min(new.len());
+        let is_same = |it: &(&ClassEntry, &ClassEntry)| it.0.is_named_as(it.1);
+        let start = old.iter().zip(new).take_while(is_same).count();
+        let rest = shorter - start;
+        let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(is_same).count();
+        let mut compare = |before_idx: usize, idx: usize| {
+            if !self.has_same_content(&new[idx], before, &old[before_idx]) {
+                acc.changed.push(EntryPair { before: before_idx, now: idx });
+            }
+        };
+        (0..start).for_each(|it| compare(it, it));
+        // In between, by name; of several entries of one name the first is the first of before.
+        let mut by_name: FxHashMap<(&str, u32), VecDeque<usize>> = FxHashMap::default();
+        for (idx, entry) in old.iter().enumerate().take(old.len() - end).skip(start) {
+            by_name.entry((entry.member(), entry.root_len)).or_default().push_back(idx);
+        }
+        let mut last = 0;
+        for (idx, entry) in new.iter().enumerate().take(new.len() - end).skip(start) {
+            let found = by_name.get_mut(&(entry.member(), entry.root_len)).and_then(VecDeque::pop_front);
+            let Some(before_idx) = found else {
+                acc.added.push(idx);
+                continue;
+            };
+            acc.is_reordered |= before_idx < last;
+            last = before_idx;
+            compare(before_idx, idx);
+        }
+        (0..end).rev().for_each(|it| compare(old.len() - 1 - it, new.len() - 1 - it));
+        acc.removed = by_name.into_values().flatten().collect();
+        acc.removed.sort_unstable();
+        acc
+    }
+
+    /// Whether this has the same entries as another version of it, with the same content where `counts` says that it
+    /// counts.
+    pub(crate) fn has_entries_of(
+        &self,
+        other: &LoadedContainer,
+        counts: impl Fn(&ClassEntry) -> bool,
+    ) -> bool {
+        let is_same = |(a, b): (&ClassEntry, &ClassEntry)| {
+            a.is_named_as(b) && (a.shares_file_of(b) || !counts(a) || self.has_same_content(a, other, b))
+        };
+        self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
+    }
+
+    /// Whether an entry certainly has the content of one of another version.
+    fn has_same_content(&self, entry: &ClassEntry, before: &LoadedContainer, old: &ClassEntry) -> bool {
+        match (&entry.place, &old.place) {
+            (Place::File(a), Place::File(b)) => {
+                let contents = || a.content.as_ref().zip(b.content.as_ref());
+                entry.shares_file_of(old) || contents().is_some_and(|it| is_same_file(it.0, it.1))
+            }
+            (Place::Zip(a), Place::Zip(b)) => {
+                let (Store::Zip(now), Store::Zip(then)) = (&self.store, &before.store) else { return false };
+                let claims = (a.method, a.size(), a.crc, a.encrypted);
+                let stored = || now.stored(a).ok().zip(then.stored(b).ok());
+                claims == (b.method, b.size(), b.crc, b.encrypted)
+                    && stored().is_some_and(|it| is_same_bytes(it.0, it.1))
+            }
+            (Place::Image(a), Place::Image(b)) => {
+                let (Store::Image(now), Store::Image(then)) = (&self.store, &before.store) else {
+                    return false;
+                };
+                if Arc::ptr_eq(now, then) {
+                    return a == b;
+                }
+                let stored = now.image().stored(a).ok().zip(then.image().stored(b).ok());
+                (a.size, a.compressed_size) == (b.size, b.compressed_size)
+                    && stored.is_some_and(|it| is_same_bytes(it.0, it.1))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl ClassEntry {
+    /// Whether both are one entry in two versions of a container. Versions of a folder share names.
+    fn is_named_as(&self, other: &ClassEntry) -> bool {
+        let is_same = Arc::ptr_eq(&self.member, &other.member) || self.member == other.member;
+        is_same && self.root_len == other.root_len
+    }
+
+    /// Whether both are of one reading of a file.
+    fn shares_file_of(&self, other: &ClassEntry) -> bool {
+        match (&self.place, &other.place) {
+            (Place::File(a), Place::File(b)) => Arc::ptr_eq(a, b) && a.content.is_some(),
+            _ => false,
+        }
+    }
+}
+
+fn is_same_file(a: &Arc<FileContent>, b: &Arc<FileContent>) -> bool {
+    Arc::ptr_eq(a, b) || a.bytes.is_ok() && b.bytes.is_ok() && a.identity == b.identity
+}
+
+fn is_same_bytes(a: &[u8], b: &[u8]) -> bool {
+    std::ptr::eq(a, b) || a == b
+}
