@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use classfile::names::ClassName;
 use program::input::{ClassFile, Role};
-use program::outline::outline;
+use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::db::Db;
@@ -17,7 +17,7 @@ use crate::keeper::{Answers, Work};
 use crate::names::MethodId;
 use crate::paper::answers::Paper;
 use crate::paper::environment::{Record, api_record_of, record_of, record_of_bytes};
-use crate::propagated::{container_records, key, propagated, summary};
+use crate::propagated::{container_records, key, propagated, record};
 use crate::stamps::Kind;
 use crate::whole::answers::{Call, Throws};
 use crate::whole::graph::Graph;
@@ -42,9 +42,7 @@ fn profile(db: &dyn Db) -> Option<(World, Profile)> {
 /// Since when what is said of a class holds; `None` of one that is outside or in a database without a world.
 fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     let (world, _) = profile(db)?;
-    let name = outline(db, class).as_ref().ok()?.class;
-    // One that can be read in part is outside.
-    summary(db, class).as_ref()?;
+    let name = record(db, class).as_ref()?.class();
     let propagated = propagated(db, world);
     let answers = propagated.read();
     answers.defined(key(class), name)?;
@@ -55,7 +53,7 @@ fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
 ///
 /// The world is no parameter: there is one, and a second parameter would be an interned pair for each class.
 ///
-/// **Reads:** `propagated`, `outline`, `summary`.
+/// **Reads:** `propagated`, `record`.
 /// **Stays when:** nothing changed that the last answer was read from ([`crate::whole::reads`]).
 /// **Cost:** a look into a table; kept for ever.
 /// **Approximates:** what an answer was read from may change in what it does not say.
@@ -67,7 +65,7 @@ pub fn throws_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
 
 /// Since which generation of the program what is said of the calls of a class holds.
 ///
-/// **Reads:** `propagated`, `outline`, `summary`.
+/// **Reads:** `propagated`, `record`.
 /// **Stays when:** nothing changed that the last answer was read from.
 /// **Cost:** a look into a table; kept for ever.
 /// **Approximates:** as `throws_since`.
@@ -79,7 +77,7 @@ pub fn calls_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
 
 /// Since which generation of the program what is said of the graphs of a class holds.
 ///
-/// **Reads:** `propagated`, `outline`, `summary`.
+/// **Reads:** `propagated`, `record`.
 /// **Stays when:** nothing changed that the last answer was read from.
 /// **Cost:** a look into a table; kept for ever.
 /// **Approximates:** as `throws_since`.
@@ -105,7 +103,7 @@ fn each_method<T>(
 
 /// What the methods of a class let out, in file order; empty for a class that is outside or shadowed.
 ///
-/// **Reads:** `throws_since`, `outline`, the profile; in profile `paper` the `paper` program.
+/// **Reads:** `throws_since`, `record`, the profile; in profile `paper` the `paper` program.
 /// **Stays when:** the sets of its methods and the reasons for their open parts do.
 /// **Cost:** a search through the solution for each open part; kept for ever.
 /// **Approximates:** nothing.
@@ -113,21 +111,18 @@ fn each_method<T>(
 #[salsa::tracked]
 pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
-    let Ok(outline) = outline(db, class) else { return Arc::default() };
+    let Some(record) = record(db, class) else { return Arc::default() };
     if profile == Profile::Paper {
-        if summary(db, class).is_none() {
-            return Arc::default();
-        }
         let paper = paper(db, world);
         let mut universe = paper.environment.exceptions.clone();
-        return methods(outline.class, outline).filter_map(|it| paper.throws(&mut universe, it)).collect();
+        return methods(record.outline()).filter_map(|it| paper.throws(&mut universe, it)).collect();
     }
     if throws_since(db, class).is_none() {
         return Arc::default();
     }
     let Some(propagated) = db.keeper().current() else { return Arc::default() };
     let ask = |whole: &WholeProgram, work: &mut Work, id| whole.throws(&mut work.exceptions, id);
-    each_method(&propagated.read(), class, outline.class, Kind::Throws, ask)
+    each_method(&propagated.read(), class, record.class(), Kind::Throws, ask)
 }
 
 /// Where the calls of each method of a class go, in file order; empty for a class that is outside or shadowed.
@@ -208,9 +203,9 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
 }
 
 /// The methods of a class, in file order.
-fn methods(class: ClassName, outline: &program::outline::Outline) -> impl Iterator<Item = MethodId> + '_ {
-    outline.methods.iter().map(move |it| MethodId {
-        class: crate::names::Text(class.bytes()),
+fn methods(outline: &Outline) -> impl Iterator<Item = MethodId> + '_ {
+    outline.methods.iter().map(|it| MethodId {
+        class: crate::names::Text(outline.class.bytes()),
         name: crate::names::Text(it.name.bytes()),
         descriptor: crate::names::Text(it.descriptor.bytes()),
     })
@@ -294,7 +289,7 @@ pub fn paper_library(db: &dyn Db, library: crate::input::Library) -> Arc<[Record
 
 /// The program of profile `paper`, with what its methods propagate.
 ///
-/// **Reads:** the containers of the world, `outline` and `facts` of their classes, `paper_library` of libraries.
+/// **Reads:** the containers of the world, `record` and `facts` of their classes, `paper_library` of libraries.
 /// **Stays when:** never; what is read of it stays by its own answers.
 /// **Cost:** a fixed point over the whole program; one value, kept for ever.
 /// **Approximates:** as the paper does.
@@ -311,8 +306,8 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
             Part::Classes(it) => {
                 // A platform that is asked about itself is a program like any other.
                 for &class in it.classes(db) {
-                    if let (Ok(outline), Ok(facts)) = (outline(db, class), facts(db, class)) {
-                        records.push((record_of(Arc::clone(outline), facts), false));
+                    if let (Some(it), Ok(facts)) = (record(db, class), facts(db, class)) {
+                        records.push((record_of(Arc::clone(it.outline()), facts), false));
                     }
                 }
             }

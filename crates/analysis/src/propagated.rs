@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use classfile::module::Module;
 use program::input::{ClassFile, Container};
-use program::outline::outline;
+use program::outline::class_outline;
 use salsa::plumbing::AsId;
 
 use crate::db::Db;
-use crate::facts::{Code, facts};
+use crate::facts::{Code, parsed};
 use crate::input::{Part, World};
 use crate::keeper::Propagated;
 use crate::parts::Scratch;
@@ -21,53 +21,42 @@ use crate::summary::{ClassSummary, MethodSummary, code_summary};
 use crate::tiers::{ClassKey, Records, Tier};
 use crate::whole::record::ClassRecord;
 
-/// What the rest of a program must know of the code of a class; none for a class that is outside.
+/// What the rest of a program must know of a class: its outline, the summaries of its methods, and what a `module-info`
+/// declares; none for a class that is outside.
 ///
-/// **Reads:** `facts`.
-/// **Stays when:** bodies change in what nobody else can see: branches, arithmetic, fields, assertions that stay proved.
-/// **Cost:** linear in the code; kept for ever.
-/// **Approximates:** as `facts`.
+/// **Reads:** the bytes of the class, `parsed`.
+/// **Stays when:** bodies change in what nobody else can see: branches, arithmetic, assertions that stay proved, lines.
+/// **Cost:** linear in the code; kept for ever. One query for all three, as after each edit each class of a container is
+/// checked.
+/// **Approximates:** as `facts`; a `module-info` that cannot be read declares nothing, so closes nothing.
 /// **Test:** `equal_summary_keeps_callers`.
 #[salsa::tracked]
-pub fn summary(db: &dyn program::db::Db, class: ClassFile) -> Option<Arc<ClassSummary>> {
-    let facts = facts(db, class).as_ref().ok()?;
+pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord> {
+    let parsed = parsed(db, class).as_ref().ok()?;
+    let bytes = class.bytes(db);
+    let outline = class_outline(bytes).ok()?;
+    let module = outline.flags.is_module().then(|| Module::read(bytes).ok().flatten()).flatten();
     let mut scratch = Scratch::default();
     let mut of = |code: &Code| match code {
         Code::None => MethodSummary::None,
         Code::Failed => MethodSummary::Missing,
         Code::Known(code) => MethodSummary::Known(Box::new(code_summary(code, &mut scratch))),
     };
-    Some(Arc::new(ClassSummary { methods: facts.methods.iter().map(|it| of(&it.code)).collect() }))
-}
-
-/// The module that a `module-info` declares.
-///
-/// **Reads:** the bytes of the class.
-/// **Stays when:** what it exports and contains does.
-/// **Cost:** next to nothing; kept for ever.
-/// **Approximates:** one that cannot be read declares nothing, so closes nothing.
-/// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
-#[salsa::tracked]
-pub fn module(db: &dyn program::db::Db, class: ClassFile) -> Option<Module> {
-    Module::read(class.bytes(db)).ok().flatten()
+    let methods = parsed.facts.methods.iter().map(|it| of(&it.code)).collect();
+    Some(ClassRecord::new(Arc::new(outline), Arc::new(ClassSummary { methods }), module))
 }
 
 /// What the rest of a program must know of the classes of a container: all of them that can be read, in its order.
 ///
-/// **Reads:** the classes of the container, and `outline`, `summary` and `module` of each.
+/// **Reads:** the classes of the container, and `record` of each.
 /// **Stays when:** all of these do.
 /// **Cost:** a look at each class, no copy of what it holds; kept for ever.
 /// **Approximates:** nothing; a class that cannot be read is outside.
 /// **Test:** `a_tier_that_did_not_change_is_one_look` (in `ide`).
 #[salsa::tracked]
 pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
-    let record = |class: ClassFile| {
-        let outline = outline(db, class).as_ref().ok()?;
-        let summary = summary(db, class).as_ref()?;
-        let module = outline.flags.is_module().then(|| module(db, class).clone()).flatten();
-        Some((Some(key(class)), ClassRecord::new(Arc::clone(outline), Arc::clone(summary), module)))
-    };
-    container.classes(db).iter().filter_map(|&it| record(it)).collect()
+    let classes = container.classes(db).iter();
+    classes.filter_map(|&it| Some((Some(key(it)), record(db, it).clone()?))).collect()
 }
 
 /// The number by which the keeper knows a class.

@@ -64,6 +64,8 @@ struct Known {
     contents: Option<Arc<Contents>>,
     /// Of a library how many classes and methods there are.
     n: (usize, usize),
+    /// The entries of which there is something to say.
+    odd: Vec<usize>,
 }
 
 /// What is known of a class candidate.
@@ -146,6 +148,10 @@ impl Feed {
             let known = self.carry(container, old.map(|it| it.1), i, &mut items, &mut same_files);
             self.known.push(known);
         }
+        let unknown = |it: &&Known| it.container.role != Role::App && it.contents.is_none();
+        let fresh = items.iter().map(|it| self.known[it.place.0].id);
+        let fresh: FxHashSet<ContainerId> =
+            fresh.chain(self.known.iter().filter(unknown).map(|it| it.id)).collect();
         let made = read(&items, self.threads, &self.known)?;
         let mut fed = Fed { change: Change::default(), shown: None, read: (0, 0), has_bug: false };
         let mut stale: FxHashSet<usize> = FxHashSet::default();
@@ -182,6 +188,10 @@ impl Feed {
                 let records = || known.classes.iter().filter_map(|it| it.record.as_ref());
                 known.n = (records().count(), records().map(ClassRecord::n_methods).sum());
             }
+        }
+        for known in self.known.iter_mut().filter(|it| fresh.contains(&it.id)) {
+            let odd = known.classes.iter().enumerate().filter(|it| it.1.problem.is_some());
+            known.odd = odd.map(|it| it.0).collect();
         }
         let libraries = self.known.iter().any(|it| it.contents.is_some());
         if !same_files || libraries && stale.iter().any(|&it| self.known[it].contents.is_some()) {
@@ -250,7 +260,7 @@ impl Feed {
         }
         let to_read = stale.iter().enumerate().filter(|it| *it.1).map(|it| it.0);
         items.extend(to_read.map(|entry| Item { container, place: (number, entry) }));
-        Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0) }
+        Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0), odd: Vec::new() }
     }
 
     /// The display path of a file.
@@ -288,7 +298,7 @@ impl Feed {
 
     /// What is odd about classes or cannot be read, in class-path order; and what is left out as the JVM does not find it.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.known.iter().flat_map(|it| &it.classes).filter_map(|it| it.problem.as_ref())
+        self.known.iter().flat_map(|it| it.odd.iter().filter_map(|&at| it.classes.get(at)?.problem.as_ref()))
     }
 
     /// What is left out of the program, as the JVM does not find it: place and why.

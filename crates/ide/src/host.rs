@@ -16,7 +16,7 @@ use analysis::keeper::Counts;
 use analysis::names::{MethodId, Text};
 use analysis::parts::StageTimes;
 use analysis::pattern::NoMatch;
-use analysis::propagated::{container_records, key, propagated, summary};
+use analysis::propagated::{container_records, key, propagated, record};
 use analysis::stamps::Kind;
 use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
@@ -468,8 +468,7 @@ impl Analysis {
     /// there are.
     pub fn prepare(&self, file: FileId) -> Cancellable<()> {
         self.ask(file, |db, class| {
-            let _ = outline(db, class);
-            let _ = summary(db, class);
+            let _ = record(db, class);
             Some(())
         })?;
         Ok(())
@@ -562,7 +561,7 @@ impl Analysis {
             if !world.settings(db).rta || world.settings(db).profile == Profile::Paper {
                 return None;
             }
-            let name = outline(db, class).as_ref().ok()?.class;
+            let name = record(db, class).as_ref()?.class();
             let propagated = propagated(db, world);
             let answers = propagated.read();
             let (whole, id) = (answers.whole(), answers.defined(key(class), name)?);
@@ -575,7 +574,7 @@ impl Analysis {
     /// Whether the methods of a class, in file order, are ghosts: what their class file has is not their code.
     pub fn ghosts(&self, file: FileId) -> Cancellable<Option<Vec<bool>>> {
         self.ask(file, |db, class| {
-            let outline = outline(db, class).as_ref().ok()?;
+            let outline = record(db, class).as_ref()?.outline();
             let whole = outline.ghost.is_some();
             Some(outline.methods.iter().map(|it| whole || it.ghost.is_some()).collect())
         })

@@ -5,6 +5,7 @@
 //! [`Job::class`]. A change that comes meanwhile breaks the work off ([`Cancelled`](crate::host::Cancelled)); what it would have said is said with what comes
 //! next.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use analysis::answers::Calls;
@@ -90,8 +91,11 @@ pub struct WholeState {
 pub struct Session {
     host: AnalysisHost,
     question: Arc<Question>,
-    /// The files whose classes are shown, in order.
+    /// The files whose classes are shown, in order, and the place of each.
     shown: Arc<[FileId]>,
+    places: Arc<FxHashMap<FileId, usize>>,
+    /// The shown files about which nothing was said yet.
+    unasked: Arc<FxHashSet<FileId>>,
     /// The files whose classes changed since the last answer.
     edited: FxHashSet<FileId>,
     /// Classes whose analysis panicked: what they are does not count.
@@ -102,8 +106,8 @@ pub struct Session {
     states: FxHashMap<FileId, ClassState>,
     /// The files that define each class that was shown.
     files: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files about which something was said.
-    asked: Arc<FxHashSet<FileId>>,
+    /// How many classes that can be read, and how many methods, the answer is about.
+    n: (usize, usize),
     whole: WholeState,
 }
 
@@ -113,10 +117,11 @@ pub struct Job {
     analysis: Analysis,
     question: Arc<Question>,
     shown: Arc<[FileId]>,
+    places: Arc<FxHashMap<FileId, usize>>,
+    unasked: Arc<FxHashSet<FileId>>,
     edited: Arc<FxHashSet<FileId>>,
     /// The files that define each class that was shown.
     known: Arc<FxHashMap<Text, Vec<FileId>>>,
-    asked: Arc<FxHashSet<FileId>>,
     generation: Option<u64>,
 }
 
@@ -135,12 +140,14 @@ impl Session {
             host: AnalysisHost::new(),
             question: Arc::new(question),
             shown: Arc::default(),
+            places: Arc::default(),
+            unasked: Arc::default(),
             edited: FxHashSet::default(),
             broken: FxHashMap::default(),
             listings: None,
             states: FxHashMap::default(),
             files: Arc::default(),
-            asked: Arc::default(),
+            n: (0, 0),
             whole: WholeState::default(),
         }
     }
@@ -155,6 +162,8 @@ impl Session {
         }
         self.edited.extend(self.host.apply_change(change));
         if let Some(it) = shown {
+            self.places = Arc::new(it.iter().copied().zip(0..).collect());
+            self.unasked = Arc::new(it.iter().copied().filter(|it| !self.states.contains_key(it)).collect());
             self.shown = it.into();
         }
     }
@@ -185,9 +194,10 @@ impl Session {
             analysis: self.host.analysis(),
             question: Arc::clone(&self.question),
             shown: Arc::clone(&self.shown),
+            places: Arc::clone(&self.places),
+            unasked: Arc::clone(&self.unasked),
             edited: Arc::new(self.edited.clone()),
             known: Arc::clone(&self.files),
-            asked: Arc::clone(&self.asked),
             generation: self.whole.program.generation,
         }
     }
@@ -196,14 +206,16 @@ impl Session {
     /// changed. The job must be dropped.
     pub fn take(&mut self, update: Update, classes: Vec<(FileId, ClassState)>) -> Vec<Changed> {
         self.edited.clear();
-        let shown: FxHashSet<FileId> = self.shown.iter().copied().collect();
         let asked: FxHashMap<FileId, usize> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
         let mut old: Vec<(FileId, ClassState)> = Vec::new();
-        let gone: Vec<FileId> = self.states.keys().copied().filter(|it| !shown.contains(it)).collect();
+        // All that is shown has an answer now; if there are more, some are not shown any more.
+        let n_new = classes.iter().filter(|it| !self.states.contains_key(&it.0)).count();
+        let has_gone = self.states.len() + n_new > self.shown.len();
+        let gone = self.states.keys().copied().filter(|it| has_gone && !self.places.contains_key(it));
+        let gone: Vec<FileId> = gone.collect();
         for file in gone.into_iter().chain(classes.iter().map(|it| it.0)) {
             if let Some(it) = self.states.remove(&file) {
-                Arc::make_mut(&mut self.asked).remove(&file);
-                self.forget(file, it.class);
+                self.forget(file, &it);
                 old.push((file, it));
             }
         }
@@ -216,7 +228,11 @@ impl Session {
             if let Some(class) = state.class {
                 Arc::make_mut(&mut self.files).entry(class).or_default().push(file);
             }
-            Arc::make_mut(&mut self.asked).insert(file);
+            let counts = usize::from(state.failed.is_none());
+            self.n = (self.n.0 + counts, self.n.1 + state.n_methods);
+            if self.unasked.contains(&file) {
+                Arc::make_mut(&mut self.unasked).remove(&file);
+            }
             self.states.insert(file, state);
         }
         changes.extend(missing_difference(&self.whole.missing, &update.whole.missing));
@@ -225,8 +241,10 @@ impl Session {
         changes
     }
 
-    fn forget(&mut self, file: FileId, class: Option<Text>) {
-        let Some(class) = class else { return };
+    fn forget(&mut self, file: FileId, state: &ClassState) {
+        let counts = usize::from(state.failed.is_none());
+        self.n = (self.n.0 - counts, self.n.1 - state.n_methods);
+        let Some(class) = state.class else { return };
         let files = Arc::make_mut(&mut self.files);
         if let Some(all) = files.get_mut(&class) {
             all.retain(|it| *it != file);
@@ -234,6 +252,16 @@ impl Session {
                 files.remove(&class);
             }
         }
+    }
+
+    /// How many classes that can be read, and how many methods, the answer is about.
+    pub fn n_classes_and_methods(&self) -> (usize, usize) {
+        self.n
+    }
+
+    /// What is said of the class in a file.
+    pub fn state(&self, file: FileId) -> Option<&ClassState> {
+        self.states.get(&file)
     }
 
     /// What is said of the classes, in order.
@@ -330,10 +358,10 @@ impl Job {
             None => self.shown.to_vec(),
             Some(classes) => {
                 let files = classes.iter().filter_map(|it| self.known.get(it)).flatten();
-                let mut stale: FxHashSet<FileId> = files.copied().collect();
-                stale.extend(self.edited.iter());
-                let is_stale = |it: &&FileId| stale.contains(it) || !self.asked.contains(it);
-                self.shown.iter().filter(is_stale).copied().collect()
+                let stale = files.chain(&*self.edited).chain(&*self.unasked);
+                let place = |it: &FileId| Some((*self.places.get(it)?, *it));
+                let stale: BTreeMap<usize, FileId> = stale.filter_map(place).collect();
+                stale.into_values().collect()
             }
         };
         Ok(Update { stale, whole })

@@ -124,7 +124,7 @@ fn editing_a_body_stops_at_the_summary() {
     // A loop, which nobody else can see.
     let code = "iconst_2\n istore_0\nL: iinc 0 -1\n iload_0\n ifgt L\n return";
     shop.archive("app").put(&b(code));
-    assert_eq!(shop.ran(), "calls(B) facts(B) graphs(B) outline(B) parsed(B) positions(B) summary(B)");
+    assert_eq!(shop.ran(), "calls(B) facts(B) graphs(B) parsed(B) positions(B) record(B)");
     assert_eq!(of(&shop), (1, 0));
 }
 
@@ -145,7 +145,7 @@ fn a_tier_that_did_not_change_is_one_look() {
 fn moving_lines_changes_positions_alone() {
     let mut shop = shop();
     shop.archive("app").put(&b(".line 4\n iconst_1\n pop\n return"));
-    assert_eq!(shop.ran(), "facts(B) outline(B) parsed(B) positions(B)");
+    assert_eq!(shop.ran(), "facts(B) parsed(B) positions(B) record(B)");
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn a_new_throw_is_taken_in() {
     // Asked again is the class, and what calls it.
     assert_eq!(
         shop.ran(),
-        "calls(B) container_records(app) facts(B) graphs(A) graphs(B) outline(B) parsed(B) positions(B) \
-         propagated summary(B) throws(A) throws(B)"
+        "calls(B) container_records(app) facts(B) graphs(A) graphs(B) parsed(B) positions(B) propagated \
+         record(B) throws(A) throws(B)"
     );
     assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "A"), ["NullPointerException"]);
@@ -197,8 +197,8 @@ fn a_private_method() {
     // Nobody outside can see it, but what calls the class is looked at: the call may mean something else.
     assert_eq!(
         shop.ran(),
-        "calls(A) calls(B) container_records(app) facts(B) graphs(A) graphs(B) outline(B) parsed(B) \
-         positions(B) propagated summary(B) throws(A) throws(B)"
+        "calls(A) calls(B) container_records(app) facts(B) graphs(A) graphs(B) parsed(B) positions(B) \
+         propagated record(B) throws(A) throws(B)"
     );
     assert_eq!(of(&shop), (1, 1));
 }
@@ -228,8 +228,8 @@ fn a_method_reference_in_a_body() {
     // No outline is another one, yet what `K` calls goes to one more receiver.
     assert_eq!(
         shop.ran(),
-        "calls(D) calls(K) container_records(app) facts(D) graphs(D) graphs(K) outline(D) parsed(D) \
-         positions(D) propagated summary(D) throws(D) throws(K)"
+        "calls(D) calls(K) container_records(app) facts(D) graphs(D) graphs(K) parsed(D) positions(D) \
+         propagated record(D) throws(D) throws(K)"
     );
     assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
     assert_eq!(of(&shop), (1, 2));
@@ -243,8 +243,8 @@ fn an_override() {
     );
     assert_eq!(
         shop.ran(),
-        "calls(K) calls(S) container_records(app) facts(S) graphs(K) graphs(S) outline(S) parsed(S) \
-         positions(S) propagated summary(S) throws(K) throws(S)"
+        "calls(K) calls(S) container_records(app) facts(S) graphs(K) graphs(S) parsed(S) positions(S) \
+         propagated record(S) throws(K) throws(S)"
     );
     assert_eq!(shop.known("app", "K"), ["ArithmeticException"]);
     assert_eq!(of(&shop), (1, 1));
@@ -270,9 +270,8 @@ fn an_exception_class() {
     assert_eq!(
         shop.ran(),
         "calls(A) calls(B) calls(D) calls(E) calls(J) calls(K) calls(S) container_records(app) facts(E) \
-         graphs(A) graphs(B) graphs(D) graphs(E) graphs(J) graphs(K) graphs(S) outline(E) parsed(E) \
-         positions(E) propagated summary(E) throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) \
-         throws(S)"
+         graphs(A) graphs(B) graphs(D) graphs(E) graphs(J) graphs(K) graphs(S) parsed(E) positions(E) \
+         propagated record(E) throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) throws(S)"
     );
     // A type has a place in the sets, first as a name, then as a class: both times it is taken in.
     assert_eq!(of(&shop), (1, 2));
@@ -285,8 +284,8 @@ fn adding_replacing_and_removing_a_class() {
     shop.archive("app").put(&x("return"));
     assert_eq!(
         shop.ran(),
-        "calls(X) container_records(app) facts(X) graphs(X) outline(X) parsed(X) positions(X) propagated \
-         summary(X) throws(X)"
+        "calls(X) container_records(app) facts(X) graphs(X) parsed(X) positions(X) propagated record(X) \
+         throws(X)"
     );
     // Another class in the same file.
     let y = x("return").replace("p/X", "p/Y");
@@ -294,8 +293,8 @@ fn adding_replacing_and_removing_a_class() {
     shop.archive("app").put_bytes("X", bytes);
     assert_eq!(
         shop.ran(),
-        "calls(X) container_records(app) facts(X) graphs(X) outline(X) parsed(X) positions(X) propagated \
-         summary(X) throws(X)"
+        "calls(X) container_records(app) facts(X) graphs(X) parsed(X) positions(X) propagated record(X) \
+         throws(X)"
     );
     shop.archive("app").remove("X");
     // Its memos are not looked at.
@@ -321,8 +320,8 @@ fn a_slot_is_used_again() {
     shop.archive("app").put(".class public p/U\n.super p/J");
     assert_eq!(
         shop.ran(),
-        "calls(E) calls(U) container_records(app) facts(U) graphs(E) graphs(U) outline(U) parsed(U) \
-         positions(U) propagated summary(U) throws(E) throws(U)"
+        "calls(E) calls(U) container_records(app) facts(U) graphs(E) graphs(U) parsed(U) positions(U) \
+         propagated record(U) throws(E) throws(U)"
     );
     assert_eq!(of(&shop), (1, 4));
 }
@@ -334,10 +333,7 @@ fn a_shadowed_class() {
     shop.ran();
     shop.archive("lib").put(&b("return"));
     // The one that stands before it hides what its code does: the solution stays the same value.
-    assert_eq!(
-        shop.ran(),
-        "container_records(lib) facts(lib!B) outline(lib!B) parsed(lib!B) propagated summary(lib!B)"
-    );
+    assert_eq!(shop.ran(), "container_records(lib) parsed(lib!B) propagated record(lib!B)");
     assert_eq!(of(&shop), (1, 1));
     // What it has of the other is the name.
     assert_eq!(shop.known("app", "B"), ["NullPointerException"]);
@@ -346,10 +342,9 @@ fn a_shadowed_class() {
     shop.archive("lib").name = "other";
     assert_eq!(
         shop.ran(),
-        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(other) facts(other!B) \
-         facts(other!Job) facts(other!L) graphs(A) graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) \
-         outline(other!B) outline(other!Job) outline(other!L) parsed(other!B) parsed(other!Job) \
-         parsed(other!L) propagated summary(other!B) summary(other!Job) summary(other!L) throws(A) \
+        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(other) graphs(A) \
+         graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) parsed(other!B) parsed(other!Job) \
+         parsed(other!L) propagated record(other!B) record(other!Job) record(other!L) throws(A) \
          throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("other", "B"), [""; 0]);
@@ -401,7 +396,7 @@ fn a_class_that_becomes_a_ghost() {
     assert_eq!(
         shop.ran(),
         "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(app) graphs(A) \
-         graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) outline(B) parsed(B) propagated throws(A) \
+         graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) parsed(B) propagated record(B) throws(A) \
          throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
     assert_eq!(shop.known("app", "A"), ["ArithmeticException"]);
@@ -417,8 +412,7 @@ fn swapping_a_jar() {
         .put(".class public final lib/L\n.method public static l()V\n aconst_null\n athrow\n.end");
     assert_eq!(
         shop.ran(),
-        "container_records(lib) facts(lib!L) graphs(D) outline(lib!L) parsed(lib!L) propagated \
-         summary(lib!L) throws(D)"
+        "container_records(lib) graphs(D) parsed(lib!L) propagated record(lib!L) throws(D)"
     );
     assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
@@ -447,9 +441,8 @@ fn switching_the_jdk() {
     // The whole of it is read, and nothing else.
     assert_eq!(
         shop.ran(),
-        "container_records(newer) facts(newer!Object) facts(newer!S) graphs(D) outline(newer!Object) \
-         outline(newer!S) parsed(newer!Object) parsed(newer!S) propagated summary(newer!Object) \
-         summary(newer!S) throws(D)"
+        "container_records(newer) graphs(D) parsed(newer!Object) parsed(newer!S) propagated \
+         record(newer!Object) record(newer!S) throws(D)"
     );
     assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
     *shop.archive("newer") = old;

@@ -7,7 +7,6 @@ mod printer;
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
@@ -23,8 +22,8 @@ use driver::world::LoadedWorld;
 use export::watch::Cycle;
 use ide::difference::Changed;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
-use ide::session::{ClassState, Question, Subject};
-use ide::{FileId, Human, Profile};
+use ide::session::{ClassState, Job, Question, Subject};
+use ide::{FileId, Human, MethodId, Profile};
 use rustc_hash::FxHashSet;
 
 use crate::args::{
@@ -72,6 +71,15 @@ struct Pending {
     changed: Vec<String>,
     reason: &'static str,
     first_event: Option<Instant>,
+}
+
+/// What is odd about a class: place and what.
+#[derive(PartialEq, Default)]
+struct Odd {
+    failed: Option<(String, String)>,
+    failed_methods: Vec<(String, String)>,
+    notes: Vec<(String, String)>,
+    n_unreached: usize,
 }
 
 /// Ends the waiting for news.
@@ -142,6 +150,8 @@ struct Current<'a> {
     settler: Settler,
     world: LoadedWorld,
     closing: Closing,
+    /// What is odd about classes, by the numbers of their files.
+    odd: BTreeMap<usize, (FileId, Odd)>,
     /// What was odd when that was told last: place and what.
     problems: Vec<(String, String)>,
     generation: u64,
@@ -180,8 +190,20 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
         let _stop = stop;
         let news = sender.clone();
         scope.spawn(|| wait_for_news(watch, &ask, global, settings, news));
-        current.keep(scope, &(sender, receiver), &printer, args.once)
+        let (jobs, to_do) = channel();
+        let threads = current.live.threads();
+        spawn_worker(scope, move || work_on(to_do, threads, sender))?;
+        current.keep(&jobs, &receiver, &printer, args.once)
     })
+}
+
+/// Does the work of each job until no more come. One thread does all: to start one takes as long as a small cycle.
+fn work_on(jobs: Receiver<(u64, Job)>, threads: usize, to: Sender<Message>) {
+    for (number, job) in jobs {
+        let done = work(job, threads);
+        // Without a receiver nobody wants to know.
+        let _ = to.send(Message::Worked(number, done));
+    }
 }
 
 /// Waits for news until there is none any more.
@@ -253,7 +275,16 @@ impl<'a> Current<'a> {
         };
         let mut live = Live::new(ask.question.clone(), reading, settings.threads.value);
         live.tell(&world, ask.engine_settings(&world, &closing)?)?;
-        Ok(Current { ask, live, settler, world, closing, problems: Vec::new(), generation: 0 })
+        Ok(Current {
+            ask,
+            live,
+            settler,
+            world,
+            closing,
+            odd: BTreeMap::new(),
+            problems: Vec::new(),
+            generation: 0,
+        })
     }
 
     /// The first answer: what a command without `watch` takes for an error, is one here.
@@ -274,10 +305,10 @@ impl<'a> Current<'a> {
     }
 
     /// Keeps the answer current until no more news comes; with `once` until something changed.
-    fn keep<'scope>(
+    fn keep(
         &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        (sender, receiver): &(Sender<Message>, Receiver<Message>),
+        jobs: &Sender<(u64, Job)>,
+        receiver: &Receiver<Message>,
         printer: &Printer,
         once: bool,
     ) -> anyhow::Result<Outcome> {
@@ -314,12 +345,8 @@ impl<'a> Current<'a> {
                 }
             }
             number += 1;
-            let (job, threads, sender) = (self.live.session.job(), self.live.threads(), sender.clone());
-            spawn_worker(scope, move || {
-                let done = work(job, threads);
-                // Without a receiver nobody wants to know.
-                let _ = sender.send(Message::Worked(number, done));
-            })?;
+            jobs.send((number, self.live.session.job()))
+                .map_err(|_| anyhow!("the thread that works has ended"))?;
         }
     }
 
@@ -389,9 +416,13 @@ impl<'a> Current<'a> {
         let read = self.live.read();
         let edited = done.classes().iter().filter(|it| self.live.session.is_edited(it.0));
         let read = edited.fold(read, |acc, it| (acc.0 + 1, acc.1 + it.1.n_methods));
+        let asked: Vec<FileId> = done.classes().iter().map(|it| it.0).collect();
         let changes = self.live.take(done);
-        let states = self.live.session.states().filter(|it| it.1.failed.is_none());
-        let all = states.fold(self.live.feed.all(), |acc, it| (acc.0 + 1, acc.1 + it.1.n_methods));
+        let (of_libraries, of_program) = (self.live.feed.all(), self.live.session.n_classes_and_methods());
+        let all = (of_libraries.0 + of_program.0, of_libraries.1 + of_program.1);
+        for file in asked {
+            self.look_for_problems(file);
+        }
         let now = self.all_problems();
         let known: FxHashSet<&(String, String)> = self.problems.iter().collect();
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
@@ -435,29 +466,25 @@ impl<'a> Current<'a> {
             self.world.problems.iter().filter(of_kind(Severity::Error)).map(pair).collect();
         let told: FxHashSet<String> = acc.iter().map(|it| it.0.clone()).collect();
         let unread = feed.problems().filter(of_kind(Severity::Error)).map(pair);
-        let failed = session.states().filter_map(|(file, it)| Some((file, it.failed.as_ref()?)));
-        let failed = failed.map(|(file, it)| (feed.name(file).to_owned(), it.what.clone()));
+        let odd = self.odd.values().filter(|it| session.state(it.0).is_some()).map(|it| &it.1);
+        let failed = odd.clone().filter_map(|it| it.failed.clone());
         let broken = session
             .broken()
             .map(|(file, it)| (feed.name(file).to_owned(), format!("a bug of ajar: {it}; please report it")));
         acc.extend(unread.chain(failed).chain(broken).filter(|it| !told.contains(&it.0)));
-        let methods = session.states().flat_map(|(file, it)| {
-            let what = |(method, fault): &(_, ide::Fault)| format!("{}: {fault}", Human(*method));
-            it.failed_methods.iter().map(move |it| (feed.name(file).to_owned(), what(it)))
-        });
-        acc.extend(methods);
+        acc.extend(odd.clone().flat_map(|it| it.failed_methods.iter().cloned()));
         acc.extend(self.world.problems.iter().filter(of_kind(Severity::Note)).map(pair));
         if self.ask.question.subject != Subject::Missing {
             acc.extend(feed.left_out().iter().cloned());
             acc.extend(feed.problems().filter(of_kind(Severity::Note)).map(pair));
-            acc.extend(session.states().flat_map(|(file, it)| self.notes(file, it)));
+            acc.extend(odd.clone().flat_map(|it| it.notes.iter().cloned()));
         }
         for it in &session.whole().program.faults {
             let place = feed.class_place(&format!("{}.class", it.class));
             let what = whole::fault_text(it.kind, &it.other.replace('/', "."));
             acc.extend(what.map(|what| (place.unwrap_or_else(|| it.class.replace('/', ".")), what)));
         }
-        let unreached: usize = session.states().map(|it| it.1.n_unreached).sum();
+        let unreached: usize = odd.map(|it| it.n_unreached).sum();
         if unreached > 0 {
             let what = format!("{} not reached from the entry points; left out", are(unreached));
             acc.push(("--rta".to_owned(), what));
@@ -465,22 +492,32 @@ impl<'a> Current<'a> {
         acc
     }
 
-    /// What is odd about a class.
-    fn notes(&self, file: FileId, state: &ClassState) -> Vec<(String, String)> {
+    /// Finds what is odd about a class.
+    fn look_for_problems(&mut self, file: FileId) {
+        let odd = self.live.session.state(file).map(|it| self.problems_of(file, it));
+        match odd.filter(|it| *it != Odd::default()) {
+            Some(it) => _ = self.odd.insert(file.index(), (file, it)),
+            None => _ = self.odd.remove(&file.index()),
+        }
+    }
+
+    fn problems_of(&self, file: FileId, state: &ClassState) -> Odd {
         let feed = &self.live.feed;
-        let place = feed.name(file);
-        let mut acc = Vec::new();
-        let mut note = |it: String| acc.push((place.to_owned(), it));
+        let said = |it: String| (feed.name(file).to_owned(), it);
+        let mut odd = Odd { n_unreached: state.n_unreached, ..Odd::default() };
+        odd.failed = state.failed.as_ref().map(|it| said(it.what.clone()));
+        let failed = |it: &(MethodId, ide::Fault)| said(format!("{}: {}", Human(it.0), it.1));
+        odd.failed_methods = state.failed_methods.iter().map(failed).collect();
         if let Some(by) = state.shadowed {
             let by = feed.place(by).unwrap_or_default();
-            note(format!("another definition of the class counts, {by}; left out"));
-            return acc;
+            odd.notes.push(said(format!("another definition of the class counts, {by}; left out")));
+            return odd;
         }
         if let (Some(path), Some(class)) = (feed.path(file), state.class) {
-            defines_elsewhere(path, class).into_iter().for_each(&mut note);
+            odd.notes.extend(defines_elsewhere(path, class).map(said));
         }
-        state.note.clone().into_iter().for_each(&mut note);
-        acc
+        odd.notes.extend(state.note.clone().map(said));
+        odd
     }
 }
 
