@@ -7,16 +7,13 @@ use ide::{RaisedSet, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
 use test_utils::rng::Rng;
 
-fn fresh(classes: &[Vec<u8>], world: WorldKind) -> (Vec<ClassRecord>, Whole) {
+fn in_world(world: WorldKind) -> WholeOptions {
+    WholeOptions { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false }
+}
+
+fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {
     let records: Vec<ClassRecord> =
         classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
-    let options = WholeOptions {
-        world,
-        release: Some(17),
-        assume_contract: false,
-        link_errors: false,
-        async_errors: false,
-    };
     let whole = Whole::new(records.iter().map(|it| (it.clone(), Role::App)).collect(), options);
     (records, whole)
 }
@@ -57,7 +54,7 @@ struct Editor {
     present: Vec<usize>,
     records: Vec<(ClassRecord, Role)>,
     whole: Whole,
-    world: WorldKind,
+    options: WholeOptions,
 }
 
 fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
@@ -65,9 +62,9 @@ fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
 }
 
 impl Editor {
-    fn new(classes: Vec<Vec<u8>>, world: WorldKind) -> Editor {
-        let (records, whole) = fresh(&classes, world);
-        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole, world }
+    fn new(classes: Vec<Vec<u8>>, options: WholeOptions) -> Editor {
+        let (records, whole) = fresh(&classes, options);
+        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole, options }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -77,7 +74,7 @@ impl Editor {
     /// Goes over to these classes. Whether that could be done by taking changes in.
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
-        let (records, scratch) = fresh(&self.present(), self.world);
+        let (records, scratch) = fresh(&self.present(), self.options);
         let before = std::mem::replace(&mut self.records, of_app(records));
         let taken = self.whole.update(&before, &self.records);
         if taken {
@@ -110,14 +107,21 @@ fn is_same_class(bytes: &[u8], before: &[u8]) -> bool {
 
 #[test]
 fn changed_classes_are_taken_in() {
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(30);
     let (mut taken, mut refused, mut moved) = (0, 0, 0);
-    for seed in 0..seeds {
+    for seed in seeds(30) {
         let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
-        let classes: Vec<Vec<u8>> =
+        let mut classes: Vec<Vec<u8>> =
             program(seed, mode).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-        let world = [WorldKind::Open, WorldKind::Closed][seed as usize % 2];
-        let mut editor = Editor::new(classes, world);
+        let worlds = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared];
+        let world = worlds[seed as usize / 3 % worlds.len()];
+        let n_edited = classes.len();
+        // In some programs no absent class is named, before there are edits.
+        if world == WorldKind::Declared && seed % 2 == 0 {
+            let stubs = stubs(&classes);
+            classes.extend(stubs);
+        }
+        let mut editor = Editor::new(classes.clone(), in_world(world));
+        let original = classes;
         let mut rng = Rng::new(seed);
         for n in 0..60 {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
@@ -125,7 +129,7 @@ fn changed_classes_are_taken_in() {
             let mut moves = false;
             // Sometimes several at once.
             for _ in 0..=rng.range(0, 3) / 3 {
-                let at = rng.range(0, classes.len() as i32 - 1) as usize;
+                let at = rng.range(0, n_edited as i32 - 1) as usize;
                 match (rng.range(0, 3), present.iter().position(|it| *it == at)) {
                     (0, Some(place)) => {
                         present.remove(place);
@@ -137,6 +141,10 @@ fn changed_classes_are_taken_in() {
                         present.insert(place, at);
                         moves = true;
                         what += &format!(" with {at};");
+                    }
+                    (1, Some(_)) if classes[at] != original[at] => {
+                        classes[at].clone_from(&original[at]);
+                        what += &format!(" {at} as it was;");
                     }
                     (_, Some(_)) => {
                         let i = rng.range(10, classes[at].len() as i32 - 1) as usize;
@@ -165,7 +173,7 @@ fn changed_classes_are_taken_in() {
 fn what_is_taken_in_can_be_taken_back() {
     let mut classes: Vec<Vec<u8>> =
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes, WorldKind::Open);
+    let (records, mut whole) = fresh(&classes, in_world(WorldKind::Open));
     let before = answers(&whole, &classes);
     assert_eq!(whole.take_changed(), None, "nothing is kept yet");
     whole.keep_current();
@@ -182,7 +190,7 @@ fn what_is_taken_in_can_be_taken_back() {
             let Some(record) = changed else { continue };
             let now = Some((&record, Role::App));
             if !whole.update_with(&[(Some(&records[at]), now)]) {
-                whole = fresh(&classes, WorldKind::Open).1;
+                whole = fresh(&classes, in_world(WorldKind::Open)).1;
                 whole.keep_current();
                 whole.take_changed();
                 continue;
@@ -205,7 +213,7 @@ fn what_is_taken_in_can_be_taken_back() {
 fn a_change_is_refused_while_somebody_has_the_sets() {
     let classes: Vec<Vec<u8>> =
         program(3, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes, WorldKind::Open);
+    let (records, mut whole) = fresh(&classes, in_world(WorldKind::Open));
     let gone = [(Some(&records[0]), None)];
     let before = answers(&whole, &classes);
     whole.keep_current();
@@ -214,7 +222,7 @@ fn a_change_is_refused_while_somebody_has_the_sets() {
     whole.give_back(work);
     assert_eq!(answers(&whole, &classes), before);
     let taken = records.iter().any(|it| {
-        let mut whole = fresh(&classes, WorldKind::Open).1;
+        let mut whole = fresh(&classes, in_world(WorldKind::Open)).1;
         let work = whole.take_work();
         whole.give_back(work);
         whole.update_with(&[(Some(it), None)])
@@ -234,7 +242,7 @@ fn equally_short_ways_do_not_hang_on_what_came_first() {
     let classes: Vec<Vec<u8>> =
         texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect();
     // In the closed world nothing else is open.
-    let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
+    let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
     let before = answers(&editor.whole, &classes);
     assert!(before.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{before:#?}");
     for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
@@ -247,13 +255,15 @@ fn equally_short_ways_do_not_hang_on_what_came_first() {
 #[test]
 fn compiled_classes_go_and_come_back() {
     let folders = ["calls", "observed"].into_iter();
-    for (name, world) in folders.flat_map(|it| [(it, WorldKind::Open), (it, WorldKind::Closed)]) {
+    for (name, world) in
+        folders.flat_map(|it| [(it, WorldKind::Open), (it, WorldKind::Closed), (it, WorldKind::Declared)])
+    {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(name);
         let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
         let mut files: Vec<_> = files.filter(|it| it.extension().is_some_and(|it| it == "class")).collect();
         files.sort();
         let classes: Vec<Vec<u8>> = files.iter().map(|it| std::fs::read(it).unwrap()).collect();
-        let mut editor = Editor::new(classes.clone(), world);
+        let mut editor = Editor::new(classes.clone(), in_world(world));
         let all = editor.present.clone();
         let mut taken = 0;
         for (at, file) in files.iter().enumerate() {
@@ -294,10 +304,19 @@ fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
+/// What the code of random programs says.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    /// How many of the exceptions it names.
+    n_named: usize,
+    /// It is named as a type that is thrown and caught too.
+    lost: &'a str,
+    /// A method that it calls.
+    callee: &'a str,
+}
+
 /// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
-///
-/// `lost` is named as a type that is thrown and caught too.
-fn thrower(i: usize, rng: &mut Rng, n_named: usize, lost: &str) -> Vec<u8> {
+fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     let mut text = format!(
         ".class public super p/C{i}\n.version 52.0\n\
          .bootstrap b0 invokestatic ext/Boot.b(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;\
@@ -310,15 +329,15 @@ fn thrower(i: usize, rng: &mut Rng, n_named: usize, lost: &str) -> Vec<u8> {
             0 => "java/lang/Exception".to_owned(),
             1 => "java/lang/RuntimeException".to_owned(),
             2 => "java/lang/Error".to_owned(),
-            3 => lost.to_owned(),
+            3 => words.lost.to_owned(),
             // Some are never named.
-            _ => format!("p/E{}", rng.below(n_named as u32)),
+            _ => format!("p/E{}", rng.below(words.n_named as u32)),
         };
         let (thrown, caught, also) = (any(), any(), any());
         // Of what a row lets through for certain nothing is left for another of its class.
         let behind = if rng.chance(40) { caught.clone() } else { also.clone() };
         let callee = match rng.below(6) {
-            0 | 1 => "invokestatic ext/Absent.f()V".to_owned(),
+            0 | 1 => format!("invokestatic {}()V", words.callee),
             2 => "invokedynamic b0 run()V".to_owned(),
             _ => format!("invokestatic p/C{}.m{}()V", rng.below(4), 1 + rng.below(3)),
         };
@@ -338,89 +357,203 @@ fn thrower(i: usize, rng: &mut Rng, n_named: usize, lost: &str) -> Vec<u8> {
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
-#[test]
-fn exception_classes_are_taken_in() {
-    const EXCEPTIONS: usize = 8;
-    const NAMED: usize = 5;
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
-    // Of those in the open world, then of those in the closed one.
-    let mut counts = [[0; 4]; 2];
-    for seed in 0..seeds {
-        let mut rng = Rng::new(seed);
-        let parents: Vec<usize> = (0..EXCEPTIONS).map(|i| rng.below(i as u32 + 2) as usize).collect();
-        let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
-        // In half of the programs all types are known, as long as all are there.
-        let lost = if seed % 2 == 0 { "ext/Lost" } else { "java/lang/Error" };
-        classes.extend((0..4).map(|i| thrower(i, &mut rng, NAMED, lost)));
-        let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
-        let mut editor = Editor::new(classes, world);
-        for n in 0..60 {
-            let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
-            let mut what = format!("seed {seed}, {world:?}, edit {n}:");
-            let (mut moves, mut changes) = (false, false);
-            for _ in 0..1 + rng.below(3) / 2 {
-                let at = rng.below(EXCEPTIONS as u32) as usize;
-                match present.iter().position(|it| *it == at) {
-                    _ if rng.chance(25) => {
-                        let i = EXCEPTIONS + rng.below(4) as usize;
-                        classes[i] = thrower(i - EXCEPTIONS, &mut rng, NAMED, lost);
-                        what += &format!(" code {i};");
-                    }
-                    Some(_) if rng.chance(40) => {
-                        let variant =
-                            [0, 1, 2, 3, 5, 4][rng.below(if seed % 2 == 0 { 6 } else { 5 }) as usize];
-                        classes[at] = exception(at, parents[at], variant);
-                        what += &format!(" variant {variant} of {at};");
-                        changes = true;
-                    }
-                    Some(place) => {
-                        present.remove(place);
-                        what += &format!(" without {at};");
-                        moves = true;
-                    }
-                    None => {
-                        present.push(at);
-                        what += &format!(" with {at};");
-                        moves = true;
-                    }
+/// How often edits of one kind were taken in.
+#[derive(Clone, Copy, Default, Debug)]
+struct Counts {
+    /// Types went or came.
+    moved: usize,
+    /// Types changed, none went or came.
+    changed: usize,
+    /// Code changed and nothing else.
+    code: usize,
+    /// What was made anew.
+    refused: usize,
+}
+
+const EXCEPTIONS: usize = 8;
+
+/// Edits a random program of types that can be thrown and of code that throws and catches them; `fixed` are classes besides.
+fn edit_exceptions(
+    seed: u64,
+    options: WholeOptions,
+    fixed: &[Vec<u8>],
+    words: &Words<'_>,
+    counts: &mut Counts,
+) {
+    let mut rng = Rng::new(seed);
+    let parents: Vec<usize> = (0..EXCEPTIONS).map(|i| rng.below(i as u32 + 2) as usize).collect();
+    let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
+    classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
+    classes.extend(fixed.iter().cloned());
+    let mut editor = Editor::new(classes, options);
+    for n in 0..60 {
+        let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
+        let mut what = format!("seed {seed}, {options:?}, edit {n}:");
+        let (mut moves, mut changes) = (false, false);
+        for _ in 0..1 + rng.below(3) / 2 {
+            let at = rng.below(EXCEPTIONS as u32) as usize;
+            match present.iter().position(|it| *it == at) {
+                _ if rng.chance(25) => {
+                    let i = EXCEPTIONS + rng.below(4) as usize;
+                    classes[i] = thrower(i - EXCEPTIONS, &mut rng, words);
+                    what += &format!(" code {i};");
+                }
+                Some(_) if rng.chance(40) => {
+                    // In half of the programs all types are known, as long as all are there.
+                    let n_variants = if words.lost == LOST { 6 } else { 5 };
+                    let variant = [0, 1, 2, 3, 5, 4][rng.below(n_variants) as usize];
+                    classes[at] = exception(at, parents[at], variant);
+                    what += &format!(" variant {variant} of {at};");
+                    changes = true;
+                }
+                Some(place) => {
+                    present.remove(place);
+                    what += &format!(" without {at};");
+                    moves = true;
+                }
+                None => {
+                    present.push(at);
+                    what += &format!(" with {at};");
+                    moves = true;
                 }
             }
-            let kind = match editor.go(classes, present, &what) {
-                true if moves => 0,
-                true if changes => 1,
-                true => 2,
-                false => 3,
-            };
-            counts[usize::from(world == WorldKind::Closed)][kind] += 1;
+        }
+        match editor.go(classes, present, &what) {
+            true if moves => counts.moved += 1,
+            true if changes => counts.changed += 1,
+            true => counts.code += 1,
+            false => counts.refused += 1,
         }
     }
-    println!(
-        "types that went or came, other ones, code; made anew, open: {:?}, closed: {:?}",
-        counts[0], counts[1]
-    );
-    for counts in counts {
-        assert!(counts[..3].iter().all(|it| *it > 100), "{counts:?}");
+}
+
+const LOST: &str = "ext/Lost";
+
+fn words(seed: u64) -> Words<'static> {
+    let lost = if seed % 2 == 0 { LOST } else { "java/lang/Error" };
+    Words { n_named: 5, lost, callee: "ext/Absent.f" }
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    0..std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn exception_classes_are_taken_in() {
+    for world in [WorldKind::Open, WorldKind::Closed] {
+        let mut counts = Counts::default();
+        for seed in seeds(30) {
+            edit_exceptions(seed, in_world(world), &[], &words(seed), &mut counts);
+        }
+        println!("{world:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// Whether there may be unknown classes at all depends there on whether an absent one is named.
+#[test]
+fn exception_classes_are_taken_in_where_all_names_are_known() {
+    let options = in_world(WorldKind::Declared);
+    let platform = ["Object", "Throwable", "Exception", "RuntimeException", "Error"];
+    let platform: Vec<Vec<u8>> = platform.iter().map(|it| stub(&format!("java/lang/{it}"))).collect();
+    let (mut with_absent, mut without) = (Counts::default(), Counts::default());
+    for seed in seeds(30) {
+        edit_exceptions(seed, options, &[], &words(seed), &mut with_absent);
+        let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1" };
+        edit_exceptions(seed, options, &platform, &all_there, &mut without);
+    }
+    println!("{with_absent:?}, where nothing else is absent {without:?}");
+    assert!(with_absent.moved.min(with_absent.changed).min(with_absent.code) > 100, "{with_absent:?}");
+    assert!(without.moved.min(without.changed).min(without.code) > 100, "{without:?}");
+    assert!(without.refused > 100, "absent classes are named now, or are not any more: {without:?}");
+}
+
+/// In the `declared` world a call is open where an absent class is named, and an edit is taken in exactly if it stays so.
+#[test]
+fn the_first_and_the_last_absent_name_open_and_close_the_declared_world() {
+    let called = ".class public super p/A\n.method public <init>()V\n return\n.end\n.method public m()V\n return\n.end\n";
+    let caller = ".class public super p/C\n.method public static c(Lp/A;)V\n aload_0\n invokevirtual p/A.m()V\n return\n.end\n";
+    let user = |class: &str| {
+        format!(
+            ".class public super p/D\n.method public static d()V\n invokestatic {class}.f()V\n return\n.end\n"
+        )
+    };
+    let object = stub("java/lang/Object");
+    let with = |user: String, others: &[&str]| {
+        let mut acc = assembled(&[called, caller, &user]);
+        acc.push(object.clone());
+        acc.extend(assembled(others));
+        acc
+    };
+    let below = ".class public super p/B\n.super ext/Above\n";
+    let mut editor = Editor::new(with(user("p/A"), &[below]), in_world(WorldKind::Declared));
+    let (all, without) = (vec![0, 1, 2, 3, 4], vec![0, 1, 2, 3]);
+    let steps = [
+        ("no absent class", "p/A", &without, false),
+        ("still none", "p/C", &without, true),
+        ("the first absent name, in code", "ext/X", &without, false),
+        ("another one", "ext/Y", &without, true),
+        ("one of a supertype besides", "ext/Y", &all, true),
+        ("that one alone", "p/A", &all, true),
+        ("none at all", "p/A", &without, false),
+        ("that one again", "p/A", &all, false),
+        ("both", "ext/X", &all, true),
+        ("that in code alone", "ext/X", &without, true),
+        ("none in the end", "p/C", &without, false),
+    ];
+    for (what, name, present, is_taken_in) in steps {
+        let classes = with(user(name), &[below]);
+        assert_eq!(editor.go(classes.clone(), present.clone(), what), is_taken_in, "{what}");
+        let is_open = answers(&editor.whole, &classes).iter().any(|it| it.contains("Overridable"));
+        let has_absent = name.starts_with("ext/") || present.len() == all.len();
+        assert_eq!(is_open, has_absent, "{what}");
+    }
+}
+
+/// A class that stands for an absent one, with a constructor alone.
+fn stub(class: &str) -> Vec<u8> {
+    let parent = match class {
+        "java/lang/Object" => "none",
+        "java/lang/RuntimeException" => "java/lang/Exception",
+        "java/lang/Exception" | "java/lang/Error" => "java/lang/Throwable",
+        _ if class.ends_with("Exception") => "java/lang/RuntimeException",
+        _ if class.ends_with("Error") => "java/lang/Error",
+        _ => "java/lang/Object",
+    };
+    let text =
+        format!(".class public super {class}\n.super {parent}\n.method public <init>()V\n return\n.end\n");
+    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+}
+
+/// Stubs of all classes that these name and that are absent.
+fn stubs(classes: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut all = classes.to_vec();
+    loop {
+        let missing = fresh(&all, in_world(WorldKind::Closed)).1.missing();
+        if missing.is_empty() {
+            return all.split_off(classes.len());
+        }
+        all.extend(missing.iter().map(|it| stub(&it.class.to_string())));
     }
 }
 
 /// As when a library comes or is replaced.
 #[test]
 fn many_classes_come_and_go_at_once() {
-    const EXCEPTIONS: usize = 8;
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(6);
     let (mut taken, mut refused) = (0, 0);
-    for seed in 0..seeds {
+    for seed in seeds(6) {
         let mut rng = Rng::new(seed);
         let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS)
             .map(|i| exception(i, rng.below(i as u32 + 2) as usize, 4 * rng.below(2) as usize))
             .collect();
-        classes.extend((0..4).map(|i| thrower(i, &mut rng, EXCEPTIONS, "ext/Lost")));
+        let words = Words { n_named: EXCEPTIONS, ..words(0) };
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, &words)));
         for mode in [Mode::Plain, Mode::OddRows, Mode::Dynamic] {
             let programs = (3 * seed..3 * seed + 3).map(|it| program(it, mode).unwrap());
             classes.extend(programs.flat_map(|it| it.classes).map(|it| it.bytes));
         }
         let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
-        let mut editor = Editor::new(classes.clone(), world);
+        let mut editor = Editor::new(classes.clone(), in_world(world));
         for n in 0..12 {
             let stays = rng.below(100);
             let present: Vec<usize> = (0..classes.len()).filter(|_| rng.below(100) <= stays).collect();
@@ -445,7 +578,7 @@ fn what_only_types_to_come_could_be_is_nothing() {
          A: invokestatic ext/Absent.f()V\n B: return\n H: pop\n return\n I: athrow\n\
          .catch java/lang/RuntimeException from A to B using H\n\
          .catch java/lang/RuntimeException from A to B using I\n.end\n"]);
-    let whole = fresh(&classes, WorldKind::Open).1;
+    let whole = fresh(&classes, in_world(WorldKind::Open)).1;
     let said = answers(&whole, &classes);
     assert!(
         said[0].contains("except: [Part { class: java/lang/RuntimeException, cone: true }]"),
@@ -473,7 +606,7 @@ fn proxies_follow_what_their_methods_declare() {
         ".class public interface abstract java/lang/reflect/InvocationHandler\n.method public abstract \
          invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n.end\n",
     ]);
-    let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
+    let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
     let before = answers(&editor.whole, &classes);
     let said = |it: &&String| it.contains("p/C.c") && it.contains("known: [");
     let said = before.iter().find(said).unwrap();
@@ -496,7 +629,7 @@ fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {
     let before = assembled(&[called, &caller("nop")]);
     let after = assembled(&[called, &caller("invokevirtual java/lang/Object.toString()Ljava/lang/String;")]);
     for world in [WorldKind::Open, WorldKind::Closed] {
-        let mut editor = Editor::new(before.clone(), world);
+        let mut editor = Editor::new(before.clone(), in_world(world));
         assert!(editor.go(after.clone(), vec![0, 1], "a call of Object"), "{world:?}: it is taken in");
         let said = answers(&editor.whole, &after);
         assert!(said.iter().any(|it| it.contains("targets: [p/A.toString")), "{said:#?}");

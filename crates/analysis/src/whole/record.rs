@@ -290,15 +290,26 @@ pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, u
 
 /// Whether code calls a method of a class that is not there.
 fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashMap<ClassName, usize>) -> bool {
-    let methods = summaries.iter().flat_map(|it| &it.methods);
-    let items = methods.filter_map(|it| match it {
+    summaries.iter().flat_map(|it| called_classes(it)).any(|it| !present.contains_key(&it))
+}
+
+/// The classes of the methods that the code of a class calls, some more than once.
+pub(super) fn called_classes(summary: &ClassSummary) -> impl Iterator<Item = ClassName> + '_ {
+    let items = summary.methods.iter().filter_map(|it| match it {
         MethodSummary::Known(code) => Some(&code.summary.items),
-        _ => None,
+        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => None,
     });
-    items.flatten().any(|it| match it.source {
+    let classes = items.flatten().filter_map(|it| match it.source {
         Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
-            !method.class().is_array() && !present.contains_key(&method.class())
+            Some(method.class())
         }
-        _ => false,
-    })
+        Source::Exact(_)
+        | Source::Cone(_)
+        | Source::Caught(_)
+        | Source::Initialize(_)
+        | Source::Object(_)
+        | Source::CallDynamic(_)
+        | Source::ConstDynamic(_) => None,
+    });
+    classes.filter(|it| !it.is_array())
 }

@@ -82,11 +82,47 @@ fn is_throwable(hierarchy: &Hierarchy, class: ClassName) -> bool {
         || hierarchy.class(class).is_some_and(|it| is_below_throwable(hierarchy, it))
 }
 
+/// What decides whether unknown types may be direct subclasses of a known one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct UnknownTypes {
+    world: WorldKind,
+    /// In the `declared` world, whether a throwable type is the name of an absent class. False in other worlds.
+    has_absent: bool,
+}
+
+impl UnknownTypes {
+    fn of(world: WorldKind, hierarchy: &Hierarchy, types: impl IntoIterator<Item = ClassName>) -> Self {
+        let is_absent = |it: ClassName| hierarchy.class(it).is_none() && built_in_parent(it).is_none();
+        let has_absent = match world {
+            WorldKind::Open | WorldKind::Closed => false,
+            WorldKind::Declared => types.into_iter().any(is_absent),
+        };
+        UnknownTypes { world, has_absent }
+    }
+
+    /// The same for the types of a universe of this world.
+    pub(super) fn of_universe(world: WorldKind, hierarchy: &Hierarchy, universe: &Universe) -> Self {
+        // An absent type is below Throwable, as nothing is known of its superclass.
+        UnknownTypes::of(world, hierarchy, universe.below(well_known().throwable))
+    }
+
+    fn throwable(self, hierarchy: &Hierarchy, class: ClassName) -> Throwable {
+        let extensible = match (self.world, hierarchy.class(class)) {
+            (WorldKind::Closed, _) => false,
+            (WorldKind::Open, Some(id)) => hierarchy.extensible(id),
+            (WorldKind::Open, None) => true,
+            // A class that should have been declared may stand below any that is not final.
+            (WorldKind::Declared, Some(id)) => self.has_absent && !hierarchy.outline(id).flags.is_final(),
+            (WorldKind::Declared, None) => self.has_absent,
+        };
+        Throwable { class, parent: parent(hierarchy, class), extensible }
+    }
+}
+
 /// What a universe follows.
 pub(super) struct Follow<'a> {
     pub(super) hierarchy: &'a Hierarchy,
-    /// Open or closed.
-    pub(super) world: WorldKind,
+    pub(super) unknown: UnknownTypes,
     /// Whether no type may come or go.
     pub(super) fixed: bool,
     /// Whether code names a class as a throwable type.
@@ -101,10 +137,7 @@ impl Follow<'_> {
     }
 
     fn throwable(&self, class: ClassName) -> Throwable {
-        let known = self.hierarchy.class(class);
-        let extensible =
-            self.world == WorldKind::Open && known.is_none_or(|it| self.hierarchy.extensible(it));
-        Throwable { class, parent: parent(self.hierarchy, class), extensible }
+        self.unknown.throwable(self.hierarchy, class)
     }
 }
 
@@ -127,6 +160,9 @@ pub(super) fn follow(
     let before = universe.n_edits();
     match followed(universe, how, classes) {
         None => Followed::Refused,
+        Some(_) if UnknownTypes::of_universe(how.unknown.world, how.hierarchy, universe) != how.unknown => {
+            Followed::Refused
+        }
         Some(_) if universe.n_edits() == before => Followed::Same,
         Some(out) => Followed::Others(out),
     }
@@ -278,26 +314,10 @@ impl Types<'_> {
     }
 
     fn finish(self, world: WorldKind) -> Universe {
-        let is_outside = |it: ClassName| self.hierarchy.class(it).is_none() && built_in_parent(it).is_none();
-        let any_outside = self.order.iter().any(|&it| is_outside(it));
-        let extensible = |class: ClassName| match (world, self.hierarchy.class(class)) {
-            (WorldKind::Closed, _) => false,
-            (WorldKind::Open, Some(id)) => self.hierarchy.extensible(id),
-            (WorldKind::Open, None) => true,
-            // A class that should have been declared may stand below any that is not final.
-            (WorldKind::Declared, Some(id)) => any_outside && !self.hierarchy.outline(id).flags.is_final(),
-            (WorldKind::Declared, None) => any_outside,
-        };
-        let of = |&class: &ClassName| Throwable {
-            class,
-            parent: parent(self.hierarchy, class),
-            extensible: extensible(class),
-        };
-        let types: Vec<Throwable> = self.order.iter().map(of).collect();
-        match world {
-            WorldKind::Open | WorldKind::Closed => Universe::editable(&types),
-            WorldKind::Declared => Universe::new(&types),
-        }
+        let unknown = UnknownTypes::of(world, self.hierarchy, self.order.iter().copied());
+        let types: Vec<Throwable> =
+            self.order.iter().map(|it| unknown.throwable(self.hierarchy, *it)).collect();
+        Universe::editable(&types)
     }
 }
 

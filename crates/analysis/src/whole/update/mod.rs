@@ -24,6 +24,7 @@ use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
 use super::dispatch::{DispatchId, FunctionSite, FunctionSiteId, Functions};
+use super::edits::called::CalledClasses;
 use super::edits::mentions::Named;
 use super::edits::{ClassChange, Edits, Made};
 use super::lattice::{Exceptions, Value};
@@ -32,7 +33,7 @@ use super::nearness::Nearness;
 use super::nodes::Node;
 use super::program::WholeProgram;
 use super::proxies::makers;
-use super::throwables::{Follow, Followed, follow};
+use super::throwables::{Follow, Followed, UnknownTypes, follow};
 use super::{constructing, system};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
@@ -94,6 +95,13 @@ impl WholeProgram {
         if self.options.world != WorldKind::Open {
             acc.made = self.made_at_run_time();
         }
+        if self.options.world == WorldKind::Declared {
+            let mut called = CalledClasses::default();
+            for (class, summary) in self.program.hierarchy.ids().zip(&*self.program.summaries) {
+                called.set(self.program.hierarchy.name(class), Some(summary));
+            }
+            acc.called = Some(called);
+        }
         acc
     }
 
@@ -101,10 +109,7 @@ impl WholeProgram {
     fn is_updatable(&self) -> bool {
         // Who asks alone may have the sets just now.
         let has_sets = self.solution.is_none() || !self.exceptions.universe.is_empty();
-        has_sets
-            && self.options.world != WorldKind::Declared
-            && !self.options.link_errors
-            && self.reachable.is_none()
+        has_sets && !self.options.link_errors && self.reachable.is_none()
     }
 
     /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
@@ -125,6 +130,10 @@ impl WholeProgram {
     }
 
     fn take_in(&mut self, changes: Vec<ClassChange>, edits: &mut Edits, stale: &mut Stale) -> bool {
+        let universe = &self.exceptions.universe;
+        let unknown = UnknownTypes::of_universe(self.options.world, &self.program.hierarchy, universe);
+        let names_absent = self.names_absent();
+        self.follow_calls(&changes, edits);
         let mut moving = Vec::new();
         for change in changes {
             match &change {
@@ -142,6 +151,10 @@ impl WholeProgram {
         if !moving.is_empty() && !self.move_classes(&moving, edits, stale) {
             return false;
         }
+        if self.names_absent() != names_absent {
+            // What may be below any class at all is different.
+            return false;
+        }
         if self.dispatches.has_fresh() {
             let functions = std::mem::take(&mut self.functions);
             self.dispatches.offer_fresh_to_functions(present(edits, &functions));
@@ -155,7 +168,27 @@ impl WholeProgram {
             self.mark_some(edits.made, &touched);
         }
         stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
-        self.sets_follow(edits, stale)
+        self.sets_follow(unknown, edits, stale)
+    }
+
+    /// Notes whether code calls methods of absent classes, in the world where that matters.
+    fn follow_calls(&mut self, changes: &[ClassChange], edits: &mut Edits) {
+        let Some(called) = &mut edits.called else { return };
+        called.change(&self.program.hierarchy, changes);
+        if self.program.surroundings.options.names_outside != called.any_absent() {
+            Arc::make_mut(&mut self.program.surroundings).options.names_outside = called.any_absent();
+        }
+    }
+
+    /// Whether absent classes are named, in the world where unknown classes may exist only then.
+    fn names_absent(&self) -> bool {
+        match self.options.world {
+            WorldKind::Open | WorldKind::Closed => false,
+            WorldKind::Declared => {
+                self.program.surroundings.options.names_outside
+                    || self.program.hierarchy.has_absent_supertype()
+            }
+        }
     }
 
     /// What the program makes at run time.
@@ -174,7 +207,7 @@ impl WholeProgram {
 
     /// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
     /// be made anew. Code is looked at again that names one which is otherwise than before.
-    fn sets_follow(&mut self, edits: &mut Edits, stale: &mut Stale) -> bool {
+    fn sets_follow(&mut self, unknown: UnknownTypes, edits: &mut Edits, stale: &mut Stale) -> bool {
         let mut classes = std::mem::take(&mut stale.types);
         classes.extend(edits.mentions.take_touched());
         if self.solution.is_none() {
@@ -184,7 +217,7 @@ impl WholeProgram {
         let mentions = &edits.mentions;
         let how = Follow {
             hierarchy: &hierarchy,
-            world: self.options.world,
+            unknown,
             fixed: edits.has_ghosts,
             is_named: &|it| !mentions.throwing(it).is_empty(),
         };
