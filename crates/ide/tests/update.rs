@@ -1,10 +1,13 @@
 //! A program into which changed bodies are taken says what one says that is made from scratch: what methods let out and why,
 //! where their calls go, and their graphs.
 
+use std::collections::BTreeMap;
+
 use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class};
 use ide::{RaisedSet, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
+use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 
 fn in_world(world: WorldKind) -> WholeOptions {
@@ -26,6 +29,7 @@ fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
         let question = Question { select: &|_| true, graphs: false, clock: None };
         let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
         for it in methods {
+            acc.push(format!("{} {}", it.method, whole.is_ghost(it.method)));
             let throws = whole.throws(&mut work, it.method);
             assert!(
                 throws.iter().filter_map(|it| it.open.as_ref()).all(|it| !it.within.is_empty()),
@@ -55,6 +59,10 @@ struct Editor {
     records: Vec<(ClassRecord, Role)>,
     whole: Whole,
     options: WholeOptions,
+    /// What it said when an edit was taken in last.
+    last: Vec<String>,
+    /// How many methods became ghosts, or ceased to be, with edits that were taken in.
+    n_ghosts: usize,
 }
 
 fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
@@ -64,7 +72,9 @@ fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
 impl Editor {
     fn new(classes: Vec<Vec<u8>>, options: WholeOptions) -> Editor {
         let (records, whole) = fresh(&classes, options);
-        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole, options }
+        let present = (0..classes.len()).collect();
+        let records = of_app(records);
+        Editor { present, classes, records, whole, options, last: Vec::new(), n_ghosts: 0 }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -78,10 +88,22 @@ impl Editor {
         let before = std::mem::replace(&mut self.records, of_app(records));
         let taken = self.whole.update(&before, &self.records);
         if taken {
-            let classes = self.present();
-            for (now, other) in answers(&self.whole, &classes).iter().zip(answers(&scratch, &classes)) {
+            assert_eq!(self.whole.passed_over(), scratch.passed_over(), "{what}");
+            let mut classes = self.present();
+            for &(at, _) in scratch.passed_over().iter().rev() {
+                classes.remove(at);
+            }
+            let said = answers(&self.whole, &classes);
+            for (now, other) in said.iter().zip(answers(&scratch, &classes)) {
                 assert!(*now == other, "{what}: {}", first_difference(now, &other));
             }
+            for it in &self.last {
+                if let Some(name) = it.strip_suffix(" false").or_else(|| it.strip_suffix(" true")) {
+                    let other = format!("{name} {}", it.ends_with(" false"));
+                    self.n_ghosts += usize::from(said.contains(&other));
+                }
+            }
+            self.last = said;
             assert_eq!(format!("{:?}", self.whole.missing()), format!("{:?}", scratch.missing()), "{what}");
         } else {
             self.whole = scratch;
@@ -103,6 +125,15 @@ fn first_difference(a: &str, b: &str) -> String {
 fn is_same_class(bytes: &[u8], before: &[u8]) -> bool {
     let name = |it: &[u8]| read_class(it, &mut Scratch::default()).ok().map(|it| it.class());
     name(bytes).is_some() && name(bytes) == name(before)
+}
+
+/// Some methods of a class, with what they never let out when they are ghosts.
+fn some_methods(class: &[u8], rng: &mut Rng) -> BTreeMap<String, Vec<String>> {
+    let question = Question { select: &|_| true, graphs: false, clock: None };
+    let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
+    let mut never = || ["any", "RuntimeException", "java.lang.Error"][rng.below(3) as usize].to_owned();
+    let all = methods.iter().map(|it| (it.method.to_string(), vec![never()]));
+    all.collect::<Vec<_>>().into_iter().filter(|_| rng.chance(30)).collect()
 }
 
 #[test]
@@ -141,6 +172,11 @@ fn changed_classes_are_taken_in() {
                         present.insert(place, at);
                         moves = true;
                         what += &format!(" with {at};");
+                    }
+                    (2, Some(_)) if rng.chance(30) => {
+                        let bytes = &original[at];
+                        classes[at] = with_ghosts(bytes, &some_methods(bytes, &mut rng));
+                        what += &format!(" ghosts in {at};");
                     }
                     (1, Some(_)) if classes[at] != original[at] => {
                         classes[at].clone_from(&original[at]);
@@ -313,6 +349,8 @@ struct Words<'a> {
     lost: &'a str,
     /// A method that it calls.
     callee: &'a str,
+    /// Whether some of it is not written yet.
+    has_ghosts: bool,
 }
 
 /// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
@@ -322,6 +360,9 @@ fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
          .bootstrap b0 invokestatic ext/Boot.b(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;\
          Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;\n"
     );
+    if words.has_ghosts && rng.chance(15) {
+        text += &promise(rng, words);
+    }
     // An initialiser may fail.
     let first = if rng.chance(40) { 0 } else { 1 };
     for m in first..4 {
@@ -352,9 +393,73 @@ fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
             )
         };
         let name = if m == 0 { "<clinit>".to_owned() } else { format!("m{m}") };
-        text += &format!(".method public static {name}()V\n{throws}{body}.end\n");
+        let ghost = if words.has_ghosts && rng.chance(35) { promise(rng, words) } else { String::new() };
+        text += &format!(".method public static {name}()V\n{throws}{ghost}{body}.end\n");
     }
-    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+    assembled_with_promises(&text)
+}
+
+/// The line of an annotation that makes a ghost, with what it never lets out as people write it.
+fn promise(rng: &mut Rng, words: &Words<'_>) -> String {
+    let name = |rng: &mut Rng| match rng.below(12) {
+        0 => "any".to_owned(),
+        1 => "Exception".to_owned(),
+        2 => "java.lang.RuntimeException".to_owned(),
+        3 => "E1".to_owned(),
+        4 => words.lost.replace('/', "."),
+        5 => format!("p/E{}", rng.below(EXCEPTIONS as u32)),
+        _ => format!("p.E{}", rng.below(EXCEPTIONS as u32)),
+    };
+    let names: Vec<String> = (0..rng.below(3)).map(|_| name(rng)).collect();
+    format!(".promise {}\n", names.join(" "))
+}
+
+/// Assembles a class in which lines `.promise p.E any` stand for annotations `GhostComponent` with these handlers.
+fn assembled_with_promises(text: &str) -> Vec<u8> {
+    // The assembler has no annotations: what they name comes into the pool as names of attributes.
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|it| it.strip_prefix(".promise"))
+        .flat_map(str::split_whitespace)
+        .chain(["LGhostComponent;", "handlers"])
+        .collect();
+    let (class, rest) = text.split_once('\n').unwrap();
+    let in_pool: String = names.iter().map(|it| format!(".attribute {it} 0x\n")).collect();
+    let with = |index: &dyn Fn(&str) -> usize| {
+        let lines = rest.lines().map(|line| match line.strip_prefix(".promise") {
+            None => format!("{line}\n"),
+            Some(handlers) => {
+                let handlers: Vec<&str> = handlers.split_whitespace().collect();
+                let mut hex = format!("0001{:04x}0001{:04x}5b", index("LGhostComponent;"), index("handlers"));
+                hex += &format!("{:04x}", handlers.len());
+                handlers.iter().for_each(|it| hex += &format!("73{:04x}", index(it)));
+                format!(".attribute RuntimeInvisibleAnnotations 0x{hex}\n")
+            }
+        });
+        let text = format!("{class}\n{in_pool}{}", lines.collect::<String>());
+        test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+    };
+    let bytes = with(&|_| 0);
+    with(&|name| pool_index(&bytes, name))
+}
+
+/// The number of a text in the constant pool of a class file.
+fn pool_index(bytes: &[u8], text: &str) -> usize {
+    let two = |at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
+    let (mut at, mut index) = (10, 1);
+    while index < two(8) {
+        let len = match bytes[at] {
+            1 if bytes[at + 3..].starts_with(text.as_bytes()) && two(at + 1) == text.len() => return index,
+            1 => 3 + two(at + 1),
+            3 | 4 | 9..=12 | 17 | 18 => 5,
+            5 | 6 => 9,
+            15 => 4,
+            _ => 3,
+        };
+        index += if matches!(bytes[at], 5 | 6) { 2 } else { 1 };
+        at += len;
+    }
+    panic!("{text} is not in the pool");
 }
 
 /// How often edits of one kind were taken in.
@@ -368,6 +473,8 @@ struct Counts {
     code: usize,
     /// What was made anew.
     refused: usize,
+    /// See [`Editor::n_ghosts`].
+    ghosts: usize,
 }
 
 const EXCEPTIONS: usize = 8;
@@ -385,6 +492,11 @@ fn edit_exceptions(
     let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
     classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
     classes.extend(fixed.iter().cloned());
+    let second = classes.len();
+    if words.has_ghosts {
+        // Others of the same names.
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
+    }
     let mut editor = Editor::new(classes, options);
     for n in 0..60 {
         let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
@@ -393,6 +505,14 @@ fn edit_exceptions(
         for _ in 0..1 + rng.below(3) / 2 {
             let at = rng.below(EXCEPTIONS as u32) as usize;
             match present.iter().position(|it| *it == at) {
+                _ if words.has_ghosts && rng.chance(25) => {
+                    let at = second + rng.below(4) as usize;
+                    match present.iter().position(|it| *it == at) {
+                        Some(place) => _ = present.remove(place),
+                        None => present.insert(rng.below(present.len() as u32 + 1) as usize, at),
+                    }
+                    what += &format!(" {at} comes or goes;");
+                }
                 _ if rng.chance(25) => {
                     let i = EXCEPTIONS + rng.below(4) as usize;
                     classes[i] = thrower(i - EXCEPTIONS, &mut rng, words);
@@ -425,13 +545,14 @@ fn edit_exceptions(
             false => counts.refused += 1,
         }
     }
+    counts.ghosts += editor.n_ghosts;
 }
 
 const LOST: &str = "ext/Lost";
 
 fn words(seed: u64) -> Words<'static> {
     let lost = if seed % 2 == 0 { LOST } else { "java/lang/Error" };
-    Words { n_named: 5, lost, callee: "ext/Absent.f" }
+    Words { n_named: 5, lost, callee: "ext/Absent.f", has_ghosts: false }
 }
 
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -459,13 +580,28 @@ fn exception_classes_are_taken_in_where_all_names_are_known() {
     let (mut with_absent, mut without) = (Counts::default(), Counts::default());
     for seed in seeds(30) {
         edit_exceptions(seed, options, &[], &words(seed), &mut with_absent);
-        let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1" };
+        let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1", has_ghosts: false };
         edit_exceptions(seed, options, &platform, &all_there, &mut without);
     }
     println!("{with_absent:?}, where nothing else is absent {without:?}");
     assert!(with_absent.moved.min(with_absent.changed).min(with_absent.code) > 100, "{with_absent:?}");
     assert!(without.moved.min(without.changed).min(without.code) > 100, "{without:?}");
     assert!(without.refused > 100, "absent classes are named now, or are not any more: {without:?}");
+}
+
+/// Whole classes, and methods, of which only a promise is known; some have the name of a class with code.
+#[test]
+fn ghosts_are_taken_in() {
+    for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
+        let mut counts = Counts::default();
+        for seed in seeds(20) {
+            let words = Words { has_ghosts: true, ..words(seed) };
+            edit_exceptions(seed, in_world(world), &[], &words, &mut counts);
+        }
+        println!("{world:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+        assert!(counts.ghosts > 100, "{world:?}: {counts:?}");
+    }
 }
 
 /// In the `declared` world a call is open where an absent class is named, and an edit is taken in exactly if it stays so.
@@ -581,9 +717,9 @@ fn what_only_types_to_come_could_be_is_nothing() {
     let whole = fresh(&classes, in_world(WorldKind::Open)).1;
     let said = answers(&whole, &classes);
     assert!(
-        said[0].contains("except: [Part { class: java/lang/RuntimeException, cone: true }]"),
+        said[1].contains("except: [Part { class: java/lang/RuntimeException, cone: true }]"),
         "{}",
-        said[0]
+        said[1]
     );
 }
 

@@ -22,6 +22,7 @@ pub mod missing;
 mod nearness;
 pub mod nodes;
 pub mod program;
+mod promises;
 mod proxies;
 mod ranks;
 pub mod reach;

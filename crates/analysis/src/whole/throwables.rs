@@ -123,8 +123,6 @@ impl UnknownTypes {
 pub(super) struct Follow<'a> {
     pub(super) hierarchy: &'a Hierarchy,
     pub(super) unknown: UnknownTypes,
-    /// Whether no type may come or go.
-    pub(super) fixed: bool,
     /// Whether code names a class as a throwable type.
     pub(super) is_named: &'a dyn Fn(ClassName) -> bool,
 }
@@ -145,10 +143,19 @@ impl Follow<'_> {
 pub(super) enum Followed {
     /// It is what it was.
     Same,
-    /// It has others. Those were types and went, or went and came again: what is made of them by name is to be made anew.
-    Others(Vec<ClassName>),
+    /// It has others.
+    Others(OtherTypes),
     /// It takes a new one.
     Refused,
+}
+
+/// The types by which a universe differs from before.
+#[derive(Default)]
+pub(super) struct OtherTypes {
+    /// They were types and went, some of which came again: what is made of them by name is to be found again.
+    pub(super) gone: Vec<ClassName>,
+    /// They came, those among them that had gone.
+    pub(super) come: Vec<ClassName>,
 }
 
 /// Lets a universe follow the hierarchy, where these classes may be types, or otherwise types, than before.
@@ -172,7 +179,7 @@ fn followed(
     universe: &mut Universe,
     how: &Follow<'_>,
     classes: impl Iterator<Item = ClassName>,
-) -> Option<Vec<ClassName>> {
+) -> Option<OtherTypes> {
     let (mut come, mut gone) = (Vec::new(), Vec::new());
     // Types that are there for what is below them, if for anything.
     let mut loose = Vec::new();
@@ -202,19 +209,17 @@ fn followed(
             loose.push(above);
         }
     }
-    if how.fixed && !(out.is_empty() && come.is_empty()) {
-        return None;
-    }
     remove(universe, &out)?;
+    let mut added = Vec::new();
     for &class in out.iter().chain(&come) {
         if how.is_type(class) {
-            add(universe, how, class)?;
+            add(universe, how, class, &mut added)?;
         }
     }
     while let Some(class) = loose.pop() {
         let Some(parent) = universe.parent(class) else { continue };
         if !how.is_type(class) && universe.below(class).next().is_none() {
-            (!how.fixed && may_move(class)).then_some(())?;
+            may_move(class).then_some(())?;
             universe.remove(class).then_some(())?;
             out.push(class);
             if let Parent::Class(above) = parent {
@@ -222,7 +227,7 @@ fn followed(
             }
         }
     }
-    Some(out)
+    Some(OtherTypes { gone: out, come: added })
 }
 
 /// Whether what is made of a type by name is made for code that names it, and for nothing else: the VM throws and wraps some
@@ -242,8 +247,13 @@ fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     Some(())
 }
 
-/// Adds a type, and those above it that are not there.
-fn add(universe: &mut Universe, how: &Follow<'_>, class: ClassName) -> Option<()> {
+/// Adds a type, and those above it that are not there, and notes which.
+fn add(
+    universe: &mut Universe,
+    how: &Follow<'_>,
+    class: ClassName,
+    added: &mut Vec<ClassName>,
+) -> Option<()> {
     let mut chain: Vec<Throwable> = Vec::new();
     let mut at = Some(class);
     while let Some(class) = at.filter(|it| universe.type_of(*it).is_none()) {
@@ -256,6 +266,7 @@ fn add(universe: &mut Universe, how: &Follow<'_>, class: ClassName) -> Option<()
             _ => None,
         };
     }
+    added.extend(chain.iter().map(|it| it.class));
     chain.into_iter().rev().all(|it| universe.add(it)).then_some(())
 }
 

@@ -8,6 +8,7 @@ use program::outline::Outline;
 use rustc_hash::FxHashMap;
 
 use super::super::members::element;
+use super::super::promises::{Promised, promises};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
 /// What the code of a class names.
@@ -17,6 +18,8 @@ pub(in crate::whole) struct Named {
     classes: Vec<ClassName>,
     /// Types that are thrown or caught, or stand in throws clauses.
     throwables: Vec<ClassName>,
+    /// Classes that are meant by promises of ghosts, if they are throwable types.
+    promised: Vec<ClassName>,
 }
 
 /// The classes that name each one, in order. Much of a program names `java/lang/Object`: what is the same before and after
@@ -29,6 +32,7 @@ pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
     by_name: Namers,
     throwing: Namers,
+    promising: Namers,
     /// Throwable types that somebody names now or no longer, since somebody asked.
     touched: Vec<ClassName>,
 }
@@ -40,12 +44,19 @@ impl Named {
         for method in &outline.methods {
             acc.throwables.extend(&method.throws);
         }
+        let ghosts = outline.methods.iter().filter_map(|it| it.ghost.as_ref()).chain(&outline.ghost);
+        for it in ghosts.flat_map(promises) {
+            match it {
+                Promised::Everything => {}
+                Promised::Type(name) => acc.promised.extend(name.classes()),
+            }
+        }
         for method in &summary.methods {
             if let MethodSummary::Known(code) = method {
                 acc.code(code);
             }
         }
-        for list in [&mut acc.classes, &mut acc.throwables] {
+        for list in [&mut acc.classes, &mut acc.throwables, &mut acc.promised] {
             list.sort_unstable_by_key(place);
             list.dedup();
         }
@@ -105,6 +116,7 @@ impl Mentions {
         update(&mut self.by_name, class, &before.classes, &now.classes, |_| {});
         let touched = |it| self.touched.push(it);
         update(&mut self.throwing, class, &before.throwables, &now.throwables, touched);
+        update(&mut self.promising, class, &before.promised, &now.promised, |_| {});
     }
 
     /// The classes that name this one.
@@ -115,6 +127,11 @@ impl Mentions {
     /// The classes that name this one as a type that is thrown or caught, or in a throws clause.
     pub(in crate::whole) fn throwing(&self, name: ClassName) -> &[ClassId] {
         self.throwing.get(&name).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// The classes with ghosts whose promises may mean this one.
+    pub(in crate::whole) fn promising(&self, name: ClassName) -> &[ClassId] {
+        self.promising.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
     /// The types that somebody began to name as such since somebody asked, or ceased to; some perhaps more than once.

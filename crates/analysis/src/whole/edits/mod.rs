@@ -50,8 +50,6 @@ pub(super) struct Edits {
     pub(super) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
     /// What the program makes at run time, where that is looked for.
     pub(super) made: Made,
-    /// Whether there is a ghost: its promises name types as people do.
-    pub(super) has_ghosts: bool,
     /// The classes that code calls; only in the `declared` world.
     pub(super) called: Option<CalledClasses>,
     /// How many classes took new places.

@@ -20,7 +20,6 @@ use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
-use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
 use super::dispatch::{DispatchId, FunctionSite, FunctionSiteId, Functions};
@@ -84,8 +83,6 @@ impl WholeProgram {
             acc.mentions.set(class, Some(named));
         }
         acc.mentions.take_touched();
-        let has_ghost = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
-        acc.has_ghosts = self.program.hierarchy.ids().any(|it| has_ghost(self.program.hierarchy.outline(it)));
         for (i, it) in (0..).map(FunctionSiteId).zip(&self.functions) {
             acc.functions.entry(it.owner.class).or_default().push(i);
         }
@@ -196,13 +193,9 @@ impl WholeProgram {
         let classes = makers().flat_map(|it| edits.mentions.of(it));
         let classes = classes.filter(|it| self.program.hierarchy.role(**it) != Role::Jdk);
         let codes = classes.flat_map(|&class| {
-            let methods = self.program.summaries.get(class.index()).into_iter().flat_map(|it| &it.methods);
-            methods.enumerate().filter_map(move |(i, it)| match it {
-                MethodSummary::Known(code) => Some((method_id(class, i), &**code)),
-                _ => None,
-            })
+            self.program.methods_of(class).filter_map(|it| Some((it, self.program.code(it)?)))
         });
-        Self::made_by(codes.filter(|it| self.program.ghost(it.0).is_none()))
+        Self::made_by(codes)
     }
 
     /// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
@@ -215,21 +208,20 @@ impl WholeProgram {
         }
         let hierarchy = Arc::clone(&self.program.hierarchy);
         let mentions = &edits.mentions;
-        let how = Follow {
-            hierarchy: &hierarchy,
-            unknown,
-            fixed: edits.has_ghosts,
-            is_named: &|it| !mentions.throwing(it).is_empty(),
-        };
+        let how =
+            Follow { hierarchy: &hierarchy, unknown, is_named: &|it| !mentions.throwing(it).is_empty() };
         let universe = &mut self.exceptions.universe;
-        let moved = match follow(universe, &how, classes.into_iter()) {
+        let others = match follow(universe, &how, classes.into_iter()) {
             Followed::Same => return true,
             Followed::Others(it) => it,
             Followed::Refused => return false,
         };
         let Some(functions) = self.exceptions.functions_changed() else { return false };
         stale.functions = functions;
-        let mut naming: Vec<ClassId> = moved.iter().flat_map(|it| mentions.throwing(*it)).copied().collect();
+        let naming = others.gone.iter().flat_map(|it| mentions.throwing(*it));
+        // Who names a type in its code makes it one; a promise is about one or about nothing.
+        let promised = others.gone.iter().chain(&others.come).flat_map(|it| mentions.promising(*it));
+        let mut naming: Vec<ClassId> = naming.chain(promised).copied().collect();
         if self.options.assume_contract && !naming.is_empty() {
             // What is declared then says what unseen code lets out, wherever that is called.
             return false;
@@ -242,13 +234,8 @@ impl WholeProgram {
 
     /// Makes what is made of throwable types stale that these classes name.
     fn look_at_throwing(&mut self, naming: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
-        let program = self.program.clone();
         for &class in naming {
-            for id in (0..program.hierarchy.outline(class).methods.len()).map(|it| method_id(class, it)) {
-                if let MethodSummary::Known(code) = program.summary(id) {
-                    self.look_again(id, code, stale, edits);
-                }
-            }
+            self.look_at_methods(class, stale, edits);
         }
         if naming.is_empty() {
             return;
@@ -269,9 +256,9 @@ impl WholeProgram {
             && before.methods.iter().zip(&now.methods).enumerate().all(|(i, (before, now))| {
                 let id = method_id(class, i);
                 match (before, now) {
-                    _ if before == now => true,
+                    _ if before == now || self.program.ghost(id).is_some() => true,
                     (MethodSummary::Known(before), MethodSummary::Known(now)) => {
-                        self.program.ghost(id).is_none() && self.method_stays(id, before, now)
+                        self.method_stays(id, before, now)
                     }
                     _ => false,
                 }
@@ -293,10 +280,10 @@ impl WholeProgram {
         Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::clone(now);
         for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
             let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
-            if before == now {
+            let id = method_id(class, i);
+            if before == now || self.program.ghost(id).is_some() {
                 continue;
             }
-            let id = method_id(class, i);
             self.forget_initialized(before);
             self.ask_code(id, now);
             let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
@@ -311,6 +298,23 @@ impl WholeProgram {
         for item in &code.summary.items {
             if let Source::Initialize(what) = item.source {
                 self.initialized.remove(&what);
+            }
+        }
+    }
+
+    /// Makes the nodes of a class's methods stale.
+    fn look_at_methods(&mut self, class: ClassId, stale: &mut Stale, edits: &mut Edits) {
+        if self.kept.is_none() {
+            return;
+        }
+        let program = self.program.clone();
+        for id in program.methods_of(class) {
+            match program.code(id) {
+                Some(code) => self.look_again(id, code, stale, edits),
+                None => {
+                    stale.methods.push(id);
+                    stale.nodes.insert(Node::Method(id));
+                }
             }
         }
     }
