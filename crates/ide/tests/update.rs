@@ -17,7 +17,7 @@ fn in_world(world: WorldKind) -> WholeOptions {
 fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {
     let records: Vec<ClassRecord> =
         classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
-    let whole = Whole::new(records.iter().map(|it| (it.clone(), Role::App)).collect(), options);
+    let whole = Whole::new(with_roles(records.clone()), options);
     (records, whole)
 }
 
@@ -65,15 +65,18 @@ struct Editor {
     n_ghosts: usize,
 }
 
-fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
-    records.into_iter().map(|it| (it, Role::App)).collect()
+/// Some tests give their programs a class of the platform.
+fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
+    let is_platforms = |it: &ClassRecord| it.class().to_string() == "java/lang/Class";
+    let role = |it: &ClassRecord| if is_platforms(it) { Role::Jdk } else { Role::App };
+    records.into_iter().map(|it| (it.clone(), role(&it))).collect()
 }
 
 impl Editor {
     fn new(classes: Vec<Vec<u8>>, options: WholeOptions) -> Editor {
         let (records, whole) = fresh(&classes, options);
         let present = (0..classes.len()).collect();
-        let records = of_app(records);
+        let records = with_roles(records);
         Editor { present, classes, records, whole, options, last: Vec::new(), n_ghosts: 0 }
     }
 
@@ -85,7 +88,7 @@ impl Editor {
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
         let (records, scratch) = fresh(&self.present(), self.options);
-        let before = std::mem::replace(&mut self.records, of_app(records));
+        let before = std::mem::replace(&mut self.records, with_roles(records));
         let taken = self.whole.update(&before, &self.records);
         if taken {
             assert_eq!(self.whole.passed_over(), scratch.passed_over(), "{what}");
@@ -351,6 +354,8 @@ struct Words<'a> {
     callee: &'a str,
     /// Whether some of it is not written yet.
     has_ghosts: bool,
+    /// Whether there may be loaders.
+    has_loaders: bool,
 }
 
 /// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
@@ -397,6 +402,32 @@ fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
         text += &format!(".method public static {name}()V\n{throws}{ghost}{body}.end\n");
     }
     assembled_with_promises(&text)
+}
+
+/// The class `p/L{i}`, a loader that may be abstract, or leave it to another how classes are loaded.
+fn loader(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
+    let parent = if i > 0 && rng.chance(40) { "p/L0" } else { "java/lang/ClassLoader" };
+    let flags = if rng.chance(20) { "public super abstract" } else { "public super" };
+    let mut text = format!(
+        ".class {flags} p/L{i}\n.super {parent}\n\
+         .method public <init>()V\n aload_0\n invokespecial {parent}.<init>()V\n return\n.end\n"
+    );
+    if rng.chance(70) {
+        let throws = if rng.chance(50) { ".throws java/lang/ClassNotFoundException\n" } else { "" };
+        let class = match rng.below(5) {
+            0 => "java/lang/ClassNotFoundException".to_owned(),
+            1 => words.lost.to_owned(),
+            _ => format!("p/E{}", rng.below(words.n_named as u32)),
+        };
+        let body = match rng.below(3) {
+            0 => format!("invokestatic p/C{}.m1()V\n aconst_null\n areturn\n", rng.below(4)),
+            1 => "aconst_null\n areturn\n".to_owned(),
+            _ => format!("new {class}\n dup\n invokespecial {class}.<init>()V\n athrow\n"),
+        };
+        text +=
+            &format!(".method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n{throws} {body}.end\n");
+    }
+    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
 /// The line of an annotation that makes a ghost, with what it never lets out as people write it.
@@ -497,6 +528,10 @@ fn edit_exceptions(
         // Others of the same names.
         classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
     }
+    let loaders = classes.len();
+    if words.has_loaders {
+        classes.extend((0..2).map(|i| loader(i, &mut rng, words)));
+    }
     let mut editor = Editor::new(classes, options);
     for n in 0..60 {
         let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
@@ -512,6 +547,15 @@ fn edit_exceptions(
                         None => present.insert(rng.below(present.len() as u32 + 1) as usize, at),
                     }
                     what += &format!(" {at} comes or goes;");
+                }
+                _ if words.has_loaders && rng.chance(25) => {
+                    let i = rng.below(2) as usize;
+                    match present.iter().position(|it| *it == loaders + i) {
+                        Some(place) if rng.chance(50) => _ = present.remove(place),
+                        Some(_) => classes[loaders + i] = loader(i, &mut rng, words),
+                        None => present.push(loaders + i),
+                    }
+                    what += &format!(" loader {i};");
                 }
                 _ if rng.chance(25) => {
                     let i = EXCEPTIONS + rng.below(4) as usize;
@@ -552,7 +596,7 @@ const LOST: &str = "ext/Lost";
 
 fn words(seed: u64) -> Words<'static> {
     let lost = if seed % 2 == 0 { LOST } else { "java/lang/Error" };
-    Words { n_named: 5, lost, callee: "ext/Absent.f", has_ghosts: false }
+    Words { n_named: 5, lost, callee: "ext/Absent.f", has_ghosts: false, has_loaders: false }
 }
 
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -580,7 +624,13 @@ fn exception_classes_are_taken_in_where_all_names_are_known() {
     let (mut with_absent, mut without) = (Counts::default(), Counts::default());
     for seed in seeds(30) {
         edit_exceptions(seed, options, &[], &words(seed), &mut with_absent);
-        let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1", has_ghosts: false };
+        let all_there = Words {
+            n_named: 2,
+            lost: "java/lang/Error",
+            callee: "p/C1.m1",
+            has_ghosts: false,
+            has_loaders: false,
+        };
         edit_exceptions(seed, options, &platform, &all_there, &mut without);
     }
     println!("{with_absent:?}, where nothing else is absent {without:?}");
@@ -601,6 +651,58 @@ fn ghosts_are_taken_in() {
         println!("{world:?}: {counts:?}");
         assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
         assert!(counts.ghosts > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// Resolving a class asks the loaders that the program has just now, and linking one resolves what its handlers name.
+#[test]
+fn loaders_are_taken_in() {
+    // Its own objects are no loaders. A native method of the platform asks them, too.
+    let fixed = assembled(&[
+        ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
+         .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n aconst_null\n areturn\n.end\n",
+        ".class public super java/lang/Class\n\
+         .method public static native getDeclaredClasses0()[Ljava/lang/Class;\n.end\n",
+        ".class public super p/D\n.method public static d()V\n\
+         invokestatic java/lang/Class.getDeclaredClasses0()[Ljava/lang/Class;\n pop\n return\n.end\n",
+    ]);
+    for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
+        let options = WholeOptions { link_errors: true, ..in_world(world) };
+        let mut counts = Counts::default();
+        for seed in seeds(20) {
+            let words = Words { has_loaders: true, has_ghosts: seed % 4 == 0, ..words(seed) };
+            edit_exceptions(seed, options, &fixed, &words, &mut counts);
+        }
+        println!("{world:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// Linking a class resolves what its handlers name, for the verifier.
+#[test]
+fn initialisers_follow_the_classes_that_handlers_name() {
+    let caught = ".class public super p/A\n";
+    let called = |caught: &str| {
+        format!(
+            ".class public super p/B\n.method public static b()V\n A: invokestatic p/B.b()V\n B: return\n H: pop\n return\n\
+             .catch {caught} from A to B using H\n.end\n"
+        )
+    };
+    let caller =
+        ".class public super p/C\n.method public static c()V\n invokestatic p/B.b()V\n return\n.end\n";
+    let with = |class: &str| assembled(&[caller, &called(class), caught]);
+    let options = WholeOptions { link_errors: true, ..in_world(WorldKind::Closed) };
+    let mut editor = Editor::new(with("p/A"), options);
+    let steps = [
+        ("another class, which is absent", "ext/A", vec![0, 1, 2], true),
+        ("the first one again", "p/A", vec![0, 1, 2], false),
+        ("it goes", "p/A", vec![0, 1], true),
+        ("it comes", "p/A", vec![0, 1, 2], false),
+    ];
+    for (what, class, present, fails) in steps {
+        assert!(editor.go(with(class), present, what), "{what}");
+        let of_caller = editor.last.iter().find(|it| it.contains("p/C.c") && it.contains("known: ")).unwrap();
+        assert_eq!(of_caller.contains("NoClassDefFoundError"), fails, "{what}: {of_caller}");
     }
 }
 

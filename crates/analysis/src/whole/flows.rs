@@ -95,6 +95,11 @@ impl WholeProgram {
         if hierarchy.role(id.class) == Role::Jdk { native(names, self.options.release) } else { None }
     }
 
+    /// Whether a native method resolves classes.
+    pub(super) fn native_loads(&self, id: MethodId) -> bool {
+        self.native(id).is_some_and(Native::loads)
+    }
+
     /// What a native method lets out: what its row says; without one, anything.
     pub(super) fn native_flows(&self, ex: &mut Exceptions, id: MethodId) -> Vec<Flow> {
         let Some(row) = self.native(id) else {
@@ -115,7 +120,7 @@ impl WholeProgram {
         };
         flows.extend(open.map(|it| Flow::Value(Value::open(it), Some(OpenCause::Native(id)))));
         // Loading as instructions do it.
-        if self.loading.is_some() && row.loads() {
+        if self.loading.is_some() && self.native_loads(id) {
             flows.push(Flow::Node(Node::Loading));
         }
         flows

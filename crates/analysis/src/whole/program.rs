@@ -54,7 +54,7 @@ pub struct Options {
 }
 
 /// What asking a loader of the program's own for a class may run.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Loading {
     /// What known loaders select.
     pub(super) targets: Vec<MethodId>,

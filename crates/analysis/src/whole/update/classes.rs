@@ -167,6 +167,11 @@ impl WholeProgram {
             self.look_at_methods(class, stale, edits);
             stale.nodes.extend(edits.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
         }
+        if self.options.link_errors {
+            // Linking a class resolves what the rows of its code name.
+            let catching = names.iter().flat_map(|it| edits.mentions.throwing(*it));
+            stale.nodes.extend(catching.copied().map(Node::Initializer));
+        }
         for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
             stale.nodes.insert(Node::Initializer(class));
             let own = edits.constructions.get(&class).into_iter().flatten();

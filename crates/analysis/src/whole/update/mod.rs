@@ -106,7 +106,7 @@ impl WholeProgram {
     fn is_updatable(&self) -> bool {
         // Who asks alone may have the sets just now.
         let has_sets = self.solution.is_none() || !self.exceptions.universe.is_empty();
-        has_sets && !self.options.link_errors && self.reachable.is_none()
+        has_sets && self.reachable.is_none()
     }
 
     /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
@@ -165,6 +165,7 @@ impl WholeProgram {
             self.mark_some(edits.made, &touched);
         }
         stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
+        self.follow_loaders(edits, stale);
         self.sets_follow(unknown, edits, stale)
     }
 
@@ -185,6 +186,37 @@ impl WholeProgram {
                 self.program.surroundings.options.names_outside
                     || self.program.hierarchy.has_absent_supertype()
             }
+        }
+    }
+
+    /// Finds again what asking a loader of the program runs. Where there is one now and was none, or the other way round, all
+    /// code outside the platform is looked at again.
+    fn follow_loaders(&mut self, edits: &mut Edits, stale: &mut Stale) {
+        let now = self.find_loading();
+        if now == self.loading {
+            return;
+        }
+        let is_there = now.is_some();
+        let was_there = std::mem::replace(&mut self.loading, now).is_some();
+        if is_there {
+            stale.nodes.insert(Node::Loading);
+        } else {
+            stale.gone.push(Node::Loading);
+        }
+        if is_there == was_there {
+            return;
+        }
+        let hierarchy = Arc::clone(&self.program.hierarchy);
+        for class in hierarchy.ids().filter(|it| !hierarchy.is_vacant(*it)) {
+            if hierarchy.role(class) != Role::Jdk {
+                self.look_at_methods(class, stale, edits);
+                stale.nodes.insert(Node::Initializer(class));
+                continue;
+            }
+            let loads = |it: &MethodId| declared(&hierarchy, *it).flags.is_native() && self.native_loads(*it);
+            let natives: Vec<MethodId> = self.program.methods_of(class).filter(loads).collect();
+            stale.nodes.extend(natives.iter().copied().map(Node::Method));
+            stale.methods.extend(natives);
         }
     }
 
@@ -216,6 +248,10 @@ impl WholeProgram {
             Followed::Others(it) => it,
             Followed::Refused => return false,
         };
+        if self.loading.is_some() {
+            // What comes out of it goes through a function that tells types apart.
+            stale.nodes.insert(Node::Loading);
+        }
         let Some(functions) = self.exceptions.functions_changed() else { return false };
         stale.functions = functions;
         let naming = others.gone.iter().flat_map(|it| mentions.throwing(*it));
@@ -278,6 +314,10 @@ impl WholeProgram {
     fn change_code(&mut self, class: ClassId, now: &Arc<ClassSummary>, stale: &mut Stale, edits: &mut Edits) {
         let before = Arc::clone(&self.program.summaries[class.index()]);
         Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::clone(now);
+        if self.options.link_errors {
+            // Linking resolves what the rows of its code name.
+            stale.nodes.insert(Node::Initializer(class));
+        }
         for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
             let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
             let id = method_id(class, i);
