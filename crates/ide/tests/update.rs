@@ -356,6 +356,8 @@ struct Words<'a> {
     has_ghosts: bool,
     /// Whether there may be loaders.
     has_loaders: bool,
+    /// Whether it calls methods that unknown ones may override, and such whose code nobody sees.
+    has_unseen: bool,
 }
 
 /// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
@@ -367,6 +369,9 @@ fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     );
     if words.has_ghosts && rng.chance(15) {
         text += &promise(rng, words);
+    }
+    if words.has_unseen {
+        text += &unseen(rng, words);
     }
     // An initialiser may fail.
     let first = if rng.chance(40) { 0 } else { 1 };
@@ -385,6 +390,14 @@ fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
         let callee = match rng.below(6) {
             0 | 1 => format!("invokestatic {}()V", words.callee),
             2 => "invokedynamic b0 run()V".to_owned(),
+            3 if words.has_unseen => {
+                let method = ["n", "x"][rng.below(2) as usize];
+                format!("invokestatic p/C{}.{method}()V", rng.below(4))
+            }
+            4 if words.has_unseen => {
+                let class = rng.below(4);
+                format!("getstatic p/C{i}.f{class} Lp/C{class};\n invokevirtual p/C{class}.v()V")
+            }
             _ => format!("invokestatic p/C{}.m{}()V", rng.below(4), 1 + rng.below(3)),
         };
         let throws = if rng.chance(30) { format!(" .throws {also}\n") } else { String::new() };
@@ -402,6 +415,25 @@ fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
         text += &format!(".method public static {name}()V\n{throws}{ghost}{body}.end\n");
     }
     assembled_with_promises(&text)
+}
+
+/// Fields for receivers, and methods whose code nobody sees, or need not be what is called.
+fn unseen(rng: &mut Rng, words: &Words<'_>) -> String {
+    let fields = (0..4).map(|it| format!(".field public static f{it} Lp/C{it};\n"));
+    let mut throws = || match rng.below(4) {
+        0 => String::new(),
+        1 => format!(" .throws {}\n", words.lost),
+        _ => format!(" .throws p/E{}\n", rng.below(words.n_named as u32)),
+    };
+    let methods = [
+        ("public <init>", " return\n", String::new()),
+        ("public v", " return\n", throws()),
+        ("public static native n", "", throws()),
+        ("public static x", " .bytes 0xff\n", throws()),
+    ];
+    let methods =
+        methods.iter().map(|(name, body, throws)| format!(".method {name}()V\n{throws}{body}.end\n"));
+    fields.chain(methods).collect()
 }
 
 /// The class `p/L{i}`, a loader that may be abstract, or leave it to another how classes are loaded.
@@ -596,7 +628,14 @@ const LOST: &str = "ext/Lost";
 
 fn words(seed: u64) -> Words<'static> {
     let lost = if seed % 2 == 0 { LOST } else { "java/lang/Error" };
-    Words { n_named: 5, lost, callee: "ext/Absent.f", has_ghosts: false, has_loaders: false }
+    Words {
+        n_named: 5,
+        lost,
+        callee: "ext/Absent.f",
+        has_ghosts: false,
+        has_loaders: false,
+        has_unseen: false,
+    }
 }
 
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -624,13 +663,7 @@ fn exception_classes_are_taken_in_where_all_names_are_known() {
     let (mut with_absent, mut without) = (Counts::default(), Counts::default());
     for seed in seeds(30) {
         edit_exceptions(seed, options, &[], &words(seed), &mut with_absent);
-        let all_there = Words {
-            n_named: 2,
-            lost: "java/lang/Error",
-            callee: "p/C1.m1",
-            has_ghosts: false,
-            has_loaders: false,
-        };
+        let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1", ..words(seed) };
         edit_exceptions(seed, options, &platform, &all_there, &mut without);
     }
     println!("{with_absent:?}, where nothing else is absent {without:?}");
@@ -663,7 +696,7 @@ fn loaders_are_taken_in() {
          .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n aconst_null\n areturn\n.end\n",
         ".class public super java/lang/Class\n\
          .method public static native getDeclaredClasses0()[Ljava/lang/Class;\n.end\n",
-        ".class public super p/D\n.method public static d()V\n\
+        ".class public super p/D\n.method public static d()V\n .throws java/lang/ClassNotFoundException\n\
          invokestatic java/lang/Class.getDeclaredClasses0()[Ljava/lang/Class;\n pop\n return\n.end\n",
     ]);
     for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
@@ -675,6 +708,38 @@ fn loaders_are_taken_in() {
         }
         println!("{world:?}: {counts:?}");
         assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// There throws clauses say what unseen code lets out, wherever that is called.
+#[test]
+fn throws_clauses_are_followed_where_they_are_assumed() {
+    let fixed = assembled(&[
+        ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
+         .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n .throws p/E0\n\
+         aconst_null\n areturn\n.end\n",
+        ".class public super p/D\n.method public static native d()V\n.throws java/lang/ClassNotFoundException\n.end\n",
+    ]);
+    for (world, link_errors) in [
+        (WorldKind::Open, false),
+        (WorldKind::Open, true),
+        (WorldKind::Closed, false),
+        (WorldKind::Declared, true),
+    ] {
+        let options = WholeOptions { assume_contract: true, link_errors, ..in_world(world) };
+        let mut counts = Counts::default();
+        for seed in seeds(12) {
+            let words = Words {
+                has_unseen: true,
+                has_loaders: link_errors,
+                has_ghosts: seed % 3 == 0,
+                ..words(seed)
+            };
+            let fixed = if link_errors { &fixed[..] } else { &[] };
+            edit_exceptions(seed, options, fixed, &words, &mut counts);
+        }
+        println!("{options:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 50, "{options:?}: {counts:?}");
     }
 }
 

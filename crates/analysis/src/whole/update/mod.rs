@@ -258,10 +258,6 @@ impl WholeProgram {
         // Who names a type in its code makes it one; a promise is about one or about nothing.
         let promised = others.gone.iter().chain(&others.come).flat_map(|it| mentions.promising(*it));
         let mut naming: Vec<ClassId> = naming.chain(promised).copied().collect();
-        if self.options.assume_contract && !naming.is_empty() {
-            // What is declared then says what unseen code lets out, wherever that is called.
-            return false;
-        }
         naming.sort_unstable();
         naming.dedup();
         self.look_at_throwing(&naming, edits, stale);
@@ -276,10 +272,11 @@ impl WholeProgram {
         if naming.is_empty() {
             return;
         }
-        // Proxies let out what their methods declare.
+        // Proxies let out what their methods declare; under `--assume contract` so do unknown overriding methods.
+        let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
         for (i, dispatch) in (0..).map(DispatchId).zip(self.dispatches.all()) {
-            let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
-            if dispatch.handlers.is_some() && dispatch.resolved().is_some_and(declares) {
+            let is_of_clause = dispatch.handlers.is_some() || self.options.assume_contract;
+            if is_of_clause && dispatch.resolved().is_some_and(declares) {
                 stale.nodes.insert(Node::Dispatch(i));
             }
         }
