@@ -920,6 +920,75 @@ fn proxies_follow_what_their_methods_declare() {
     assert_eq!(answers(&editor.whole, &classes), before);
 }
 
+/// The class `p/M`, which makes proxies, objects around method handles, or neither.
+fn maker(proxies: bool, around_handles: bool) -> Vec<u8> {
+    let proxy = "aconst_null\n aconst_null\n aconst_null\n \
+        invokestatic java/lang/reflect/Proxy.newProxyInstance(Ljava/lang/ClassLoader;[Ljava/lang/Class;\
+        Ljava/lang/reflect/InvocationHandler;)Ljava/lang/Object;\n pop\n";
+    let around = "aconst_null\n aconst_null\n \
+        invokestatic java/lang/invoke/MethodHandleProxies.asInterfaceInstance(Ljava/lang/Class;\
+        Ljava/lang/invoke/MethodHandle;)Ljava/lang/Object;\n pop\n";
+    let text = format!(
+        ".class public super p/M\n.method public static m()V\n {} {} return\n.end\n",
+        if proxies { proxy } else { "" },
+        if around_handles { around } else { "" }
+    );
+    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+}
+
+/// Where no class is unknown, calls of interfaces go to proxies, and anywhere by handles, as long as something makes these.
+#[test]
+fn calls_follow_what_is_made_at_run_time() {
+    let mut classes = assembled(&[
+        ".class public super p/E\n.super java/lang/Exception\n\
+         .method public <init>()V\n aload_0\n invokespecial java/lang/Exception.<init>()V\n return\n.end\n",
+        ".class public super p/H\n.implements java/lang/reflect/InvocationHandler\n\
+         .method public <init>()V\n return\n.end\n\
+         .method public invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n\
+         new p/E\n dup\n invokespecial p/E.<init>()V\n athrow\n.end\n",
+        ".class public interface abstract p/I\n.method public abstract m()V\n.throws p/E\n.end\n\
+         .method public abstract n()I\n.end\n",
+        ".class public interface abstract p/J\n.method public abstract m()V\n.end\n",
+        ".class public super p/C\n.method public static c(Lp/I;)V\n\
+         aload_0\n invokeinterface p/I.m()V\n return\n.end\n\
+         .method public static d(Lp/J;)V\n aload_0\n invokeinterface p/J.m()V\n return\n.end\n\
+         .method public static e(Lp/I;)I\n aload_0\n invokeinterface p/I.n()I\n ireturn\n.end\n",
+        ".class public interface abstract java/lang/reflect/InvocationHandler\n.method public abstract \
+         invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n.end\n",
+    ]);
+    classes.push(maker(true, true));
+    let stubs = stubs(&classes);
+    let at = classes.len() - 1;
+    classes.extend(stubs);
+    for world in [WorldKind::Closed, WorldKind::Declared] {
+        let mut editor = Editor::new(classes.clone(), in_world(world));
+        let mut rng = Rng::new(1);
+        let (mut flips, mut made) = (0, (true, true));
+        let mut said: Vec<(bool, bool)> = Vec::new();
+        for n in 0..40 {
+            let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
+            let gone = rng.below(4) as usize;
+            match present.iter().position(|it| *it == gone) {
+                // That of the called interface is an absent name, which opens the declared world.
+                Some(place) if rng.chance(30) && world == WorldKind::Closed => _ = present.remove(place),
+                Some(_) => {}
+                None => present.push(gone),
+            }
+            let before = std::mem::replace(&mut made, (rng.chance(50), rng.chance(50)));
+            classes[at] = maker(made.0, made.1);
+            assert!(editor.go(classes, present, &format!("{world:?}, edit {n}")), "{world:?}, edit {n}");
+            flips += usize::from(before != made);
+            let calls = |what: &str| editor.last.iter().any(|it| it.contains(what));
+            said.push((calls("targets: [p/H.invoke"), calls("SignaturePolymorphic")));
+        }
+        println!("{world:?}: {flips} flips");
+        assert!(flips > 15, "{world:?}: {flips}");
+        for kinds in [(true, false), (false, true), (false, false), (true, true)] {
+            assert!(said.contains(&kinds), "{world:?}: {said:?}");
+        }
+    }
+}
+
 /// All classes are below Object, also where it is not there.
 #[test]
 fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {

@@ -157,12 +157,15 @@ impl WholeProgram {
             self.dispatches.offer_fresh_to_functions(present(edits, &functions));
             self.functions = functions;
         }
-        let touched = self.dispatches.settle();
+        let mut touched = self.dispatches.settle();
         if self.options.world != WorldKind::Open {
-            if self.made_now(edits) != edits.made {
-                return false;
+            let made = self.made_now(edits);
+            if made == edits.made {
+                self.mark_some(made, &touched);
+            } else {
+                touched.extend(self.mark_again(made));
+                edits.made = made;
             }
-            self.mark_some(edits.made, &touched);
         }
         stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
         self.follow_loaders(edits, stale);
