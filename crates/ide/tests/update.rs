@@ -154,7 +154,13 @@ fn changed_classes_are_taken_in() {
             let stubs = stubs(&classes);
             classes.extend(stubs);
         }
-        let mut editor = Editor::new(classes.clone(), in_world(world));
+        let options = WholeOptions {
+            assume_contract: seed % 5 == 0,
+            link_errors: seed % 4 == 0,
+            async_errors: seed % 7 == 0,
+            ..in_world(world)
+        };
+        let mut editor = Editor::new(classes.clone(), options);
         let original = classes;
         let mut rng = Rng::new(seed);
         for n in 0..60 {
@@ -293,26 +299,27 @@ fn equally_short_ways_do_not_hang_on_what_came_first() {
 /// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
 #[test]
 fn compiled_classes_go_and_come_back() {
-    let folders = ["calls", "observed"].into_iter();
-    for (name, world) in
-        folders.flat_map(|it| [(it, WorldKind::Open), (it, WorldKind::Closed), (it, WorldKind::Declared)])
-    {
+    let with = |link_errors| move |it| WholeOptions { link_errors, ..in_world(it) };
+    let worlds = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared];
+    let all_options = worlds.map(with(false)).into_iter().chain(worlds.map(with(true)));
+    let folders = all_options.flat_map(|it| [("calls", it), ("observed", it)]);
+    for (name, options) in folders {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(name);
         let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
         let mut files: Vec<_> = files.filter(|it| it.extension().is_some_and(|it| it == "class")).collect();
         files.sort();
         let classes: Vec<Vec<u8>> = files.iter().map(|it| std::fs::read(it).unwrap()).collect();
-        let mut editor = Editor::new(classes.clone(), in_world(world));
+        let mut editor = Editor::new(classes.clone(), options);
         let all = editor.present.clone();
         let mut taken = 0;
         for (at, file) in files.iter().enumerate() {
             let without: Vec<usize> = all.iter().copied().filter(|it| *it != at).collect();
             for (present, how) in [(without, "without"), (all.clone(), "with")] {
-                let what = format!("{world:?}, {how} {}", file.display());
+                let what = format!("{options:?}, {how} {}", file.display());
                 taken += usize::from(editor.go(classes.clone(), present, &what));
             }
         }
-        assert!(taken > classes.len(), "{name}, {world:?}: {taken} of {}", 2 * classes.len());
+        assert!(taken > classes.len(), "{name}, {options:?}: {taken} of {}", 2 * classes.len());
     }
 }
 

@@ -258,9 +258,8 @@ impl WholeProgram {
         let Some(functions) = self.exceptions.functions_changed() else { return false };
         stale.functions = functions;
         let naming = others.gone.iter().flat_map(|it| mentions.throwing(*it));
-        // Who names a type in its code makes it one; a promise is about one or about nothing.
-        let promised = others.gone.iter().chain(&others.come).flat_map(|it| mentions.promising(*it));
-        let mut naming: Vec<ClassId> = naming.chain(promised).copied().collect();
+        let if_types = others.gone.iter().chain(&others.come).flat_map(|it| mentions.if_type(*it));
+        let mut naming: Vec<ClassId> = naming.chain(if_types).copied().collect();
         naming.sort_unstable();
         naming.dedup();
         self.look_at_throwing(&naming, edits, stale);
