@@ -5,7 +5,6 @@ use std::sync::Arc;
 use classfile::error::Result;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
-use flow::summary::Source;
 use program::hierarchy::{self, ClassId, Hierarchy, Input, Owner, Problem, ProblemKind, Surroundings};
 use program::input::{Role, WorldKind};
 use program::outline::Outline;
@@ -290,26 +289,5 @@ pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, u
 
 /// Whether code calls a method of a class that is not there.
 fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashMap<ClassName, usize>) -> bool {
-    summaries.iter().flat_map(|it| called_classes(it)).any(|it| !present.contains_key(&it))
-}
-
-/// The classes of the methods that the code of a class calls, some more than once.
-pub(super) fn called_classes(summary: &ClassSummary) -> impl Iterator<Item = ClassName> + '_ {
-    let items = summary.methods.iter().filter_map(|it| match it {
-        MethodSummary::Known(code) => Some(&code.summary.items),
-        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => None,
-    });
-    let classes = items.flatten().filter_map(|it| match it.source {
-        Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
-            Some(method.class())
-        }
-        Source::Exact(_)
-        | Source::Cone(_)
-        | Source::Caught(_)
-        | Source::Initialize(_)
-        | Source::Object(_)
-        | Source::CallDynamic(_)
-        | Source::ConstDynamic(_) => None,
-    });
-    classes.filter(|it| !it.is_array())
+    summaries.iter().flat_map(|it| it.called_classes()).any(|it| !present.contains_key(&it))
 }

@@ -5,7 +5,6 @@ use classfile::names::ClassName;
 use program::hierarchy::Hierarchy;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::record::called_classes;
 use super::ClassChange;
 use crate::summary::ClassSummary;
 
@@ -44,7 +43,7 @@ impl CalledClasses {
     pub(in crate::whole) fn set(&mut self, class: ClassName, summary: Option<&ClassSummary>) {
         let before = match summary {
             Some(it) => {
-                let called: FxHashSet<ClassName> = called_classes(it).collect();
+                let called: FxHashSet<ClassName> = it.called_classes().collect();
                 for name in &called {
                     self.count(*name);
                 }
