@@ -102,7 +102,8 @@ impl WholeProgram {
         acc
     }
 
-    /// Whether changes can be taken in at all: the answers rest on nothing that is found by looking at all code.
+    /// Whether changes can be taken in at all. What is reached from entry points is found by a search over all code, and the
+    /// entry points themselves are found before.
     fn is_updatable(&self) -> bool {
         // Who asks alone may have the sets just now.
         let has_sets = self.solution.is_none() || !self.exceptions.universe.is_empty();
