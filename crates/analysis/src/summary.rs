@@ -1,7 +1,8 @@
 //! What the rest of a program must know of the code of one class: a function of the class bytes alone.
 
+use classfile::names::ClassName;
 use flow::functional::{DynamicSite, dynamic_site};
-use flow::summary::{Summary, summary};
+use flow::summary::{Source, Summary, summary};
 
 use crate::parts::{MethodCode, MethodPart, Scratch};
 
@@ -32,6 +33,29 @@ pub struct CodeSummary {
     pub summary: Summary,
     /// Its call sites and dynamic constants, in the order of the body's table.
     pub dynamics: Box<[DynamicSite]>,
+}
+
+impl ClassSummary {
+    /// The classes of the methods that the code calls, some more than once.
+    pub fn called_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
+        let items = self.methods.iter().filter_map(|it| match it {
+            MethodSummary::Known(code) => Some(&code.summary.items),
+            MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => None,
+        });
+        let classes = items.flatten().filter_map(|it| match it.source {
+            Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
+                Some(method.class())
+            }
+            Source::Exact(_)
+            | Source::Cone(_)
+            | Source::Caught(_)
+            | Source::Initialize(_)
+            | Source::Object(_)
+            | Source::CallDynamic(_)
+            | Source::ConstDynamic(_) => None,
+        });
+        classes.filter(|it| !it.is_array())
+    }
 }
 
 /// The summary of a body. `scratch` is memory that one leaves for the next.

@@ -108,7 +108,7 @@ impl Three {
 fn equal_summary_keeps_callers() {
     let mut it = Three::new();
     it.db.edit(it.callee, &bytes(CALLEE_QUIET));
-    assert_eq!(it.ask(), ["outline", "parsed", "facts", "summary"]);
+    assert_eq!(it.ask(), ["parsed", "record"]);
 }
 
 #[test]

@@ -1,23 +1,27 @@
 //! A program into which changed bodies are taken says what one says that is made from scratch: what methods let out and why,
 //! where their calls go, and their graphs.
 
+mod update_programs;
+
+use std::collections::BTreeMap;
+
 use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class};
 use ide::{RaisedSet, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
+use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 
-fn fresh(classes: &[Vec<u8>], world: WorldKind) -> (Vec<ClassRecord>, Whole) {
+use update_programs::{EXCEPTIONS, LOST, Words, exception, loader, maker, stub, thrower, words};
+
+fn in_world(world: WorldKind) -> WholeOptions {
+    WholeOptions { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false }
+}
+
+fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {
     let records: Vec<ClassRecord> =
         classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
-    let options = WholeOptions {
-        world,
-        release: Some(17),
-        assume_contract: false,
-        link_errors: false,
-        async_errors: false,
-    };
-    let whole = Whole::new(records.iter().map(|it| (it.clone(), Role::App)).collect(), options);
+    let whole = Whole::new(with_roles(records.clone()), options);
     (records, whole)
 }
 
@@ -29,6 +33,7 @@ fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
         let question = Question { select: &|_| true, graphs: false, clock: None };
         let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
         for it in methods {
+            acc.push(format!("{} {}", it.method, whole.is_ghost(it.method)));
             let throws = whole.throws(&mut work, it.method);
             assert!(
                 throws.iter().filter_map(|it| it.open.as_ref()).all(|it| !it.within.is_empty()),
@@ -57,17 +62,26 @@ struct Editor {
     present: Vec<usize>,
     records: Vec<(ClassRecord, Role)>,
     whole: Whole,
-    world: WorldKind,
+    options: WholeOptions,
+    /// What it said when an edit was taken in last.
+    last: Vec<String>,
+    /// How many methods became ghosts, or ceased to be, with edits that were taken in.
+    n_ghosts: usize,
 }
 
-fn of_app(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
-    records.into_iter().map(|it| (it, Role::App)).collect()
+/// Some tests give their programs a class of the platform.
+fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
+    let is_platforms = |it: &ClassRecord| it.class().to_string() == "java/lang/Class";
+    let role = |it: &ClassRecord| if is_platforms(it) { Role::Jdk } else { Role::App };
+    records.into_iter().map(|it| (it.clone(), role(&it))).collect()
 }
 
 impl Editor {
-    fn new(classes: Vec<Vec<u8>>, world: WorldKind) -> Editor {
-        let (records, whole) = fresh(&classes, world);
-        Editor { present: (0..classes.len()).collect(), classes, records: of_app(records), whole, world }
+    fn new(classes: Vec<Vec<u8>>, options: WholeOptions) -> Editor {
+        let (records, whole) = fresh(&classes, options);
+        let present = (0..classes.len()).collect();
+        let records = with_roles(records);
+        Editor { present, classes, records, whole, options, last: Vec::new(), n_ghosts: 0 }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -77,14 +91,26 @@ impl Editor {
     /// Goes over to these classes. Whether that could be done by taking changes in.
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
-        let (records, scratch) = fresh(&self.present(), self.world);
-        let before = std::mem::replace(&mut self.records, of_app(records));
+        let (records, scratch) = fresh(&self.present(), self.options);
+        let before = std::mem::replace(&mut self.records, with_roles(records));
         let taken = self.whole.update(&before, &self.records);
         if taken {
-            let classes = self.present();
-            for (now, other) in answers(&self.whole, &classes).iter().zip(answers(&scratch, &classes)) {
+            assert_eq!(self.whole.passed_over(), scratch.passed_over(), "{what}");
+            let mut classes = self.present();
+            for &(at, _) in scratch.passed_over().iter().rev() {
+                classes.remove(at);
+            }
+            let said = answers(&self.whole, &classes);
+            for (now, other) in said.iter().zip(answers(&scratch, &classes)) {
                 assert!(*now == other, "{what}: {}", first_difference(now, &other));
             }
+            for it in &self.last {
+                if let Some(name) = it.strip_suffix(" false").or_else(|| it.strip_suffix(" true")) {
+                    let other = format!("{name} {}", it.ends_with(" false"));
+                    self.n_ghosts += usize::from(said.contains(&other));
+                }
+            }
+            self.last = said;
             assert_eq!(format!("{:?}", self.whole.missing()), format!("{:?}", scratch.missing()), "{what}");
         } else {
             self.whole = scratch;
@@ -108,16 +134,38 @@ fn is_same_class(bytes: &[u8], before: &[u8]) -> bool {
     name(bytes).is_some() && name(bytes) == name(before)
 }
 
+/// Some methods of a class, with what they never let out when they are ghosts.
+fn some_methods(class: &[u8], rng: &mut Rng) -> BTreeMap<String, Vec<String>> {
+    let question = Question { select: &|_| true, graphs: false, clock: None };
+    let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
+    let mut never = || ["any", "RuntimeException", "java.lang.Error"][rng.below(3) as usize].to_owned();
+    let all = methods.iter().map(|it| (it.method.to_string(), vec![never()]));
+    all.collect::<Vec<_>>().into_iter().filter(|_| rng.chance(30)).collect()
+}
+
 #[test]
 fn changed_classes_are_taken_in() {
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(30);
     let (mut taken, mut refused, mut moved) = (0, 0, 0);
-    for seed in 0..seeds {
+    for seed in seeds(30) {
         let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
-        let classes: Vec<Vec<u8>> =
+        let mut classes: Vec<Vec<u8>> =
             program(seed, mode).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-        let world = [WorldKind::Open, WorldKind::Closed][seed as usize % 2];
-        let mut editor = Editor::new(classes, world);
+        let worlds = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared];
+        let world = worlds[seed as usize / 3 % worlds.len()];
+        let n_edited = classes.len();
+        // In some programs no absent class is named, before there are edits.
+        if world == WorldKind::Declared && seed % 2 == 0 {
+            let stubs = stubs(&classes);
+            classes.extend(stubs);
+        }
+        let options = WholeOptions {
+            assume_contract: seed % 5 == 0,
+            link_errors: seed % 4 == 0,
+            async_errors: seed % 7 == 0,
+            ..in_world(world)
+        };
+        let mut editor = Editor::new(classes.clone(), options);
+        let original = classes;
         let mut rng = Rng::new(seed);
         for n in 0..60 {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
@@ -125,7 +173,7 @@ fn changed_classes_are_taken_in() {
             let mut moves = false;
             // Sometimes several at once.
             for _ in 0..=rng.range(0, 3) / 3 {
-                let at = rng.range(0, classes.len() as i32 - 1) as usize;
+                let at = rng.range(0, n_edited as i32 - 1) as usize;
                 match (rng.range(0, 3), present.iter().position(|it| *it == at)) {
                     (0, Some(place)) => {
                         present.remove(place);
@@ -137,6 +185,15 @@ fn changed_classes_are_taken_in() {
                         present.insert(place, at);
                         moves = true;
                         what += &format!(" with {at};");
+                    }
+                    (2, Some(_)) if rng.chance(30) => {
+                        let bytes = &original[at];
+                        classes[at] = with_ghosts(bytes, &some_methods(bytes, &mut rng));
+                        what += &format!(" ghosts in {at};");
+                    }
+                    (1, Some(_)) if classes[at] != original[at] => {
+                        classes[at].clone_from(&original[at]);
+                        what += &format!(" {at} as it was;");
                     }
                     (_, Some(_)) => {
                         let i = rng.range(10, classes[at].len() as i32 - 1) as usize;
@@ -165,7 +222,7 @@ fn changed_classes_are_taken_in() {
 fn what_is_taken_in_can_be_taken_back() {
     let mut classes: Vec<Vec<u8>> =
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes, WorldKind::Open);
+    let (records, mut whole) = fresh(&classes, in_world(WorldKind::Open));
     let before = answers(&whole, &classes);
     whole.keep_current();
     let (mut n, mut other) = (0, 0);
@@ -179,7 +236,7 @@ fn what_is_taken_in_can_be_taken_back() {
             let Some(record) = changed else { continue };
             let now = Some((&record, Role::App));
             if !whole.update_with(&[(Some(&records[at]), now)]) {
-                whole = fresh(&classes, WorldKind::Open).1;
+                whole = fresh(&classes, in_world(WorldKind::Open)).1;
                 whole.keep_current();
                 whole.take_changed();
                 continue;
@@ -202,7 +259,7 @@ fn what_is_taken_in_can_be_taken_back() {
 fn a_change_is_refused_while_somebody_has_the_sets() {
     let classes: Vec<Vec<u8>> =
         program(3, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes, WorldKind::Open);
+    let (records, mut whole) = fresh(&classes, in_world(WorldKind::Open));
     let gone = [(Some(&records[0]), None)];
     let before = answers(&whole, &classes);
     whole.keep_current();
@@ -211,7 +268,7 @@ fn a_change_is_refused_while_somebody_has_the_sets() {
     whole.give_back(work);
     assert_eq!(answers(&whole, &classes), before);
     let taken = records.iter().any(|it| {
-        let mut whole = fresh(&classes, WorldKind::Open).1;
+        let mut whole = fresh(&classes, in_world(WorldKind::Open)).1;
         let work = whole.take_work();
         whole.give_back(work);
         whole.update_with(&[(Some(it), None)])
@@ -231,7 +288,7 @@ fn equally_short_ways_do_not_hang_on_what_came_first() {
     let classes: Vec<Vec<u8>> =
         texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect();
     // In the closed world nothing else is open.
-    let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
+    let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
     let before = answers(&editor.whole, &classes);
     assert!(before.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{before:#?}");
     for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
@@ -243,181 +300,331 @@ fn equally_short_ways_do_not_hang_on_what_came_first() {
 /// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
 #[test]
 fn compiled_classes_go_and_come_back() {
-    let folders = ["calls", "observed"].into_iter();
-    for (name, world) in folders.flat_map(|it| [(it, WorldKind::Open), (it, WorldKind::Closed)]) {
+    let with = |link_errors, world| WholeOptions { link_errors, ..in_world(world) };
+    let all_options =
+        [with(true, WorldKind::Open), with(false, WorldKind::Closed), with(true, WorldKind::Declared)];
+    let folders = all_options.iter().flat_map(|it| [("calls", *it), ("observed", *it)]);
+    for (name, options) in folders {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(name);
         let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
         let mut files: Vec<_> = files.filter(|it| it.extension().is_some_and(|it| it == "class")).collect();
         files.sort();
         let classes: Vec<Vec<u8>> = files.iter().map(|it| std::fs::read(it).unwrap()).collect();
-        let mut editor = Editor::new(classes.clone(), world);
+        let mut editor = Editor::new(classes.clone(), options);
         let all = editor.present.clone();
         let mut taken = 0;
         for (at, file) in files.iter().enumerate() {
             let without: Vec<usize> = all.iter().copied().filter(|it| *it != at).collect();
             for (present, how) in [(without, "without"), (all.clone(), "with")] {
-                let what = format!("{world:?}, {how} {}", file.display());
+                let what = format!("{options:?}, {how} {}", file.display());
                 taken += usize::from(editor.go(classes.clone(), present, &what));
             }
         }
-        assert!(taken > classes.len(), "{name}, {world:?}: {taken} of {}", 2 * classes.len());
+        assert!(taken > classes.len(), "{name}, {options:?}: {taken} of {}", 2 * classes.len());
     }
 }
 
-/// The class `p/E{i}`, which can be thrown. Its variants differ in what others see: a method, whether there may be subclasses,
-/// the superclass, of one of which nobody knows what it is.
-fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
-    let name = |it: usize| match it {
-        0 => "java/lang/Exception".to_owned(),
-        1 => "java/lang/RuntimeException".to_owned(),
-        it => format!("p/E{}", it - 2),
-    };
-    let parent = match variant {
-        3 => name(1),
-        4 => "ext/Lost".to_owned(),
-        _ => name(parent),
-    };
-    let flags = if variant == 2 { "public super final" } else { "public super" };
-    let mut text = format!(".class {flags} p/E{i}\n.super {parent}\n");
-    if variant == 5 {
-        // Sealed: whether there may be subclasses that nobody knows hangs on whether this one is there.
-        text += &format!(".version 61.0\n.permits p/E{}\n", i + 1);
-    }
-    text +=
-        &format!(".method public <init>()V\n aload_0\n invokespecial {parent}.<init>()V\n return\n.end\n");
-    if variant == 1 {
-        text += ".method public getMessage()Ljava/lang/String;\n aconst_null\n areturn\n.end\n";
-    }
-    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+/// How often edits of one kind were taken in.
+#[derive(Clone, Copy, Default, Debug)]
+struct Counts {
+    /// Types went or came.
+    moved: usize,
+    /// Types changed, none went or came.
+    changed: usize,
+    /// Code changed and nothing else.
+    code: usize,
+    /// What was made anew.
+    refused: usize,
+    /// See [`Editor::n_ghosts`].
+    ghosts: usize,
 }
 
-/// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
-///
-/// `lost` is named as a type that is thrown and caught too.
-fn thrower(i: usize, rng: &mut Rng, n_named: usize, lost: &str) -> Vec<u8> {
-    let mut text = format!(
-        ".class public super p/C{i}\n.version 52.0\n\
-         .bootstrap b0 invokestatic ext/Boot.b(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;\
-         Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;\n"
-    );
-    // An initialiser may fail.
-    let first = if rng.chance(40) { 0 } else { 1 };
-    for m in first..4 {
-        let mut any = || match rng.below(8) {
-            0 => "java/lang/Exception".to_owned(),
-            1 => "java/lang/RuntimeException".to_owned(),
-            2 => "java/lang/Error".to_owned(),
-            3 => lost.to_owned(),
-            // Some are never named.
-            _ => format!("p/E{}", rng.below(n_named as u32)),
-        };
-        let (thrown, caught, also) = (any(), any(), any());
-        // Of what a row lets through for certain nothing is left for another of its class.
-        let behind = if rng.chance(40) { caught.clone() } else { also.clone() };
-        let callee = match rng.below(6) {
-            0 | 1 => "invokestatic ext/Absent.f()V".to_owned(),
-            2 => "invokedynamic b0 run()V".to_owned(),
-            _ => format!("invokestatic p/C{}.m{}()V", rng.below(4), 1 + rng.below(3)),
-        };
-        let throws = if rng.chance(30) { format!(" .throws {also}\n") } else { String::new() };
-        let [again, too] = [(); 2].map(|()| if rng.chance(50) { "athrow" } else { "pop\n return" });
-        let body = if rng.chance(40) {
-            format!(" new {thrown}\n dup\n invokespecial {thrown}.<init>()V\n athrow\n")
-        } else {
-            format!(
-                " A: {callee}\n B: return\n H: {again}\n I: {too}\n .catch {caught} from A to B using H\n \
-                 .catch {behind} from A to B using I\n"
-            )
-        };
-        let name = if m == 0 { "<clinit>".to_owned() } else { format!("m{m}") };
-        text += &format!(".method public static {name}()V\n{throws}{body}.end\n");
+/// Edits a random program of types that can be thrown and of code that throws and catches them; `fixed` are classes besides.
+fn edit_exceptions(
+    seed: u64,
+    options: WholeOptions,
+    fixed: &[Vec<u8>],
+    words: &Words<'_>,
+    counts: &mut Counts,
+) {
+    let mut rng = Rng::new(seed);
+    let parents: Vec<usize> = (0..EXCEPTIONS).map(|i| rng.below(i as u32 + 2) as usize).collect();
+    let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
+    classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
+    classes.extend(fixed.iter().cloned());
+    let second = classes.len();
+    if words.has_ghosts {
+        // Others of the same names.
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
     }
-    test_utils::asm::assemble(&text).unwrap().remove(0).bytes
+    let loaders = classes.len();
+    if words.has_loaders {
+        classes.extend((0..2).map(|i| loader(i, &mut rng, words)));
+    }
+    let mut editor = Editor::new(classes, options);
+    for n in 0..60 {
+        let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
+        let mut what = format!("seed {seed}, {options:?}, edit {n}:");
+        let (mut moves, mut changes) = (false, false);
+        for _ in 0..1 + rng.below(3) / 2 {
+            let at = rng.below(EXCEPTIONS as u32) as usize;
+            match present.iter().position(|it| *it == at) {
+                _ if words.has_ghosts && rng.chance(25) => {
+                    let at = second + rng.below(4) as usize;
+                    match present.iter().position(|it| *it == at) {
+                        Some(place) => _ = present.remove(place),
+                        None => present.insert(rng.below(present.len() as u32 + 1) as usize, at),
+                    }
+                    what += &format!(" {at} comes or goes;");
+                }
+                _ if words.has_loaders && rng.chance(25) => {
+                    let i = rng.below(2) as usize;
+                    match present.iter().position(|it| *it == loaders + i) {
+                        Some(place) if rng.chance(50) => _ = present.remove(place),
+                        Some(_) => classes[loaders + i] = loader(i, &mut rng, words),
+                        None => present.push(loaders + i),
+                    }
+                    what += &format!(" loader {i};");
+                }
+                _ if rng.chance(25) => {
+                    let i = EXCEPTIONS + rng.below(4) as usize;
+                    classes[i] = thrower(i - EXCEPTIONS, &mut rng, words);
+                    what += &format!(" code {i};");
+                }
+                Some(_) if rng.chance(40) => {
+                    // In half of the programs all types are known, as long as all are there.
+                    let n_variants = if words.lost == LOST { 6 } else { 5 };
+                    let variant = [0, 1, 2, 3, 5, 4][rng.below(n_variants) as usize];
+                    classes[at] = exception(at, parents[at], variant);
+                    what += &format!(" variant {variant} of {at};");
+                    changes = true;
+                }
+                Some(place) => {
+                    present.remove(place);
+                    what += &format!(" without {at};");
+                    moves = true;
+                }
+                None => {
+                    present.push(at);
+                    what += &format!(" with {at};");
+                    moves = true;
+                }
+            }
+        }
+        match editor.go(classes, present, &what) {
+            true if moves => counts.moved += 1,
+            true if changes => counts.changed += 1,
+            true => counts.code += 1,
+            false => counts.refused += 1,
+        }
+    }
+    counts.ghosts += editor.n_ghosts;
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    0..std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
 #[test]
 fn exception_classes_are_taken_in() {
-    const EXCEPTIONS: usize = 8;
-    const NAMED: usize = 5;
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
-    // Of those in the open world, then of those in the closed one.
-    let mut counts = [[0; 4]; 2];
-    for seed in 0..seeds {
-        let mut rng = Rng::new(seed);
-        let parents: Vec<usize> = (0..EXCEPTIONS).map(|i| rng.below(i as u32 + 2) as usize).collect();
-        let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS).map(|i| exception(i, parents[i], 0)).collect();
-        // In half of the programs all types are known, as long as all are there.
-        let lost = if seed % 2 == 0 { "ext/Lost" } else { "java/lang/Error" };
-        classes.extend((0..4).map(|i| thrower(i, &mut rng, NAMED, lost)));
-        let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
-        let mut editor = Editor::new(classes, world);
-        for n in 0..60 {
-            let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
-            let mut what = format!("seed {seed}, {world:?}, edit {n}:");
-            let (mut moves, mut changes) = (false, false);
-            for _ in 0..1 + rng.below(3) / 2 {
-                let at = rng.below(EXCEPTIONS as u32) as usize;
-                match present.iter().position(|it| *it == at) {
-                    _ if rng.chance(25) => {
-                        let i = EXCEPTIONS + rng.below(4) as usize;
-                        classes[i] = thrower(i - EXCEPTIONS, &mut rng, NAMED, lost);
-                        what += &format!(" code {i};");
-                    }
-                    Some(_) if rng.chance(40) => {
-                        let variant =
-                            [0, 1, 2, 3, 5, 4][rng.below(if seed % 2 == 0 { 6 } else { 5 }) as usize];
-                        classes[at] = exception(at, parents[at], variant);
-                        what += &format!(" variant {variant} of {at};");
-                        changes = true;
-                    }
-                    Some(place) => {
-                        present.remove(place);
-                        what += &format!(" without {at};");
-                        moves = true;
-                    }
-                    None => {
-                        present.push(at);
-                        what += &format!(" with {at};");
-                        moves = true;
-                    }
-                }
-            }
-            let kind = match editor.go(classes, present, &what) {
-                true if moves => 0,
-                true if changes => 1,
-                true => 2,
-                false => 3,
-            };
-            counts[usize::from(world == WorldKind::Closed)][kind] += 1;
+    for world in [WorldKind::Open, WorldKind::Closed] {
+        let mut counts = Counts::default();
+        for seed in seeds(30) {
+            edit_exceptions(seed, in_world(world), &[], &words(seed), &mut counts);
         }
+        println!("{world:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
     }
-    println!(
-        "types that went or came, other ones, code; made anew, open: {:?}, closed: {:?}",
-        counts[0], counts[1]
-    );
-    for counts in counts {
-        assert!(counts[..3].iter().all(|it| *it > 100), "{counts:?}");
+}
+
+/// Whether there may be unknown classes at all depends there on whether an absent one is named.
+#[test]
+fn exception_classes_are_taken_in_where_all_names_are_known() {
+    let options = in_world(WorldKind::Declared);
+    let platform = ["Object", "Throwable", "Exception", "RuntimeException", "Error"];
+    let platform: Vec<Vec<u8>> = platform.iter().map(|it| stub(&format!("java/lang/{it}"))).collect();
+    let (mut with_absent, mut without) = (Counts::default(), Counts::default());
+    for seed in seeds(30) {
+        edit_exceptions(seed, options, &[], &words(seed), &mut with_absent);
+        let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1", ..words(seed) };
+        edit_exceptions(seed, options, &platform, &all_there, &mut without);
+    }
+    println!("{with_absent:?}, where nothing else is absent {without:?}");
+    assert!(with_absent.moved.min(with_absent.changed).min(with_absent.code) > 100, "{with_absent:?}");
+    assert!(without.moved.min(without.changed).min(without.code) > 100, "{without:?}");
+    assert!(without.refused > 100, "absent classes are named now, or are not any more: {without:?}");
+}
+
+/// Whole classes, and methods, of which only a promise is known; some have the name of a class with code.
+#[test]
+fn ghosts_are_taken_in() {
+    for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
+        let mut counts = Counts::default();
+        for seed in seeds(20) {
+            let words = Words { has_ghosts: true, ..words(seed) };
+            edit_exceptions(seed, in_world(world), &[], &words, &mut counts);
+        }
+        println!("{world:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+        assert!(counts.ghosts > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// Resolving a class asks the loaders that the program has just now, and linking one resolves what its handlers name.
+#[test]
+fn loaders_are_taken_in() {
+    // Its own objects are no loaders. A native method of the platform asks them, too.
+    let fixed = assembled(&[
+        ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
+         .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n aconst_null\n areturn\n.end\n",
+        ".class public super java/lang/Class\n\
+         .method public static native getDeclaredClasses0()[Ljava/lang/Class;\n.end\n",
+        ".class public super p/D\n.method public static d()V\n .throws java/lang/ClassNotFoundException\n\
+         invokestatic java/lang/Class.getDeclaredClasses0()[Ljava/lang/Class;\n pop\n return\n.end\n",
+    ]);
+    for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
+        let options = WholeOptions { link_errors: true, ..in_world(world) };
+        let mut counts = Counts::default();
+        for seed in seeds(20) {
+            let words = Words { has_loaders: true, has_ghosts: seed % 4 == 0, ..words(seed) };
+            edit_exceptions(seed, options, &fixed, &words, &mut counts);
+        }
+        println!("{world:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// There throws clauses say what unseen code lets out, wherever that is called.
+#[test]
+fn throws_clauses_are_followed_where_they_are_assumed() {
+    let fixed = assembled(&[
+        ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
+         .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n .throws p/E0\n\
+         aconst_null\n areturn\n.end\n",
+        ".class public super p/D\n.method public static native d()V\n.throws java/lang/ClassNotFoundException\n.end\n",
+    ]);
+    for (world, link_errors) in [
+        (WorldKind::Open, false),
+        (WorldKind::Open, true),
+        (WorldKind::Closed, false),
+        (WorldKind::Declared, true),
+    ] {
+        let options = WholeOptions { assume_contract: true, link_errors, ..in_world(world) };
+        let mut counts = Counts::default();
+        for seed in seeds(12) {
+            let words = Words {
+                has_unseen: true,
+                has_loaders: link_errors,
+                has_ghosts: seed % 3 == 0,
+                ..words(seed)
+            };
+            let fixed = if link_errors { &fixed[..] } else { &[] };
+            edit_exceptions(seed, options, fixed, &words, &mut counts);
+        }
+        println!("{options:?}: {counts:?}");
+        assert!(counts.moved.min(counts.changed).min(counts.code) > 50, "{options:?}: {counts:?}");
+    }
+}
+
+/// Linking a class resolves what its handlers name, for the verifier.
+#[test]
+fn initialisers_follow_the_classes_that_handlers_name() {
+    let caught = ".class public super p/A\n";
+    let called = |caught: &str| {
+        format!(
+            ".class public super p/B\n.method public static b()V\n A: invokestatic p/B.b()V\n B: return\n H: pop\n return\n\
+             .catch {caught} from A to B using H\n.end\n"
+        )
+    };
+    let caller =
+        ".class public super p/C\n.method public static c()V\n invokestatic p/B.b()V\n return\n.end\n";
+    let with = |class: &str| assembled(&[caller, &called(class), caught]);
+    let options = WholeOptions { link_errors: true, ..in_world(WorldKind::Closed) };
+    let mut editor = Editor::new(with("p/A"), options);
+    let steps = [
+        ("another class, which is absent", "ext/A", vec![0, 1, 2], true),
+        ("the first one again", "p/A", vec![0, 1, 2], false),
+        ("it goes", "p/A", vec![0, 1], true),
+        ("it comes", "p/A", vec![0, 1, 2], false),
+    ];
+    for (what, class, present, fails) in steps {
+        assert!(editor.go(with(class), present, what), "{what}");
+        let of_caller = editor.last.iter().find(|it| it.contains("p/C.c") && it.contains("known: ")).unwrap();
+        assert_eq!(of_caller.contains("NoClassDefFoundError"), fails, "{what}: {of_caller}");
+    }
+}
+
+/// In the `declared` world a call is open where an absent class is named, and an edit is taken in exactly if it stays so.
+#[test]
+fn the_first_and_the_last_absent_name_open_and_close_the_declared_world() {
+    let called = ".class public super p/A\n.method public <init>()V\n return\n.end\n.method public m()V\n return\n.end\n";
+    let caller = ".class public super p/C\n.method public static c(Lp/A;)V\n aload_0\n invokevirtual p/A.m()V\n return\n.end\n";
+    let user = |class: &str| {
+        format!(
+            ".class public super p/D\n.method public static d()V\n invokestatic {class}.f()V\n return\n.end\n"
+        )
+    };
+    let object = stub("java/lang/Object");
+    let with = |user: String, others: &[&str]| {
+        let mut acc = assembled(&[called, caller, &user]);
+        acc.push(object.clone());
+        acc.extend(assembled(others));
+        acc
+    };
+    let below = ".class public super p/B\n.super ext/Above\n";
+    let mut editor = Editor::new(with(user("p/A"), &[below]), in_world(WorldKind::Declared));
+    let (all, without) = (vec![0, 1, 2, 3, 4], vec![0, 1, 2, 3]);
+    let steps = [
+        ("no absent class", "p/A", &without, false),
+        ("still none", "p/C", &without, true),
+        ("the first absent name, in code", "ext/X", &without, false),
+        ("another one", "ext/Y", &without, true),
+        ("one of a supertype besides", "ext/Y", &all, true),
+        ("that one alone", "p/A", &all, true),
+        ("none at all", "p/A", &without, false),
+        ("that one again", "p/A", &all, false),
+        ("both", "ext/X", &all, true),
+        ("that in code alone", "ext/X", &without, true),
+        ("none in the end", "p/C", &without, false),
+    ];
+    for (what, name, present, is_taken_in) in steps {
+        let classes = with(user(name), &[below]);
+        assert_eq!(editor.go(classes.clone(), present.clone(), what), is_taken_in, "{what}");
+        let is_open = answers(&editor.whole, &classes).iter().any(|it| it.contains("Overridable"));
+        let has_absent = name.starts_with("ext/") || present.len() == all.len();
+        assert_eq!(is_open, has_absent, "{what}");
+    }
+}
+
+/// Stubs of all classes that these name and that are absent.
+fn stubs(classes: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut all = classes.to_vec();
+    loop {
+        let missing = fresh(&all, in_world(WorldKind::Closed)).1.missing();
+        if missing.is_empty() {
+            return all.split_off(classes.len());
+        }
+        all.extend(missing.iter().map(|it| stub(&it.class.to_string())));
     }
 }
 
 /// As when a library comes or is replaced.
 #[test]
 fn many_classes_come_and_go_at_once() {
-    const EXCEPTIONS: usize = 8;
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(6);
     let (mut taken, mut refused) = (0, 0);
-    for seed in 0..seeds {
+    for seed in seeds(6) {
         let mut rng = Rng::new(seed);
         let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS)
             .map(|i| exception(i, rng.below(i as u32 + 2) as usize, 4 * rng.below(2) as usize))
             .collect();
-        classes.extend((0..4).map(|i| thrower(i, &mut rng, EXCEPTIONS, "ext/Lost")));
+        let words = Words { n_named: EXCEPTIONS, ..words(0) };
+        classes.extend((0..4).map(|i| thrower(i, &mut rng, &words)));
         for mode in [Mode::Plain, Mode::OddRows, Mode::Dynamic] {
             let programs = (3 * seed..3 * seed + 3).map(|it| program(it, mode).unwrap());
             classes.extend(programs.flat_map(|it| it.classes).map(|it| it.bytes));
         }
         let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
-        let mut editor = Editor::new(classes.clone(), world);
+        let mut editor = Editor::new(classes.clone(), in_world(world));
         for n in 0..12 {
             let stays = rng.below(100);
             let present: Vec<usize> = (0..classes.len()).filter(|_| rng.below(100) <= stays).collect();
@@ -442,12 +649,12 @@ fn what_only_types_to_come_could_be_is_nothing() {
          A: invokestatic ext/Absent.f()V\n B: return\n H: pop\n return\n I: athrow\n\
          .catch java/lang/RuntimeException from A to B using H\n\
          .catch java/lang/RuntimeException from A to B using I\n.end\n"]);
-    let whole = fresh(&classes, WorldKind::Open).1;
+    let whole = fresh(&classes, in_world(WorldKind::Open)).1;
     let said = answers(&whole, &classes);
     assert!(
-        said[0].contains("except: [Part { class: java/lang/RuntimeException, cone: true }]"),
+        said[1].contains("except: [Part { class: java/lang/RuntimeException, cone: true }]"),
         "{}",
-        said[0]
+        said[1]
     );
 }
 
@@ -470,7 +677,7 @@ fn proxies_follow_what_their_methods_declare() {
         ".class public interface abstract java/lang/reflect/InvocationHandler\n.method public abstract \
          invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n.end\n",
     ]);
-    let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
+    let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
     let before = answers(&editor.whole, &classes);
     let said = |it: &&String| it.contains("p/C.c") && it.contains("known: [");
     let said = before.iter().find(said).unwrap();
@@ -479,6 +686,59 @@ fn proxies_follow_what_their_methods_declare() {
         assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
     }
     assert_eq!(answers(&editor.whole, &classes), before);
+}
+
+/// Where no class is unknown, calls of interfaces go to proxies, and anywhere by handles, as long as something makes these.
+#[test]
+fn calls_follow_what_is_made_at_run_time() {
+    let mut classes = assembled(&[
+        ".class public super p/E\n.super java/lang/Exception\n\
+         .method public <init>()V\n aload_0\n invokespecial java/lang/Exception.<init>()V\n return\n.end\n",
+        ".class public super p/H\n.implements java/lang/reflect/InvocationHandler\n\
+         .method public <init>()V\n return\n.end\n\
+         .method public invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n\
+         new p/E\n dup\n invokespecial p/E.<init>()V\n athrow\n.end\n",
+        ".class public interface abstract p/I\n.method public abstract m()V\n.throws p/E\n.end\n\
+         .method public abstract n()I\n.end\n",
+        ".class public interface abstract p/J\n.method public abstract m()V\n.end\n",
+        ".class public super p/C\n.method public static c(Lp/I;)V\n\
+         aload_0\n invokeinterface p/I.m()V\n return\n.end\n\
+         .method public static d(Lp/J;)V\n aload_0\n invokeinterface p/J.m()V\n return\n.end\n\
+         .method public static e(Lp/I;)I\n aload_0\n invokeinterface p/I.n()I\n ireturn\n.end\n",
+        ".class public interface abstract java/lang/reflect/InvocationHandler\n.method public abstract \
+         invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n.end\n",
+    ]);
+    classes.push(maker(true, true));
+    let stubs = stubs(&classes);
+    let at = classes.len() - 1;
+    classes.extend(stubs);
+    for world in [WorldKind::Closed, WorldKind::Declared] {
+        let mut editor = Editor::new(classes.clone(), in_world(world));
+        let mut rng = Rng::new(1);
+        let (mut flips, mut made) = (0, (true, true));
+        let mut said: Vec<(bool, bool)> = Vec::new();
+        for n in 0..40 {
+            let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
+            let gone = rng.below(4) as usize;
+            match present.iter().position(|it| *it == gone) {
+                // That of the called interface is an absent name, which opens the declared world.
+                Some(place) if rng.chance(30) && world == WorldKind::Closed => _ = present.remove(place),
+                Some(_) => {}
+                None => present.push(gone),
+            }
+            let before = std::mem::replace(&mut made, (rng.chance(50), rng.chance(50)));
+            classes[at] = maker(made.0, made.1);
+            assert!(editor.go(classes, present, &format!("{world:?}, edit {n}")), "{world:?}, edit {n}");
+            flips += usize::from(before != made);
+            let calls = |what: &str| editor.last.iter().any(|it| it.contains(what));
+            said.push((calls("targets: [p/H.invoke"), calls("SignaturePolymorphic")));
+        }
+        println!("{world:?}: {flips} flips");
+        assert!(flips > 15, "{world:?}: {flips}");
+        for kinds in [(true, false), (false, true), (false, false), (true, true)] {
+            assert!(said.contains(&kinds), "{world:?}: {said:?}");
+        }
+    }
 }
 
 /// All classes are below Object, also where it is not there.
@@ -493,7 +753,7 @@ fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {
     let before = assembled(&[called, &caller("nop")]);
     let after = assembled(&[called, &caller("invokevirtual java/lang/Object.toString()Ljava/lang/String;")]);
     for world in [WorldKind::Open, WorldKind::Closed] {
-        let mut editor = Editor::new(before.clone(), world);
+        let mut editor = Editor::new(before.clone(), in_world(world));
         assert!(editor.go(after.clone(), vec![0, 1], "a call of Object"), "{world:?}: it is taken in");
         let said = answers(&editor.whole, &after);
         assert!(said.iter().any(|it| it.contains("targets: [p/A.toString")), "{said:#?}");

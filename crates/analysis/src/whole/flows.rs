@@ -18,6 +18,7 @@ use program::members::access::{may_access_class, may_access_field};
 use program::members::resolve::{resolve_field, resolve_method};
 use program::members::select::select;
 use program::members::{LinkError, ResolvedField, ResolvedMethod, Selected};
+use program::outline::Ghost;
 
 use super::dispatch::{Open, Site, handle_call};
 use super::ids::FunctionSiteId;
@@ -25,6 +26,7 @@ use super::lattice::{Exceptions, Filter, Value};
 use super::members::{class_initializer, declared, method_id};
 use super::nodes::Node;
 use super::program::WholeProgram;
+use super::promises::{Promised, promises};
 use super::throwables::glue_classes;
 use crate::summary::{CodeSummary, MethodSummary};
 
@@ -94,6 +96,11 @@ impl WholeProgram {
         if hierarchy.role(id.class) == Role::Jdk { native(names, self.options.release) } else { None }
     }
 
+    /// Whether a native method resolves classes.
+    pub(super) fn native_loads(&self, id: MethodId) -> bool {
+        self.native(id).is_some_and(Native::loads)
+    }
+
     /// What a native method lets out: what its row says; without one, anything.
     pub(super) fn native_flows(&self, ex: &mut Exceptions, id: MethodId) -> Vec<Flow> {
         let Some(row) = self.native(id) else {
@@ -114,7 +121,7 @@ impl WholeProgram {
         };
         flows.extend(open.map(|it| Flow::Value(Value::open(it), Some(OpenCause::Native(id)))));
         // Loading as instructions do it.
-        if self.loading.is_some() && row.loads() {
+        if self.loading.is_some() && self.native_loads(id) {
             flows.push(Flow::Node(Node::Loading));
         }
         flows
@@ -135,29 +142,20 @@ impl WholeProgram {
         acc
     }
 
-    fn never_let_out(&self, ex: &mut Exceptions, ghost: &program::outline::Ghost) -> SetId {
+    fn never_let_out(&self, ex: &mut Exceptions, ghost: &Ghost) -> SetId {
         let mut acc = SetId::EMPTY;
-        for name in ghost.handlers.iter().flatten() {
-            if name.bytes() == b"any" {
-                return ex.universe.all();
-            }
-            let slashed: Vec<u8> = name.bytes().iter().map(|&b| if b == b'.' { b'/' } else { b }).collect();
+        for it in promises(ghost) {
+            let name = match it {
+                Promised::Everything => return ex.universe.all(),
+                Promised::Type(it) => it,
+            };
             // Written by people: a class that nobody knows promises nothing.
-            let Some(class) = Self::throwable_named(ex, &slashed) else { continue };
+            let is_type = |it: &ClassName| ex.universe.type_of(*it).is_some();
+            let Some(class) = name.classes().find(is_type) else { continue };
             let cone = ex.universe.masks(Some(class)).surely;
             acc = ex.universe.join(acc, cone);
         }
         acc
-    }
-
-    /// The throwable type of a name as people write it: complete, or a simple name of `java.lang`.
-    fn throwable_named(ex: &Exceptions, name: &[u8]) -> Option<ClassName> {
-        let complete = ClassName::new(name);
-        if ex.universe.type_of(complete).is_some() {
-            return Some(complete);
-        }
-        let simple = ClassName::new(&[b"java/lang/", name].concat());
-        (!name.contains(&b'/') && ex.universe.type_of(simple).is_some()).then_some(simple)
     }
 
     /// What unseen methods let out that a call may go to.

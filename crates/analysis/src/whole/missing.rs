@@ -15,7 +15,6 @@ use super::dispatch::{Open, Site, handle_call};
 use super::members::{declared, element, method_id};
 use super::program::WholeProgram;
 use crate::names::{MethodId as MethodName, Text};
-use crate::summary::MethodSummary;
 
 /// A class that is named and not there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,10 +92,7 @@ impl WholeProgram {
         };
         declared(hierarchy, id).throws.iter().for_each(|&it| used(it, None));
         // What stands for the code of a ghost is not its code, and nobody asked where its calls go.
-        if self.program.ghost(id).is_some() {
-            return;
-        }
-        let MethodSummary::Known(code) = self.program.summary(id) else { return };
+        let Some(code) = self.program.code(id) else { return };
         let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
         rows.filter_map(|it| it.class).for_each(|it| used(it, None));
         code.summary.fields.iter().for_each(|it| used(it.0.class(), None));
@@ -191,5 +187,46 @@ impl WholeProgram {
             Link::Present(class) => self.program.hierarchy.outside_above(class),
         };
         self.initialized(what).iter().filter_map(absent).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use program::input::WorldKind;
+    use test_utils::asm::assemble;
+    use test_utils::ghosts::with_ghosts;
+
+    use super::super::program::{Options, Program};
+    use super::super::record::class_record;
+    use super::super::solved::solved;
+    use super::*;
+    use crate::parts::Scratch;
+
+    fn missing(classes: &[Vec<u8>]) -> Vec<String> {
+        let options = Options {
+            world: WorldKind::Open,
+            release: None,
+            assume_contract: false,
+            link_errors: false,
+            async_errors: false,
+        };
+        let record = |it: &Vec<u8>| class_record(it, &mut Scratch::default()).unwrap();
+        let records = classes.iter().map(|it| (record(it), Role::App)).collect();
+        let whole = solved(Program::new(records, &options), options, None);
+        whole.missing().iter().map(|it| it.class.to_string()).collect()
+    }
+
+    #[test]
+    fn the_stub_of_a_ghost_needs_no_class() {
+        let called = ".class public super p/A\n.super none\n.method public static f()V\n return\n.end\n";
+        let caller = ".class public super p/C\n.super p/A\n.method public static m()V\n\
+            invokestatic p/A.f()V\n invokestatic ext/B.g()V\n return\n.end\n";
+        let classes = [called, caller].map(|it| assemble(it).unwrap().remove(0).bytes);
+        assert_eq!(missing(&classes), ["ext/B"]);
+        let ghosts = BTreeMap::from([("p/C.m()V".to_owned(), Vec::new())]);
+        let classes = [classes[0].clone(), with_ghosts(&classes[1], &ghosts)];
+        assert_eq!(missing(&classes), [""; 0]);
     }
 }

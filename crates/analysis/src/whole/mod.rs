@@ -23,6 +23,7 @@ pub mod missing;
 mod nearness;
 pub mod nodes;
 pub mod program;
+mod promises;
 mod proxies;
 mod ranks;
 pub mod reach;

@@ -55,7 +55,7 @@ pub struct Options {
 }
 
 /// What asking a loader of the program's own for a class may run.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Loading {
     /// What known loaders select.
     pub(super) targets: Vec<MethodId>,
@@ -108,12 +108,25 @@ impl Program {
         methods.get(id.index as usize).unwrap_or(&MethodSummary::Missing)
     }
 
+    /// The code of a method, if it was read. The code of a ghost's stub is not its code.
+    pub fn code(&self, id: MethodId) -> Option<&CodeSummary> {
+        match self.summary(id) {
+            MethodSummary::Known(code) if self.ghost(id).is_none() => Some(code),
+            MethodSummary::Known(_)
+            | MethodSummary::None
+            | MethodSummary::Missing
+            | MethodSummary::Unread => None,
+        }
+    }
+
     /// The methods whose code was read.
     pub fn codes(&self) -> impl Iterator<Item = (MethodId, &CodeSummary)> {
-        self.methods().filter_map(|it| match self.summary(it) {
-            MethodSummary::Known(code) if self.ghost(it).is_none() => Some((it, &**code)),
-            _ => None,
-        })
+        self.methods().filter_map(|it| Some((it, self.code(it)?)))
+    }
+
+    /// The methods of a class, in the order of its file.
+    pub fn methods_of(&self, class: ClassId) -> impl Iterator<Item = MethodId> + use<> {
+        (0..self.hierarchy.outline(class).methods.len()).map(move |it| method_id(class, it))
     }
 
     /// The name of a method.
@@ -128,10 +141,7 @@ impl Program {
 
     /// All methods of the present classes, in the order of the hierarchy and of their files.
     pub fn methods(&self) -> impl Iterator<Item = MethodId> + '_ {
-        let of = |class: ClassId| {
-            (0..self.hierarchy.outline(class).methods.len()).map(move |it| method_id(class, it))
-        };
-        self.hierarchy.ids().flat_map(of)
+        self.hierarchy.ids().flat_map(|it| self.methods_of(it))
     }
 
     /// The promise that stands for the code of a method, if it is a ghost.

@@ -60,6 +60,16 @@ impl WholeProgram {
         self.mark_some(self.made_at_run_time(), &all);
     }
 
+    /// Marks all calls again, as other objects are made than before. Gives those that are marked otherwise.
+    pub(super) fn mark_again(&mut self, made: Made) -> Vec<DispatchId> {
+        let marks = |it: &Dispatch| (it.handlers, it.open);
+        let before: Vec<_> = self.dispatches.all().iter().map(marks).collect();
+        self.dispatches.unmark();
+        let all: Vec<DispatchId> = (0..self.dispatches.all().len() as u32).map(DispatchId).collect();
+        self.mark_some(made, &all);
+        all.into_iter().filter(|it| marks(self.dispatches.get(*it)) != before[it.0 as usize]).collect()
+    }
+
     /// Marks those of some calls, whose targets are known and which are not marked.
     pub(super) fn mark_some(&mut self, made: Made, dispatches: &[DispatchId]) {
         let Site::Dispatch(handlers) = self.asked_virtual(handler_invoke()) else { return };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use classfile::error::Result;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
-use flow::summary::Source;
 use program::hierarchy::{self, ClassId, Hierarchy, Input, Owner, Problem, ProblemKind, Surroundings};
 use program::input::{Role, WorldKind};
 use program::outline::Outline;
@@ -295,15 +294,5 @@ pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, u
 
 /// Whether code calls a method of a class that is not there.
 fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashMap<ClassName, usize>) -> bool {
-    let methods = summaries.iter().flat_map(|it| &it.methods);
-    let items = methods.filter_map(|it| match it {
-        MethodSummary::Known(code) => Some(&code.summary.items),
-        _ => None,
-    });
-    items.flatten().any(|it| match it.source {
-        Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
-            !method.class().is_array() && !present.contains_key(&method.class())
-        }
-        _ => false,
-    })
+    summaries.iter().flat_map(|it| it.called_classes()).any(|it| !present.contains_key(&it))
 }

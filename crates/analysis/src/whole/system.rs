@@ -104,7 +104,7 @@ pub(super) fn inclusions(
             Node::Dispatch(it) => acc.dispatch(it),
             // Those of `methods`.
             Node::Method(_) | Node::Handler(..) => {}
-            Node::Loading => {}
+            Node::Loading => acc.loading(),
         }
     }
     let mut edges: FxHashMap<NodeId, Vec<(NodeId, FunctionId)>> = FxHashMap::default();

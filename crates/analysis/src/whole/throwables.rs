@@ -82,13 +82,47 @@ fn is_throwable(hierarchy: &Hierarchy, class: ClassName) -> bool {
         || hierarchy.class(class).is_some_and(|it| is_below_throwable(hierarchy, it))
 }
 
+/// What decides whether unknown types may be direct subclasses of a known one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct UnknownTypes {
+    world: WorldKind,
+    /// In the `declared` world, whether a throwable type is the name of an absent class. False in other worlds.
+    has_absent: bool,
+}
+
+impl UnknownTypes {
+    fn of(world: WorldKind, hierarchy: &Hierarchy, types: impl IntoIterator<Item = ClassName>) -> Self {
+        let is_absent = |it: ClassName| hierarchy.class(it).is_none() && built_in_parent(it).is_none();
+        let has_absent = match world {
+            WorldKind::Open | WorldKind::Closed => false,
+            WorldKind::Declared => types.into_iter().any(is_absent),
+        };
+        UnknownTypes { world, has_absent }
+    }
+
+    /// The same for the types of a universe of this world.
+    pub(super) fn of_universe(world: WorldKind, hierarchy: &Hierarchy, universe: &Universe) -> Self {
+        // An absent type is below Throwable, as nothing is known of its superclass.
+        UnknownTypes::of(world, hierarchy, universe.below(well_known().throwable))
+    }
+
+    fn throwable(self, hierarchy: &Hierarchy, class: ClassName) -> Throwable {
+        let extensible = match (self.world, hierarchy.class(class)) {
+            (WorldKind::Closed, _) => false,
+            (WorldKind::Open, Some(id)) => hierarchy.extensible(id),
+            (WorldKind::Open, None) => true,
+            // A class that should have been declared may stand below any that is not final.
+            (WorldKind::Declared, Some(id)) => self.has_absent && !hierarchy.outline(id).flags.is_final(),
+            (WorldKind::Declared, None) => self.has_absent,
+        };
+        Throwable { class, parent: parent(hierarchy, class), extensible }
+    }
+}
+
 /// What a universe follows.
 pub(super) struct Follow<'a> {
     pub(super) hierarchy: &'a Hierarchy,
-    /// Open or closed.
-    pub(super) world: WorldKind,
-    /// Whether no type may come or go.
-    pub(super) fixed: bool,
+    pub(super) unknown: UnknownTypes,
     /// Whether code names a class as a throwable type.
     pub(super) is_named: &'a dyn Fn(ClassName) -> bool,
 }
@@ -101,10 +135,7 @@ impl Follow<'_> {
     }
 
     fn throwable(&self, class: ClassName) -> Throwable {
-        let known = self.hierarchy.class(class);
-        let extensible =
-            self.world == WorldKind::Open && known.is_none_or(|it| self.hierarchy.extensible(it));
-        Throwable { class, parent: parent(self.hierarchy, class), extensible }
+        self.unknown.throwable(self.hierarchy, class)
     }
 }
 
@@ -112,10 +143,19 @@ impl Follow<'_> {
 pub(super) enum Followed {
     /// It is what it was.
     Same,
-    /// It has others. Those were types and went, or went and came again: what is made of them by name is to be made anew.
-    Others(Vec<ClassName>),
+    /// It has others.
+    Others(OtherTypes),
     /// It takes a new one.
     Refused,
+}
+
+/// The types by which a universe differs from before.
+#[derive(Default)]
+pub(super) struct OtherTypes {
+    /// They were types and went, some of which came again: what is made of them by name is to be found again.
+    pub(super) gone: Vec<ClassName>,
+    /// They came, those among them that had gone.
+    pub(super) come: Vec<ClassName>,
 }
 
 /// Lets a universe follow the hierarchy, where these classes may be types, or otherwise types, than before.
@@ -127,6 +167,9 @@ pub(super) fn follow(
     let before = universe.n_edits();
     match followed(universe, how, classes) {
         None => Followed::Refused,
+        Some(_) if UnknownTypes::of_universe(how.unknown.world, how.hierarchy, universe) != how.unknown => {
+            Followed::Refused
+        }
         Some(_) if universe.n_edits() == before => Followed::Same,
         Some(out) => Followed::Others(out),
     }
@@ -136,7 +179,7 @@ fn followed(
     universe: &mut Universe,
     how: &Follow<'_>,
     classes: impl Iterator<Item = ClassName>,
-) -> Option<Vec<ClassName>> {
+) -> Option<OtherTypes> {
     let (mut come, mut gone) = (Vec::new(), Vec::new());
     // Types that are there for what is below them, if for anything.
     let mut loose = Vec::new();
@@ -166,19 +209,17 @@ fn followed(
             loose.push(above);
         }
     }
-    if how.fixed && !(out.is_empty() && come.is_empty()) {
-        return None;
-    }
     remove(universe, &out)?;
+    let mut added = Vec::new();
     for &class in out.iter().chain(&come) {
         if how.is_type(class) {
-            add(universe, how, class)?;
+            add(universe, how, class, &mut added)?;
         }
     }
     while let Some(class) = loose.pop() {
         let Some(parent) = universe.parent(class) else { continue };
         if !how.is_type(class) && universe.below(class).next().is_none() {
-            (!how.fixed && may_move(class)).then_some(())?;
+            may_move(class).then_some(())?;
             universe.remove(class).then_some(())?;
             out.push(class);
             if let Parent::Class(above) = parent {
@@ -186,7 +227,7 @@ fn followed(
             }
         }
     }
-    Some(out)
+    Some(OtherTypes { gone: out, come: added })
 }
 
 /// Whether what is made of a type by name is made for code that names it, and for nothing else: the VM throws and wraps some
@@ -206,8 +247,13 @@ fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     Some(())
 }
 
-/// Adds a type, and those above it that are not there.
-fn add(universe: &mut Universe, how: &Follow<'_>, class: ClassName) -> Option<()> {
+/// Adds a type, and those above it that are not there, and notes which.
+fn add(
+    universe: &mut Universe,
+    how: &Follow<'_>,
+    class: ClassName,
+    added: &mut Vec<ClassName>,
+) -> Option<()> {
     let mut chain: Vec<Throwable> = Vec::new();
     let mut at = Some(class);
     while let Some(class) = at.filter(|it| universe.type_of(*it).is_none()) {
@@ -220,6 +266,7 @@ fn add(universe: &mut Universe, how: &Follow<'_>, class: ClassName) -> Option<()
             _ => None,
         };
     }
+    added.extend(chain.iter().map(|it| it.class));
     chain.into_iter().rev().all(|it| universe.add(it)).then_some(())
 }
 
@@ -278,26 +325,10 @@ impl Types<'_> {
     }
 
     fn finish(self, world: WorldKind) -> Universe {
-        let is_outside = |it: ClassName| self.hierarchy.class(it).is_none() && built_in_parent(it).is_none();
-        let any_outside = self.order.iter().any(|&it| is_outside(it));
-        let extensible = |class: ClassName| match (world, self.hierarchy.class(class)) {
-            (WorldKind::Closed, _) => false,
-            (WorldKind::Open, Some(id)) => self.hierarchy.extensible(id),
-            (WorldKind::Open, None) => true,
-            // A class that should have been declared may stand below any that is not final.
-            (WorldKind::Declared, Some(id)) => any_outside && !self.hierarchy.outline(id).flags.is_final(),
-            (WorldKind::Declared, None) => any_outside,
-        };
-        let of = |&class: &ClassName| Throwable {
-            class,
-            parent: parent(self.hierarchy, class),
-            extensible: extensible(class),
-        };
-        let types: Vec<Throwable> = self.order.iter().map(of).collect();
-        match world {
-            WorldKind::Open | WorldKind::Closed => Universe::editable(&types),
-            WorldKind::Declared => Universe::new(&types),
-        }
+        let unknown = UnknownTypes::of(world, self.hierarchy, self.order.iter().copied());
+        let types: Vec<Throwable> =
+            self.order.iter().map(|it| unknown.throwable(self.hierarchy, *it)).collect();
+        Universe::editable(&types)
     }
 }
 

@@ -225,6 +225,8 @@ pub struct Hierarchy {
     world: WorldKind,
     /// Whether some name is known whose class is absent.
     names_outside: bool,
+    /// Whether it is one as the name of a supertype.
+    has_absent_supertype: bool,
 }
 
 impl Hierarchy {
@@ -268,12 +270,12 @@ impl Hierarchy {
     ) -> Hierarchy {
         let object = ClassName::new(OBJECT);
         let shape = links::Shape::new(present, &by_name, object, &mut problems);
-        let names_outside = options.names_outside || shape.links.iter().any(|it| is_outside(*it, object));
         let mut classes = shape.classes(present);
         open::fill(&mut classes, &by_name, &shape, (modules, options), before);
         links::refused(&classes, &shape.links, &mut problems);
         problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
         problems.dedup();
+        let has_absent_supertype = any_outside_above(&classes);
         Hierarchy {
             classes: classes.into(),
             by_name,
@@ -285,7 +287,8 @@ impl Hierarchy {
             problems: problems.into(),
             object,
             world: options.world,
-            names_outside,
+            names_outside: options.names_outside || has_absent_supertype,
+            has_absent_supertype,
         }
     }
 
@@ -399,6 +402,16 @@ impl Hierarchy {
         self.world
     }
 
+    /// Whether the name of an absent class is known: by [`Options::names_outside`], or as a supertype.
+    pub fn names_outside(&self) -> bool {
+        self.names_outside
+    }
+
+    /// Whether the name of an absent class is known as that of a supertype.
+    pub fn has_absent_supertype(&self) -> bool {
+        self.has_absent_supertype
+    }
+
     /// Where in [`Outline::methods`] the class declares this method. Of two alike, which the JVM refuses, the first.
     pub fn method(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.methods.get(class, name, descriptor)
@@ -425,6 +438,11 @@ impl Hierarchy {
     pub(crate) fn object(&self) -> ClassName {
         self.object
     }
+}
+
+/// Whether the chain of supertypes of some class leaves the known world.
+fn any_outside_above(classes: &[Class]) -> bool {
+    classes.iter().any(|it| it.outside.is_some())
 }
 
 /// Whether a chain leaves the known world by this link.

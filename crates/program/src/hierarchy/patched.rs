@@ -10,7 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::edited::{Edited, Lists, vacant};
 use super::links::{refused_of, ways_out};
 use super::open::{Packages, may_be_extended, nearest};
-use super::{Class, ClassId, Hierarchy, Link, MAX_SUPERS, Problem, ProblemKind, Surroundings, slice};
+use super::{
+    Class, ClassId, Hierarchy, Link, MAX_SUPERS, Problem, ProblemKind, Surroundings, any_outside_above, slice,
+};
 use crate::input::Role;
 use crate::outline::Outline;
 
@@ -129,7 +131,7 @@ impl Hierarchy {
         }
         problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
         problems.dedup();
-        let outside = patch.classes.iter().any(|it| it.outside.is_some());
+        let has_absent_supertype = any_outside_above(&patch.classes);
         let (methods, fields) = self.edited_members(gone, come);
         let changed = below.into_iter().chain(gone.iter().copied()).collect();
         let hierarchy = Hierarchy {
@@ -143,7 +145,8 @@ impl Hierarchy {
             problems: problems.into(),
             object: self.object,
             world: self.world,
-            names_outside: surroundings.options.names_outside || outside,
+            names_outside: surroundings.options.names_outside || has_absent_supertype,
+            has_absent_supertype,
         };
         Some(Edited { hierarchy, changed, open_otherwise })
     }

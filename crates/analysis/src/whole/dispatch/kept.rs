@@ -580,7 +580,7 @@ impl Dispatch {
 
     /// Finds again why there may be other targets; says whether classes that may be below the class named are among these.
     fn open_again(&mut self) -> bool {
-        self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
+        self.open_without_marks();
         // A class that nobody can extend from outside has no subclass that is outside.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
     }

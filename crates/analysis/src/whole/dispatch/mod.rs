@@ -164,6 +164,11 @@ impl Dispatch {
         }
     }
 
+    /// Finds why there may be other targets, but for objects around method handles.
+    fn open_without_marks(&mut self) {
+        self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
+    }
+
     fn sort(&mut self) {
         self.targets.sort_unstable();
         self.targets.dedup();
@@ -215,6 +220,14 @@ impl Dispatches {
         dispatch.handlers = handlers;
         if around_handles {
             dispatch.open = dispatch.open.or(Some(Open::SignaturePolymorphic));
+        }
+    }
+
+    /// Takes back all that [`Dispatches::mark`] did.
+    pub(super) fn unmark(&mut self) {
+        for it in &mut self.all {
+            it.handlers = None;
+            it.open_without_marks();
         }
     }
 
@@ -446,9 +459,7 @@ impl Dispatches {
         for (i, function) in functions.iter().enumerate() {
             self.offer_function(FunctionSiteId(i as u32), function);
         }
-        for it in &mut self.all {
-            it.open = it.open_by_name.or(it.open_by_receiver.map(Open::Outside));
-        }
+        self.all.iter_mut().for_each(Dispatch::open_without_marks);
         self.offer_possible(functions);
         self.all.iter_mut().for_each(Dispatch::sort);
     }

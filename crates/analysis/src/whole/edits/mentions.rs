@@ -8,6 +8,7 @@ use program::outline::Outline;
 use rustc_hash::FxHashMap;
 
 use super::super::members::element;
+use super::super::promises::{Promised, promises};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
 /// What the code of a class names.
@@ -17,6 +18,9 @@ pub(in crate::whole) struct Named {
     classes: Vec<ClassName>,
     /// Types that are thrown or caught, or stand in throws clauses.
     throwables: Vec<ClassName>,
+    /// Classes that matter only if something else makes them throwable types: those of promises, and of handlers that
+    /// stand for nothing but what may come anywhere.
+    if_types: Vec<ClassName>,
 }
 
 /// The classes that name each one, in order. Much of a program names `java/lang/Object`: what is the same before and after
@@ -29,6 +33,7 @@ pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
     by_name: Namers,
     throwing: Namers,
+    if_types: Namers,
     /// Throwable types that somebody names now or no longer, since somebody asked.
     touched: Vec<ClassName>,
 }
@@ -40,12 +45,19 @@ impl Named {
         for method in &outline.methods {
             acc.throwables.extend(&method.throws);
         }
+        let ghosts = outline.methods.iter().filter_map(|it| it.ghost.as_ref()).chain(&outline.ghost);
+        for it in ghosts.flat_map(promises) {
+            match it {
+                Promised::Everything => {}
+                Promised::Type(name) => acc.if_types.extend(name.classes()),
+            }
+        }
         for method in &summary.methods {
             if let MethodSummary::Known(code) = method {
                 acc.code(code);
             }
         }
-        for list in [&mut acc.classes, &mut acc.throwables] {
+        for list in [&mut acc.classes, &mut acc.throwables, &mut acc.if_types] {
             list.sort_unstable_by_key(place);
             list.dedup();
         }
@@ -83,6 +95,7 @@ impl Named {
             }
         }
         self.throwables.extend(throwables(&code.summary));
+        self.if_types.extend(code.summary.bare.iter().filter_map(|it| it.class));
     }
 
     fn class(&mut self, name: ClassName) {
@@ -105,6 +118,7 @@ impl Mentions {
         update(&mut self.by_name, class, &before.classes, &now.classes, |_| {});
         let touched = |it| self.touched.push(it);
         update(&mut self.throwing, class, &before.throwables, &now.throwables, touched);
+        update(&mut self.if_types, class, &before.if_types, &now.if_types, |_| {});
     }
 
     /// The classes that name this one.
@@ -115,6 +129,11 @@ impl Mentions {
     /// The classes that name this one as a type that is thrown or caught, or in a throws clause.
     pub(in crate::whole) fn throwing(&self, name: ClassName) -> &[ClassId] {
         self.throwing.get(&name).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// The classes for which this one matters only if it is a throwable type.
+    pub(in crate::whole) fn if_type(&self, name: ClassName) -> &[ClassId] {
+        self.if_types.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
     /// The types that somebody began to name as such since somebody asked, or ceased to; some perhaps more than once.

@@ -1,5 +1,6 @@
 //! What is kept of a solved program so that changes of its classes can be taken in: data. [`super::update`] does it.
 
+pub(super) mod called;
 pub(super) mod mentions;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use program::members::MethodId;
 use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::called::CalledClasses;
 use self::mentions::Mentions;
 use super::ids::FunctionSiteId;
 use crate::summary::ClassSummary;
@@ -48,8 +50,8 @@ pub(super) struct Edits {
     pub(super) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
     /// What the program makes at run time, where that is looked for.
     pub(super) made: Made,
-    /// Whether there is a ghost: its promises name types as people do.
-    pub(super) has_ghosts: bool,
+    /// The classes that code calls; only in the `declared` world.
+    pub(super) called: Option<CalledClasses>,
     /// How many classes took new places.
     pub(super) moved: usize,
 }

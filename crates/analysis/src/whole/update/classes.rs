@@ -21,14 +21,13 @@ use super::super::dispatch::Edit;
 use super::super::edits::mentions::Named;
 use super::super::edits::{ClassChange, Edits};
 use super::super::ids::FunctionSiteId;
-use super::super::members::method_id;
 use super::super::nodes::Node;
 use super::super::program::WholeProgram;
 use super::super::proxies::{handler_invoke, makers};
 use super::super::reads::Read;
 use super::super::record::refused;
 use super::{Stale, present};
-use crate::summary::{ClassSummary, MethodSummary};
+use crate::summary::ClassSummary;
 
 /// When so many classes took new places, it is time to make all anew: the old ones stay vacant.
 const MAX_MOVED: usize = 1 << 14;
@@ -50,12 +49,9 @@ impl WholeProgram {
         let gone: Vec<ClassId> = moving.iter().filter_map(|it| it.class).collect();
         let come: Vec<_> = moving.iter().filter_map(|it| it.now.clone()).collect();
         let outlines = || gone.iter().map(|&it| old.outline(it)).chain(come.iter().map(|it| &it.0));
-        let is_plain = |it: &Arc<Outline>| {
-            it.ghost.is_none() && it.methods.iter().all(|it| it.ghost.is_none()) && !it.flags.is_module()
-        };
         let of_platform =
             gone.iter().any(|&it| old.role(it) == Role::Jdk) || come.iter().any(|it| it.2 == Role::Jdk);
-        if edits.moved > MAX_MOVED || of_platform || !outlines().all(is_plain) {
+        if edits.moved > MAX_MOVED || of_platform || outlines().any(|it| it.flags.is_module()) {
             return false;
         }
         let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
@@ -102,11 +98,10 @@ impl WholeProgram {
     fn remove_code(&mut self, gone: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
         for &class in gone {
             stale.gone.push(Node::Initializer(class));
-            let summary = Arc::clone(&self.program.summaries[class.index()]);
-            for (i, method) in summary.methods.iter().enumerate() {
-                let id = method_id(class, i);
+            let program = self.program.clone();
+            for id in program.methods_of(class) {
                 stale.gone.push(Node::Method(id));
-                if let MethodSummary::Known(code) = method {
+                if let Some(code) = program.code(id) {
                     self.forget_initialized(code);
                     let handlers = 0..code.summary.rethrowing.len() as u32;
                     stale.gone.extend(handlers.map(|it| Node::Handler(id, it)));
@@ -120,6 +115,7 @@ impl WholeProgram {
                 stale.gone.push(Node::Constructing(constructor, of));
             }
             edits.mentions.set(class, None);
+            drop(program);
             Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::default();
         }
     }
@@ -136,12 +132,12 @@ impl WholeProgram {
         self.program.refused = Arc::new(refused(new));
         let come: Vec<&Arc<ClassSummary>> = come.collect();
         Arc::make_mut(&mut self.program.summaries).extend(come.iter().copied().cloned());
+        let program = self.program.clone();
         for (class, summary) in new.ids().skip(old.len()).zip(come) {
             edits.mentions.set(class, Some(Named::by(new.outline(class), summary)));
-            for (i, method) in summary.methods.iter().enumerate() {
-                let MethodSummary::Known(code) = method else { continue };
+            for (id, code) in program.methods_of(class).filter_map(|it| Some((it, program.code(it)?))) {
                 let first = self.functions.len();
-                self.add_functions(method_id(class, i), code);
+                self.add_functions(id, code);
                 let added = (first..self.functions.len()).map(|it| FunctionSiteId(it as u32));
                 edits.functions.entry(class).or_default().extend(added);
             }
@@ -164,34 +160,24 @@ impl WholeProgram {
         callers.sort_unstable();
         callers.dedup();
         self.touched.classes.extend(callers.iter().map(|&it| hierarchy.name(it)));
-        let codes = |class: ClassId| {
-            let methods = (0..hierarchy.outline(class).methods.len()).map(move |it| method_id(class, it));
-            methods.map(|it| (it, program.summary(it)))
+        let codes = || {
+            let methods = callers.iter().flat_map(|&it| program.methods_of(it));
+            methods.filter_map(|it| Some((it, program.code(it)?)))
         };
         // First all is asked for: which constructors are worth a look of their own follows from where calls go.
-        for ask in [false, true] {
-            for (id, summary) in callers.iter().flat_map(|&it| codes(it)) {
-                match summary {
-                    MethodSummary::Known(code) if ask => self.ask_code(id, code),
-                    MethodSummary::Known(code) => self.forget_initialized(code),
-                    _ => {}
-                }
-            }
-        }
+        codes().for_each(|it| self.forget_initialized(it.1));
+        codes().for_each(|(id, code)| self.ask_code(id, code));
         if self.kept.is_none() {
             return;
         }
         for &class in &callers {
-            for (id, summary) in codes(class) {
-                match summary {
-                    MethodSummary::Known(code) => self.look_again(id, code, stale, edits),
-                    _ => {
-                        stale.methods.push(id);
-                        stale.nodes.insert(Node::Method(id));
-                    }
-                }
-            }
+            self.look_at_methods(class, stale, edits);
             stale.nodes.extend(edits.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
+        }
+        if self.options.link_errors {
+            // Linking a class resolves what the rows of its code name.
+            let catching = names.iter().flat_map(|it| edits.mentions.throwing(*it));
+            stale.nodes.extend(catching.copied().map(Node::Initializer));
         }
         for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
             stale.nodes.insert(Node::Initializer(class));

@@ -20,10 +20,10 @@ use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
-use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
 use super::dispatch::{FunctionSite, Functions};
+use super::edits::called::CalledClasses;
 use super::edits::mentions::Named;
 use super::edits::{ClassChange, Edits, Made};
 use super::ids::{DispatchId, FunctionSiteId};
@@ -34,7 +34,7 @@ use super::nodes::Node;
 use super::program::WholeProgram;
 use super::proxies::makers;
 use super::reads::Read;
-use super::throwables::{Follow, Followed, follow};
+use super::throwables::{Follow, Followed, UnknownTypes, follow};
 use super::{constructing, system};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
@@ -87,8 +87,6 @@ impl WholeProgram {
             acc.mentions.set(class, Some(named));
         }
         acc.mentions.take_touched();
-        let has_ghost = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
-        acc.has_ghosts = self.program.hierarchy.ids().any(|it| has_ghost(self.program.hierarchy.outline(it)));
         for (i, it) in (0..).map(FunctionSiteId).zip(&self.functions) {
             acc.functions.entry(it.owner.class).or_default().push(i);
         }
@@ -98,17 +96,22 @@ impl WholeProgram {
         if self.options.world != WorldKind::Open {
             acc.made = self.made_at_run_time();
         }
+        if self.options.world == WorldKind::Declared {
+            let mut called = CalledClasses::default();
+            for (class, summary) in self.program.hierarchy.ids().zip(&*self.program.summaries) {
+                called.set(self.program.hierarchy.name(class), Some(summary));
+            }
+            acc.called = Some(called);
+        }
         acc
     }
 
-    /// Whether changes can be taken in at all: the answers rest on nothing that is found by looking at all code.
+    /// Whether changes can be taken in at all. What is reached from entry points is found by a search over all code, and the
+    /// entry points themselves are found before.
     fn is_updatable(&self) -> bool {
         // Who asks alone may have the sets just now.
         let has_sets = self.solution.is_none() || !self.exceptions.universe.is_empty();
-        has_sets
-            && self.options.world != WorldKind::Declared
-            && !self.options.link_errors
-            && self.reachable.is_none()
+        has_sets && self.reachable.is_none()
     }
 
     /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
@@ -129,6 +132,10 @@ impl WholeProgram {
     }
 
     fn take_in(&mut self, changes: Vec<ClassChange>, edits: &mut Edits, stale: &mut Stale) -> bool {
+        let universe = &self.exceptions.universe;
+        let unknown = UnknownTypes::of_universe(self.options.world, &self.program.hierarchy, universe);
+        let names_absent = self.names_absent();
+        self.follow_calls(&changes, edits);
         let mut moving = Vec::new();
         for change in changes {
             match &change {
@@ -146,21 +153,82 @@ impl WholeProgram {
         if !moving.is_empty() && !self.move_classes(&moving, edits, stale) {
             return false;
         }
+        if self.names_absent() != names_absent {
+            // What may be below any class at all is different.
+            return false;
+        }
         if self.dispatches.has_fresh() {
             let functions = std::mem::take(&mut self.functions);
             self.dispatches.offer_fresh_to_functions(present(edits, &functions));
             self.functions = functions;
         }
-        let touched = self.dispatches.settle();
-        self.touched.reads.extend(touched.iter().copied().map(Read::Dispatch));
+        let mut touched = self.dispatches.settle();
         if self.options.world != WorldKind::Open {
-            if self.made_now(edits) != edits.made {
-                return false;
+            let made = self.made_now(edits);
+            if made == edits.made {
+                self.mark_some(made, &touched);
+            } else {
+                touched.extend(self.mark_again(made));
+                edits.made = made;
             }
-            self.mark_some(edits.made, &touched);
         }
+        self.touched.reads.extend(touched.iter().copied().map(Read::Dispatch));
         stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
-        self.sets_follow(edits, stale)
+        self.follow_loaders(edits, stale);
+        self.sets_follow(unknown, edits, stale)
+    }
+
+    /// Notes whether code calls methods of absent classes, in the world where that matters.
+    fn follow_calls(&mut self, changes: &[ClassChange], edits: &mut Edits) {
+        let Some(called) = &mut edits.called else { return };
+        called.change(&self.program.hierarchy, changes);
+        if self.program.surroundings.options.names_outside != called.any_absent() {
+            Arc::make_mut(&mut self.program.surroundings).options.names_outside = called.any_absent();
+        }
+    }
+
+    /// Whether absent classes are named, in the world where unknown classes may exist only then.
+    fn names_absent(&self) -> bool {
+        match self.options.world {
+            WorldKind::Open | WorldKind::Closed => false,
+            WorldKind::Declared => {
+                self.program.surroundings.options.names_outside
+                    || self.program.hierarchy.has_absent_supertype()
+            }
+        }
+    }
+
+    /// Finds again what asking a loader of the program runs. Where there is one now and was none, or the other way round, all
+    /// code outside the platform is looked at again.
+    fn follow_loaders(&mut self, edits: &mut Edits, stale: &mut Stale) {
+        let now = self.find_loading();
+        if now == self.loading {
+            return;
+        }
+        self.touched.reads.insert(Read::Loading);
+        let is_there = now.is_some();
+        let was_there = std::mem::replace(&mut self.loading, now).is_some();
+        if is_there {
+            stale.nodes.insert(Node::Loading);
+        } else {
+            stale.gone.push(Node::Loading);
+        }
+        if is_there == was_there {
+            return;
+        }
+        self.touched.all = true;
+        let hierarchy = Arc::clone(&self.program.hierarchy);
+        for class in hierarchy.ids().filter(|it| !hierarchy.is_vacant(*it)) {
+            if hierarchy.role(class) != Role::Jdk {
+                self.look_at_methods(class, stale, edits);
+                stale.nodes.insert(Node::Initializer(class));
+                continue;
+            }
+            let loads = |it: &MethodId| declared(&hierarchy, *it).flags.is_native() && self.native_loads(*it);
+            let natives: Vec<MethodId> = self.program.methods_of(class).filter(loads).collect();
+            stale.nodes.extend(natives.iter().copied().map(Node::Method));
+            stale.methods.extend(natives);
+        }
     }
 
     /// What the program makes at run time.
@@ -168,18 +236,14 @@ impl WholeProgram {
         let classes = makers().flat_map(|it| edits.mentions.of(it));
         let classes = classes.filter(|it| self.program.hierarchy.role(**it) != Role::Jdk);
         let codes = classes.flat_map(|&class| {
-            let methods = self.program.summaries.get(class.index()).into_iter().flat_map(|it| &it.methods);
-            methods.enumerate().filter_map(move |(i, it)| match it {
-                MethodSummary::Known(code) => Some((method_id(class, i), &**code)),
-                _ => None,
-            })
+            self.program.methods_of(class).filter_map(|it| Some((it, self.program.code(it)?)))
         });
-        Self::made_by(codes.filter(|it| self.program.ghost(it.0).is_none()))
+        Self::made_by(codes)
     }
 
     /// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
     /// be made anew. Code is looked at again that names one which is otherwise than before.
-    fn sets_follow(&mut self, edits: &mut Edits, stale: &mut Stale) -> bool {
+    fn sets_follow(&mut self, unknown: UnknownTypes, edits: &mut Edits, stale: &mut Stale) -> bool {
         let mut classes = std::mem::take(&mut stale.types);
         classes.extend(edits.mentions.take_touched());
         if self.solution.is_none() {
@@ -187,27 +251,25 @@ impl WholeProgram {
         }
         let hierarchy = Arc::clone(&self.program.hierarchy);
         let mentions = &edits.mentions;
-        let how = Follow {
-            hierarchy: &hierarchy,
-            world: self.options.world,
-            fixed: edits.has_ghosts,
-            is_named: &|it| !mentions.throwing(it).is_empty(),
-        };
+        let how =
+            Follow { hierarchy: &hierarchy, unknown, is_named: &|it| !mentions.throwing(it).is_empty() };
         let universe = &mut self.exceptions.universe;
-        let moved = match follow(universe, &how, classes.into_iter()) {
+        let others = match follow(universe, &how, classes.into_iter()) {
             Followed::Same => return true,
             Followed::Others(it) => it,
             Followed::Refused => return false,
         };
         // What sets are made of by name may be otherwise, though they are the same sets.
         self.touched.all = true;
+        if self.loading.is_some() {
+            // What comes out of it goes through a function that tells types apart.
+            stale.nodes.insert(Node::Loading);
+        }
         let Some(functions) = self.exceptions.functions_changed() else { return false };
         stale.functions = functions;
-        let mut naming: Vec<ClassId> = moved.iter().flat_map(|it| mentions.throwing(*it)).copied().collect();
-        if self.options.assume_contract && !naming.is_empty() {
-            // What is declared then says what unseen code lets out, wherever that is called.
-            return false;
-        }
+        let naming = others.gone.iter().flat_map(|it| mentions.throwing(*it));
+        let if_types = others.gone.iter().chain(&others.come).flat_map(|it| mentions.if_type(*it));
+        let mut naming: Vec<ClassId> = naming.chain(if_types).copied().collect();
         naming.sort_unstable();
         naming.dedup();
         self.look_at_throwing(&naming, edits, stale);
@@ -216,21 +278,17 @@ impl WholeProgram {
 
     /// Makes what is made of throwable types stale that these classes name.
     fn look_at_throwing(&mut self, naming: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
-        let program = self.program.clone();
         for &class in naming {
-            for id in (0..program.hierarchy.outline(class).methods.len()).map(|it| method_id(class, it)) {
-                if let MethodSummary::Known(code) = program.summary(id) {
-                    self.look_again(id, code, stale, edits);
-                }
-            }
+            self.look_at_methods(class, stale, edits);
         }
         if naming.is_empty() {
             return;
         }
-        // Proxies let out what their methods declare.
+        // Proxies let out what their methods declare; under `--assume contract` so do unknown overriding methods.
+        let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
         for (i, dispatch) in (0..).map(DispatchId).zip(self.dispatches.all()) {
-            let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
-            if dispatch.handlers.is_some() && dispatch.resolved().is_some_and(declares) {
+            let is_of_clause = dispatch.handlers.is_some() || self.options.assume_contract;
+            if is_of_clause && dispatch.resolved().is_some_and(declares) {
                 stale.nodes.insert(Node::Dispatch(i));
             }
         }
@@ -243,9 +301,9 @@ impl WholeProgram {
             && before.methods.iter().zip(&now.methods).enumerate().all(|(i, (before, now))| {
                 let id = method_id(class, i);
                 match (before, now) {
-                    _ if before == now => true,
+                    _ if before == now || self.program.ghost(id).is_some() => true,
                     (MethodSummary::Known(before), MethodSummary::Known(now)) => {
-                        self.program.ghost(id).is_none() && self.method_stays(id, before, now)
+                        self.method_stays(id, before, now)
                     }
                     _ => false,
                 }
@@ -266,12 +324,16 @@ impl WholeProgram {
         let before = Arc::clone(&self.program.summaries[class.index()]);
         Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::clone(now);
         self.touched.classes.insert(self.program.hierarchy.name(class));
+        if self.options.link_errors {
+            // Linking resolves what the rows of its code name.
+            stale.nodes.insert(Node::Initializer(class));
+        }
         for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
             let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
-            if before == now {
+            let id = method_id(class, i);
+            if before == now || self.program.ghost(id).is_some() {
                 continue;
             }
-            let id = method_id(class, i);
             self.forget_initialized(before);
             self.ask_code(id, now);
             let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
@@ -286,6 +348,24 @@ impl WholeProgram {
         for item in &code.summary.items {
             if let Source::Initialize(what) = item.source {
                 self.initialized.remove(&what);
+            }
+        }
+    }
+
+    /// Makes the nodes of a class's methods stale.
+    fn look_at_methods(&mut self, class: ClassId, stale: &mut Stale, edits: &mut Edits) {
+        if self.kept.is_none() {
+            return;
+        }
+        let program = self.program.clone();
+        for id in program.methods_of(class) {
+            match program.code(id) {
+                Some(code) => self.look_again(id, code, stale, edits),
+                None => {
+                    self.touched.classes.insert(program.hierarchy.name(class));
+                    stale.methods.push(id);
+                    stale.nodes.insert(Node::Method(id));
+                }
             }
         }
     }

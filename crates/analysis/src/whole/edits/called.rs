@@ -1,0 +1,77 @@
+//! The classes whose methods a program calls, so that an edit tells whether one of them is absent: in the `declared` world
+//! unknown classes may exist only then ([`program::hierarchy::Options::names_outside`]).
+
+use classfile::names::ClassName;
+use program::hierarchy::Hierarchy;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ClassChange;
+use crate::summary::ClassSummary;
+
+/// The classes whose methods the present classes call.
+#[derive(Default)]
+pub(in crate::whole) struct CalledClasses {
+    /// What each present class calls, each once.
+    by_caller: FxHashMap<ClassName, Box<[ClassName]>>,
+    /// How many classes call methods of each.
+    callers: FxHashMap<ClassName, u32>,
+    /// Those of `callers` that are absent.
+    absent: FxHashSet<ClassName>,
+}
+
+impl CalledClasses {
+    /// Whether a method of an absent class is called.
+    pub(in crate::whole) fn any_absent(&self) -> bool {
+        !self.absent.is_empty()
+    }
+
+    /// Takes in changed classes; `before` is the hierarchy without the changes.
+    pub(in crate::whole) fn change(&mut self, before: &Hierarchy, changes: &[ClassChange]) {
+        for it in changes {
+            let name = it.class.map(|it| before.name(it));
+            let stays = it.now.as_ref().map(|it| it.0.class);
+            if let Some(name) = name.filter(|it| Some(*it) != stays) {
+                self.set(name, None);
+            }
+        }
+        for (outline, summary, _) in changes.iter().filter_map(|it| it.now.as_ref()) {
+            self.set(outline.class, Some(summary));
+        }
+    }
+
+    /// Sets the code of a class; `None` for a class that is absent.
+    pub(in crate::whole) fn set(&mut self, class: ClassName, summary: Option<&ClassSummary>) {
+        let before = match summary {
+            Some(it) => {
+                let called: FxHashSet<ClassName> = it.called_classes().collect();
+                for name in &called {
+                    self.count(*name);
+                }
+                self.by_caller.insert(class, called.into_iter().collect())
+            }
+            None => self.by_caller.remove(&class),
+        };
+        before.iter().flatten().for_each(|it| self.uncount(*it));
+        if summary.is_none() && self.callers.contains_key(&class) {
+            self.absent.insert(class);
+        } else {
+            self.absent.remove(&class);
+        }
+    }
+
+    fn count(&mut self, name: ClassName) {
+        *self.callers.entry(name).or_insert(0) += 1;
+        if !self.by_caller.contains_key(&name) {
+            self.absent.insert(name);
+        }
+    }
+
+    fn uncount(&mut self, name: ClassName) {
+        let Some(count) = self.callers.get_mut(&name) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.callers.remove(&name);
+            self.absent.remove(&name);
+        }
+    }
+}
