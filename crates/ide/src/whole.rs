@@ -7,7 +7,6 @@ use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::parts::Scratch;
 use analysis::whole::answers::{Call, Throws};
-use analysis::whole::edits::{ClassChange, MAX_CHANGED};
 use analysis::whole::explain::{Bodies, Receiver, Way};
 use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
@@ -17,7 +16,6 @@ use analysis::whole::reachable::EntryPoint;
 use analysis::whole::record::{Packages, class_record, record_of_functions};
 use analysis::whole::solved::{looked_up, solved};
 use bir::body::InstrId;
-use flow::universe::Universe;
 use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
 
@@ -82,9 +80,6 @@ pub struct HierarchyFault {
     pub other: String,
 }
 
-/// A class as it was and as it is.
-pub type Changed<'a> = (Option<&'a ClassRecord>, Option<(&'a ClassRecord, Role)>);
-
 /// What a worker keeps from question to question: the sets that it meets on its way.
 pub struct Work {
     exceptions: Exceptions,
@@ -111,48 +106,6 @@ impl Whole {
             looked_up(program, setup.options, entries)
         };
         Ok(Whole { program })
-    }
-
-    /// Makes ready for [`Whole::update`], so that the first change does not wait for it.
-    pub fn keep_current(&mut self) {
-        self.program.keep_current();
-    }
-
-    /// Takes in what is other in the records `now` than in `before`, of which the program was made; both are all, in class-path
-    /// order. `false` if more may change by it than can be found from the changed classes, or if these are many: then the
-    /// program is to be joined anew, and this one is of no use any more.
-    pub fn update(&mut self, before: &[(ClassRecord, Role)], now: &[(ClassRecord, Role)]) -> bool {
-        let Some((changes, passed_over)) = self.program.program.changes(before, now, MAX_CHANGED) else {
-            return false;
-        };
-        self.program.program.passed_over = passed_over;
-        changes.is_empty() || self.program.update(changes)
-    }
-
-    /// As [`Whole::update`], for who knows what changed: of each class what it was and what it is, none where it was not or
-    /// is not there. No other record has the name of one of these.
-    pub fn update_with(&mut self, changed: &[Changed<'_>]) -> bool {
-        let mut changes = Vec::with_capacity(changed.len());
-        for (before, now) in changed {
-            let hierarchy = &self.program.program.hierarchy;
-            let class = match before {
-                None => None,
-                Some(it) => match hierarchy.class(it.class()) {
-                    None => return false,
-                    id => id,
-                },
-            };
-            changes.push(match now {
-                Some((record, role)) => record.change_of(class, *role),
-                None => ClassChange { class, now: None },
-            });
-        }
-        self.program.update(changes)
-    }
-
-    /// How many sets that methods and handlers let out changed since this was last asked.
-    pub fn take_changed(&mut self) -> Option<usize> {
-        Some(self.program.take_touched().values)
     }
 
     /// The records that another one of the same class stands before: their number, and the number of that one.
@@ -251,19 +204,6 @@ impl Whole {
     /// What a worker needs to ask.
     pub fn work(&self) -> Work {
         Work { exceptions: self.program.exceptions.clone(), texts: Texts::default() }
-    }
-
-    /// What one needs to ask who asks alone: the program's own sets, where [`Whole::work`] copies them. Until it is given
-    /// back, nobody else may ask, and a change is refused.
-    pub fn take_work(&mut self) -> Work {
-        let nothing = Exceptions::new(Universe::new(&[]));
-        let exceptions = std::mem::replace(&mut self.program.exceptions, nothing);
-        Work { exceptions, texts: Texts::default() }
-    }
-
-    /// Gives back what [`Whole::take_work`] gave.
-    pub fn give_back(&mut self, work: Work) {
-        self.program.exceptions = work.exceptions;
     }
 
     /// The program behind the answers.

@@ -3,11 +3,17 @@
 
 mod update_programs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use ide::answer::{ClassAnswer, Question, class_answer};
+use analysis::keeper::{Advance, Keeper, Work};
+use analysis::stamps::Kind;
+use analysis::tiers::{ClassKey, Tier};
+use analysis::whole::program::WholeProgram;
+use ide::answer::{ClassAnswer, MethodAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class};
-use ide::{RaisedSet, Role, Scratch, WholeOptions, WorldKind};
+use ide::{Graph, MethodCode, Missing, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind};
+use program::members::MethodId;
 use test_utils::generate::{Mode, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
@@ -30,9 +36,7 @@ fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
     let mut work = whole.work();
     let mut acc = Vec::new();
     for class in classes {
-        let question = Question { select: &|_| true, graphs: false, clock: None };
-        let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
-        for it in methods {
+        for it in methods(class) {
             acc.push(format!("{} {}", it.method, whole.is_ghost(it.method)));
             let throws = whole.throws(&mut work, it.method);
             assert!(
@@ -41,18 +45,127 @@ fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
             );
             acc.push(format!("{throws:?}"));
             acc.push(format!("{:?}", whole.calls(it.method, &it.code)));
-            let graph = whole.graph(&mut work, it.method, &it.code, true);
-            let something = |it: &RaisedSet| !it.parts.is_empty();
-            assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
-            let set = |it| format!("{:?}", graph.set(it));
-            let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
-                ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
-                _ => String::new(),
-            });
-            acc.push(format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws));
+            acc.push(graph_text(&whole.graph(&mut work, it.method, &it.code, false)));
         }
     }
     acc
+}
+
+/// The methods of a class that have code.
+fn methods(class: &[u8]) -> Vec<MethodAnswer> {
+    let question = Question { select: &|_| true, graphs: false, clock: None };
+    class_answer(class, &question, &mut Scratch::default()).unwrap().methods
+}
+
+fn graph_text(graph: &Graph) -> String {
+    let something = |it: &RaisedSet| !it.parts.is_empty();
+    assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
+    let set = |it| format!("{:?}", graph.set(it));
+    let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
+        ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
+        _ => String::new(),
+    });
+    format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws)
+}
+
+/// A program that a keeper has, and what it said. Only what may have changed is asked again, so that this is compared too.
+struct Kept {
+    keeper: Keeper,
+    settings: Arc<Settings>,
+    said: HashMap<(String, Kind), Said>,
+}
+
+/// What was said of the methods of a class, since when, and of which bytes.
+struct Said {
+    since: u64,
+    bytes: Vec<u8>,
+    texts: Vec<String>,
+}
+
+impl Kept {
+    fn new(options: WholeOptions) -> Kept {
+        let mut settings = Settings::new(options.world, 17);
+        settings.options = options;
+        Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
+    }
+
+    /// Goes over to these records, each with a number that stays.
+    fn advance(&self, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
+        let mut tiers: Vec<(Role, Vec<_>)> = Vec::new();
+        for ((record, role), number) in records.iter().zip(numbers) {
+            if tiers.last().is_none_or(|it| it.0 != *role) {
+                tiers.push((*role, Vec::new()));
+            }
+            let of = (Some(ClassKey(*number as u32)), record.clone());
+            tiers.last_mut().unwrap().1.push(of);
+        }
+        let tiers = tiers.into_iter().map(|(role, records)| Tier { role, records: records.into() });
+        self.keeper.advance(&self.settings, tiers.collect()).1
+    }
+
+    /// What is said of the methods of a class that have code. Asked again is what may have changed.
+    fn of_class(
+        &mut self,
+        bytes: &[u8],
+        methods: &[MethodAnswer],
+        kind: Kind,
+        ask: impl Fn(&WholeProgram, &mut Work, MethodId, &MethodCode) -> String,
+    ) -> Vec<String> {
+        let class = read_class(bytes, &mut Scratch::default()).unwrap().class();
+        let program = self.keeper.current().unwrap();
+        let answers = program.read();
+        let since = answers.stamp_of(class, kind);
+        let key = (class.to_string(), kind);
+        let known = self.said.get(&key).filter(|it| it.since == since && it.bytes == bytes);
+        if let Some(it) = known {
+            return it.texts.clone();
+        }
+        let texts: Vec<String> = answers.ask(class, kind, |whole, work| {
+            methods.iter().map(|it| ask(whole, work, whole.named(it.method).unwrap(), &it.code)).collect()
+        });
+        let said = Said { since, bytes: bytes.to_vec(), texts: texts.clone() };
+        self.said.insert(key, said);
+        texts
+    }
+
+    /// All that the program says, as [`answers`] has it.
+    fn answers(&mut self, classes: &[Vec<u8>]) -> Vec<String> {
+        let mut acc = Vec::new();
+        for class in classes {
+            let methods = methods(class);
+            let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
+                format!("{:?}", Some(whole.throws(&mut work.exceptions, id)))
+            });
+            let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
+                format!("{:?}", whole.calls(id, code))
+            });
+            let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
+                if whole.program.ghost(id).is_some() {
+                    return graph_text(&Graph::default());
+                }
+                graph_text(&whole.graph(&mut work.exceptions, &mut work.texts, id, code))
+            });
+            let program = self.keeper.current().unwrap();
+            let is_ghost = |it: &MethodAnswer| {
+                let answers = program.read();
+                let whole = answers.whole();
+                whole.named(it.method).is_some_and(|it| whole.program.ghost(it).is_some())
+            };
+            for (i, it) in methods.iter().enumerate() {
+                acc.push(format!("{} {}", it.method, is_ghost(it)));
+                acc.extend([&throws, &calls, &graphs].map(|it| it[i].clone()));
+            }
+        }
+        acc
+    }
+
+    fn missing(&self) -> Vec<Missing> {
+        self.keeper.current().unwrap().read().whole().missing()
+    }
+
+    fn passed_over(&self) -> Vec<(usize, usize)> {
+        self.keeper.current().unwrap().read().whole().program.passed_over.to_vec()
+    }
 }
 
 /// What the program lets out that is made of these records from nothing must be what the changed one says.
@@ -60,8 +173,7 @@ struct Editor {
     classes: Vec<Vec<u8>>,
     /// The classes that are there, by their numbers among all.
     present: Vec<usize>,
-    records: Vec<(ClassRecord, Role)>,
-    whole: Whole,
+    kept: Kept,
     options: WholeOptions,
     /// What it said when an edit was taken in last.
     last: Vec<String>,
@@ -78,10 +190,10 @@ fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
 
 impl Editor {
     fn new(classes: Vec<Vec<u8>>, options: WholeOptions) -> Editor {
-        let (records, whole) = fresh(&classes, options);
-        let present = (0..classes.len()).collect();
-        let records = with_roles(records);
-        Editor { present, classes, records, whole, options, last: Vec::new(), n_ghosts: 0 }
+        let present: Vec<usize> = (0..classes.len()).collect();
+        let kept = Kept::new(options);
+        kept.advance(&with_roles(fresh(&classes, options).0), &present);
+        Editor { present, classes, kept, options, last: Vec::new(), n_ghosts: 0 }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -92,29 +204,24 @@ impl Editor {
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
         let (records, scratch) = fresh(&self.present(), self.options);
-        let before = std::mem::replace(&mut self.records, with_roles(records));
-        let taken = self.whole.update(&before, &self.records);
-        if taken {
-            assert_eq!(self.whole.passed_over(), scratch.passed_over(), "{what}");
-            let mut classes = self.present();
-            for &(at, _) in scratch.passed_over().iter().rev() {
-                classes.remove(at);
-            }
-            let said = answers(&self.whole, &classes);
-            for (now, other) in said.iter().zip(answers(&scratch, &classes)) {
-                assert!(*now == other, "{what}: {}", first_difference(now, &other));
-            }
-            for it in &self.last {
-                if let Some(name) = it.strip_suffix(" false").or_else(|| it.strip_suffix(" true")) {
-                    let other = format!("{name} {}", it.ends_with(" false"));
-                    self.n_ghosts += usize::from(said.contains(&other));
-                }
-            }
-            self.last = said;
-            assert_eq!(format!("{:?}", self.whole.missing()), format!("{:?}", scratch.missing()), "{what}");
-        } else {
-            self.whole = scratch;
+        let taken = self.kept.advance(&with_roles(records), &self.present) != Advance::Rebuilt;
+        assert_eq!(self.kept.passed_over(), scratch.passed_over(), "{what}");
+        let mut classes = self.present();
+        for &(at, _) in scratch.passed_over().iter().rev() {
+            classes.remove(at);
         }
+        let said = self.kept.answers(&classes);
+        for (now, other) in said.iter().zip(answers(&scratch, &classes)) {
+            assert!(*now == other, "{what}: {}", first_difference(now, &other));
+        }
+        for it in self.last.iter().filter(|_| taken) {
+            if let Some(name) = it.strip_suffix(" false").or_else(|| it.strip_suffix(" true")) {
+                let other = format!("{name} {}", it.ends_with(" false"));
+                self.n_ghosts += usize::from(said.contains(&other));
+            }
+        }
+        self.last = said;
+        assert_eq!(format!("{:?}", self.kept.missing()), format!("{:?}", scratch.missing()), "{what}");
         taken
     }
 }
@@ -222,58 +329,34 @@ fn changed_classes_are_taken_in() {
 fn what_is_taken_in_can_be_taken_back() {
     let mut classes: Vec<Vec<u8>> =
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes, in_world(WorldKind::Open));
-    let before = answers(&whole, &classes);
-    whole.keep_current();
+    let numbers: Vec<usize> = (0..classes.len()).collect();
+    let original = with_roles(fresh(&classes, in_world(WorldKind::Open)).0);
+    let mut kept = Kept::new(in_world(WorldKind::Open));
+    kept.advance(&original, &numbers);
+    let before = kept.answers(&classes);
     let (mut n, mut other) = (0, 0);
     for at in 0..classes.len() {
         for i in (10..classes[at].len()).step_by(11) {
-            let original = classes[at].clone();
             classes[at][i] ^= 1;
             let record = read_class(&classes[at], &mut Scratch::default());
-            let changed = record.ok().filter(|it| *it != records[at] && it.class() == records[at].class());
-            classes[at] = original;
-            let Some(record) = changed else { continue };
-            let now = Some((&record, Role::App));
-            if !whole.update_with(&[(Some(&records[at]), now)]) {
-                whole = fresh(&classes, in_world(WorldKind::Open)).1;
-                whole.keep_current();
-                whole.take_changed();
-                continue;
-            }
-            let there = whole.take_changed();
-            let back = whole.update_with(&[(Some(&record), Some((&records[at], Role::App)))]);
-            assert!(back, "class {at}, byte {i}");
-            other += usize::from(there > Some(0));
-            n += 1;
+            classes[at][i] ^= 1;
+            let is_edit = |it: &ClassRecord| *it != original[at].0 && it.class() == original[at].0.class();
+            let Some(record) = record.ok().filter(is_edit) else { continue };
+            let mut records = original.clone();
+            records[at].0 = record;
+            let sets = kept.keeper.counts().changed_sets;
+            let is_taken = kept.advance(&records, &numbers) == Advance::Updated;
+            other += u64::from(kept.keeper.counts().changed_sets > sets);
+            let back = kept.advance(&original, &numbers);
+            n += usize::from(is_taken);
+            assert!(!is_taken || back == Advance::Updated, "class {at}, byte {i}");
             if n % 4 == 0 {
-                assert_eq!(answers(&whole, &classes), before, "class {at}, byte {i}");
+                assert_eq!(kept.answers(&classes), before, "class {at}, byte {i}");
             }
         }
     }
     assert!(n > 10 && other > 0, "{n} {other}");
-    assert_eq!(answers(&whole, &classes), before);
-}
-
-#[test]
-fn a_change_is_refused_while_somebody_has_the_sets() {
-    let classes: Vec<Vec<u8>> =
-        program(3, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
-    let (records, mut whole) = fresh(&classes, in_world(WorldKind::Open));
-    let gone = [(Some(&records[0]), None)];
-    let before = answers(&whole, &classes);
-    whole.keep_current();
-    let work = whole.take_work();
-    assert!(!whole.update_with(&gone), "it has no sets to change");
-    whole.give_back(work);
-    assert_eq!(answers(&whole, &classes), before);
-    let taken = records.iter().any(|it| {
-        let mut whole = fresh(&classes, in_world(WorldKind::Open)).1;
-        let work = whole.take_work();
-        whole.give_back(work);
-        whole.update_with(&[(Some(it), None)])
-    });
-    assert!(taken, "given back, they are changed");
+    assert_eq!(kept.answers(&classes), before);
 }
 
 /// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
@@ -289,12 +372,12 @@ fn equally_short_ways_do_not_hang_on_what_came_first() {
         texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect();
     // In the closed world nothing else is open.
     let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
-    let before = answers(&editor.whole, &classes);
+    let before = editor.kept.answers(&classes);
     assert!(before.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{before:#?}");
     for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
         assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
     }
-    assert_eq!(answers(&editor.whole, &classes), before);
+    assert_eq!(editor.kept.answers(&classes), before);
 }
 
 /// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
@@ -590,7 +673,7 @@ fn the_first_and_the_last_absent_name_open_and_close_the_declared_world() {
     for (what, name, present, is_taken_in) in steps {
         let classes = with(user(name), &[below]);
         assert_eq!(editor.go(classes.clone(), present.clone(), what), is_taken_in, "{what}");
-        let is_open = answers(&editor.whole, &classes).iter().any(|it| it.contains("Overridable"));
+        let is_open = editor.kept.answers(&classes).iter().any(|it| it.contains("Overridable"));
         let has_absent = name.starts_with("ext/") || present.len() == all.len();
         assert_eq!(is_open, has_absent, "{what}");
     }
@@ -678,14 +761,14 @@ fn proxies_follow_what_their_methods_declare() {
          invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;\n.end\n",
     ]);
     let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
-    let before = answers(&editor.whole, &classes);
+    let before = editor.kept.answers(&classes);
     let said = |it: &&String| it.contains("p/C.c") && it.contains("known: [");
     let said = before.iter().find(said).unwrap();
     assert!(said.contains("class: p/E") && !said.contains("class: java/lang/Throwable"), "{said}");
     for (present, what) in [(vec![1, 2, 3, 4, 5], "without E"), (vec![1, 2, 3, 4, 5, 0], "with E")] {
         assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
     }
-    assert_eq!(answers(&editor.whole, &classes), before);
+    assert_eq!(editor.kept.answers(&classes), before);
 }
 
 /// Where no class is unknown, calls of interfaces go to proxies, and anywhere by handles, as long as something makes these.
@@ -755,7 +838,7 @@ fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {
     for world in [WorldKind::Open, WorldKind::Closed] {
         let mut editor = Editor::new(before.clone(), in_world(world));
         assert!(editor.go(after.clone(), vec![0, 1], "a call of Object"), "{world:?}: it is taken in");
-        let said = answers(&editor.whole, &after);
+        let said = editor.kept.answers(&after);
         assert!(said.iter().any(|it| it.contains("targets: [p/A.toString")), "{said:#?}");
     }
 }
