@@ -12,9 +12,11 @@ mod objects;
 mod program;
 mod shapes;
 mod stmt;
+mod structure;
 mod subs;
 mod traps;
 mod types;
 mod world;
 
 pub use program::{Mode, Program, program};
+pub use structure::{Run, RunGroup, Structure};
