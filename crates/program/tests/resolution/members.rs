@@ -192,6 +192,17 @@ public q/D < p/C
     assert_eq!(selected(&h, "q/D", "q/B.m()V"), "q/D.m()V");
 }
 
+/// Any of them may be taken (JVMS §5.4.3.3); answers do not depend on the order of the class path.
+#[test]
+fn of_conflicting_methods_the_first_by_text_is_resolved() {
+    let interfaces = ["interface p/I\n  public d()V\n", "interface p/J\n  public d()V\n"];
+    let class = "p/A < java/lang/Object p/J p/I\n";
+    for [first, second] in [interfaces, [interfaces[1], interfaces[0]]] {
+        let h = world(&format!("{first}{second}{class}")).open();
+        assert_eq!(resolved(&h, "p/A.d()V"), "p/I.d()V");
+    }
+}
+
 #[test]
 fn defaults_conflict_only_among_those_with_code() {
     let h = world(
