@@ -2,7 +2,7 @@
 
 use crate::jvm::{Arg, Case};
 
-use super::{CallKind, Structure};
+use super::{Body, CallKind, Structure};
 
 /// An object to run a call with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +92,33 @@ impl Structure {
             }
         }
         let caller = format!("{}.c{call}({})V", self.caller_name(call), self.parameter(call));
-        // What may be thrown is a class with all below it, of which the VM has more.
-        let is_complete = !matches!(self.calls[call].kind, CallKind::Raise(_));
-        RunGroup { caller, runs, is_complete }
+        RunGroup { caller, runs, is_complete: self.is_complete(call) }
+    }
+
+    /// Whether all that the methods that a call may come to might do is done in some run.
+    fn is_complete(&self, call: usize) -> bool {
+        match self.calls[call].kind {
+            CallKind::Virtual(_, name) => self.is_plain(name),
+            CallKind::Static(_) | CallKind::Private(_) | CallKind::New(_, false) => true,
+            CallKind::New(of, true) => {
+                let chain = std::iter::successors(Some(of), |it| self.types[*it].parent);
+                let constructors = chain.map_while(|it| self.types[it].constructor);
+                let mut calls = constructors.filter(|it| *it != Body::Nothing);
+                // Behind one that throws no other is reached.
+                match (calls.next(), calls.next()) {
+                    (None, _) => true,
+                    (Some(Body::OnThis(name)), None) => self.is_plain(name),
+                    _ => false,
+                }
+            }
+            // What may be thrown is a class with all below it, of which the VM has more.
+            CallKind::Raise(_) => false,
+        }
+    }
+
+    /// Whether no method of this name calls others on `this`: what these are depends on whose method was called.
+    fn is_plain(&self, name: char) -> bool {
+        let mut methods = self.types.iter().flat_map(|it| &it.methods).filter(|it| it.name == name);
+        methods.all(|it| !matches!(it.body, Body::OnThis(_) | Body::OnReplaced(..)))
     }
 }

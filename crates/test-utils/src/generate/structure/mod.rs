@@ -162,6 +162,18 @@ impl Structure {
         Ok(acc)
     }
 
+    /// The classes of the platform that programs name, with what these use of them, for who does not read a JDK.
+    ///
+    /// # Errors
+    /// See [`Structure::classes`].
+    pub fn platform() -> Result<Vec<Assembled>, AsmError> {
+        let mut acc = Vec::new();
+        for text in text::platform() {
+            acc.extend(crate::asm::assemble(&text)?);
+        }
+        Ok(acc)
+    }
+
     fn is_interface(&self, it: usize) -> bool {
         self.types[it].kind == TypeKind::Interface
     }

@@ -13,6 +13,31 @@ const RECORDS: &str = "invokestatic java/lang/runtime/ObjectMethods.bootstrap(\
     Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/TypeDescriptor;\
     Ljava/lang/Class;Ljava/lang/String;[Ljava/lang/invoke/MethodHandle;)Ljava/lang/Object;";
 
+/// What the programs name of the platform, with what they use of it.
+pub(super) fn platform() -> Vec<String> {
+    let mut acc = vec![
+        ".class public super java/lang/Object\n.super none\n.method public <init>()V\n return\n.end\n"
+            .to_owned(),
+        subclass("java/lang/Record", "java/lang/Object"),
+        subclass("java/lang/Throwable", "java/lang/Object"),
+    ];
+    for (name, parent) in [
+        ("Exception", "Throwable"),
+        ("RuntimeException", "Exception"),
+        ("Error", "Throwable"),
+        ("LinkageError", "Error"),
+        ("ExceptionInInitializerError", "LinkageError"),
+        ("IncompatibleClassChangeError", "LinkageError"),
+        ("BootstrapMethodError", "LinkageError"),
+        ("IllegalAccessError", "IncompatibleClassChangeError"),
+        ("AbstractMethodError", "IncompatibleClassChangeError"),
+        ("NoSuchMethodError", "IncompatibleClassChangeError"),
+    ] {
+        acc.push(subclass(&format!("java/lang/{name}"), &format!("java/lang/{parent}")));
+    }
+    acc
+}
+
 impl Structure {
     pub(super) fn texts(&self) -> Vec<String> {
         let control = format!(".class public super {}\n.field public static k I\n", self.control());
@@ -22,13 +47,13 @@ impl Structure {
                 Ok(it) => self.exception(it),
                 Err(it) => it.to_owned(),
             };
-            acc.push(exception(&self.exception(i), &parent));
+            acc.push(subclass(&self.exception(i), &parent));
         }
         for (i, it) in self.types.iter().enumerate() {
             if it.has_initializer {
                 // Those of an odd number are wrapped when they leave an initialiser.
                 let parent = if i % 3 == 1 { "java/lang/RuntimeException" } else { "java/lang/Error" };
-                acc.push(exception(&self.failure(i), parent));
+                acc.push(subclass(&self.failure(i), parent));
             }
             acc.push(self.type_text(i));
         }
@@ -352,7 +377,8 @@ fn new(class: &str) -> String {
     format!(" new {class}\n dup\n invokespecial {class}.<init>()V\n")
 }
 
-fn exception(name: &str, parent: &str) -> String {
+/// A class with a constructor that does nothing but call that of its superclass.
+fn subclass(name: &str, parent: &str) -> String {
     format!(
         ".class public super {name}\n.super {parent}\n.method public <init>()V\n aload_0\n \
          invokespecial {parent}.<init>()V\n return\n.end\n"
