@@ -241,7 +241,7 @@ impl Structure {
     }
 
     /// The maximally specific methods of a name among a type's superinterfaces (JVMS §5.4.3.3).
-    fn candidates(&self, at: usize, name: char) -> Vec<&Method> {
+    pub(super) fn candidates(&self, at: usize, name: char) -> Vec<&Method> {
         let declares = |it: &usize| self.is_interface(*it) && self.method(*it, name).is_some();
         let all: Vec<usize> = self.above(at).into_iter().filter(declares).collect();
         let is_most = |it: &usize| all.iter().all(|other| other == it || !self.above(*other).contains(it));
@@ -249,9 +249,14 @@ impl Structure {
     }
 
     /// Whether the class or a superclass has the method.
-    fn has_in_classes(&self, at: usize, name: char) -> bool {
+    pub(super) fn has_in_classes(&self, at: usize, name: char) -> bool {
         self.method(at, name).is_some()
             || self.types[at].parent.is_some_and(|it| self.has_in_classes(it, name))
+    }
+
+    /// Whether several defaults are as specific as any.
+    pub(super) fn is_conflict(&self, at: usize, name: char) -> bool {
+        self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
     /// Concrete classes that select a method among those of interfaces.
