@@ -130,10 +130,10 @@ fn differences(
 fn known_fault(throws: &Throws, class: &str) -> Option<usize> {
     let says = |name: &str| throws.known.iter().any(|it| it.class.to_string() == name);
     match class {
-        // FIXME: the class of a lambda runs the initialisers of its superinterfaces that have code of instances, where its
+        // Known to be wrong: the class of a lambda runs the initialisers of its superinterfaces that have code of instances, where its
         // site is linked; if one fails, `LambdaMetafactory` throws this.
         "java/lang/InternalError" => Some(0),
-        // FIXME: access to the class and its method is checked before it is said that the method is missing or abstract
+        // Known to be wrong: access to the class and its method is checked before it is said that the method is missing or abstract
         // (JVMS §5.4.3.3, §5.4.4).
         "java/lang/IllegalAccessError"
             if says("java/lang/NoSuchMethodError") || says("java/lang/AbstractMethodError") =>

@@ -59,7 +59,7 @@ struct Editor {
     records: Vec<(ClassRecord, Role)>,
     whole: Whole,
     world: WorldKind,
-    /// FIXME: see `ghosts_need_what_their_code_names`.
+    /// Known to be wrong: see `ghosts_need_what_their_code_names`.
     has_ghosts: bool,
 }
 
@@ -216,7 +216,7 @@ fn changed_structures_are_taken_in() {
     assert!(taken > 10 * seeds as usize && moved > 5 * seeds as usize, "{taken} {moved} {refused}");
 }
 
-/// FIXME: what calls of `super` mean is forgotten where a class changes that lists their class as a member of its nest, and
+/// Known to be wrong: what calls of `super` mean is forgotten where a class changes that lists their class as a member of its nest, and
 /// nobody looks at them again, so they are said to go anywhere.
 #[test]
 fn a_host_that_changes_opens_calls_of_its_members() {
@@ -235,7 +235,7 @@ fn a_host_that_changes_opens_calls_of_its_members() {
     assert!(!says(&whole), "mended");
 }
 
-/// FIXME: the same for the code that stands for ghosts, whose calls are not looked up: it counts as what needs what is
+/// Known to be wrong: the same for the code that stands for ghosts, whose calls are not looked up: it counts as what needs what is
 /// missing, and so classes do that are there.
 #[test]
 fn ghosts_need_what_their_code_names() {

@@ -274,7 +274,7 @@ impl Structure {
     fn function(&self, rng: &mut Rng) -> Option<FunctionObject> {
         let interfaces: Vec<usize> = (0..self.types.len()).filter(|it| self.is_interface(*it)).collect();
         let &interface = rng.pick(&interfaces)?;
-        // FIXME: an object of an interface whose defaults conflict is said to select one of them.
+        // Known to be wrong: an object of an interface whose defaults conflict is said to select one of them.
         let has_conflict = ['m', 'k'].iter().any(|name| self.is_conflict(interface, *name));
         if self.types[interface].is_sealed || has_conflict {
             return None;
