@@ -311,25 +311,40 @@ fn a_change_is_refused_while_somebody_has_the_sets() {
     assert!(taken, "given back, they are changed");
 }
 
-/// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
-#[test]
-fn equally_short_ways_do_not_hang_on_what_came_first() {
-    let below = |name: &str| {
-        format!(".class public super p/{name}\n.super p/I\n.method public m()V\n .bytes 0xff\n.end\n")
-    };
+/// A call of `p/I.m` that goes to methods of A and B below, whose code is given without its class, as it is said while these
+/// go and come back in another order.
+fn says_of_two_ways(method: &str) -> Vec<String> {
+    let below =
+        |name: &str| format!(".class public super p/{name}\n.super p/I\n{}", method.replace("SELF", name));
     let caller = ".class public super p/C\n.method public static c(Lp/I;)V\n aload_0\n invokevirtual p/I.m()V\n return\n.end\n";
     let called = ".class public super p/I\n.method public m()V\n return\n.end\n";
-    let texts = [called.to_owned(), caller.to_owned(), below("A"), below("B")];
-    let classes: Vec<Vec<u8>> =
-        texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect();
+    let classes = assembled(&[called, caller, &below("A"), &below("B")]);
     // In the closed world nothing else is open.
     let mut editor = Editor::new(classes.clone(), WorldKind::Closed);
     let before = answers(&editor.whole, &classes);
-    assert!(before.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{before:#?}");
     for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
         assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
     }
     assert_eq!(answers(&editor.whole, &classes), before);
+    before
+}
+
+/// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
+#[test]
+fn equally_short_ways_do_not_hang_on_what_came_first() {
+    let says = says_of_two_ways(".method public m()V\n .bytes 0xff\n.end\n");
+    assert!(says.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{says:#?}");
+}
+
+/// The same where what cannot be read is one call further.
+#[test]
+fn equally_short_ways_do_not_hang_on_what_came_first_farther_away() {
+    let says = says_of_two_ways(
+        ".method public m()V\n invokestatic p/SELF.s()V\n return\n.end\n\
+         .method public static s()V\n .bytes 0xff\n.end\n",
+    );
+    let is_first = |it: &&String| it.contains("p/C.c") && it.contains("p/A.s") && !it.contains("p/B.s");
+    assert!(says.iter().any(|it| is_first(&it)), "{says:#?}");
 }
 
 /// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
