@@ -173,13 +173,16 @@ public q/B < p/A
 public p/C < q/B
   public m()V
 public q/D < p/C
+  m()V
+public r/E < q/D
   m()V";
     let h = world(text).open();
-    for (receiver, want) in [("p/A", "p/A"), ("q/B", "p/A"), ("p/C", "p/C"), ("q/D", "q/D")] {
+    // The public method of p/C is overridden from every package, also where one of another package is in between.
+    for (receiver, want) in [("p/A", "p/A"), ("q/B", "p/A"), ("p/C", "p/C"), ("q/D", "q/D"), ("r/E", "r/E")] {
         assert_eq!(selected(&h, receiver, "p/A.m()V"), format!("{want}.m()V"), "{receiver}");
     }
     // The method of q/B is another one; p/C does not override it, and q/D does.
-    for (receiver, want) in [("q/B", "q/B"), ("p/C", "q/B"), ("q/D", "q/D")] {
+    for (receiver, want) in [("q/B", "q/B"), ("p/C", "q/B"), ("q/D", "q/D"), ("r/E", "q/D")] {
         assert_eq!(selected(&h, receiver, "q/B.m()V"), format!("{want}.m()V"), "{receiver}");
     }
     // Before class version 51 overriding is not transitive: q/D finds the public p/C, which it overrides.
