@@ -156,7 +156,7 @@ struct Counts {
 #[test]
 fn the_jvm_lets_out_what_is_said() {
     let Some(jdk) = jdk::at_least(17) else { return };
-    let seeds = std::env::var("AJAR_STRUCTURES").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
+    let seeds = std::env::var("AJAR_STRUCTURES").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
     let all: Vec<Structure> = (0..seeds).map(Structure::new).collect();
     let classes: Vec<Assembled> = all.iter().flat_map(|it| it.classes().unwrap()).collect();
     let groups: Vec<Vec<RunGroup>> = all.iter().map(Structure::runs).collect();
