@@ -127,6 +127,10 @@ mod tests {
         for bad in [&[0u8][..], &[0x80], &[0xc3], &[0xe1, 0x80], &[0xf0, 0x9f, 0x98, 0x80], &[0xc3, 0x41]] {
             assert!(!is_valid(bad), "{bad:x?}");
         }
+        // What begins like a longer form is not read as a shorter one.
+        for first in 0xf0..=0xff {
+            assert!(!is_valid(&[first, 0x80, 0x80]), "{first:x}");
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ use ide::{
     Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Step, Text, Throws, WholeOptions, Why,
     WorldKind,
 };
+use test_utils::generate::Structure;
+use test_utils::jvm;
 use test_utils::rng::Rng;
 
 /// A class of a program under test.
@@ -400,6 +402,17 @@ fn a_part_of_a_program_loses_nothing_that_the_whole_does() {
         for link_errors in [false, true] {
             assert!(check(&test_data(folder), 60, link_errors) > 20);
         }
+    }
+}
+
+#[test]
+fn a_part_of_a_program_of_every_shape_loses_nothing() {
+    let platform = Structure::platform().unwrap();
+    for seed in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        jvm::write_classes(folder.path(), &platform).unwrap();
+        jvm::write_classes(folder.path(), &Structure::new(seed).classes().unwrap()).unwrap();
+        assert!(check(folder.path(), 20, seed % 2 == 0) > 5);
     }
 }
 

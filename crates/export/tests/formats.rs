@@ -305,12 +305,27 @@ fn hostile_names_survive_json() {
 }
 
 #[test]
+fn code_that_control_never_reaches_has_its_range() {
+    let code = ".class public p/C\n.method public static m()V\n return\n nop\n nop\n return\n.end\n";
+    let text =
+        document(Format::Json, "cfg", Nodes::Blocks, &[answer(&assemble(code).unwrap().remove(0).bytes)]);
+    assert!(text.contains(r#""unreachable":[[1,4]]"#), "{text}");
+}
+
+#[test]
 fn graphml_holds_only_what_xml_allows() {
     let text = document(Format::GraphMl, "cfg", Nodes::Blocks, &[answer(ORDER), odd()]);
     let legal =
         |c: char| c == '\n' || c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
     assert_eq!(text.chars().find(|&it| !legal(it)), None);
     assert!(text.contains(r"p/a&quot;b\n&lt;&amp;&gt;\u0001\ud800\uffff.m\ud800\n"));
+    // Each handler has the number of its row, whether it surely catches or not.
+    for kind in ["handler", "may-handler"] {
+        let edge = format!("<data key=\"edge_kind\">{kind}</data>");
+        let mut behind = text.split(&edge).skip(1).peekable();
+        assert!(behind.peek().is_some(), "{kind}");
+        assert!(behind.all(|it| it.starts_with("<data key=\"row\">")), "{kind}");
+    }
     // Tags close in the order in which they open.
     let mut open = Vec::new();
     for tag in text.split('<').skip(2).map(|it| it.split_once('>').unwrap().0) {

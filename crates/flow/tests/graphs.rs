@@ -174,6 +174,42 @@ fn what_a_finally_throws_again_is_what_arrived() {
 }
 
 #[test]
+fn a_row_for_a_subclass_takes_no_more_than_that() {
+    let edges = edges_of(
+        "method static p/C.m(Ljava/lang/RuntimeException;)V locals 2 {
+           0: throw a0
+           1: catch a1
+           2: throw a1
+           row 0..1 catch java/lang/NullPointerException goto 1 source 0
+         }",
+    );
+    assert!(edges.contains("0 lets out (java/lang/RuntimeException+)"), "{edges}");
+    assert!(edges.contains("2 lets out (java/lang/NullPointerException+)"), "{edges}");
+    assert!(!edges.contains("2 lets out (java/lang/RuntimeException+)"), "{edges}");
+}
+
+/// Of too many classes at one handler only what its rows say is kept, and then calls may have raised it as well.
+#[test]
+fn many_classes_at_a_handler_are_what_its_rows_take() {
+    const N: usize = 70;
+    let cases: String = (0..N).map(|it| format!("{it}: {}, ", it + 1)).collect();
+    let mut code = format!("method static p/C.m(I)V locals 2 {{\n 0: switch i0 {{ {cases}default: 1 }}\n");
+    for it in 0..N {
+        code += &format!(" {}: throw cast p/E{it} (::p/D.f:Ljava/lang/Object;)\n", it + 1);
+    }
+    let (handler, again) = (N + 1, N + 2);
+    code += &format!(
+        " {handler}: catch a1\n {again}: throw a1\n row 1..{handler} catch any goto {handler} source 0\n}}"
+    );
+    let edges = edges_of(&code);
+    for set in ["java/lang/Throwable+", "call: java/lang/Throwable+"] {
+        let line = format!("{again} -> {again} lets out ({set})  Exception\n");
+        assert!(edges.contains(&line), "{line}{edges}");
+    }
+    assert!(!edges.contains(&format!("{again} lets out (p/E3+)")), "{edges}");
+}
+
+#[test]
 fn branches_and_switches_say_which_way() {
     assert_eq!(
         edges_of(
@@ -333,8 +369,11 @@ const SYNCHRONIZED: &str = "method static p/C.m(Ljava/lang/Object;)V locals 3 {
 
 #[test]
 fn monitors_of_javac_are_balanced() {
-    let locks = facts_of(SYNCHRONIZED).1.locks;
-    assert!(locks.at.is_empty() && locks.leaving.is_empty(), "{locks:?}");
+    // Everything that is thrown is a Throwable.
+    for code in [SYNCHRONIZED.to_owned(), SYNCHRONIZED.replace("catch any", "catch java/lang/Throwable")] {
+        let locks = facts_of(&code).1.locks;
+        assert!(locks.at.is_empty() && locks.leaving.is_empty(), "{code}\n{locks:?}");
+    }
 }
 
 #[test]
@@ -345,6 +384,12 @@ fn monitors_out_of_balance_are_seen() {
     let twice = SYNCHRONIZED.replace("6: goto 12", "6: monitorexit a1");
     let locks = facts_of(&twice).1.locks;
     assert!(numbers(&locks.at).contains(&6), "{locks:?}");
+    for enters in ["1: monitorenter a0\n 2: goto 3", "1: goto 3\n 2: monitorenter a0"] {
+        let one_way = format!(
+            "method static p/C.m(Ljava/lang/Object;I)V locals 2 {{\n 0: if (i1 > 0) goto 2\n {enters}\n 3: return\n}}"
+        );
+        assert_eq!(numbers(&facts_of(&one_way).1.locks.at), [3], "held on one way only: {one_way}");
+    }
     let other = SYNCHRONIZED.replace("3: invokestatic p/D.n()V ()", "3: a1 := ::p/D.f:Ljava/lang/Object;");
     let locks = facts_of(&other).1.locks;
     assert!(numbers(&locks.at).contains(&5), "another value is released: {locks:?}");

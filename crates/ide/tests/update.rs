@@ -14,7 +14,8 @@ use ide::answer::{ClassAnswer, MethodAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class};
 use ide::{Graph, MethodCode, Missing, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind};
 use program::members::MethodId;
-use test_utils::generate::{Mode, program};
+use test_utils::asm::Assembled;
+use test_utils::generate::{Mode, Structure, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 
@@ -44,7 +45,7 @@ fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
                 "{throws:?}"
             );
             acc.push(format!("{throws:?}"));
-            acc.push(format!("{:?}", whole.calls(it.method, &it.code)));
+            acc.push(format!("{:?} {:?}", it.method, whole.calls(it.method, &it.code)));
             acc.push(graph_text(&whole.graph(&mut work, it.method, &it.code, false)));
         }
     }
@@ -137,7 +138,7 @@ impl Kept {
                 format!("{:?}", Some(whole.throws(&mut work.exceptions, id)))
             });
             let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
-                format!("{:?}", whole.calls(id, code))
+                format!("{:?} {:?}", whole.name(id), whole.calls(id, code))
             });
             let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
                 if whole.program.ghost(id).is_some() {
@@ -325,6 +326,76 @@ fn changed_classes_are_taken_in() {
     assert!(taken > 60 && moved > 30 && refused > 20, "{taken} {moved} {refused}");
 }
 
+/// The class files of a program with those of the platform, where the world is closed: without them all is open in the other.
+fn structure_classes(structure: &Structure, platform: &[Assembled]) -> Vec<Vec<u8>> {
+    structure.classes().unwrap().iter().chain(platform).map(|it| it.bytes.clone()).collect()
+}
+
+/// Types that change what they inherit, who may use them, and who initialises them.
+#[test]
+fn changed_structures_are_taken_in() {
+    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
+    let platform = Structure::platform().unwrap();
+    let (mut taken, mut moved, mut refused) = (0, 0, 0);
+    for seed in 0..seeds {
+        let mut structure = Structure::new(1000 + seed);
+        let world = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared][seed as usize % 3];
+        let mut editor = Editor::new(structure_classes(&structure, &platform), in_world(world));
+        let mut rng = Rng::new(seed);
+        for n in 0..30 {
+            for _ in 0..=rng.below(2) {
+                structure.change(&mut rng);
+            }
+            let classes = structure_classes(&structure, &platform);
+            // An initialiser more is an exception more; the classes stay in order, so the numbers of the others move.
+            let mut present: Vec<usize> = (0..classes.len()).collect();
+            let without = rng.chance(50).then(|| rng.below(classes.len() as u32) as usize);
+            if let Some(it) = without {
+                present.remove(it);
+            }
+            if editor.go(classes, present, &format!("seed {seed}, {world:?}, edit {n}, without {without:?}"))
+            {
+                taken += 1;
+                moved += usize::from(without.is_some());
+            } else {
+                refused += 1;
+            }
+        }
+    }
+    println!("{taken} taken in, {moved} of them with classes that went or came; {refused} made anew");
+    assert!(taken > 10 * seeds as usize && moved > 5 * seeds as usize, "{taken} {moved} {refused}");
+}
+
+/// What calls of `super` mean depends on their class, and who may make them on its nest.
+#[test]
+fn a_host_that_changes_keeps_calls_of_its_members() {
+    let interface =
+        ".class public interface abstract p/I\n.version 61.0\n.method public m()V\n return\n.end\n";
+    let member = ".class public super p/C\n.version 61.0\n.implements p/I\n.nesthost p/H\n\
+        .method public m()V\n aload_0\n invokespecial interface p/I.m()V\n return\n.end\n";
+    let host = ".class public super p/H\n.version 61.0\n.nestmember p/C\n";
+    let before = assembled(&[interface, member, host]);
+    let after = assembled(&[interface, member, &format!("{host}.field f I\n")]);
+    let mut editor = Editor::new(before, in_world(WorldKind::Closed));
+    assert!(editor.go(after.clone(), vec![0, 1, 2], "the host"));
+    let said = editor.kept.answers(&after);
+    assert!(said.iter().any(|it| it.contains("targets: [p/I.m()V]")), "{said:#?}");
+}
+
+/// The code that stands for a ghost needs nothing, as it is not the code of the ghost.
+#[test]
+fn ghosts_need_nothing_that_their_code_names() {
+    let interface =
+        ".class public interface abstract p/I\n.version 61.0\n.method public m()V\n return\n.end\n";
+    let class = ".class public super p/C\n.version 61.0\n.implements p/I\n\
+        .method public m()V\n aload_0\n invokespecial interface p/I.m()V\n return\n.end\n";
+    let mut classes = assembled(&[interface, class]);
+    let ghosts = [("p/C.m()V".to_owned(), Vec::new())].into();
+    classes[1] = with_ghosts(&classes[1], &ghosts);
+    let missing = fresh(&classes, in_world(WorldKind::Closed)).1.missing();
+    assert!(missing.iter().all(|it| it.class.to_string() != "p/I"), "{missing:?}");
+}
+
 #[test]
 fn what_is_taken_in_can_be_taken_back() {
     let mut classes: Vec<Vec<u8>> =
@@ -359,25 +430,40 @@ fn what_is_taken_in_can_be_taken_back() {
     assert_eq!(kept.answers(&classes), before);
 }
 
-/// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
-#[test]
-fn equally_short_ways_do_not_hang_on_what_came_first() {
-    let below = |name: &str| {
-        format!(".class public super p/{name}\n.super p/I\n.method public m()V\n .bytes 0xff\n.end\n")
-    };
+/// A call of `p/I.m` that goes to methods of A and B below, whose code is given without its class, as it is said while these
+/// go and come back in another order.
+fn says_of_two_ways(method: &str) -> Vec<String> {
+    let below =
+        |name: &str| format!(".class public super p/{name}\n.super p/I\n{}", method.replace("SELF", name));
     let caller = ".class public super p/C\n.method public static c(Lp/I;)V\n aload_0\n invokevirtual p/I.m()V\n return\n.end\n";
     let called = ".class public super p/I\n.method public m()V\n return\n.end\n";
-    let texts = [called.to_owned(), caller.to_owned(), below("A"), below("B")];
-    let classes: Vec<Vec<u8>> =
-        texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect();
+    let classes = assembled(&[called, caller, &below("A"), &below("B")]);
     // In the closed world nothing else is open.
     let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
     let before = editor.kept.answers(&classes);
-    assert!(before.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{before:#?}");
     for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
         assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
     }
     assert_eq!(editor.kept.answers(&classes), before);
+    before
+}
+
+/// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
+#[test]
+fn equally_short_ways_do_not_hang_on_what_came_first() {
+    let says = says_of_two_ways(".method public m()V\n .bytes 0xff\n.end\n");
+    assert!(says.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{says:#?}");
+}
+
+/// The same where what cannot be read is one call further.
+#[test]
+fn equally_short_ways_do_not_hang_on_what_came_first_farther_away() {
+    let says = says_of_two_ways(
+        ".method public m()V\n invokestatic p/SELF.s()V\n return\n.end\n\
+         .method public static s()V\n .bytes 0xff\n.end\n",
+    );
+    let is_first = |it: &&String| it.contains("p/C.c") && it.contains("p/A.s") && !it.contains("p/B.s");
+    assert!(says.iter().any(|it| is_first(&it)), "{says:#?}");
 }
 
 /// Lambdas, proxies, nests, handles and serialization, as javac compiles them.

@@ -46,6 +46,17 @@ fn a_class_may_be_a_ghost_as_a_whole() {
     assert_eq!(format!("{:?} {:?}", circle.permitted, circle.nest_host), "None Some(ghost/Shape)");
 }
 
+/// The JVM reads the list late or never, so nobody may rely on it.
+#[test]
+fn a_list_that_cannot_be_read_seals_nothing() {
+    let outline = |list: &str| {
+        let text = format!(".class public super p/C\n.version 61.0\n.attribute PermittedSubclasses {list}\n");
+        class_outline(&test_utils::asm::assemble(&text).unwrap().remove(0).bytes).unwrap()
+    };
+    assert_eq!(outline("0x0000").permitted.as_deref(), Some(&[][..]));
+    assert_eq!(outline("0x0005").permitted, None);
+}
+
 #[test]
 fn the_dispatch_part_has_no_private_members() {
     let outline = class_outline(PARITY).unwrap();

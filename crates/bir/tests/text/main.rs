@@ -2,6 +2,8 @@
 
 mod random;
 
+use bir::body::{Expr, Instr};
+use bir::ops::{Kind, UnOp};
 use bir::parse::{parse, parse_body};
 use bir::print::{self, print};
 use bir::verify::verify;
@@ -107,8 +109,12 @@ fn hostile_nesting_is_refused() {
     // Fields nest without parentheses.
     assert!(parse(&method(&format!("a0{}", "->p/C.f:I".repeat(200_000)))).is_err());
     let deep = |n: usize| method(&format!("{}i0{}", "neg(".repeat(n), ")".repeat(n)));
-    let body = parse_body(&deep(256)).expect("the limit is within");
+    let mut body = parse_body(&deep(256)).expect("the limit is within");
     assert_eq!(verify(&body), Vec::<String>::new());
+    // The verifier knows the limit too.
+    let Some(Instr::Return(Some(value))) = body.instrs.values_mut().next() else { panic!("{body:?}") };
+    *value = body.exprs.alloc(Expr::Unary(UnOp::Neg(Kind::Int), *value));
+    assert_eq!(verify(&body), ["p/C.m()I: at 0: an expression is too deep"]);
     let err = parse(&deep(257)).expect_err("over the limit");
     assert_eq!(err.expected, "an expression no deeper than 256");
 }

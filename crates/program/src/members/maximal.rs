@@ -61,11 +61,14 @@ impl Maximal {
         }
     }
 
-    /// What resolution takes: the only one with code, else any; we take the first.
-    pub(super) fn any(&self) -> Option<MethodId> {
+    /// What resolution takes: the only one with code, else any. We take that of the first class by text: the numbers of
+    /// classes depend on how a program came to be.
+    pub(super) fn any(&self, h: &Hierarchy) -> Option<MethodId> {
         match self.choice() {
             Choice::One(it) => Some(it),
-            Choice::Conflict | Choice::Abstract => self.methods.first().copied(),
+            Choice::Conflict | Choice::Abstract => {
+                self.methods.iter().copied().min_by_key(|it| h.name(it.class).bytes())
+            }
         }
     }
 

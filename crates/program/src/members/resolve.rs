@@ -44,7 +44,7 @@ pub fn resolve_method(
         Some(_) => near,
         None => {
             let maximal = Maximal::of(h, id, name, descriptor);
-            Found { method: maximal.any(), outside: near.outside.or(maximal.outside) }
+            Found { method: maximal.any(h), outside: near.outside.or(maximal.outside) }
         }
     };
     match found {

@@ -173,13 +173,16 @@ public q/B < p/A
 public p/C < q/B
   public m()V
 public q/D < p/C
+  m()V
+public r/E < q/D
   m()V";
     let h = world(text).open();
-    for (receiver, want) in [("p/A", "p/A"), ("q/B", "p/A"), ("p/C", "p/C"), ("q/D", "q/D")] {
+    // The public method of p/C is overridden from every package, also where one of another package is in between.
+    for (receiver, want) in [("p/A", "p/A"), ("q/B", "p/A"), ("p/C", "p/C"), ("q/D", "q/D"), ("r/E", "r/E")] {
         assert_eq!(selected(&h, receiver, "p/A.m()V"), format!("{want}.m()V"), "{receiver}");
     }
     // The method of q/B is another one; p/C does not override it, and q/D does.
-    for (receiver, want) in [("q/B", "q/B"), ("p/C", "q/B"), ("q/D", "q/D")] {
+    for (receiver, want) in [("q/B", "q/B"), ("p/C", "q/B"), ("q/D", "q/D"), ("r/E", "q/D")] {
         assert_eq!(selected(&h, receiver, "q/B.m()V"), format!("{want}.m()V"), "{receiver}");
     }
     // Before class version 51 overriding is not transitive: q/D finds the public p/C, which it overrides.
@@ -190,6 +193,17 @@ public q/D < p/C
     let h = world(text).without(class("p/C")).open();
     assert_eq!(selected(&h, "q/D", "p/A.m()V"), "p/C? p/A.m()V");
     assert_eq!(selected(&h, "q/D", "q/B.m()V"), "q/D.m()V");
+}
+
+/// Any of them may be taken (JVMS §5.4.3.3); answers do not depend on the order of the class path.
+#[test]
+fn of_conflicting_methods_the_first_by_text_is_resolved() {
+    let interfaces = ["interface p/I\n  public d()V\n", "interface p/J\n  public d()V\n"];
+    let class = "p/A < java/lang/Object p/J p/I\n";
+    for [first, second] in [interfaces, [interfaces[1], interfaces[0]]] {
+        let h = world(&format!("{first}{second}{class}")).open();
+        assert_eq!(resolved(&h, "p/A.d()V"), "p/I.d()V");
+    }
 }
 
 #[test]

@@ -156,6 +156,8 @@ impl WholeProgram {
         let hierarchy = &program.hierarchy;
         let mut callers: Vec<ClassId> = changed.iter().copied().collect();
         callers.extend(names.iter().flat_map(|it| edits.mentions.of(*it)));
+        // Of members of a nest it is forgotten what `super` means in their code.
+        callers.extend(names.iter().filter_map(|it| hierarchy.class(*it)));
         callers.retain(|&it| !hierarchy.is_vacant(it));
         callers.sort_unstable();
         callers.dedup();

@@ -1,0 +1,180 @@
+//! What is said of calls is what a JVM does: nothing else comes out of a call, and where all runs are known, each
+//! exception that is said to come out comes out of one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ide::answer::{ClassAnswer, Question, class_answer};
+use ide::whole::{Whole, read_class};
+use ide::{Part, Role, Scratch, Throws, WholeOptions, WorldKind};
+use test_utils::asm::Assembled;
+use test_utils::generate::{RunGroup, Structure};
+use test_utils::jdk;
+use test_utils::jvm::{self, Case, Outcome};
+
+/// What each method lets out, by its name.
+fn throws(classes: &[Assembled], world: WorldKind) -> BTreeMap<String, Throws> {
+    let options = WholeOptions {
+        world,
+        release: Some(17),
+        assume_contract: false,
+        link_errors: true,
+        async_errors: false,
+    };
+    let record = |it: &Assembled| read_class(&it.bytes, &mut Scratch::default()).unwrap();
+    let platform = Structure::platform().unwrap();
+    let records = classes.iter().map(|it| (record(it), Role::App));
+    let records = records.chain(platform.iter().map(|it| (record(it), Role::Jdk)));
+    let whole = Whole::new(records.collect(), options);
+    let mut work = whole.work();
+    let mut acc = BTreeMap::new();
+    for class in classes {
+        let question = Question { select: &|_| true, graphs: false, clock: None };
+        let ClassAnswer { methods, .. } =
+            class_answer(&class.bytes, &question, &mut Scratch::default()).unwrap();
+        for it in methods {
+            acc.insert(it.method.to_string(), whole.throws(&mut work, it.method).unwrap());
+        }
+    }
+    acc
+}
+
+/// The superclasses of what can be thrown.
+struct Chains(BTreeMap<String, String>);
+
+impl Chains {
+    fn new(structure: &Structure) -> Self {
+        let platform = [
+            ("java/lang/Error", "java/lang/Throwable"),
+            ("java/lang/Exception", "java/lang/Throwable"),
+            ("java/lang/RuntimeException", "java/lang/Exception"),
+            ("java/lang/LinkageError", "java/lang/Error"),
+            ("java/lang/ExceptionInInitializerError", "java/lang/LinkageError"),
+            ("java/lang/IncompatibleClassChangeError", "java/lang/LinkageError"),
+            ("java/lang/BootstrapMethodError", "java/lang/LinkageError"),
+            ("java/lang/IllegalAccessError", "java/lang/IncompatibleClassChangeError"),
+            ("java/lang/AbstractMethodError", "java/lang/IncompatibleClassChangeError"),
+            ("java/lang/NoSuchMethodError", "java/lang/IncompatibleClassChangeError"),
+        ];
+        let platform = platform.map(|(sub, sup)| (sub.to_owned(), sup.to_owned()));
+        Chains(structure.thrown_classes().into_iter().chain(platform).collect())
+    }
+
+    fn has(&self, parts: &[Part], class: &str) -> bool {
+        let above: Vec<&str> =
+            std::iter::successors(Some(class), |it| self.0.get(*it).map(String::as_str)).collect();
+        parts.iter().any(|it| {
+            let name = it.class.to_string();
+            if it.cone {
+                name == "java/lang/Throwable" || above.contains(&name.as_str())
+            } else {
+                name == class
+            }
+        })
+    }
+
+    fn covers(&self, throws: &Throws, class: &str) -> bool {
+        let is_open = throws
+            .open
+            .as_ref()
+            .is_some_and(|it| self.has(&it.within, class) && !self.has(&it.except, class));
+        is_open || self.has(&throws.known, class)
+    }
+}
+
+/// What the runs of a program let out beyond what is said, and what is said beyond that.
+fn differences(
+    structure: &Structure,
+    groups: &[RunGroup],
+    seen: &mut dyn Iterator<Item = Outcome>,
+    acc: &mut Counts,
+) {
+    let classes = structure.classes().unwrap();
+    let worlds = [WorldKind::Open, WorldKind::Closed].map(|it| throws(&classes, it));
+    let chains = Chains::new(structure);
+    for group in groups {
+        let mut of_methods = BTreeSet::new();
+        for run in &group.runs {
+            let Outcome::Throw(thrown) = seen.next().expect("an answer") else { continue };
+            let class = thrown.split(' ').next().unwrap_or_default();
+            acc.n_thrown += 1;
+            for throws in &worlds {
+                let throws = &throws[&run.method];
+                if chains.covers(throws, class) {
+                    continue;
+                }
+                if let Some(fault) = known_fault(throws, class) {
+                    acc.known[fault] += 1;
+                } else {
+                    acc.lost.push(format!("{} lets out {thrown}: {throws:?}", run.method));
+                }
+            }
+            let is_own = class.starts_with("g/") && !structure.is_failure(class);
+            if run.failing.is_none() && is_own {
+                of_methods.insert(class.to_owned());
+            }
+        }
+        let said = &worlds[1][&group.caller];
+        if group.is_complete && said.open.is_none() {
+            // In a world where no others come a class with all its subclasses is said to be those.
+            let thrown = structure.thrown_classes().into_iter().map(|it| it.0);
+            let known: BTreeSet<String> = thrown.filter(|it| chains.has(&said.known, it)).collect();
+            acc.n_exact += usize::from(!known.is_empty());
+            if known != of_methods {
+                acc.more.push(format!("{}: said {known:?}, seen {of_methods:?}", group.caller));
+            }
+        }
+    }
+}
+
+/// What is not said though it is so, by a number of its own.
+fn known_fault(throws: &Throws, class: &str) -> Option<usize> {
+    let says = |name: &str| throws.known.iter().any(|it| it.class.to_string() == name);
+    match class {
+        // Known to be wrong: the class of a lambda runs the initialisers of its superinterfaces that have code of instances, where its
+        // site is linked; if one fails, `LambdaMetafactory` throws this.
+        "java/lang/InternalError" => Some(0),
+        // Known to be wrong: access to the class and its method is checked before it is said that the method is missing or abstract
+        // (JVMS §5.4.3.3, §5.4.4).
+        "java/lang/IllegalAccessError"
+            if says("java/lang/NoSuchMethodError") || says("java/lang/AbstractMethodError") =>
+        {
+            Some(1)
+        }
+        _ => None,
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    known: [usize; 2],
+    n_thrown: usize,
+    n_exact: usize,
+    lost: Vec<String>,
+    more: Vec<String>,
+}
+
+#[test]
+fn the_jvm_lets_out_what_is_said() {
+    let Some(jdk) = jdk::at_least(17) else { return };
+    let seeds = std::env::var("AJAR_STRUCTURES").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
+    let all: Vec<Structure> = (0..seeds).map(Structure::new).collect();
+    let classes: Vec<Assembled> = all.iter().flat_map(|it| it.classes().unwrap()).collect();
+    let groups: Vec<Vec<RunGroup>> = all.iter().map(Structure::runs).collect();
+    let cases: Vec<Case> =
+        groups.iter().flatten().flat_map(|it| &it.runs).map(|it| it.case.clone()).collect();
+    if let Some(root) = std::env::var_os("AJAR_STRUCTURES_DUMP") {
+        jvm::write_classes(root.as_ref(), &classes).expect("the folder can be written");
+    }
+    let answers = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
+    let mut seen = answers.into_iter().map(|it| it.outcome);
+    let mut acc = Counts::default();
+    for (structure, groups) in all.iter().zip(&groups) {
+        differences(structure, groups, &mut seen, &mut acc);
+    }
+    let Counts { n_thrown, n_exact, lost, more, known } = acc;
+    println!("{n_thrown} thrown, {n_exact} calls known exactly; known faults: {known:?}");
+    assert!(lost.is_empty(), "{}: {:#?}", lost.len(), &lost[..lost.len().min(10)]);
+    assert!(more.is_empty(), "{}: {:#?}", more.len(), &more[..more.len().min(10)]);
+    assert!(known.iter().all(|it| *it > 0), "a fault is mended: {known:?}");
+    assert!(n_thrown > 10 * seeds as usize && n_exact > seeds as usize, "{n_thrown} {n_exact}");
+}

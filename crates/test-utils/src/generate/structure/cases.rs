@@ -1,0 +1,124 @@
+//! How a program runs on a JVM, and what is to be compared then.
+
+use crate::jvm::{Arg, Case};
+
+use super::{Body, CallKind, Structure};
+
+/// An object to run a call with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Receiver {
+    /// The call needs none.
+    None,
+    Type(usize),
+    Function(usize),
+    Exception(usize),
+}
+
+/// A call with all its runs.
+#[derive(Clone, Debug)]
+pub struct RunGroup {
+    /// The method that makes the call: `p/C.c0(Lp/I;)V`.
+    pub caller: String,
+    /// Its runs.
+    pub runs: Vec<Run>,
+    /// Whether the runs show all that the call may let out of what methods throw, in a program that is all there.
+    pub is_complete: bool,
+}
+
+/// One way through a program.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What to run.
+    pub case: Case,
+    /// The method that is run.
+    pub method: String,
+    /// The exception of the initialiser that fails in this run, if it runs.
+    pub failing: Option<String>,
+}
+
+impl Structure {
+    pub(super) fn receivers(&self, call: usize) -> Vec<Receiver> {
+        match self.calls[call].kind {
+            CallKind::Virtual(named, _) => {
+                let types = self.concrete_below(named).into_iter().map(Receiver::Type);
+                let is_below = |it: &usize| self.above(self.functions[*it].interface).contains(&named);
+                let functions = (0..self.functions.len()).filter(is_below).map(Receiver::Function);
+                types.chain(functions).collect()
+            }
+            CallKind::Raise(of) => {
+                let below = |it: &usize| self.is_exception_below(*it, of);
+                (0..self.exceptions.len()).filter(below).map(Receiver::Exception).collect()
+            }
+            CallKind::Static(_) | CallKind::New(..) | CallKind::Private(_) => vec![Receiver::None],
+        }
+    }
+
+    pub(super) fn is_exception_below(&self, it: usize, of: usize) -> bool {
+        it == of || self.exceptions[it].parent.is_ok_and(|it| self.is_exception_below(it, of))
+    }
+
+    /// The superclass of each class that can be thrown, by name.
+    pub fn thrown_classes(&self) -> Vec<(String, String)> {
+        let mut acc = Vec::new();
+        for (i, it) in self.exceptions.iter().enumerate() {
+            let parent = it.parent.map_or_else(str::to_owned, |it| self.exception(it));
+            acc.push((self.exception(i), parent));
+        }
+        acc
+    }
+
+    /// Whether a class is what an initialiser throws.
+    pub fn is_failure(&self, class: &str) -> bool {
+        (0..self.types.len()).any(|it| self.failure(it) == class)
+    }
+
+    /// All calls with all their runs.
+    pub fn runs(&self) -> Vec<RunGroup> {
+        (0..self.calls.len()).map(|it| self.group(it)).collect()
+    }
+
+    fn group(&self, call: usize) -> RunGroup {
+        let class = self.call_name(call);
+        let mut runs = Vec::new();
+        let failing = (0..self.types.len()).filter(|it| self.types[*it].has_initializer);
+        let numbers: Vec<Option<usize>> = std::iter::once(None).chain(failing.map(Some)).collect();
+        for n in 0..self.receivers(call).len() {
+            for &number in &numbers {
+                let (method, descriptor) = (format!("r{n}"), "(I)V".to_owned());
+                let name = format!("{class}.{method}{descriptor}");
+                let args = vec![Arg::Int(number.map_or(0, |it| it as i32 + 1))];
+                let case = Case { class: class.clone(), method, descriptor, args };
+                runs.push(Run { case, method: name, failing: number.map(|it| self.failure(it)) });
+            }
+        }
+        let caller = format!("{}.c{call}({})V", self.caller_name(call), self.parameter(call));
+        RunGroup { caller, runs, is_complete: self.is_complete(call) }
+    }
+
+    /// Whether all that the methods that a call may come to might do is done in some run.
+    fn is_complete(&self, call: usize) -> bool {
+        match self.calls[call].kind {
+            CallKind::Virtual(_, name) => self.is_plain(name),
+            CallKind::Static(_) | CallKind::Private(_) | CallKind::New(_, false) => true,
+            CallKind::New(of, true) => {
+                let chain = std::iter::successors(Some(of), |it| self.types[*it].parent);
+                let constructors = chain.map_while(|it| self.types[it].constructor);
+                let mut calls = constructors.filter(|it| *it != Body::Nothing);
+                // Behind one that throws no other is reached.
+                match (calls.next(), calls.next()) {
+                    (None, _) => true,
+                    (Some(Body::OnThis(name)), None) => self.is_plain(name),
+                    _ => false,
+                }
+            }
+            // What may be thrown is a class with all below it, of which the VM has more.
+            CallKind::Raise(_) => false,
+        }
+    }
+
+    /// Whether no method of this name calls others on `this`: what these are depends on whose method was called.
+    fn is_plain(&self, name: char) -> bool {
+        let mut methods = self.types.iter().flat_map(|it| &it.methods).filter(|it| it.name == name);
+        methods.all(|it| !matches!(it.body, Body::OnThis(_) | Body::OnReplaced(..)))
+    }
+}
