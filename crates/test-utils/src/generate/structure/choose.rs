@@ -97,11 +97,6 @@ impl Structure {
         }
     }
 
-    /// Makes each type the host of its own nest.
-    pub fn leave_nests(&mut self) {
-        self.types.iter_mut().for_each(|it| it.host = None);
-    }
-
     fn add_type(&mut self, rng: &mut Rng, kind: TypeKind) {
         let at = self.types.len();
         let package = rng.one(['p', 'q']);
