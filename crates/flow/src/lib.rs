@@ -12,6 +12,7 @@ pub mod cfg;
 mod components;
 mod coverage;
 pub mod discharge;
+pub mod distances;
 pub mod exceptions;
 pub mod facts;
 pub mod functional;

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use flow::distances::NEVER;
 use flow::solver::NodeId;
 use flow::summary::Source;
 use flow::universe::SetId;
@@ -11,7 +12,6 @@ use rustc_hash::FxHashSet;
 use super::answers::{Origin, Step, Why};
 use super::flows::Flow;
 use super::lattice::Exceptions;
-use super::nearness::NEVER;
 use super::nodes::Node;
 use super::program::{WholeProgram, load_class};
 use super::reads::{Read, note, unnoted};
@@ -46,9 +46,6 @@ impl WholeProgram {
         let value_of = |it| unnoted(|| self.value_of(it));
         let inclusions = |it| unnoted(|| self.inclusions(it));
         let distances = self.nearness.distances(open, value_of, inclusions, n_nodes);
-        if distances.is_some() {
-            note(Read::Distances);
-        }
         let mut bound = distances.and_then(|it| Some((it, *it.get(start.0 as usize)?)));
         // Most often the shortest way is as short as any to such a place. If not, longer ones are looked at.
         for _ in 0..MAX_BOUNDS {

@@ -4,13 +4,33 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use flow::distances::{Distances, Links, NEVER};
+use flow::incremental::Incremental;
 use flow::solver::{FunctionId, NodeId};
 use flow::universe::SetId;
 
 use super::lattice::Value;
 
-/// No such place can be reached.
-pub(super) const NEVER: u32 = u32::MAX;
+/// The system of a program that takes in changes, as a graph of ways to where something open arises.
+pub(super) struct OpenWays<'a>(pub(super) &'a Incremental<Value>);
+
+impl Links for OpenWays<'_> {
+    fn is_source(&self, node: NodeId) -> bool {
+        self.0.own(node).open != SetId::EMPTY
+    }
+
+    fn is_open(&self, node: NodeId) -> bool {
+        self.0.value(node).open != SetId::EMPTY
+    }
+
+    fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.0.flows_in(node)
+    }
+
+    fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.0.users(node)
+    }
+}
 
 /// The distances of one solved program. To find them takes as long as many short searches, so that is not done before
 /// searches have been long.
@@ -20,9 +40,28 @@ pub(super) struct Nearness {
     looked: AtomicUsize,
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,
+    /// Those of the open half of a program that takes in changes.
+    kept: Option<Distances>,
 }
 
 impl Nearness {
+    /// Those of a program that takes in changes.
+    pub(super) fn kept(kept: &Incremental<Value>) -> Self {
+        Nearness { kept: Some(Distances::new(kept.n_nodes(), &OpenWays(kept))), ..Nearness::default() }
+    }
+
+    /// Follows a change of the program. Gives the nodes that are nearer to where something open arises, or farther.
+    pub(super) fn follow(
+        &mut self,
+        kept: &Incremental<Value>,
+        changed: impl IntoIterator<Item = NodeId>,
+    ) -> Vec<NodeId> {
+        let mut distances = self.kept.take().unwrap_or_default();
+        let moved = distances.update(kept.n_nodes(), &OpenWays(kept), changed);
+        *self = Nearness { kept: Some(distances), ..Nearness::default() };
+        moved
+    }
+
     /// Notes that a search has looked at so many nodes.
     pub(super) fn looked_at(&self, n: usize) {
         self.looked.fetch_add(n, Ordering::Relaxed);
@@ -37,6 +76,9 @@ impl Nearness {
         inclusions: impl Fn(NodeId) -> (Value, &'a [(NodeId, FunctionId)]),
         n_nodes: usize,
     ) -> Option<&[u32]> {
+        if let Some(it) = self.kept.as_ref().filter(|_| open) {
+            return Some(it.all());
+        }
         let slot = if open { &self.open } else { &self.known };
         if slot.get().is_none() && self.looked.load(Ordering::Relaxed) < n_nodes / 4 {
             return None;

@@ -25,8 +25,6 @@ pub enum Read {
     Loading,
     /// All classes: which are serializable, and their methods.
     Classes,
-    /// How far it is from nodes to where something arises. Any update may change that.
-    Distances,
 }
 
 thread_local! {

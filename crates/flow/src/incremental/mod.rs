@@ -254,6 +254,21 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
+    /// The value that a node has of itself, as far as that was taken in by [`Incremental::solve`].
+    pub fn own(&self, node: NodeId) -> V {
+        self.graph.value(node)
+    }
+
+    /// The nodes of which something flows into a node, as far as that was taken in.
+    pub fn flows_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.graph.edges(node).iter().map(|it| it.of)
+    }
+
+    /// The nodes into which something flows of a node, as far as that was taken in.
+    pub fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.graph.users(node).iter().map(|it| it.node)
+    }
+
     /// The nodes whose values are others than when this was last asked, by number. New ones had the least value then.
     pub fn take_changed(&mut self) -> Vec<NodeId> {
         let mut changed = Vec::new();

@@ -77,6 +77,7 @@ impl WholeProgram {
         let _ = kept.solve(&mut self.exceptions, &mut || false);
         // Those of before are the ones that it has now.
         kept.take_changed();
+        self.nearness = Nearness::kept(&kept);
         self.kept = Some(kept);
     }
 
@@ -399,7 +400,6 @@ impl WholeProgram {
     /// Brings the solution up to date.
     fn solve_again(&mut self, stale: Stale) {
         let Some(mut kept) = self.kept.take() else { return };
-        self.nearness = Nearness::default();
         let nothing = Exceptions::new(Universe::new(&[]));
         let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
         let mut nodes: Vec<Node> = stale.nodes.into_iter().collect();
@@ -415,22 +415,29 @@ impl WholeProgram {
             kept.add();
         }
         kept.functions_changed(stale.functions);
+        let mut changed_nodes = Vec::new();
         for node in stale.gone.iter().filter_map(|it| self.nodes.find(*it)) {
-            self.touched.reads.insert(Read::Node(node));
+            changed_nodes.push(node);
             kept.update(node, Value::NOTHING, []);
             self.changed.insert(node, (Value::NOTHING, Vec::new()));
         }
         for (node, inclusions) in system::inclusions(self, &mut exceptions, &stale.methods, &nodes) {
-            self.touched.reads.insert(Read::Node(node));
+            changed_nodes.push(node);
             kept.update(node, inclusions.0, inclusions.1.iter().copied());
             self.changed.insert(node, inclusions);
         }
         // Nobody cancels.
         let _ = kept.solve(&mut exceptions, &mut || false);
+        self.touched.reads.extend(changed_nodes.iter().copied().map(Read::Node));
         let changed = kept.take_changed();
         self.touched.values += changed.len();
-        self.touched.reads.extend(changed.into_iter().map(Read::Node));
-        self.touched.reads.insert(Read::Distances);
+        self.touched.reads.extend(changed.iter().copied().map(Read::Node));
+        // A search looks at how far it is from the nodes that flow into those on its way.
+        let looked_at = changed_nodes.into_iter().chain(changed);
+        for node in self.nearness.follow(&kept, looked_at) {
+            self.touched.reads.insert(Read::Node(node));
+            self.touched.reads.extend(kept.users(node).map(Read::Node));
+        }
         self.exceptions = exceptions;
         self.kept = Some(kept);
     }

@@ -1,0 +1,220 @@
+//! How far it is from each node of a graph to the nearest source, kept while the graph changes.
+//!
+//! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a generalization of
+//! the shortest-path problem", J. Algorithms 21, 1996): a node is looked at only if its distance changes, or that of a node
+//! that it leads to does.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::solver::NodeId;
+
+/// No source can be reached.
+pub const NEVER: u32 = u32::MAX;
+
+/// The graph.
+pub trait Links {
+    /// Whether the node is a source.
+    fn is_source(&self, node: NodeId) -> bool;
+
+    /// Whether ways lead through the node at all. A source is such a node.
+    fn is_open(&self, node: NodeId) -> bool;
+
+    /// The nodes to which it leads; one may come more than once.
+    fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
+
+    /// The nodes that lead to it; one may come more than once.
+    fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
+}
+
+/// The distances of all nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Distances {
+    known: Vec<u32>,
+}
+
+/// What is to be done yet.
+#[derive(Default)]
+struct Work {
+    queue: BinaryHeap<Reverse<(u32, u32)>>,
+    /// For nodes whose distance is not what follows from those of the nodes that they lead to, what follows.
+    following: FxHashMap<u32, u32>,
+    /// The distances of before, of nodes that got another one.
+    before: FxHashMap<u32, u32>,
+}
+
+impl Distances {
+    /// Those of a graph with `n` nodes.
+    pub fn new(n: usize, links: &impl Links) -> Self {
+        let mut known = vec![NEVER; n];
+        let mut queue: Vec<NodeId> = (0..n as u32).map(NodeId).filter(|it| links.is_source(*it)).collect();
+        queue.iter().for_each(|it| known[it.0 as usize] = 0);
+        let mut at = 0;
+        while let Some(&node) = queue.get(at) {
+            at += 1;
+            let next = known[node.0 as usize] + 1;
+            for user in links.users(node) {
+                let known = &mut known[user.0 as usize];
+                if *known == NEVER && links.is_open(user) {
+                    *known = next;
+                    queue.push(user);
+                }
+            }
+        }
+        Distances { known }
+    }
+
+    /// By node the fewest steps to a source.
+    pub fn all(&self) -> &[u32] {
+        &self.known
+    }
+
+    /// Follows a change of the graph, which has `n` nodes now. `changed` are the nodes that became another kind of node, or
+    /// lead to others than before. Gives the nodes with another distance than before.
+    pub fn update(
+        &mut self,
+        n: usize,
+        links: &impl Links,
+        changed: impl IntoIterator<Item = NodeId>,
+    ) -> Vec<NodeId> {
+        self.known.resize(n.max(self.known.len()), NEVER);
+        let mut work = Work::default();
+        changed.into_iter().for_each(|it| self.look(links, it, &mut work));
+        while let Some(Reverse((key, node))) = work.queue.pop() {
+            let known = self.known[node as usize];
+            // It may have been looked at again since.
+            let Some(&follows) = work.following.get(&node).filter(|it| known.min(**it) == key) else {
+                continue;
+            };
+            work.before.entry(node).or_insert(known);
+            if follows < known {
+                self.known[node as usize] = follows;
+                work.following.remove(&node);
+            } else {
+                // Nothing that it leads to is so near any more; how near something is, is seen when all nearer is known.
+                self.known[node as usize] = NEVER;
+                self.look(links, NodeId(node), &mut work);
+            }
+            links.users(NodeId(node)).for_each(|it| self.look(links, it, &mut work));
+        }
+        let moved = work.before.into_iter().filter(|it| self.known[it.0 as usize] != it.1);
+        let mut moved: Vec<NodeId> = moved.map(|it| NodeId(it.0)).collect();
+        moved.sort_unstable();
+        moved
+    }
+
+    /// Finds whether a node has the distance that follows from those of the nodes that it leads to.
+    fn look(&self, links: &impl Links, node: NodeId, work: &mut Work) {
+        let follows = if !links.is_open(node) {
+            NEVER
+        } else if links.is_source(node) {
+            0
+        } else {
+            let nearest = links.leads_to(node).map(|it| self.known[it.0 as usize]).min();
+            nearest.map_or(NEVER, |it| it.saturating_add(1))
+        };
+        let known = self.known[node.0 as usize];
+        if follows == known {
+            work.following.remove(&node.0);
+        } else {
+            work.following.insert(node.0, follows);
+            work.queue.push(Reverse((follows.min(known), node.0)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use test_utils::rng::Rng;
+
+    use super::*;
+
+    /// A graph that changes.
+    struct Graph {
+        is_source: Vec<bool>,
+        is_open: Vec<bool>,
+        edges: Vec<Vec<NodeId>>,
+    }
+
+    impl Links for Graph {
+        fn is_source(&self, node: NodeId) -> bool {
+            self.is_source[node.0 as usize]
+        }
+
+        fn is_open(&self, node: NodeId) -> bool {
+            self.is_open[node.0 as usize]
+        }
+
+        fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+            self.edges[node.0 as usize].iter().copied()
+        }
+
+        fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+            let leads = move |it: &(usize, &Vec<NodeId>)| it.1.contains(&node);
+            self.edges.iter().enumerate().filter(leads).map(|it| NodeId(it.0 as u32))
+        }
+    }
+
+    impl Graph {
+        fn change(&mut self, rng: &mut Rng) -> NodeId {
+            if rng.chance(10) {
+                self.is_source.push(false);
+                self.is_open.push(true);
+                self.edges.push(Vec::new());
+            }
+            let n = self.edges.len() as u32;
+            let node = rng.below(n);
+            let at = node as usize;
+            match rng.below(4) {
+                0 => self.is_source[at] = rng.chance(15),
+                1 => self.is_open[at] = rng.chance(80),
+                _ => self.edges[at] = (0..rng.below(4)).map(|_| NodeId(rng.below(n))).collect(),
+            }
+            self.is_open[at] |= self.is_source[at];
+            NodeId(node)
+        }
+
+        /// Goes on until nothing changes.
+        fn slowly(&self) -> Vec<u32> {
+            let n = self.edges.len();
+            let mut acc: Vec<u32> = self.is_source.iter().map(|it| if *it { 0 } else { NEVER }).collect();
+            for _ in 0..n {
+                for node in (0..n).filter(|it| self.is_open[*it]) {
+                    for of in &self.edges[node] {
+                        acc[node] = acc[node].min(acc[of.0 as usize].saturating_add(1));
+                    }
+                }
+            }
+            acc
+        }
+    }
+
+    #[test]
+    fn after_each_change_distances_are_those_of_going_on_until_nothing_changes() {
+        let (mut reached, mut moved) = (0, 0);
+        for seed in 0..60 {
+            let mut rng = Rng::new(seed);
+            let n = 2 + rng.below(30) as usize;
+            let mut graph =
+                Graph { is_source: vec![false; n], is_open: vec![true; n], edges: vec![Vec::new(); n] };
+            (0..2 * n).for_each(|_| _ = graph.change(&mut rng));
+            let mut distances = Distances::new(graph.edges.len(), &graph);
+            assert_eq!(distances.all(), graph.slowly(), "seed {seed}");
+            for step in 0..60 {
+                let changed: Vec<NodeId> = (0..=rng.below(3)).map(|_| graph.change(&mut rng)).collect();
+                let mut before = distances.all().to_vec();
+                let told = distances.update(graph.edges.len(), &graph, changed);
+                assert_eq!(distances.all(), graph.slowly(), "seed {seed}, step {step}");
+                before.resize(graph.edges.len(), NEVER);
+                let other = (0..before.len()).filter(|&it| before[it] != distances.all()[it]);
+                let other: Vec<NodeId> = other.map(|it| NodeId(it as u32)).collect();
+                assert_eq!(told, other, "seed {seed}, step {step}");
+                moved += told.len();
+                reached += distances.all().iter().filter(|it| (2..NEVER).contains(*it)).count();
+            }
+        }
+        assert!(reached > 1000 && moved > 1000, "{reached} {moved}");
+    }
+}
