@@ -182,8 +182,10 @@ impl Feed {
                 }
             }
         }
+        let mut has_other_library = false;
         for (i, known) in self.known.iter_mut().enumerate() {
             if known.container.role != Role::App && (known.contents.is_none() || stale.contains(&i)) {
+                has_other_library = true;
                 known.contents = Some(Arc::new(known.joined()));
                 let records = || known.classes.iter().filter_map(|it| it.record.as_ref());
                 known.n = (records().count(), records().map(ClassRecord::n_methods).sum());
@@ -193,8 +195,7 @@ impl Feed {
             let odd = known.classes.iter().enumerate().filter(|it| it.1.problem.is_some());
             known.odd = odd.map(|it| it.0).collect();
         }
-        let libraries = self.known.iter().any(|it| it.contents.is_some());
-        if !same_files || libraries && stale.iter().any(|&it| self.known[it].contents.is_some()) {
+        if !same_files || has_other_library {
             change.containers = Some(self.known.iter().map(Known::listing).collect());
         }
         if !same_files {
@@ -249,8 +250,12 @@ impl Feed {
                     *same_files &= !of_program;
                     let members = old.container.classes.iter().map(|it| it.member());
                     let mut known: FxHashMap<&str, Class> = members.zip(old.classes).collect();
-                    let of = |it: &ClassEntry| known.remove(it.member()).unwrap_or_default();
-                    container.classes.iter().map(of).collect()
+                    let mut of = |(entry, stale): (&ClassEntry, &mut bool)| {
+                        let known = known.remove(entry.member());
+                        *stale |= known.is_none();
+                        known.unwrap_or_default()
+                    };
+                    container.classes.iter().zip(&mut stale).map(&mut of).collect()
                 }
             }
         };

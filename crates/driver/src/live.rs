@@ -130,7 +130,10 @@ pub fn work(job: Job, threads: usize) -> Work {
             for (file, state) in all {
                 match state {
                     Ok(it) => classes.push((file, it)),
-                    Err(it) => bugs.push((file, it)),
+                    Err(it) => {
+                        classes.push((file, ClassState::default()));
+                        bugs.push((file, it));
+                    }
                 }
             }
         }

@@ -155,10 +155,14 @@ impl Session {
     /// Makes a change; `shown` are the files whose classes are shown, in order, if these are others than before. Breaks the
     /// jobs off that are at work, and waits until they end.
     pub fn apply(&mut self, mut change: Change, shown: Option<Vec<FileId>>) {
+        let n_broken = self.broken.len();
         change.classes.iter().for_each(|it| _ = self.broken.remove(&it.0));
         if let Some(it) = change.containers.take() {
             change.containers = Some(self.without_broken(&it));
             self.listings = Some(it);
+        } else if self.broken.len() < n_broken {
+            // What was left out is there again.
+            change.containers = self.listings.as_ref().map(|it| self.without_broken(it));
         }
         self.edited.extend(self.host.apply_change(change));
         if let Some(it) = shown {

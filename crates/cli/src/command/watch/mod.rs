@@ -290,7 +290,11 @@ impl<'a> Current<'a> {
     /// The first answer: what a command without `watch` takes for an error, is one here.
     fn first_answer(&mut self) -> anyhow::Result<(Vec<Changed>, Cycle)> {
         loop {
-            match work(self.live.session.job(), self.live.threads()) {
+            let (job, threads) = (self.live.session.job(), self.live.threads());
+            // On a thread with a large stack: classes may be nested deeply.
+            let mut done = Work::Cancelled;
+            std::thread::scope(|scope| spawn_worker(scope, || done = work(job, threads)))?;
+            match done {
                 // There is nobody who could change anything.
                 Work::Cancelled => {}
                 Work::Broken(it) => self.live.leave_out(it),
