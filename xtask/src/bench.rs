@@ -1,7 +1,13 @@
 //! `cargo xtask bench [WORD [EDITS]]`: our figures beside those of ASM 9, taken in the same run from the same bytes; as a table
 //! and in `bench-out/bench.tsv`. A bench whose subject does not exist yet is not listed.
+//!
+//! WORD is part of the names of the benches that run, such as `ajar watch`, `guava` or `closed world`. EDITS is how many classes
+//! are edited in a program within the bench's process, 1,000 if nothing else is said; `ajar watch` is given a tenth as many
+//! changed files, and a hundredth as many jars. Each row names the command of the shipped program that gave the figure, or `-`
+//! where a program of the bench calls the rooms itself.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,15 +18,18 @@ use crate::corpus::{self, output};
 use crate::edits::{self, Table};
 use crate::growth::{self, Growth};
 use crate::jdk::{self, Jdk};
+use crate::watched::{self, App, Change, PROGRAMS, Program, Watch, World};
 
 /// One figure of ours and what it has to reach.
-struct Bench {
-    name: &'static str,
+#[derive(Clone, Copy)]
+struct Bench<'a> {
+    name: &'a str,
     subject: Subject,
     target: Target,
 }
 
 /// What is measured.
+#[derive(Clone, Copy)]
 enum Subject {
     /// CPU time of one thread over the same bytes, ours and ASM's: the ratio counts.
     Peer {
@@ -52,12 +61,11 @@ enum Subject {
     Threads(&'static str),
     /// Milliseconds of CPU that an edit of a class of a group takes, on JDK 17, at the pace of the machine on which the target
     /// was set.
-    Edits(&'static str, Edits),
+    Edits(Program, &'static str, Edits),
     /// How many times what an edit takes at p50 in a tenth of the large tier the same ones take in all of it.
     EditGrowth,
-    /// Milliseconds by the clock, at p99, from a file that is written to the line of `ajar watch` about it. Most of it is
-    /// waiting, so the machine's pace is left out.
-    Watch(&'static str),
+    /// Milliseconds that `ajar watch throws` takes for a change on the disk.
+    Watch(Watch),
 }
 
 /// What is measured of edits.
@@ -90,7 +98,11 @@ enum Target {
     Told,
 }
 
-const BENCHES: &[Bench] = &[
+/// The program in which all groups of classes are edited.
+const JASMIN: Program = Program { app: App::Jasmin, world: World::Open };
+
+/// The benches but those that [`series`] gives.
+const BENCHES: &[Bench<'static>] = &[
     Bench {
         name: "JDK 17: read every instruction, handler and line",
         subject: Subject::Peer { ours: "read", peers: "read", module: None, same_counts: true },
@@ -165,53 +177,43 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "edit of a class of Jasmin on JDK 17: p50, ms",
-        subject: Subject::Edits("application", Edits::P50),
+        subject: Subject::Edits(JASMIN, "application", Edits::P50),
         target: Target::AtMost(1.0),
     },
     Bench {
         name: "edit of a class of Jasmin on JDK 17: p99, ms",
-        subject: Subject::Edits("application", Edits::P99),
+        subject: Subject::Edits(JASMIN, "application", Edits::P99),
         target: Target::AtMost(10.0),
     },
     Bench {
         name: "edit of a class of Jasmin on JDK 17: all asked, less 4 µs a set, p99, ms",
-        subject: Subject::Edits("application", Edits::Beyond),
+        subject: Subject::Edits(JASMIN, "application", Edits::Beyond),
         target: Target::AtMost(15.0),
     },
     Bench {
         name: "edit of one of the ten classes that Jasmin names most: p50, ms",
-        subject: Subject::Edits("most", Edits::P50),
+        subject: Subject::Edits(JASMIN, "most", Edits::P50),
         target: Target::Told,
     },
     Bench {
         name: "edit of one of the ten classes that Jasmin names most: p99, ms",
-        subject: Subject::Edits("most", Edits::P99),
+        subject: Subject::Edits(JASMIN, "most", Edits::P99),
         target: Target::Told,
     },
     Bench {
         name: "edit of a class of JDK 17 below Jasmin: p50, ms",
-        subject: Subject::Edits("rest", Edits::P50),
+        subject: Subject::Edits(JASMIN, "rest", Edits::P50),
         target: Target::Told,
     },
     Bench {
         name: "edit of a class of JDK 17 below Jasmin: p99, ms",
-        subject: Subject::Edits("rest", Edits::P99),
+        subject: Subject::Edits(JASMIN, "rest", Edits::P99),
         target: Target::Told,
     },
     Bench {
         name: "large tier against a tenth of it: edit of a class, p50, times",
         subject: Subject::EditGrowth,
         target: Target::AtMost(1.3),
-    },
-    Bench {
-        name: "ajar watch throws of Jasmin on JDK 17: class file written to cycle told, p99, ms",
-        subject: Subject::Watch("class"),
-        target: Target::AtMost(100.0),
-    },
-    Bench {
-        name: "ajar watch throws of Jasmin on JDK 17: jar of 60 MB moved to cycle told, p99, ms",
-        subject: Subject::Watch("jar"),
-        target: Target::AtMost(250.0),
     },
 ];
 
@@ -227,8 +229,8 @@ const TIMES: usize = 3;
 /// How often, where the target is a time: there the figure is one of a single side.
 const TIMES_PACED: usize = 7;
 
-/// How often `ajar watch` is given a changed class; a changed jar a quarter as often.
-const WATCHED: u32 = 40;
+/// The flags of a command over the whole JDK.
+const WIDE: [&str; 5] = ["--quiet", "--jdk", "none", "--output-format", "json"];
 
 /// What one side printed: a number, then counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -237,8 +239,10 @@ struct Measured {
     counts: String,
 }
 
-struct Row {
-    name: &'static str,
+struct Row<'a> {
+    name: &'a str,
+    /// The command of the shipped program that was measured; `-` if none was.
+    command: String,
     /// What was seen, for people.
     seen: String,
     figure: f64,
@@ -247,9 +251,12 @@ struct Row {
 
 /// Runs the benches whose name contains `word`, with so many edits. Fails if one misses its target.
 pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
-    let chosen: Vec<&Bench> = BENCHES.iter().filter(|it| it.name.contains(word)).collect();
+    let series = series();
+    let of_series = series.iter().map(|it| Bench { name: &it.0, subject: it.1, target: it.2 });
+    let benches: Vec<Bench<'_>> = BENCHES.iter().copied().chain(of_series).collect();
+    let chosen: Vec<&Bench<'_>> = benches.iter().filter(|it| it.name.contains(word)).collect();
     if chosen.is_empty() {
-        let names: Vec<&str> = BENCHES.iter().map(|it| it.name).collect();
+        let names: Vec<&str> = benches.iter().map(|it| it.name).collect();
         bail!("no bench is named like `{word}`; there are:\n  {}", names.join("\n  "));
     }
     let out = root.join("bench-out");
@@ -264,14 +271,15 @@ pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
         out: out.clone(),
         growth: OnceCell::new(),
         n_edits,
-        edited: OnceCell::new(),
-        watched: OnceCell::new(),
+        edited: RefCell::default(),
+        watched: RefCell::default(),
     };
     let mut rows = Vec::new();
     for it in chosen {
         eprintln!("{}: running", it.name);
         let (figure, seen) = bench.measure(&it.subject)?;
-        rows.push(Row { name: it.name, seen, figure, target: it.target });
+        let command = bench.shipped(it.subject);
+        rows.push(Row { name: it.name, command, seen, figure, target: it.target });
     }
     print!("{}", table(&rows));
     std::fs::write(out.join("bench.tsv"), tsv(&rows))?;
@@ -280,6 +288,20 @@ pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
         bail!("{missed} of {} benches miss their target", rows.len());
     }
     Ok(())
+}
+
+/// The benches that there are for each program, with their names.
+fn series() -> Vec<(String, Subject, Target)> {
+    let mut acc = Vec::new();
+    for program in PROGRAMS.into_iter().filter(|it| *it != JASMIN) {
+        for (what, word, most) in [(Edits::P50, "p50", 1.0), (Edits::P99, "p99", 10.0)] {
+            let name = format!("edit of a class of {}: {word}, ms", program.words());
+            acc.push((name, Subject::Edits(program, "application", what), Target::AtMost(most)));
+        }
+    }
+    let watched = watched::all().into_iter();
+    acc.extend(watched.map(|(it, most)| (it.name(), Subject::Watch(it), Target::AtMost(most))));
+    acc
 }
 
 /// The programs and inputs of a run.
@@ -294,9 +316,16 @@ struct Workbench {
     /// Measured once for all its figures.
     growth: OnceCell<Growth>,
     n_edits: u32,
-    /// With the pace of this machine.
-    edited: OnceCell<(Table, f64)>,
-    watched: OnceCell<Table>,
+    /// What was measured in each program, once for all its figures.
+    edited: RefCell<BTreeMap<Program, Paced>>,
+    watched: RefCell<BTreeMap<(Program, Change), Paced>>,
+}
+
+/// A table, and the pace of this machine meanwhile.
+#[derive(Clone)]
+struct Paced {
+    table: Table,
+    pace: f64,
 }
 
 impl Workbench {
@@ -369,41 +398,59 @@ impl Workbench {
                 }
                 Ok((one / two, format!("{one:.2} s and {two:.2} s")))
             }
-            Subject::Edits(group, what) => self.edited(group, what),
+            Subject::Edits(program, group, what) => self.edited(program, group, what),
             Subject::EditGrowth => {
                 let (few, many, seen) = edits::grown(&self.root, &self.out, &self.ours, &self.edits)?;
                 Ok((many / few, seen))
             }
-            Subject::Watch(kind) => self.watched(kind),
+            Subject::Watch(it) => {
+                let Paced { table, pace } = self.watched(it)?;
+                it.figure(&table, pace)
+            }
         }
     }
 
-    /// A figure of edits. All come of one run, with ASM's reading before and behind it.
-    fn edited(&self, group: &str, what: Edits) -> Result<(f64, String)> {
-        if self.edited.get().is_none() {
-            let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
-            let (jdk, jasmin) = (self.blob(None)?, self.jasmin_blob()?);
-            let mut asm = peer.command("read", &jdk);
-            let mut reads = Vec::new();
-            let mut read = |n: usize| -> Result<()> {
-                for _ in 0..n {
-                    reads.push(measured(&output(&mut asm)?)?.number as f64 / 1e9);
-                }
-                Ok(())
-            };
-            read(TIMES_PACED / 2)?;
-            let fewer = (self.n_edits / 5).max(1).to_string();
-            let mut command = Command::new(&self.edits);
-            command.args(["edits", &self.n_edits.to_string(), &fewer, &fewer]);
-            let table = Table::of(command.arg(jasmin).arg(&jdk))?;
-            read(TIMES_PACED - TIMES_PACED / 2)?;
-            let _ = self.edited.set((table, ASM_READ / middle(reads)));
+    /// The command of the shipped program that was measured; `-` if none was.
+    fn shipped(&self, subject: Subject) -> String {
+        match subject {
+            Subject::OnJdk => "ajar throws --quiet --threads 1 --jdk JDK jasmin-sable.jar".to_string(),
+            Subject::Memory(it) => format!("ajar {it} {} --threads 2 JDK", WIDE.join(" ")),
+            Subject::Threads(it) => format!("ajar {it} {} --threads 1|2 JDK", WIDE.join(" ")),
+            Subject::Watch(it) => {
+                let watched = self.watched.borrow();
+                let table = watched.get(&(it.program, it.change)).map(|it| &it.table);
+                table.and_then(Table::command).unwrap_or("-").to_string()
+            }
+            Subject::Peer { .. }
+            | Subject::Jar(_)
+            | Subject::Facts
+            | Subject::Whole(_)
+            | Subject::Alone
+            | Subject::Growth(_)
+            | Subject::Edits(..)
+            | Subject::EditGrowth => "-".to_string(),
         }
-        let (table, pace) = self.edited.get().context("edits were made")?;
+    }
+
+    /// A figure of edits. All of a program come of one run.
+    fn edited(&self, program: Program, group: &str, what: Edits) -> Result<(f64, String)> {
+        let known = self.edited.borrow().get(&program).cloned();
+        let Paced { table, pace } = match known {
+            Some(it) => it,
+            None => {
+                // Only in one program other classes than those of the application are edited.
+                let fewer = if program == JASMIN { (self.n_edits / 5).max(1) } else { 0 };
+                let mut command = Command::new(&self.edits);
+                command.args(["edits", program.world.word()]);
+                command.args([self.n_edits, fewer, fewer].map(|it| it.to_string()));
+                let it = self.beside_asm(command.arg(self.app(program.app)?).arg(self.blob(None)?))?;
+                self.edited.borrow_mut().entry(program).or_insert(it).clone()
+            }
+        };
         let figure = match what {
             Edits::P50 => table.times(group, "all")?.p50 * pace,
             Edits::P99 => table.times(group, "all")?.p99 * pace,
-            Edits::Beyond => table.beyond(group, *pace)?,
+            Edits::Beyond => table.beyond(group, pace)?,
         };
         let seen = match what {
             // Once is enough.
@@ -417,16 +464,34 @@ impl Workbench {
         Ok((figure, seen))
     }
 
-    /// A figure of `ajar watch`. All come of one run.
-    fn watched(&self, kind: &str) -> Result<(f64, String)> {
-        if self.watched.get().is_none() {
-            let mut command = Command::new(&self.edits);
-            command.arg("watch").arg(&self.ajar).arg(&self.jdk.home).arg(self.jasmin_blob()?);
-            let table = Table::of(command.arg(&self.out).arg(WATCHED.to_string()))?;
-            let _ = self.watched.set(table);
+    /// What `ajar watch` took. All figures of a program and a kind of change come of one run.
+    fn watched(&self, it: Watch) -> Result<Paced> {
+        let key = (it.program, it.change);
+        if let Some(it) = self.watched.borrow().get(&key) {
+            return Ok(it.clone());
         }
-        let times = self.watched.get().context("ajar watch ran")?.times("watch", kind)?;
-        Ok((times.p99, format!("{:.0} ms at p50, by the clock", times.p50)))
+        let mut command = Command::new(&self.edits);
+        command.arg("watch").arg(&self.ajar).arg(&self.jdk.home).arg(self.app(it.program.app)?);
+        command.arg(&self.out).arg(it.change.times(self.n_edits).to_string()).arg(it.change.word());
+        let paced = self.beside_asm(command.args(it.program.world.flags()))?;
+        Ok(self.watched.borrow_mut().entry(key).or_insert(paced).clone())
+    }
+
+    /// The table that a command prints, with ASM's reading before and behind it.
+    fn beside_asm(&self, command: &mut Command) -> Result<Paced> {
+        let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
+        let mut asm = peer.command("read", &self.blob(None)?);
+        let mut reads = Vec::new();
+        let mut read = |n: usize| -> Result<()> {
+            for _ in 0..n {
+                reads.push(measured(&output(&mut asm)?)?.number as f64 / 1e9);
+            }
+            Ok(())
+        };
+        read(TIMES_PACED / 2)?;
+        let table = Table::of(command)?;
+        read(TIMES_PACED - TIMES_PACED / 2)?;
+        Ok(Paced { table, pace: ASM_READ / middle(reads) })
     }
 
     /// The middle figure of several runs, and how fast this machine is meanwhile, as part of the one on which the targets
@@ -491,6 +556,20 @@ impl Workbench {
         Ok(jar)
     }
 
+    /// The classes of an application, one after another.
+    fn app(&self, app: App) -> Result<PathBuf> {
+        match app {
+            App::Jasmin => self.jasmin_blob(),
+            App::Guava => {
+                let folder = corpus::package(&self.root, "medium", "libguava-java")?;
+                let jar = find_jar(&folder.join("usr/share/java"), "guava")?;
+                let blob = self.out.join("guava.blob");
+                output(Command::new(&self.ours).arg("blob").arg(jar).arg(&blob))?;
+                Ok(blob)
+            }
+        }
+    }
+
     /// An application of some 150 classes.
     fn jasmin(&self) -> Result<PathBuf> {
         corpus::run(&self.root, "small", true)?;
@@ -544,8 +623,12 @@ impl Workbench {
     /// Seconds by the clock and peak memory of its own of a command over the whole JDK.
     fn jdk_wide(&self, what: &str, threads: u32) -> Result<(f64, u64)> {
         let mut command = Command::new(&self.ajar);
-        command.args([what, "--quiet", "--jdk", "none", "--output-format", "json", "--threads"]);
-        command.arg(threads.to_string()).arg(&self.jdk.home).stdout(Stdio::null());
+        command
+            .arg(what)
+            .args(WIDE)
+            .args(["--threads", &threads.to_string()])
+            .arg(&self.jdk.home)
+            .stdout(Stdio::null());
         let start = std::time::Instant::now();
         let mut child = command.spawn().context("cannot run ajar")?;
         let status = format!("/proc/{}/status", child.id());
@@ -676,7 +759,7 @@ fn measured(line: &str) -> Result<Measured> {
     Ok(Measured { number, counts: counts.to_string() })
 }
 
-impl Row {
+impl Row<'_> {
     fn passes(&self) -> bool {
         match self.target {
             Target::AtLeast(it) => self.figure >= it,
@@ -702,21 +785,23 @@ impl Row {
     }
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row<'_>]) -> String {
     let mut out = String::new();
     let width = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     for row in rows {
         let (figure, target, verdict, seen) = (row.figure, row.target(), row.verdict(), &row.seen);
-        let _ = writeln!(out, "{:width$}  {figure:>7.2}  {target:>7}  {verdict}  {seen}", row.name);
+        let command = if row.command == "-" { String::new() } else { format!("`{}`: ", row.command) };
+        let _ = writeln!(out, "{:width$}  {figure:>7.2}  {target:>7}  {verdict}  {command}{seen}", row.name);
     }
     out
 }
 
-fn tsv(rows: &[Row]) -> String {
-    let mut out = "name\tfigure\ttarget\tverdict\tseen\n".to_string();
+fn tsv(rows: &[Row<'_>]) -> String {
+    let mut out = "name\tfigure\ttarget\tverdict\tcommand\tseen\n".to_string();
     for row in rows {
-        let (figure, target, verdict, seen) = (row.figure, row.target(), row.verdict(), &row.seen);
-        let _ = writeln!(out, "{}\t{figure:.3}\t{target}\t{verdict}\t{seen}", row.name);
+        let (figure, target, verdict) = (row.figure, row.target(), row.verdict());
+        let Row { name, command, seen, .. } = row;
+        let _ = writeln!(out, "{name}\t{figure:.3}\t{target}\t{verdict}\t{command}\t{seen}");
     }
     out
 }
@@ -727,7 +812,10 @@ mod tests {
 
     #[test]
     fn a_row_passes_on_its_side_of_the_target() {
-        let row = |figure, target| Row { name: "read", seen: "1 s".to_string(), figure, target };
+        let row = |figure, target| {
+            let (command, seen) = ("ajar stats".to_string(), "1 s".to_string());
+            Row { name: "read", command, seen, figure, target }
+        };
         let text = tsv(&[
             row(3.125, Target::AtLeast(3.0)),
             row(2.5, Target::AtLeast(3.0)),
@@ -737,14 +825,26 @@ mod tests {
         ]);
         assert_eq!(
             text,
-            "name\tfigure\ttarget\tverdict\tseen\n\
-             read\t3.125\t>= 3\tpass\t1 s\n\
-             read\t2.500\t>= 3\tFAIL\t1 s\n\
-             read\t2.500\t<= 3\tpass\t1 s\n\
-             read\t3.500\t<= 3\tFAIL\t1 s\n\
-             read\t3.500\t-\ttold\t1 s\n"
+            "name\tfigure\ttarget\tverdict\tcommand\tseen\n\
+             read\t3.125\t>= 3\tpass\tajar stats\t1 s\n\
+             read\t2.500\t>= 3\tFAIL\tajar stats\t1 s\n\
+             read\t2.500\t<= 3\tpass\tajar stats\t1 s\n\
+             read\t3.500\t<= 3\tFAIL\tajar stats\t1 s\n\
+             read\t3.500\t-\ttold\tajar stats\t1 s\n"
         );
-        assert!(table(&[row(2.5, Target::AtLeast(3.0))]).contains("2.50     >= 3  FAIL  1 s"));
+        assert!(table(&[row(2.5, Target::AtLeast(3.0))]).contains("2.50     >= 3  FAIL  `ajar stats`: 1 s"));
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let series = series();
+        let mut names: Vec<&str> = BENCHES.iter().map(|it| it.name).collect();
+        names.extend(series.iter().map(|it| it.0.as_str()));
+        let n = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), n);
+        assert!(names.contains(&"edit of a class of guava on JDK 17, closed world: p99, ms"));
     }
 
     #[test]

@@ -73,6 +73,21 @@ pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     Ok(())
 }
 
+/// Fetches one package of a tier and gives its folder. The manifest of the tier stays as it is.
+pub(crate) fn package(root: &Path, tier: &str, name: &str) -> Result<PathBuf> {
+    let folder = root.join("corpus").join(tier);
+    let list = std::fs::read_to_string(root.join(LIST)).with_context(|| format!("cannot read {LIST}"))?;
+    let packages = select(&parse(&list)?, tier)?;
+    let package = packages.iter().find(|it| it.name == name);
+    let package = package.with_context(|| format!("tier {tier} has no package {name}"))?;
+    let downloads = root.join("corpus").join("archives");
+    std::fs::create_dir_all(&downloads)?;
+    std::fs::create_dir_all(&folder)?;
+    let mut client = Client { downloads, any_version: true, updated: false };
+    fetch_and_unpack(&mut client, package, &folder)?;
+    Ok(folder.join(&package.name))
+}
+
 fn write_manifest(folder: &Path, rows: &str) -> Result<()> {
     let path = folder.join(MANIFEST);
     std::fs::write(&path, format!("{MANIFEST_HEADER}{rows}"))?;

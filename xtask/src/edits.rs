@@ -24,10 +24,10 @@ pub(crate) struct Table(Vec<Vec<String>>);
 /// Milliseconds that edits took.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Times {
-    n: f64,
+    pub(crate) n: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
-    most: f64,
+    pub(crate) most: f64,
 }
 
 impl Table {
@@ -36,13 +36,24 @@ impl Table {
         Ok(Table::read(&output(command)?))
     }
 
-    fn read(text: &str) -> Table {
+    pub(crate) fn read(text: &str) -> Table {
         Table(text.lines().map(|it| it.split('\t').map(str::to_string).collect()).collect())
     }
 
     fn rows<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = Vec<f64>> + 'a {
         let rows = self.0.iter().filter(move |it| it.len() > 2 && it[0] == group && it[1] == kind);
         rows.map(|it| it[2..].iter().filter_map(|it| it.parse().ok()).collect())
+    }
+
+    /// The command that was measured, if it is one of the shipped program.
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.0.iter().find(|it| it.len() == 2 && it[0] == "command").map(|it| it[1].as_str())
+    }
+
+    /// A row of three counts.
+    pub(crate) fn counts(&self, group: &str, kind: &str) -> Option<[u64; 3]> {
+        let row = self.rows(group, kind).next()?;
+        <[f64; 3]>::try_from(row).ok().map(|it| it.map(|it| it as u64))
     }
 
     /// What edits of a kind took.

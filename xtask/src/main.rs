@@ -8,6 +8,7 @@ mod edits;
 mod growth;
 mod jdk;
 mod tidy;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -31,6 +31,7 @@ pub(crate) struct Current {
     n_app: usize,
     /// Whether all its methods are asked after each edit.
     ask_all: bool,
+    world: WorldKind,
     host: AnalysisHost,
     vfs: Vfs,
     counts: Counts,
@@ -70,14 +71,13 @@ impl ClassSource for NoBytes {
     fn with_bytes(&self, _entry: u32, _read: &mut dyn FnMut(&[u8])) {}
 }
 
-const WORLD: WorldKind = WorldKind::Open;
 const RELEASE: u16 = 17;
 
 /// A program of these classes that is made from nothing.
-fn joined(classes: &[Class]) -> Result<Whole> {
+fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
     let records = classes.iter().filter_map(|it| Some((it.record.clone()?, it.role))).collect();
     let options = WholeOptions {
-        world: WORLD,
+        world,
         release: Some(RELEASE),
         assume_contract: false,
         link_errors: false,
@@ -90,7 +90,12 @@ fn joined(classes: &[Class]) -> Result<Whole> {
 impl Current {
     /// A program of these classes, ready for changes. The first `n_app` are the application; `ask_all` says whether it is
     /// wanted what its methods let out after each edit.
-    pub(crate) fn new(files: &[(&[u8], Role)], n_app: usize, ask_all: bool) -> Result<Self> {
+    pub(crate) fn new(
+        files: &[(&[u8], Role)],
+        n_app: usize,
+        world: WorldKind,
+        ask_all: bool,
+    ) -> Result<Self> {
         let mut scratch = Scratch::default();
         let mut vfs = Vfs::default();
         let mut classes = Vec::with_capacity(files.len());
@@ -105,11 +110,11 @@ impl Current {
             classes.push(Class { role: *role, record, file });
         }
         change.containers = Some(listings(&classes));
-        change.settings = Some(Settings::new(WORLD, RELEASE));
+        change.settings = Some(Settings::new(world, RELEASE));
         let mut host = AnalysisHost::new();
         host.apply_change(change);
         let counts = Counts::default();
-        let mut it = Current { classes, n_app, ask_all, host, vfs, counts, answers: Vec::new() };
+        let mut it = Current { classes, n_app, ask_all, world, host, vfs, counts, answers: Vec::new() };
         it.solve()?;
         it.settle();
         it.answers = it.asked()?;
@@ -210,7 +215,7 @@ impl Current {
 
     /// Fails if a program that is made from nothing says something else of the methods of the application.
     pub(crate) fn check(&self) -> Result<()> {
-        let fresh = joined(&self.classes)?;
+        let fresh = joined(&self.classes, self.world)?;
         let (mut work, analysis) = (fresh.work(), self.host.analysis());
         let mut known = 0;
         for file in self.classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file) {

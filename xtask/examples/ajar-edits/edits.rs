@@ -85,29 +85,28 @@ impl<'a> Drawing<'a> {
     /// constant is changed; and where there is none, the file alone.
     pub(crate) fn edit(&self, number: usize, rng: &mut Rng) -> Option<Edit> {
         let kind = Kind::drawn(rng);
-        let original = Patch::read(self.classes[number])?;
+        self.edit_of(kind, number, rng).or_else(|| self.edit_of(Kind::Body, number, rng))
+    }
+
+    /// An edit of this kind; `None` where the class has no place for one.
+    pub(crate) fn edit_of(&self, kind: Kind, number: usize, rng: &mut Rng) -> Option<Edit> {
+        let mut patch = Patch::read(self.classes[number])?;
         let mut calls = None;
-        let mut patch = original.clone();
-        let done = match kind {
-            Kind::Body => None,
+        match kind {
+            Kind::Body => change(&mut patch, rng)?,
             Kind::Throw => {
                 let with_body =
                     (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect::<Vec<_>>();
-                rng.pick(&with_body).and_then(|it| patch.insert(*it, Insertion::Throw))
+                rng.pick(&with_body).and_then(|it| patch.insert(*it, Insertion::Throw))?;
             }
-            Kind::Call => self.call(&mut patch, rng).map(|it| calls = Some(it)),
-            Kind::Override => self.overriding(&mut patch),
+            Kind::Call => calls = Some(self.call(&mut patch, rng)?),
+            Kind::Override => self.overriding(&mut patch)?,
             Kind::Class if rng.chance(50) => return Some(Edit { kind, now: Now::Gone, calls }),
             Kind::Class => {
                 let name = [patch.name(), b"$Twin"].concat();
                 patch.rename(&name)?;
                 return Some(Edit { kind, now: Now::Twin(patch.bytes()), calls });
             }
-        };
-        let kind = if done.is_some() { kind } else { Kind::Body };
-        if done.is_none() {
-            patch = original;
-            change(&mut patch, rng)?;
         }
         Some(Edit { kind, now: Now::Changed(patch.bytes()), calls })
     }

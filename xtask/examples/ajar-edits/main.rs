@@ -1,7 +1,7 @@
 //! What it takes to keep answers current, for `cargo xtask bench`, which builds it with `--release`.
 //!
-//! - `ajar-edits edits N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and what it
-//!   stands on. It makes N edits of classes of the application that are drawn uniformly, N_MOST of the ten that most others
+//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and what it
+//!   stands on. In the world `open`, `declared` or `closed` it makes N edits of classes of the application that are drawn uniformly, N_MOST of the ten that most others
 //!   of it name, and N_REST of the rest. After each it asks what the methods of the class and of the classes that call it let
 //!   out; of classes beside the application nobody asks. Each edit changes the original class, or brings it back, so that the program does not drift. What it prints is a
 //!   table: group, kind of edit, how many, and nanoseconds of CPU of its thread at p50, p99 and most. Kind `stages` has p50
@@ -11,9 +11,15 @@
 //! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one of it alone (group `alone`), and
 //!   one of it and another blob that holds more (group `among`). Each edit is made in one and then in the other, so that
 //!   whatever else this machine does meets both; all of the application is not asked.
-//! - `ajar-edits watch AJAR JDK APP FOLDER N` writes the application into a folder and lets `ajar watch throws` keep an answer
-//!   about it; then N times changes a class file, and a jar of 60 MB with the same classes. It prints nanoseconds by the clock
-//!   until the line about the cycle is there.
+//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and lets `ajar watch throws`,
+//!   with these flags, keep an answer about it; then N times changes a file, and brings it back with the next change. WHAT says
+//!   what changes: `bytes` of class files that no fact rests on, `facts` by edits of class files, or a `jar` of 60 MB with
+//!   the same classes that is moved over another. The table has three groups for each kind of change, in nanoseconds: `told` by
+//!   the clock, from the written file to the line about the cycle; `line` of CPU, of all threads of the process, until it
+//!   prints that line; `whole` of CPU until it is quiet again. Kind `all` has all cycles, kind `changed` those that told of a
+//!   fact. Lines of the group `cycles` say of each kind how many cycles there were, how many of them told of a fact, and
+//!   for how many the CPU time is known to the hundredth of a second only, as a thread had ended. The first line of the table
+//!   is the command.
 //!
 //! Every hundredth edit the answers are compared with those of a program that is made from nothing; those of a program that
 //! was made larger, which takes long, after the last.
@@ -21,12 +27,14 @@
 mod clock;
 mod current;
 mod edits;
+mod process;
+mod redraft;
 mod watch;
 
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
-use ide::Role;
+use ide::{Role, WorldKind};
 use test_utils::patch::Patch;
 use test_utils::rng::Rng;
 
@@ -43,16 +51,19 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["edits", n, n_most, n_rest, app, jdk] => {
-            edits([n.parse()?, n_most.parse()?, n_rest.parse()?], &blob(app)?, &blob(jdk)?)
+        ["edits", world, n, n_most, n_rest, app, jdk] => {
+            let n = [n.parse()?, n_most.parse()?, n_rest.parse()?];
+            edits(self::world(world)?, n, &blob(app)?, &blob(jdk)?)
         }
         ["grown", n, app, rest] => grown(n.parse()?, &blob(app)?, &blob(rest)?),
-        ["watch", ajar, jdk, app, folder, n] => {
-            watch::watch(ajar, jdk, &split(&blob(app)?)?, folder.as_ref(), n.parse()?)
+        ["watch", ajar, jdk, app, folder, n, what, flags @ ..] => {
+            let asked = watch::Asked { ajar, jdk, flags };
+            watch::watch(&asked, &split(&blob(app)?)?, folder.as_ref(), n.parse()?, what)
         }
         _ => {
             bail!(
-                "usage: ajar-edits edits N N_MOST N_REST APP JDK | grown N APP REST | watch AJAR JDK APP FOLDER N"
+                "usage: ajar-edits edits WORLD N N_MOST N_REST APP JDK | grown N APP REST | \
+                 watch AJAR JDK APP FOLDER N bytes|facts|jar [FLAG...]"
             )
         }
     }
@@ -62,11 +73,20 @@ fn blob(path: &str) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {path}"))
 }
 
-fn edits([n, n_most, n_rest]: [usize; 3], app: &[u8], jdk: &[u8]) -> Result<()> {
+fn world(word: &str) -> Result<WorldKind> {
+    Ok(match word {
+        "open" => WorldKind::Open,
+        "declared" => WorldKind::Declared,
+        "closed" => WorldKind::Closed,
+        _ => bail!("no world `{word}`; there are: open, declared, closed"),
+    })
+}
+
+fn edits(world: WorldKind, [n, n_most, n_rest]: [usize; 3], app: &[u8], jdk: &[u8]) -> Result<()> {
     let parts = Parts::new(app, (jdk, Role::Jdk))?;
     let Parts { n_app, n_classes, .. } = parts;
     let bytes = parts.bytes();
-    let program = parts.program(parts.files.len(), true)?;
+    let program = parts.program(parts.files.len(), world, true)?;
     let mut run = Run {
         sides: vec![Side { group: "application", program, checked_each: Some(CHECK_EACH) }],
         callers: callers(&bytes),
@@ -90,7 +110,7 @@ fn grown(n: usize, app: &[u8], rest: &[u8]) -> Result<()> {
     let n_app = parts.n_app;
     let bytes = parts.bytes();
     let side = |group, n, checked_each| -> Result<Side> {
-        Ok(Side { group, program: parts.program(n, false)?, checked_each })
+        Ok(Side { group, program: parts.program(n, WorldKind::Open, false)?, checked_each })
     };
     let mut run = Run {
         sides: vec![side("alone", n_app, Some(CHECK_EACH))?, side("among", parts.files.len(), None)?],
@@ -127,9 +147,9 @@ impl<'a> Parts<'a> {
     }
 
     /// A program of the first `n` files.
-    fn program(&self, n: usize, ask_all: bool) -> Result<Current> {
+    fn program(&self, n: usize, world: WorldKind, ask_all: bool) -> Result<Current> {
         let inputs: Vec<(&[u8], Role)> = self.files.iter().take(n).map(|it| (it.bytes, it.role)).collect();
-        Current::new(&inputs, self.n_app, ask_all)
+        Current::new(&inputs, self.n_app, world, ask_all)
     }
 }
 

@@ -1,17 +1,17 @@
-//! How long `ajar watch` takes, by the clock, from a file that is written to the line about the cycle.
+//! What `ajar watch` takes for a change: by the clock from the file that is written to the line about the cycle, and in CPU time.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use test_utils::jar::jar;
-use test_utils::patch::{Insertion, Patch};
+use test_utils::patch::Patch;
 use test_utils::rng::Rng;
 
+use crate::edits::{Drawing, Kind, Now};
 use crate::line;
+use crate::process::{Cycle, Watching};
+use crate::redraft;
 
 /// The bytes of the jar.
 const JAR: usize = 60_000_000;
@@ -19,124 +19,164 @@ const JAR: usize = 60_000_000;
 /// The bytes of each entry of the jar that is no class.
 const FILLER: usize = 15_000;
 
-/// The longest that a cycle may take before the run fails.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// How long it is quiet between two changes, as between two builds.
-const QUIET: Duration = Duration::from_millis(500);
-
-/// A process that keeps an answer current.
-struct Watching {
-    child: Child,
-    /// When each cycle was told.
-    cycles: Receiver<Instant>,
+/// What keeps the answer.
+pub(crate) struct Asked<'a> {
+    pub(crate) ajar: &'a str,
+    pub(crate) jdk: &'a str,
+    pub(crate) flags: &'a [&'a str],
 }
 
-impl Watching {
-    fn start(ajar: &str, jdk: &str, input: &Path) -> Result<Self> {
-        let mut command = Command::new(ajar);
-        command.args(["watch", "throws", "--output-format", "jsonl", "--quiet", "--jdk", jdk]).arg(input);
-        let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run ajar")?;
-        let out = BufReader::new(child.stdout.take().context("the output of ajar")?);
-        let (sender, cycles) = channel();
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(|it| it.ok()) {
-                let now = Instant::now();
-                let value: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
-                if value["record"] == "cycle" && sender.send(now).is_err() {
-                    return;
-                }
-            }
-        });
-        let it = Watching { child, cycles };
-        it.cycles.recv_timeout(PATIENCE).context("ajar has no first answer")?;
-        // It makes ready for changes.
-        std::thread::sleep(8 * QUIET);
-        Ok(it)
-    }
-
-    /// Nanoseconds from a change to the line about it.
-    fn time(&self, change: impl FnOnce() -> Result<()>) -> Result<u64> {
-        change()?;
-        let begin = Instant::now();
-        let told = self.cycles.recv_timeout(PATIENCE).context("no cycle came")?;
-        std::thread::sleep(QUIET);
-        ensure!(self.cycles.try_recv().is_err(), "one change, and two cycles");
-        Ok(told.saturating_duration_since(begin).as_nanos() as u64)
+impl Asked<'_> {
+    /// Keeps an answer about these inputs.
+    fn start(&self, input: &Path) -> Result<Watching> {
+        let mut command = Command::new(self.ajar);
+        command.args(["watch", "throws", "--output-format", "jsonl", "--quiet", "--jdk", self.jdk]);
+        let watching = Watching::start(command.args(self.flags).arg(input))?;
+        let args = command.get_args().map(|it| it.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        println!("command\tajar {}", args.join(" "));
+        Ok(watching)
     }
 }
 
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A class of the application: the name of its file, its bytes, and those after an edit.
+/// A class of the application: the word for the edit, the name of its file, its bytes, and those after the edit.
 struct Edited {
+    kind: &'static str,
     file: String,
     original: Vec<u8>,
-    throws: Vec<u8>,
+    edited: Vec<u8>,
 }
 
+/// The kinds of edits that a run makes, in turn.
+#[derive(Clone, Copy)]
+enum Draft {
+    /// Other bytes, the same facts.
+    Source,
+    Line,
+    /// Other facts.
+    Ghost,
+    Of(Kind),
+}
+
+const SAME_FACTS: [(Draft, &str); 2] = [(Draft::Source, "source"), (Draft::Line, "line")];
+
+const OTHER_FACTS: [(Draft, &str); 4] = [
+    (Draft::Of(Kind::Throw), "throw"),
+    (Draft::Of(Kind::Call), "call"),
+    (Draft::Of(Kind::Override), "override"),
+    (Draft::Ghost, "ghost"),
+];
+
 /// Classes to edit, as many as are wanted.
-fn edited(app: &[&[u8]], n: usize) -> Result<Vec<Edited>> {
+fn edited(app: &[&[u8]], kinds: &[(Draft, &'static str)], n: usize) -> Result<Vec<Edited>> {
     let mut rng = Rng::new(crate::SEED);
+    let drawing = Drawing::new(app);
     let mut acc = Vec::new();
     for _ in 0..100 * n {
-        let original = *rng.pick(app).context("the application has no class")?;
-        let Some(mut patch) = Patch::read(original) else { continue };
-        let methods: Vec<usize> = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect();
-        let Some(&method) = rng.pick(&methods) else { continue };
-        if patch.insert(method, Insertion::Throw).is_some() {
+        let number = rng.below(app.len() as u32) as usize;
+        let Some(&original) = app.get(number) else { bail!("the application has no class") };
+        let (draft, kind) = kinds[acc.len() % kinds.len()];
+        let edited = match draft {
+            Draft::Source => redraft::other_source(original),
+            Draft::Line => redraft::other_line(original, &mut rng),
+            Draft::Ghost => redraft::ghost(original, &mut rng),
+            Draft::Of(kind) => drawing.edit_of(kind, number, &mut rng).and_then(|it| match it.now {
+                Now::Changed(bytes) => Some(bytes),
+                Now::Gone | Now::Twin(_) => None,
+            }),
+        };
+        if let (Some(edited), Some(patch)) = (edited, Patch::read(original)) {
+            if matches!(draft, Draft::Source | Draft::Line) {
+                redraft::check_same(original, &edited)?;
+            }
             let file = format!("{}.class", String::from_utf8_lossy(patch.name()));
-            acc.push(Edited { file, original: original.to_vec(), throws: patch.bytes() });
+            acc.push(Edited { kind, file, original: original.to_vec(), edited });
         }
         if acc.len() == n {
             return Ok(acc);
         }
     }
-    anyhow::bail!("the application has too few bodies to edit")
+    bail!("the application has too few bodies to edit")
 }
 
-/// Measures both. Each edit is brought back by the next change.
-pub(crate) fn watch(ajar: &str, jdk: &str, app: &[&[u8]], folder: &Path, n: usize) -> Result<()> {
+/// Measures so many changes. Each edit is brought back by the next change.
+pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, what: &str) -> Result<()> {
     let folder = folder.join(format!("watched-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     // Where the kernel says it is, as `ajar` is told.
     let folder = folder.canonicalize()?;
-    let done = classes(ajar, jdk, app, &folder.join("classes"), n)
-        .and_then(|()| jars(ajar, jdk, app, &folder.join("jars"), n.div_ceil(4)));
+    let n = n.div_ceil(2).max(1);
+    let done = match what {
+        "bytes" => classes(asked, app, &folder, &edited(app, &SAME_FACTS, n)?).and_then(|cycles| {
+            ensure!(cycles.iter().all(|it| it.1.facts == 0), "a change of debug data changed a fact");
+            Ok(cycles)
+        }),
+        "facts" => classes(asked, app, &folder, &edited(app, &OTHER_FACTS, n)?),
+        "jar" => jars(asked, app, &folder, &edited(app, &OTHER_FACTS[..1], n)?),
+        _ => bail!("nothing can change in `{what}`; there are: bytes, facts, jar"),
+    };
     std::fs::remove_dir_all(&folder)?;
-    done
+    print(&done?);
+    Ok(())
+}
+
+/// A line for each kind of change in each group, and how many there were.
+fn print(cycles: &[(&'static str, Cycle)]) {
+    let mut kinds: Vec<&str> = vec!["all", "changed"];
+    for (kind, _) in cycles {
+        if !kinds.contains(kind) {
+            kinds.push(kind);
+        }
+    }
+    for kind in kinds {
+        let of_kind = |it: &&(&'static str, Cycle)| match kind {
+            "all" => true,
+            "changed" => it.1.facts > 0,
+            _ => it.0 == kind,
+        };
+        let cycles: Vec<Cycle> = cycles.iter().filter(of_kind).map(|it| it.1).collect();
+        line("told", kind, cycles.iter().map(|it| it.told).collect());
+        line("line", kind, cycles.iter().map(|it| it.line.nanoseconds).collect());
+        line("whole", kind, cycles.iter().map(|it| it.whole.nanoseconds).collect());
+        let n_changed = cycles.iter().filter(|it| it.facts > 0).count();
+        let n_coarse = cycles.iter().filter(|it| it.line.is_coarse || it.whole.is_coarse).count();
+        println!("cycles\t{kind}\t{}\t{n_changed}\t{n_coarse}", cycles.len());
+    }
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A class file that is written.
-fn classes(ajar: &str, jdk: &str, app: &[&[u8]], folder: &Path, n: usize) -> Result<()> {
+/// Class files that are written.
+fn classes(
+    asked: &Asked<'_>,
+    app: &[&[u8]],
+    folder: &Path,
+    edits: &[Edited],
+) -> Result<Vec<(&'static str, Cycle)>> {
     for bytes in app {
         let Some(patch) = Patch::read(bytes) else { continue };
         let path = folder.join(format!("{}.class", String::from_utf8_lossy(patch.name())));
         std::fs::create_dir_all(path.parent().context("a folder")?)?;
         put(&path, bytes)?;
     }
-    let watching = Watching::start(ajar, jdk, folder)?;
-    let mut times = Vec::new();
-    for it in edited(app, n.div_ceil(2))? {
+    let mut watching = asked.start(folder)?;
+    let mut cycles = Vec::new();
+    for it in edits {
         let path = folder.join(&it.file);
-        times.push(watching.time(|| put(&path, &it.throws))?);
-        times.push(watching.time(|| put(&path, &it.original))?);
+        cycles.push((it.kind, watching.time(|| put(&path, &it.edited))?));
+        cycles.push((it.kind, watching.time(|| put(&path, &it.original))?));
     }
-    line("watch", "class", times);
-    Ok(())
+    Ok(cycles)
 }
 
-/// A jar that is moved over another, in which one class is other.
-fn jars(ajar: &str, jdk: &str, app: &[&[u8]], folder: &Path, n: usize) -> Result<()> {
+/// A jar that is moved over another, in which one class is different.
+fn jars(
+    asked: &Asked<'_>,
+    app: &[&[u8]],
+    folder: &Path,
+    edits: &[Edited],
+) -> Result<Vec<(&'static str, Cycle)>> {
     let (watched, beside) = (folder.join("watched"), folder.join("beside"));
     std::fs::create_dir_all(&watched)?;
     std::fs::create_dir_all(&beside)?;
@@ -161,19 +201,18 @@ fn jars(ajar: &str, jdk: &str, app: &[&[u8]], folder: &Path, n: usize) -> Result
     };
     let original = write(beside.join("original"), &members)?;
     std::fs::copy(&original, &target)?;
-    let watching = Watching::start(ajar, jdk, &target)?;
-    let mut times = Vec::new();
-    for it in edited(app, n.div_ceil(2))? {
+    let mut watching = asked.start(&target)?;
+    let mut cycles = Vec::new();
+    for it in edits {
         let mut changed = members.clone();
         changed
             .iter_mut()
             .filter(|member| member.0 == it.file)
-            .for_each(|member| member.1 = it.throws.clone());
+            .for_each(|member| member.1 = it.edited.clone());
         let next = write(beside.join("next"), &changed)?;
-        times.push(watching.time(|| Ok(std::fs::rename(&next, &target)?))?);
+        cycles.push((it.kind, watching.time(|| Ok(std::fs::rename(&next, &target)?))?));
         std::fs::copy(&original, beside.join("next"))?;
-        times.push(watching.time(|| Ok(std::fs::rename(beside.join("next"), &target)?))?);
+        cycles.push((it.kind, watching.time(|| Ok(std::fs::rename(beside.join("next"), &target)?))?));
     }
-    line("watch", "jar", times);
-    Ok(())
+    Ok(cycles)
 }

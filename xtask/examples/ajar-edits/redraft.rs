@@ -1,0 +1,58 @@
+//! Changes of class files in bytes that no answer rests on, and changes between code and the promise of a ghost.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use classfile::class::ClassFile;
+use test_utils::ghosts::with_ghosts;
+use test_utils::patch::Patch;
+use test_utils::rng::Rng;
+
+/// The class with another text in its attribute `SourceFile` (JVMS §4.7.10); `None` if it has none.
+pub(crate) fn other_source(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut patch = Patch::read(bytes)?;
+    // A text that nothing uses, the last of the pool.
+    patch.touch()?;
+    let mut bytes = patch.bytes();
+    let text = u16::from_be_bytes([bytes[8], bytes[9]]) - 1;
+    let at = ClassFile::parse(&bytes).ok()?.attributes().find(b"SourceFile")?.offset;
+    bytes.get_mut(at..at + 2)?.copy_from_slice(&text.to_be_bytes());
+    Some(bytes)
+}
+
+/// The class with another number for one of its lines (JVMS §4.7.12); `None` if it has none.
+pub(crate) fn other_line(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
+    let class = ClassFile::parse(bytes).ok()?;
+    let mut rows = Vec::new();
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else { continue };
+        let Some(table) = code.attributes().find(b"LineNumberTable") else { continue };
+        rows.extend((0..table.content.len().saturating_sub(2) / 4).map(|it| table.offset + 2 + 4 * it));
+    }
+    let at = *rng.pick(&rows)?;
+    let mut bytes = bytes.to_vec();
+    // The lowest bit of a number of two bytes, behind a pc of two.
+    *bytes.get_mut(at + 3)? ^= 1;
+    Some(bytes)
+}
+
+/// The class with a ghost in place of one of its bodies: a method that promises nothing. `None` if it has no body for one.
+pub(crate) fn ghost(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
+    let patch = Patch::read(bytes)?;
+    let methods: Vec<usize> = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect();
+    let (name, descriptor) = patch.signature(&patch.methods()[*rng.pick(&methods)?]);
+    let method = [patch.name(), b".", name, descriptor].concat();
+    let method = String::from_utf8(method).ok()?;
+    let bytes = with_ghosts(bytes, &BTreeMap::from([(method, Vec::new())]));
+    // Where a method has annotations already, a second attribute of them counts for nothing.
+    let outline = program::outline::class_outline(&bytes).ok()?;
+    outline.methods.iter().any(|it| it.ghost.is_some()).then_some(bytes)
+}
+
+/// Fails if what others see of a class is not the same of both.
+pub(crate) fn check_same(one: &[u8], other: &[u8]) -> Result<()> {
+    ensure!(one != other, "no byte has changed");
+    let outline = |it: &[u8]| program::outline::class_outline(it).ok().context("an edited class is none");
+    ensure!(outline(one)? == outline(other)?, "more than debug data has changed");
+    Ok(())
+}

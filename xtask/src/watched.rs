@@ -1,0 +1,259 @@
+//! What `ajar watch throws` takes to keep an answer current: which figures there are of the table that `ajar-edits watch`
+//! prints, and what they have to reach.
+
+use anyhow::{Result, bail};
+
+use crate::edits::{Table, Times};
+
+/// An application on the JDK, in a world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Program {
+    pub(crate) app: App,
+    pub(crate) world: World,
+}
+
+/// An application.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum App {
+    /// Some 150 classes.
+    Jasmin,
+    /// Some 2,000 classes.
+    Guava,
+}
+
+/// Which classes may exist besides those that are there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum World {
+    Open,
+    Declared,
+    Closed,
+}
+
+/// A figure of `ajar watch throws`, in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Watch {
+    pub(crate) program: Program,
+    pub(crate) change: Change,
+    pub(crate) cost: Cost,
+    pub(crate) percentile: Percentile,
+}
+
+/// What changes on the disk.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Change {
+    /// Bytes of class files that no fact rests on.
+    Bytes,
+    /// Class files, and facts with them.
+    Facts,
+    /// A jar of 60 MB is moved over another.
+    Jar,
+}
+
+/// What is measured of a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cost {
+    /// By the clock, from the written file to the printed line. Most of it is waiting, so the machine's pace is left out.
+    Told,
+    /// CPU time of all threads until the line is printed, at the pace of the machine on which the target was set.
+    Line,
+    /// Until the process is quiet again, at that pace.
+    Whole,
+}
+
+/// Which of many figures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Percentile {
+    P50,
+    P99,
+}
+
+/// All programs of which there are figures.
+pub(crate) const PROGRAMS: [Program; 6] = {
+    use App::{Guava, Jasmin};
+    use World::{Closed, Declared, Open};
+    [
+        Program { app: Jasmin, world: Open },
+        Program { app: Jasmin, world: Declared },
+        Program { app: Jasmin, world: Closed },
+        Program { app: Guava, world: Open },
+        Program { app: Guava, world: Declared },
+        Program { app: Guava, world: Closed },
+    ]
+};
+
+impl Program {
+    /// As the names of benches have it.
+    pub(crate) fn words(self) -> String {
+        let app = match self.app {
+            App::Jasmin => "Jasmin",
+            App::Guava => "guava",
+        };
+        match self.world {
+            World::Open => format!("{app} on JDK 17"),
+            World::Declared | World::Closed => format!("{app} on JDK 17, {} world", self.world.word()),
+        }
+    }
+}
+
+impl World {
+    /// As `--world` has it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            World::Open => "open",
+            World::Declared => "declared",
+            World::Closed => "closed",
+        }
+    }
+
+    /// The flags of `ajar watch throws`, which takes the world to be open by itself.
+    pub(crate) fn flags(self) -> &'static [&'static str] {
+        match self {
+            World::Open => &[],
+            World::Declared => &["--world", "declared"],
+            World::Closed => &["--world", "closed"],
+        }
+    }
+}
+
+impl Change {
+    /// As `ajar-edits watch` has it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Change::Bytes => "bytes",
+            Change::Facts => "facts",
+            Change::Jar => "jar",
+        }
+    }
+
+    /// How many changes a run makes for so many edits of a program in this process: each takes more than half a second.
+    pub(crate) fn times(self, n_edits: u32) -> u32 {
+        match self {
+            Change::Bytes | Change::Facts => (n_edits / 10).max(8),
+            Change::Jar => (n_edits / 100).max(2),
+        }
+    }
+}
+
+/// All figures, each with what it must not exceed.
+pub(crate) fn all() -> Vec<(Watch, f64)> {
+    use Cost::{Line, Told, Whole};
+    use Percentile::{P50, P99};
+    let mut acc = Vec::new();
+    for program in PROGRAMS {
+        let mut add = |change, cost, percentile, most| {
+            acc.push((Watch { program, change, cost, percentile }, most));
+        };
+        if program == (Program { app: App::Guava, world: World::Open }) {
+            add(Change::Bytes, Whole, P99, 5.0);
+        }
+        add(Change::Facts, Line, P50, 3.0);
+        add(Change::Facts, Line, P99, 15.0);
+        add(Change::Facts, Told, P99, 100.0);
+        if program == (Program { app: App::Jasmin, world: World::Open }) {
+            add(Change::Jar, Told, P99, 250.0);
+        }
+    }
+    acc
+}
+
+impl Watch {
+    /// The name of the bench.
+    pub(crate) fn name(self) -> String {
+        let change = match self.change {
+            Change::Bytes => "class file that changes no fact",
+            Change::Facts => "class file that changes facts",
+            Change::Jar => "jar of 60 MB moved",
+        };
+        let cost = match self.cost {
+            Cost::Told => "written to printed",
+            Cost::Line => "CPU until printed",
+            Cost::Whole => "CPU until quiet",
+        };
+        let percentile = match self.percentile {
+            Percentile::P50 => "p50",
+            Percentile::P99 => "p99",
+        };
+        format!("ajar watch throws of {}: {change}, {cost}, {percentile}, ms", self.program.words())
+    }
+
+    /// The figure, and what was seen, of a table of a machine of this pace. Where facts are to change, only cycles that told of
+    /// one count.
+    pub(crate) fn figure(self, table: &Table, pace: f64) -> Result<(f64, String)> {
+        let kind = match self.change {
+            Change::Bytes | Change::Jar => "all",
+            Change::Facts => "changed",
+        };
+        let (group, pace) = match self.cost {
+            Cost::Told => ("told", 1.0),
+            Cost::Line => ("line", pace),
+            Cost::Whole => ("whole", pace),
+        };
+        let times = table.times(group, kind)?;
+        let figure = match self.percentile {
+            Percentile::P50 => times.p50,
+            Percentile::P99 => times.p99,
+        };
+        Ok((figure * pace, seen(table, group)?))
+    }
+}
+
+/// What was seen of a group, for people.
+fn seen(table: &Table, group: &str) -> Result<String> {
+    let kinds = ["all", "changed", "source", "line", "throw", "call", "override", "ghost"];
+    let times = |kind: &&str| {
+        let Times { n, p50, p99, most } = table.times(group, kind).ok()?;
+        Some(format!("{kind} {p50:.2}/{p99:.2}/{most:.2} ms ({n})"))
+    };
+    let parts: Vec<String> = kinds.iter().filter_map(times).collect();
+    let Some([n, changed, coarse]) = table.counts("cycles", "all") else {
+        bail!("ajar-edits does not say how many cycles there were");
+    };
+    let coarse = match coarse {
+        0 => String::new(),
+        _ => format!(", CPU of {coarse} is known to 10 ms only"),
+    };
+    Ok(format!("p50/p99/most here: {}; {changed} of {n} cycles told of a fact{coarse}", parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GUAVA: Program = Program { app: App::Guava, world: World::Closed };
+
+    #[test]
+    fn names_say_what_is_measured() {
+        let names: Vec<String> = all().into_iter().map(|it| it.0.name()).collect();
+        assert_eq!(names.len(), 20);
+        assert_eq!(
+            names[17],
+            "ajar watch throws of guava on JDK 17, closed world: class file that changes facts, CPU until printed, p50, ms"
+        );
+        let mut unique = names.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!(unique.len(), names.len());
+    }
+
+    #[test]
+    fn a_figure_counts_cycles_that_told_of_a_fact() {
+        let table = Table::read(
+            "command\tajar watch throws app\n\
+             told\tall\t4\t30000000\t40000000\t40000000\ntold\tchanged\t2\t40000000\t40000000\t40000000\n\
+             line\tall\t4\t1000000\t4000000\t4000000\nline\tchanged\t2\t3000000\t4000000\t4000000\n\
+             line\tthrow\t2\t3000000\t4000000\t4000000\ncycles\tall\t4\t2\t1\ncycles\tthrow\t2\t2\t0\n",
+        );
+        let watch = |cost, percentile| Watch { program: GUAVA, change: Change::Facts, cost, percentile };
+        let (figure, seen) = watch(Cost::Line, Percentile::P50).figure(&table, 0.5).unwrap();
+        assert_eq!(figure, 1.5);
+        assert_eq!(
+            seen,
+            "p50/p99/most here: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
+             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles told of a fact, CPU of 1 is known to 10 ms only"
+        );
+        // The clock goes at the same pace everywhere.
+        assert_eq!(watch(Cost::Told, Percentile::P99).figure(&table, 0.5).unwrap().0, 40.0);
+        assert!(watch(Cost::Whole, Percentile::P99).figure(&table, 0.5).is_err());
+        assert_eq!(table.command(), Some("ajar watch throws app"));
+    }
+}
