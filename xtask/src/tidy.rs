@@ -7,12 +7,14 @@ mod house;
 mod marks;
 mod modules;
 mod papers;
+mod queries;
 mod size;
 mod source;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -29,7 +31,7 @@ struct Violation {
     line: usize,
     check: &'static str,
     what: String,
-    why: &'static str,
+    why: Cow<'static, str>,
     fix: String,
 }
 
@@ -66,7 +68,8 @@ const CHECKS: &[Check] = &[
     effects::effects,
     effects::unsafe_code,
     docs::module_docs,
-    docs::query_headings,
+    queries::query_headings,
+    queries::query_keys,
     size::files,
     size::functions,
     marks::fixme_form,
@@ -102,6 +105,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 /// Prints each room with the rooms it depends on, as the manifests have it.
 pub(crate) fn print_arrows(root: &Path) -> Result<()> {
     print!("{}", house::picture(&Checkout::new(Tree::read(root)?)?));
+    Ok(())
+}
+
+/// Prints the tracked queries: name, key, place and first line of the doc, by what they are about.
+pub(crate) fn print_queries(root: &Path) -> Result<()> {
+    print!("{}", queries::list(&Checkout::new(Tree::read(root)?)?));
     Ok(())
 }
 

@@ -1,27 +1,47 @@
-//! Where files, threads, clocks, salsa and unsafe code may appear. Looks at names as written: what a macro of
-//! another crate hides, it does not see; the arrows check keeps such crates out.
+//! Where files, threads, clocks, salsa, one-shot code, the keeper and unsafe code may appear. Looks at names as written:
+//! what a macro of another crate hides, it does not see; the arrows check keeps such crates out.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
-use super::house::Effect;
+use super::house::{ARROWS_FILE, Effect};
 use super::source::{RustFile, mentions};
 use super::{Checkout, Violation};
 
-/// Product code of a room mentions an effect only if `arrows.toml` lets it.
+/// Product code mentions an effect only in the rooms and files that `arrows.toml` names, and those files need it.
 pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
-    for file in checkout.sources.files.iter().filter(|it| !it.test) {
-        for effect in checkout.house.effects.iter().filter(|it| !it.rooms.contains(&file.room)) {
-            for (what, line) in uses(file, effect) {
+    for effect in &checkout.house.effects {
+        let mut unused: Vec<&str> = effect.files.iter().map(String::as_str).collect();
+        for file in checkout.sources.files.iter().filter(|it| !it.test && !effect.rooms.contains(&it.room)) {
+            let uses = uses(file, effect);
+            if effect.files.contains(&file.path) {
+                if !uses.is_empty() {
+                    unused.retain(|it| *it != file.path);
+                }
+                continue;
+            }
+            for (what, line) in uses {
                 violations.push(Violation {
                     file: file.path.clone(),
                     line,
                     check: "effects",
                     what: format!("`{what}` in {} ({})", file.room, effect.name),
-                    why: "rooms without effects are tested without a world, and give the same answer twice",
-                    fix: format!("pass the value in, or do it in one of: {}", effect.rooms.join(", ")),
+                    why: effect.why.clone().into(),
+                    fix: effect.instead.clone().unwrap_or_else(|| {
+                        format!("pass the value in, or do it in one of: {}", effect.rooms.join(", "))
+                    }),
                 });
             }
+        }
+        for file in unused {
+            violations.push(Violation {
+                file: ARROWS_FILE.to_string(),
+                line: 1,
+                check: "effects",
+                what: format!("{file} does not use what it may ({})", effect.name),
+                why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
+                fix: "remove the file from `files`".to_string(),
+            });
         }
     }
 }
@@ -31,17 +51,23 @@ fn uses(file: &RustFile, effect: &Effect) -> Vec<(String, usize)> {
     for (_, item) in file.live_items() {
         let tokens = item.to_token_stream();
         for mention in mentions(tokens.clone()) {
-            let path = mention.path.join("::");
-            let mentioned = effect.mentions.iter().any(|it| {
-                path.strip_prefix(it.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-            });
-            if mentioned {
-                found.push((path, mention.line));
+            if effect.mentions.iter().any(|it| reaches(&mention.path, it)) {
+                found.push((mention.path.join("::"), mention.line));
             }
         }
         calls(tokens, effect, &mut found);
     }
     found
+}
+
+/// Does this path, as written, name what the effect does, something below it, or all around it by a `*`?
+fn reaches(path: &[String], mention: &str) -> bool {
+    let mention: Vec<&str> = mention.split("::").collect();
+    let named = match path.split_last() {
+        Some((last, above)) if last == "*" => above,
+        _ => return path.len() >= mention.len() && path.iter().zip(&mention).all(|(a, b)| a == b),
+    };
+    named.iter().zip(&mention).all(|(a, b)| a == b)
 }
 
 /// `name!` and `.name(` by token.
@@ -94,7 +120,7 @@ pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) 
                 line,
                 check: "unsafe",
                 what,
-                why: "one small module is all that has to be proved by hand",
+                why: "one small module is all that has to be proved by hand".into(),
                 fix,
             });
         }

@@ -36,7 +36,7 @@ pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         line,
                         check: "fixme",
                         what: format!("a bare `{word}`"),
-                        why: "unfinished work without an issue is never finished",
+                        why: "unfinished work without an issue is never finished".into(),
                         fix: format!("write `{MARK}(#issue): reason`, or do it"),
                     });
                 }
@@ -102,7 +102,7 @@ pub(super) fn no_ignored_tests(checkout: &Checkout, violations: &mut Vec<Violati
                 line,
                 check: "ignored-test",
                 what: "an ignored test".to_string(),
-                why: "nobody runs it, and it rots",
+                why: "nobody runs it, and it rots".into(),
                 fix: format!("assert what happens today, with a {MARK}, or remove it"),
             });
         }
@@ -136,7 +136,7 @@ pub(super) fn machine_paths(checkout: &Checkout, violations: &mut Vec<Violation>
                     line: line + 1,
                     check: "machine-path",
                     what: format!("names `{path}`"),
-                    why: "it exists on one machine only",
+                    why: "it exists on one machine only".into(),
                     fix: "write the path from the root of the checkout, or take it as an argument"
                         .to_string(),
                 });

@@ -16,7 +16,7 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
             line: *line,
             check: "parses",
             what: format!("does not parse: {message}"),
-            why: "the checks read the syntax tree",
+            why: "the checks read the syntax tree".into(),
             fix: "repair the file".to_string(),
         });
     }
@@ -26,7 +26,7 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
             line: 1,
             check: "reached",
             what: "no `mod` line reaches this file".to_string(),
-            why: "code that is never compiled is never checked",
+            why: "code that is never compiled is never checked".into(),
             fix: "declare the module, or remove the file".to_string(),
         });
     }
@@ -64,7 +64,7 @@ pub(super) fn no_cycles(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: *line,
                 check: "module-cycle",
                 what: format!("modules below `{parent}` form a cycle: {}", cycle.join(" -> ")),
-                why: "modules in a knot can only be read all at once",
+                why: "modules in a knot can only be read all at once".into(),
                 fix: "move what both need into the lowest of them, or into one below".to_string(),
             });
             if let Some(targets) = graph.get_mut(from) {

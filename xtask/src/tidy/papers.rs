@@ -19,7 +19,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
             line,
             check: "architecture",
             what,
-            why: "a map that names what is not there, or leaves out what is, is worse than none",
+            why: "a map that names what is not there, or leaves out what is, is worse than none".into(),
             fix: fix.to_string(),
         });
     };
@@ -63,7 +63,7 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     line: line + 1,
                     check: "paper-paths",
                     what: format!("names {path}, which is not there"),
-                    why: "a reader who is sent to nowhere stops reading",
+                    why: "a reader who is sent to nowhere stops reading".into(),
                     fix: "name what is there".to_string(),
                 });
             }
@@ -82,7 +82,7 @@ pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: 1,
                 check: "paper-length",
                 what: found.map_or("is missing".to_string(), |lines| format!("{lines} lines, {cap} allowed")),
-                why: "a paper that is not read to its end does not exist",
+                why: "a paper that is not read to its end does not exist".into(),
                 fix: "say it shorter, or beside the code".to_string(),
             }),
         }
@@ -97,7 +97,7 @@ pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: 1,
             check: "licences",
             what: "is missing".to_string(),
-            why: "without the text nobody may use the code",
+            why: "without the text nobody may use the code".into(),
             fix: "put it back".to_string(),
         });
     }
@@ -115,7 +115,7 @@ pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: error.line().max(1),
                 check: "schemas",
                 what: format!("is no JSON: {error}"),
-                why: "people validate our output against it",
+                why: "people validate our output against it".into(),
                 fix: "repair it".to_string(),
             });
         }
@@ -137,7 +137,7 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: 1,
             check: "snapshots",
             what: format!("a snapshot without owner: {problem}"),
-            why: "nobody compares it with anything",
+            why: "nobody compares it with anything".into(),
             fix: "remove it, or name the test that makes it".to_string(),
         });
     }
@@ -147,7 +147,7 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: 1,
             check: "snapshots",
             what: "a snapshot that nobody accepted".to_string(),
-            why: "it is the trace of a failed test",
+            why: "it is the trace of a failed test".into(),
             fix: "accept it or remove it".to_string(),
         });
     }

@@ -18,7 +18,7 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: cap + 1,
                 check: "file-size",
                 what: format!("{lines} lines, {cap} allowed"),
-                why: "what does not fit in a head is not reviewed",
+                why: "what does not fit in a head is not reviewed".into(),
                 fix: "split it where its doc needs the word `and`".to_string(),
             });
         }
@@ -40,7 +40,7 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     line: start,
                     check: "function-size",
                     what: format!("`{name}` has {lines} lines, {cap} allowed"),
-                    why: "a function is read in one go",
+                    why: "a function is read in one go".into(),
                     fix: format!(
                         "name its parts as functions; one exhaustive match is marked `{LONG_MATCH} why`"
                     ),

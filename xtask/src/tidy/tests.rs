@@ -23,6 +23,16 @@ mentions = ["std::fs", "std::thread"]
 macros = ["println"]
 methods = ["read_dir"]
 rooms = ["driver"]
+[[effects]]
+name = "round the queries"
+mentions = ["low::whole", "low::answer::one"]
+methods = ["keeper"]
+rooms = []
+why = "one way"
+instead = "ask the session"
+[queries]
+class-keys = ["ClassFile"]
+whole = []
 [unsafe]
 modules = ["crates/driver/src/image_map"]
 [limits]
@@ -214,6 +224,32 @@ fn effects_stay_where_they_may() {
 }
 
 #[test]
+fn effects_stay_in_the_files_that_may() {
+    let house = HOUSE.replace("rooms = []", "rooms = []\nfiles = ['crates/driver/src/lib.rs']");
+    for (code, what) in [
+        ("use low::{answer, whole::read};", "low::whole::read"),
+        ("use low::*;", "low::*"),
+        ("use low::answer::one;", "low::answer::one"),
+        ("fn f() { low::whole::read(x.keepers()) }", "low::whole::read"),
+        ("fn f() { db.keeper().x }", ".keeper()"),
+    ] {
+        let text = format!("//! X.\n{code}\n");
+        expect(
+            &[("crates/high/src/lib.rs", &text)],
+            &format!("crates/high/src/lib.rs:2 effects `{what}` in high (round the queries)"),
+        );
+        expect(&[("crates/driver/src/lib.rs", &text), ("xtask/arrows.toml", &house)], "");
+        expect(&[("crates/high/tests/t.rs", &text)], "");
+    }
+    let near = "//! High.\nuse low::answer::{One, ones};\nuse low::wholes::*;\n";
+    expect(&[("crates/high/src/lib.rs", near)], "");
+    expect(
+        &[("xtask/arrows.toml", &house)],
+        "xtask/arrows.toml:1 effects crates/driver/src/lib.rs does not use what it may (round the queries)",
+    );
+}
+
+#[test]
 fn test_modules_in_files_of_their_own_are_tests() {
     let lib = ("crates/low/src/lib.rs", "//! Low.\n#[cfg(test)]\nmod tests;");
     let deep = ("crates/low/src/tests/deep.rs", "//! Deep.\nuse std::fs;");
@@ -252,7 +288,7 @@ fn files_open_with_their_doc() {
 #[test]
 fn queries_say_how_they_behave() {
     let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
-        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query() {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
+        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile) {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
     expect(&[("crates/high/src/lib.rs", good)], "");
     expect(
         &[("crates/high/src/lib.rs", &good.replace("**Cost:** z.", ""))],
@@ -266,9 +302,43 @@ fn queries_say_how_they_behave() {
         &[("crates/high/src/lib.rs", &good.replace("fn edits_stop", "fn edits_go"))],
         "crates/high/src/lib.rs:7 query-headings the query `query` names the test `edits_stop`, which does not exist",
     );
-    let method =
-        "//! High.\nstruct S;\n#[salsa::tracked]\nimpl S {\n    #[salsa::tracked]\n    fn q() {}\n}\n";
+    let method = "//! High.\nstruct ClassFile;\n#[salsa::tracked]\nimpl ClassFile {\n    #[salsa::tracked]\n    fn q(self) {}\n}\n";
     assert_eq!(tidy(&[("crates/high/src/lib.rs", method)]).lines().count(), 5);
+}
+
+#[test]
+fn queries_are_about_one_class() {
+    let lib = |keys: &str| {
+        format!(
+            "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n\
+             /// **Approximates:** nothing. **Test:** `query`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n"
+        )
+    };
+    let house = HOUSE.replace("whole = []", "whole = ['query']");
+    for (keys, key) in [
+        ("it: World", "World"),
+        ("it: crate::input::Container", "Container"),
+        ("class: ClassFile, it: World", "ClassFile, World"),
+        ("it: Vec<ClassFile>", "Vec < ClassFile >"),
+        ("", ""),
+    ] {
+        let text = lib(keys);
+        expect(
+            &[("crates/high/src/lib.rs", &text)],
+            &format!(
+                "crates/high/src/lib.rs:6 query-keys the query `query({key})` is about more than one class"
+            ),
+        );
+        expect(&[("crates/high/src/lib.rs", &text), ("xtask/arrows.toml", &house)], "");
+        expect(&[("crates/high/tests/t.rs", &text)], "");
+    }
+    expect(&[("crates/high/src/lib.rs", &lib("a: ClassFile, b: input::ClassFile"))], "");
+    for text in ["//! High.\nfn query(db: &dyn Db, it: World) {}\n", &lib("it: ClassFile")] {
+        expect(
+            &[("crates/high/src/lib.rs", text), ("xtask/arrows.toml", &house)],
+            "xtask/arrows.toml:1 query-keys no query `query` is about more than one class",
+        );
+    }
 }
 
 #[test]

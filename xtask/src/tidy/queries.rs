@@ -1,0 +1,213 @@
+//! The tracked queries: how each says that it behaves under edits, and which may answer about more than one class.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Expr, FnArg, Lit, Meta};
+
+use super::house::ARROWS_FILE;
+use super::{Checkout, Violation};
+
+/// The headings that the doc comment of each tracked function carries.
+const HEADINGS: [&str; 5] = ["Reads", "Stays when", "Cost", "Approximates", "Test"];
+
+/// A tracked function.
+struct Query {
+    name: String,
+    /// The types of its parameters behind the database, such as `ClassFile`.
+    key: String,
+    file: String,
+    line: usize,
+    doc: String,
+}
+
+/// All functions of a file by name, and the tracked ones.
+#[derive(Default)]
+struct Functions {
+    file: String,
+    /// The type whose `impl` is being read.
+    self_type: Option<String>,
+    names: BTreeSet<String>,
+    queries: Vec<Query>,
+}
+
+/// The queries of product code, by file and line.
+fn queries(checkout: &Checkout) -> Vec<Query> {
+    let mut found = Vec::new();
+    for file in checkout.sources.files.iter().filter(|it| !it.test) {
+        let mut functions = Functions { file: file.path.clone(), ..Functions::default() };
+        functions.visit_file(&file.ast);
+        found.append(&mut functions.queries);
+    }
+    found.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    found
+}
+
+/// The queries as text: one a line, those about the whole program last.
+pub(super) fn list(checkout: &Checkout) -> String {
+    let (class, program): (Vec<Query>, Vec<Query>) =
+        queries(checkout).into_iter().partition(|it| is_of_one_class(checkout, it));
+    let mut out = String::new();
+    for (title, queries) in [("about one class", class), ("about the program", program)] {
+        _ = writeln!(out, "{title}: {}", queries.len());
+        for Query { name, key, file, line, doc } in &queries {
+            let first = doc.lines().next().unwrap_or_default().trim();
+            _ = writeln!(out, "  {name}({key})  {file}:{line}\n      {first}");
+        }
+    }
+    out
+}
+
+fn is_of_one_class(checkout: &Checkout, query: &Query) -> bool {
+    query.key.split(", ").all(|it| checkout.house.queries.class_keys.iter().any(|key| key == it))
+}
+
+/// A query is about one class, or `arrows.toml` names it; what that names is there.
+pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let whole = &checkout.house.queries.whole;
+    let mut unused: BTreeSet<&str> = whole.iter().map(String::as_str).collect();
+    for query in queries(checkout).iter().filter(|it| !is_of_one_class(checkout, it)) {
+        if unused.remove(query.name.as_str()) || whole.contains(&query.name) {
+            continue;
+        }
+        violations.push(Violation {
+            file: query.file.clone(),
+            line: query.line,
+            check: "query-keys",
+            what: format!("the query `{}({})` is about more than one class", query.name, query.key),
+            why: "its value is compared, kept and recomputed as one, whichever class was edited".into(),
+            fix: format!("ask class by class, or name it in `[queries] whole` of {ARROWS_FILE}"),
+        });
+    }
+    for name in unused {
+        violations.push(Violation {
+            file: ARROWS_FILE.to_string(),
+            line: 1,
+            check: "query-keys",
+            what: format!("no query `{name}` is about more than one class"),
+            why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
+            fix: "remove it from `[queries] whole`".to_string(),
+        });
+    }
+}
+
+/// Every salsa-tracked function has the five headings, and its test exists.
+pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let mut all = Functions::default();
+    for file in &checkout.sources.files {
+        all.visit_file(&file.ast);
+    }
+    for query in queries(checkout) {
+        for problem in problems(&query.doc, &all.names) {
+            violations.push(Violation {
+                file: query.file.clone(),
+                line: query.line,
+                check: "query-headings",
+                what: format!("the query `{}` {problem}", query.name),
+                why: "whether a query is a barrier is seen from nowhere but its doc".into(),
+                fix: "write **Reads:**, **Stays when:**, **Cost:**, **Approximates:** and **Test:** `name`"
+                    .to_string(),
+            });
+        }
+    }
+}
+
+fn problems(doc: &str, functions: &BTreeSet<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for heading in HEADINGS {
+        let mark = format!("**{heading}:**");
+        let Some((_, after)) = doc.split_once(&mark) else {
+            found.push(format!("has no {mark}"));
+            continue;
+        };
+        let text = after.split("**").next().unwrap_or_default().trim();
+        if text.is_empty() {
+            found.push(format!("says nothing after {mark}"));
+        } else if heading == "Test" {
+            let test = text.split('`').nth(1).unwrap_or(text).trim_end_matches('.');
+            let name = test.rsplit("::").next().unwrap_or(test).trim();
+            if !functions.contains(name) {
+                found.push(format!("names the test `{name}`, which does not exist"));
+            }
+        }
+    }
+    found
+}
+
+impl Functions {
+    fn add(&mut self, attributes: &[Attribute], signature: &syn::Signature) {
+        let name = signature.ident.to_string();
+        if attributes.iter().any(is_tracked) {
+            self.queries.push(Query {
+                name: name.clone(),
+                key: key(signature, self.self_type.as_deref()),
+                file: self.file.clone(),
+                line: signature.fn_token.span.start().line,
+                doc: doc(attributes),
+            });
+        }
+        self.names.insert(name);
+    }
+}
+
+impl<'ast> Visit<'ast> for Functions {
+    fn visit_item_fn(&mut self, it: &'ast syn::ItemFn) {
+        self.add(&it.attrs, &it.sig);
+        visit::visit_item_fn(self, it);
+    }
+
+    fn visit_item_impl(&mut self, it: &'ast syn::ItemImpl) {
+        let outer = self.self_type.replace(last_name(&it.self_ty));
+        visit::visit_item_impl(self, it);
+        self.self_type = outer;
+    }
+
+    fn visit_impl_item_fn(&mut self, it: &'ast syn::ImplItemFn) {
+        self.add(&it.attrs, &it.sig);
+        visit::visit_impl_item_fn(self, it);
+    }
+}
+
+/// The types of the parameters, without the database.
+fn key(signature: &syn::Signature, self_type: Option<&str>) -> String {
+    let types: Vec<String> = signature
+        .inputs
+        .iter()
+        .filter_map(|it| match it {
+            FnArg::Receiver(_) => Some(self_type.unwrap_or("Self").to_string()),
+            FnArg::Typed(it) => (!matches!(&*it.ty, syn::Type::Reference(_))).then(|| last_name(&it.ty)),
+        })
+        .collect();
+    types.join(", ")
+}
+
+/// A type without the path before it: `ClassFile` for `input::ClassFile`.
+fn last_name(ty: &syn::Type) -> String {
+    match ty {
+        syn::Type::Path(it) if it.path.segments.last().is_some_and(|it| it.arguments.is_empty()) => {
+            it.path.segments.last().map(|it| it.ident.to_string()).unwrap_or_default()
+        }
+        _ => ty.to_token_stream().to_string(),
+    }
+}
+
+fn is_tracked(attribute: &Attribute) -> bool {
+    let path = attribute.path().to_token_stream().to_string().replace(' ', "");
+    matches!(path.as_str(), "salsa::tracked" | "tracked")
+}
+
+fn doc(attributes: &[Attribute]) -> String {
+    let mut doc = String::new();
+    for attribute in attributes.iter().filter(|it| it.path().is_ident("doc")) {
+        if let Meta::NameValue(meta) = &attribute.meta
+            && let Expr::Lit(literal) = &meta.value
+            && let Lit::Str(text) = &literal.lit
+        {
+            doc.push_str(&text.value());
+            doc.push('\n');
+        }
+    }
+    doc
+}
