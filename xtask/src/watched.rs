@@ -193,7 +193,11 @@ impl Watch {
             Percentile::P50 => times.p50,
             Percentile::P99 => times.p99,
         };
-        Ok((figure * pace, seen(table, group)?))
+        let scaled = match self.cost {
+            Cost::Told => "here".to_string(),
+            Cost::Line | Cost::Whole => format!("here, where ASM takes {:.1} times as long", 1.0 / pace),
+        };
+        Ok((figure * pace, format!("p50/p99/most {scaled}: {}", seen(table, group)?)))
     }
 }
 
@@ -212,7 +216,7 @@ fn seen(table: &Table, group: &str) -> Result<String> {
         0 => String::new(),
         _ => format!(", CPU of {coarse} is known to 10 ms only"),
     };
-    Ok(format!("p50/p99/most here: {}; {changed} of {n} cycles told of a fact{coarse}", parts.join(", ")))
+    Ok(format!("{}; {changed} of {n} cycles told of a fact{coarse}", parts.join(", ")))
 }
 
 #[cfg(test)]
@@ -248,7 +252,7 @@ mod tests {
         assert_eq!(figure, 1.5);
         assert_eq!(
             seen,
-            "p50/p99/most here: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
+            "p50/p99/most here, where ASM takes 2.0 times as long: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
              throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles told of a fact, CPU of 1 is known to 10 ms only"
         );
         // The clock goes at the same pace everywhere.

@@ -3,10 +3,13 @@
 //! The kernel brings the time of a thread up to date when the thread goes to sleep, and else with its ticks, which are
 //! milliseconds apart. So that it is known to the microsecond what a cycle takes until its line is printed, the pipe is full
 //! before the cycle begins: who prints, sleeps until somebody reads.
+//!
+//! A control group of its own counts the threads that ended with the others. Who must not make one has the times of the threads that
+//! are there; where one has ended, the process's to the hundredth of a second.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{PipeReader, PipeWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -37,6 +40,7 @@ const TICK: u64 = 10_000_000;
 /// A process that keeps an answer current.
 pub(crate) struct Watching {
     child: Child,
+    group: Option<Group>,
     /// The end of the pipe to which it prints.
     pipe: PipeWriter,
     /// Has the next line that counts read.
@@ -75,8 +79,16 @@ enum Line {
     Mark,
 }
 
+/// A control group with one process in it (cgroups(7)).
+struct Group {
+    folder: PathBuf,
+}
+
 /// The times that a process has taken so far.
 struct Reading {
+    /// Nanoseconds of all threads that ever were, to the microsecond, if somebody counts them.
+    group: Option<u64>,
+
     /// Nanoseconds of each thread that is there.
     threads: BTreeMap<u32, u64>,
     /// Ticks of all threads that ever were.
@@ -92,7 +104,8 @@ impl Watching {
         command.stdout(std::process::Stdio::null());
         let ((wanted, asked), (sender, lines)) = (channel(), channel());
         std::thread::spawn(move || read(reader, asked, sender));
-        let it = Watching { child, pipe, wanted, lines };
+        let group = Group::of(child.id());
+        let it = Watching { child, group, pipe, wanted, lines };
         ensure!(matches!(it.line()?, Line::Cycle { .. }), "nobody has written a mark yet");
         // It makes ready for changes.
         std::thread::sleep(8 * QUIET);
@@ -108,7 +121,10 @@ impl Watching {
         let before = self.still()?;
         change()?;
         let begin = Instant::now();
+        // Threads that come and go within a cycle are in no reading.
+        let mut threads = BTreeSet::new();
         while !self.prints()? {
+            threads.extend(threads_of(&self.folder())?);
             ensure!(begin.elapsed() < PATIENCE, "no cycle came");
             if let Some(status) = self.child.try_wait()? {
                 bail!("ajar ended: {status}");
@@ -123,7 +139,8 @@ impl Watching {
         self.pipe.write_all(MARK)?;
         ensure!(matches!(self.received()?, Line::Mark), "one change, and two cycles");
         let told = at.saturating_duration_since(begin).as_nanos() as u64;
-        Ok(Cycle { told, line: line.since(&before), whole: whole.since(&before), facts })
+        threads.extend(before.threads.keys());
+        Ok(Cycle { told, line: line.since(&before, &threads), whole: whole.since(&before, &threads), facts })
     }
 
     /// The next line that counts.
@@ -138,8 +155,9 @@ impl Watching {
 
     /// Whether the thread that prints sleeps because the pipe is full.
     fn prints(&self) -> Result<bool> {
-        let path = format!("/proc/{}/wchan", self.child.id());
-        let place = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        let path = self.folder().join("wchan");
+        let place =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(place.contains("pipe_w"))
     }
 
@@ -160,7 +178,12 @@ impl Watching {
     }
 
     fn reading(&self) -> Result<Reading> {
-        Reading::of(Path::new(&format!("/proc/{}", self.child.id())))
+        Reading::of(&self.folder(), self.group.as_ref())
+    }
+
+    /// What the kernel says of it.
+    fn folder(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}", self.child.id()))
     }
 }
 
@@ -218,34 +241,71 @@ fn facts(line: &[u8]) -> u64 {
 
 impl Reading {
     /// Of the process with this folder of `/proc`.
-    fn of(folder: &Path) -> Result<Reading> {
+    fn of(folder: &Path, group: Option<&Group>) -> Result<Reading> {
         let mut threads = BTreeMap::new();
-        for entry in std::fs::read_dir(folder.join("task")).context("ajar has ended")? {
-            let path = entry?.path();
+        for number in threads_of(folder)? {
             // A thread may end meanwhile.
-            let Ok(text) = std::fs::read_to_string(path.join("schedstat")) else { continue };
-            let number = path.file_name().and_then(|it| it.to_str()?.parse().ok());
+            let path = folder.join(format!("task/{number}/schedstat"));
+            let Ok(text) = std::fs::read_to_string(path) else { continue };
             let time = text.split(' ').next().and_then(|it| it.parse().ok());
-            let (Some(number), Some(time)) = (number, time) else {
-                bail!("{} starts with no number", path.display());
-            };
-            threads.insert(number, time);
+            threads.insert(number, time.context("schedstat starts with no number")?);
         }
         let stat = std::fs::read_to_string(folder.join("stat")).context("ajar has ended")?;
         let fields = stat.rsplit_once(')').map(|it| it.1).unwrap_or_default();
         let times = fields.split_ascii_whitespace().skip(11).take(2);
         let ticks = times.filter_map(|it| it.parse::<u64>().ok()).sum();
-        Ok(Reading { threads, ticks })
+        Ok(Reading { group: group.and_then(Group::time), threads, ticks })
     }
 
-    /// What was taken since another reading. The threads that there are tell all, unless one ended, which the ticks betray:
-    /// their two counts are cut off, so less than two are missing at either reading.
-    fn since(&self, before: &Reading) -> Cpu {
-        let of_thread = |(id, time): (&u32, &u64)| time - before.threads.get(id).unwrap_or(&0).min(time);
+    /// What was taken since another reading. The threads that there are tell all, unless one of those that were seen meanwhile
+    /// has ended, or one that nobody saw, which the ticks betray: their two counts are cut off, so less than two are missing.
+    fn since(&self, before: &Reading, seen: &BTreeSet<u32>) -> Cpu {
+        if let (Some(before), Some(now)) = (before.group, self.group) {
+            return Cpu { nanoseconds: now.saturating_sub(before), is_coarse: false };
+        }
+        let of_thread = |(id, time): (&u32, &u64)| time.saturating_sub(*before.threads.get(id).unwrap_or(&0));
         let sum: u64 = self.threads.iter().map(of_thread).sum();
-        let ticks = (self.ticks - before.ticks.min(self.ticks)) * TICK;
-        let has_ended = before.threads.keys().any(|it| !self.threads.contains_key(it));
+        let ticks = self.ticks.saturating_sub(before.ticks) * TICK;
+        let has_ended = seen.iter().any(|it| !self.threads.contains_key(it));
         let is_coarse = has_ended || ticks > sum + 2 * TICK;
         Cpu { nanoseconds: if is_coarse { ticks.max(sum) } else { sum }, is_coarse }
     }
+}
+
+impl Group {
+    /// A new one with this process; `None` if the system has none of version 2, or lets nobody make one.
+    fn of(process: u32) -> Option<Group> {
+        for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+            let folder = Path::new(root).join(format!("ajar-edits-{process}"));
+            if !Path::new(root).join("cgroup.procs").is_file() || std::fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let group = Group { folder };
+            let moved = std::fs::write(group.folder.join("cgroup.procs"), process.to_string());
+            if moved.is_ok() && group.time().is_some() {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    /// Nanoseconds that were taken in it.
+    fn time(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(self.folder.join("cpu.stat")).ok()?;
+        let microseconds: u64 = text.lines().find_map(|it| it.strip_prefix("usage_usec "))?.parse().ok()?;
+        Some(1000 * microseconds)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The process has ended, or never was in it.
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+/// The threads of the process with this folder of `/proc`.
+fn threads_of(folder: &Path) -> Result<Vec<u32>> {
+    let entries = std::fs::read_dir(folder.join("task")).context("ajar has ended")?;
+    Ok(entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok()).collect())
 }
