@@ -2,6 +2,7 @@
 //! only what is different is read. Libraries are taken apart here, by as many workers as there are, and told as one value
 //! each; of the program the bytes of each class are told.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use vfs::change::Vfs;
 use vfs::file::FileId;
 
 use crate::container::{ClassEntry, LoadedContainer, Role, Scratch};
-use crate::parallel::map_ordered;
+use crate::parallel::{Panicked, map_here, map_ordered};
 use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
@@ -317,6 +318,9 @@ impl Feed {
     }
 }
 
+/// So few classes are read by the calling thread.
+const FEW: usize = 8;
+
 /// What was known of a container, if something of this name was there; with its number.
 fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Option<(usize, Known)> {
     let same = before
@@ -341,8 +345,10 @@ fn read(items: &[Item<'_>], threads: usize, known: &[Known]) -> std::io::Result<
         let record = read_class(class.bytes, &mut worker.parse);
         record.map(Made::Record).map_err(|it| (Problem::error(item.container.display(entry), it.what), false))
     };
+    // To start a thread takes longer than to read a few classes.
+    let threads = if items.len() <= FEW { 0 } else { threads };
     let mut acc = Vec::with_capacity(items.len());
-    let done: ControlFlow<()> = map_ordered(items, threads, Worker::default, work, |made| {
+    let sink = |made: Result<Result<Made, Failed>, Panicked>| {
         let item: &Item<'_> = &items[acc.len()];
         acc.push(made.unwrap_or_else(|panicked| {
             let what = format!("a bug of ajar: {}; please report it", panicked.message);
@@ -350,7 +356,14 @@ fn read(items: &[Item<'_>], threads: usize, known: &[Known]) -> std::io::Result<
             Err((Problem::error(place, what), true))
         }));
         ControlFlow::Continue(())
-    })?;
+    };
+    let done: ControlFlow<()> = match threads {
+        0 => {
+            let worker = RefCell::new(Worker::default());
+            map_here(items, |it| work(&mut worker.borrow_mut(), it), sink)
+        }
+        n => map_ordered(items, n, Worker::default, work, sink)?,
+    };
     debug_assert!(done.is_continue());
     Ok(acc)
 }
