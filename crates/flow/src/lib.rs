@@ -14,6 +14,7 @@ mod coverage;
 pub mod discharge;
 pub mod exceptions;
 pub mod facts;
+pub mod fuel;
 pub mod functional;
 pub mod incremental;
 pub mod initializers;
