@@ -3,11 +3,15 @@
 //! What it says is a function of what it is given; what it was before decides only how long that takes. What changed is
 //! taken in where [`WholeProgram::update`] can, else the program is rebuilt. Everything that salsa tracks is read before;
 //! nothing here asks a query. After a panic nothing is left behind, and the next call rebuilds.
+//!
+//! Whoever asks can break the work off. A rebuild that is broken off leaves nothing; what was taken in stays taken in, and the
+//! next call goes on to find its solution, whatever changed meanwhile. Nobody is given a program before its solution is found.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use classfile::names::ClassName;
+use flow::fuel::{Cancelled, Fuel, PATIENCE};
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::input::Role;
@@ -23,7 +27,7 @@ use crate::whole::lattice::Exceptions;
 use crate::whole::program::{Program, WholeProgram};
 use crate::whole::reads::noted;
 use crate::whole::record::ClassRecord;
-use crate::whole::solved::solved;
+use crate::whole::solved::solved_cancellable;
 
 /// A solved program, to be read. Two are equal when nothing changed between them.
 #[derive(Clone)]
@@ -91,13 +95,26 @@ struct State {
     counts: Counts,
     /// None while it is worked on, so that nobody finds it half changed.
     last: Option<Solved>,
+    /// What is left to be freed of the one before: to free it at once takes longer than somebody may have to wait.
+    rubble: Option<Rubble>,
+    /// Whether it is what was asked for last: it was brought up to date to the end.
+    is_current: bool,
 }
+
+/// Frees something with each step.
+type Rubble = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
 /// A program, and what it was made of.
 struct Solved {
+    /// None if it was lost in a change that was broken off: then nothing but its place is of use.
+    of: Option<Made>,
+    answers: Arc<RwLock<Answers>>,
+}
+
+/// What a program is made of.
+struct Made {
     settings: Arc<Settings>,
     tiers: Vec<Tier>,
-    answers: Arc<RwLock<Answers>>,
 }
 
 impl PartialEq for Propagated {
@@ -120,49 +137,60 @@ impl Propagated {
 
 impl Keeper {
     /// The solved program of these containers, in class-path order, and how it became that.
-    pub fn advance(&self, settings: &Arc<Settings>, tiers: Vec<Tier>) -> (Propagated, Advance) {
+    ///
+    /// # Errors
+    /// When `cancelled`, which is asked after every 25 µs of work or so, says that nobody wants it any more.
+    pub fn advance(
+        &self,
+        settings: &Arc<Settings>,
+        tiers: Vec<Tier>,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<(Propagated, Advance), Cancelled> {
         let mut state = lock(&self.state);
-        let last = state.last.take();
-        let same = last.as_ref().filter(|it| it.settings == *settings);
         let generation = state.generation + 1;
-        let taken = same.map_or(TakenIn::Refused, |it| take_in(it, &tiers, generation));
-        let (advance, answers) = match (taken, last) {
-            (TakenIn::Nothing, Some(last)) => (Advance::Unchanged, last.answers),
-            (TakenIn::All(changed_sets), Some(last)) => {
+        let mut last = state.last.take();
+        state.is_current = false;
+        let fuel = &mut Fuel::new(PATIENCE, cancelled);
+        let done = advanced((&mut last, &mut state.rubble), settings, tiers, generation, fuel);
+        state.last = last;
+        let (advance, answers) = match done? {
+            (TakenIn::Nothing, answers) => (Advance::Unchanged, answers),
+            (TakenIn::All(changed_sets), answers) => {
+                state.counts.updated += 1;
                 state.counts.changed_sets += changed_sets;
-                (Advance::Updated, last.answers)
+                (Advance::Updated, answers)
             }
-            (_, last) => {
-                let answers = Answers::new(settings, &tiers, generation);
-                (Advance::Rebuilt, renewed(last.map(|it| it.answers), answers))
+            (TakenIn::Refused, answers) => {
+                state.counts.rebuilt += 1;
+                (Advance::Rebuilt, answers)
             }
         };
-        match advance {
-            Advance::Unchanged => {}
-            Advance::Updated => state.counts.updated += 1,
-            Advance::Rebuilt => state.counts.rebuilt += 1,
-        }
         if advance != Advance::Unchanged {
             state.generation = generation;
         }
-        let settings = Arc::clone(settings);
-        state.last = Some(Solved { settings, tiers, answers: Arc::clone(&answers) });
-        (Propagated { generation: state.generation, answers }, advance)
+        state.is_current = true;
+        Ok((Propagated { generation: state.generation, answers }, advance))
     }
 
     /// Makes ready for the next change ([`WholeProgram::keep_current`]), if nobody reads just now. No answer changes.
-    pub fn keep_current(&self) {
-        let state = lock(&self.state);
-        let last = state.last.as_ref();
-        if let Some(mut answers) = last.and_then(|it| it.answers.try_write().ok()) {
-            answers.change(WholeProgram::keep_current);
+    ///
+    /// # Errors
+    /// When `cancelled` says that there is something else to do. The next call goes on.
+    pub fn keep_current(&self, cancelled: &mut dyn FnMut() -> bool) -> Result<(), Cancelled> {
+        let mut state = lock(&self.state);
+        let fuel = &mut Fuel::new(PATIENCE, cancelled);
+        clear(&mut state.rubble, fuel)?;
+        let last = state.last.as_ref().filter(|it| it.of.is_some());
+        match last.and_then(|it| it.answers.try_write().ok()) {
+            Some(mut answers) => answers.change(|it| it.keep_current(fuel)),
+            None => Ok(()),
         }
     }
 
-    /// The program as it was brought up to date last.
+    /// The program as it was brought up to date last; none while that is broken off.
     pub fn current(&self) -> Option<Propagated> {
         let state = lock(&self.state);
-        let last = state.last.as_ref()?;
+        let last = state.last.as_ref().filter(|_| state.is_current)?;
         Some(Propagated { generation: state.generation, answers: Arc::clone(&last.answers) })
     }
 
@@ -181,22 +209,75 @@ enum TakenIn {
     Nothing,
     /// All of it; so many sets changed.
     All(u64),
-    /// The program is to be rebuilt.
+    /// It cannot be: the program is rebuilt.
     Refused,
 }
 
-/// Takes what changed in these containers into a solved program, which belongs to this generation then.
-fn take_in(last: &Solved, now: &[Tier], generation: u64) -> TakenIn {
-    // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
-    let Ok(mut answers) = last.answers.try_write() else { return TakenIn::Refused };
-    let mut taken = match changed_in_place(&last.tiers, now) {
-        Some(changed) => answers.take_in_place(&changed),
-        None => answers.take_in_any(&last.tiers, now),
-    };
-    if let TakenIn::All(changed_sets) = &mut taken {
-        *changed_sets = answers.stamp(generation);
+/// Brings a program up to date, which belongs to this generation then: takes in what changed, or else builds another one.
+fn advanced(
+    (last, rubble): (&mut Option<Solved>, &mut Option<Rubble>),
+    settings: &Arc<Settings>,
+    tiers: Vec<Tier>,
+    generation: u64,
+    fuel: &mut Fuel<'_>,
+) -> Result<(TakenIn, Arc<RwLock<Answers>>), Cancelled> {
+    if let Some(it) = last {
+        let taken = it.take_in(settings, &tiers, generation, fuel)?;
+        if !matches!(taken, TakenIn::Refused) {
+            return Ok((taken, Arc::clone(&it.answers)));
+        }
     }
-    taken
+    clear(rubble, fuel)?;
+    let answers = Answers::new(settings, &tiers, generation, fuel)?;
+    let (answers, old) = renewed(last.take().map(|it| it.answers), answers);
+    *rubble = old.map(|it| -> Rubble { Box::new(it.whole.freeing()) });
+    let of = Some(Made { settings: Arc::clone(settings), tiers });
+    *last = Some(Solved { of, answers: Arc::clone(&answers) });
+    Ok((TakenIn::Refused, answers))
+}
+
+impl Solved {
+    /// Takes in what changed.
+    fn take_in(
+        &mut self,
+        settings: &Arc<Settings>,
+        now: &[Tier],
+        generation: u64,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<TakenIn, Cancelled> {
+        let Some(of) = self.of.as_ref().filter(|it| it.settings == *settings) else {
+            return Ok(TakenIn::Refused);
+        };
+        // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
+        let Ok(mut answers) = self.answers.try_write() else { return Ok(TakenIn::Refused) };
+        let Some(Difference { changes, passed_over }) = answers.difference(&of.tiers, now, fuel)? else {
+            return Ok(TakenIn::Refused);
+        };
+        let has_changed = !changes.is_empty() || !answers.whole.is_settled();
+        if !changes.is_empty() {
+            answers.change(|it| it.keep_current(fuel))?;
+            // Half changed until all is taken in.
+            self.of = None;
+            if !answers.change(|it| it.update(changes)) {
+                return Ok(TakenIn::Refused);
+            }
+        }
+        let is_shadowing_other = passed_over.is_some_and(|it| answers.pass_over(it, now));
+        self.of = Some(Made { settings: Arc::clone(settings), tiers: now.to_vec() });
+        answers.change(|it| it.settle(fuel))?;
+        if has_changed || is_shadowing_other {
+            Ok(TakenIn::All(answers.stamp(generation)))
+        } else {
+            Ok(TakenIn::Nothing)
+        }
+    }
+}
+
+/// What is other in containers than in those that a program was made of.
+struct Difference {
+    changes: Vec<ClassChange>,
+    /// The records that others stand before; none if these are as they were.
+    passed_over: Option<Arc<[(usize, usize)]>>,
 }
 
 /// A class whose record is another one now, and its container's role.
@@ -234,12 +315,15 @@ fn changed_in_place<'a>(before: &[Tier], now: &'a [Tier]) -> Option<Vec<Changed<
     Some(acc)
 }
 
-fn all_records(tiers: &[Tier]) -> Vec<(ClassRecord, Role)> {
-    let of = |tier: &Tier| {
-        let role = tier.role;
-        tier.records.iter().map(|it| (it.1.clone(), role)).collect::<Vec<_>>()
-    };
-    tiers.iter().flat_map(of).collect()
+fn all_records(tiers: &[Tier], fuel: &mut Fuel<'_>) -> Result<Vec<(ClassRecord, Role)>, Cancelled> {
+    let mut acc = Vec::with_capacity(tiers.iter().map(|it| it.records.len()).sum());
+    for tier in tiers {
+        for (_, record) in tier.records.iter() {
+            fuel.spend(4)?;
+            acc.push((record.clone(), tier.role));
+        }
+    }
+    Ok(acc)
 }
 
 /// The class files that another one of the same class shadows.
@@ -253,68 +337,80 @@ fn shadowed(whole: &WholeProgram, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> 
 }
 
 /// The place of the old answers with new ones in it, so that the memo of the query that is about to be replaced does not keep
-/// a second program alive.
-fn renewed(place: Option<Arc<RwLock<Answers>>>, answers: Answers) -> Arc<RwLock<Answers>> {
-    let Some(place) = place else { return Arc::new(RwLock::new(answers)) };
-    let left = match place.try_write() {
-        Ok(mut old) => {
-            *old = answers;
-            None
-        }
-        Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => Some(answers),
+/// a second program alive; and the old ones.
+fn renewed(place: Option<Arc<RwLock<Answers>>>, answers: Answers) -> (Arc<RwLock<Answers>>, Option<Answers>) {
+    let Some(place) = place else { return (Arc::new(RwLock::new(answers)), None) };
+    let replaced = match place.try_write() {
+        Ok(mut old) => Ok(std::mem::replace(&mut *old, answers)),
+        Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => Err(answers),
     };
-    left.map_or(place, |it| Arc::new(RwLock::new(it)))
+    match replaced {
+        Ok(old) => (place, Some(old)),
+        Err(it) => (Arc::new(RwLock::new(it)), None),
+    }
+}
+
+/// Frees what is left.
+fn clear(rubble: &mut Option<Rubble>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+    for () in rubble.iter_mut().flatten() {
+        fuel.spend(2)?;
+    }
+    *rubble = None;
+    Ok(())
 }
 
 impl Answers {
-    fn new(settings: &Settings, tiers: &[Tier], generation: u64) -> Self {
-        let program = Program::with_packages(all_records(tiers), &settings.options, &settings.packages);
+    fn new(
+        settings: &Settings,
+        tiers: &[Tier],
+        generation: u64,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<Self, Cancelled> {
+        let program =
+            Program::joined(all_records(tiers, fuel)?, &settings.options, &settings.packages, fuel)?;
         let request = settings.entries.as_ref();
         let no_match = request.and_then(|it| it.unmatched(&program));
         let entries = request.filter(|_| settings.rta).map(|it| it.points(&program, &settings.options));
-        let mut whole = solved(program, settings.options, entries);
+        let mut whole = solved_cancellable(program, settings.options, entries, fuel)?;
         let shadowed = shadowed(&whole, tiers);
         let exceptions = std::mem::replace(&mut whole.exceptions, no_sets());
         let own = Mutex::new(Work { exceptions, texts: Texts::default() });
         let stamps = Mutex::new(Stamps::new(generation));
-        Answers { whole, shadowed, no_match, own, copies: Mutex::default(), stamps }
+        Ok(Answers { whole, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Takes in classes that changed where they are; what is shadowed nobody sees.
-    fn take_in_place(&mut self, changed: &[Changed<'_>]) -> TakenIn {
-        let is_seen = |it: &&Changed<'_>| it.0.is_none_or(|it| !self.shadowed.contains_key(&it));
-        let hierarchy = &self.whole.program.hierarchy;
-        let changes = changed.iter().filter(is_seen);
-        let changes = changes.map(|(_, it, role)| it.change_of(hierarchy.class(it.class()), *role)).collect();
-        self.update(changes)
-    }
-
-    /// Takes in whatever changed.
-    fn take_in_any(&mut self, before: &[Tier], now: &[Tier]) -> TakenIn {
+    /// What is other in these containers; none if that cannot be taken in.
+    fn difference(
+        &self,
+        before: &[Tier],
+        now: &[Tier],
+        fuel: &mut Fuel<'_>,
+    ) -> Result<Option<Difference>, Cancelled> {
         let program = &self.whole.program;
-        let changes = program.changes(&all_records(before), &all_records(now), MAX_CHANGED);
-        let Some((changes, passed_over)) = changes else { return TakenIn::Refused };
-        self.whole.program.passed_over = passed_over;
-        let taken_in = self.update(changes);
+        let Some(changed) = changed_in_place(before, now) else {
+            let (before, now) = (all_records(before, fuel)?, all_records(now, fuel)?);
+            let changes = program.changes(&before, &now, MAX_CHANGED);
+            return Ok(
+                changes.map(|(changes, passed_over)| Difference { changes, passed_over: Some(passed_over) })
+            );
+        };
+        // What is shadowed nobody sees.
+        let is_seen = |it: &&Changed<'_>| it.0.is_none_or(|it| !self.shadowed.contains_key(&it));
+        let changes = changed.iter().filter(is_seen);
+        let changes: Vec<ClassChange> =
+            changes.map(|(_, it, role)| it.change_of(program.hierarchy.class(it.class()), *role)).collect();
+        Ok((changes.len() <= MAX_CHANGED).then_some(Difference { changes, passed_over: None }))
+    }
+
+    /// Lets these records be shadowed. Whether others are than before.
+    fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
+        self.whole.program.passed_over = records;
         let before = std::mem::replace(&mut self.shadowed, shadowed(&self.whole, now));
         let other = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
-        if other == 0 && before.len() == self.shadowed.len() {
-            return taken_in;
-        }
-        // Other files are shadowed: what is said of them is, though it may be that no class changed.
-        self.whole.touched.all = true;
-        match taken_in {
-            TakenIn::Nothing => TakenIn::All(0),
-            TakenIn::All(_) | TakenIn::Refused => taken_in,
-        }
-    }
-
-    fn update(&mut self, changes: Vec<ClassChange>) -> TakenIn {
-        match changes.len() {
-            0 => TakenIn::Nothing,
-            1..=MAX_CHANGED if self.change(|it| it.update(changes)) => TakenIn::All(0),
-            _ => TakenIn::Refused,
-        }
+        let is_other = other > 0 || before.len() != self.shadowed.len();
+        // What is said of these files is other, though it may be that no class changed.
+        self.whole.touched.all |= is_other;
+        is_other
     }
 
     /// Lets all answers that may be others belong to this generation. Gives how many sets changed.
@@ -403,6 +499,10 @@ mod tests {
         Arc::new(it)
     }
 
+    fn advance(keeper: &Keeper, settings: &Arc<Settings>, tiers: Vec<Tier>) -> (Propagated, Advance) {
+        keeper.advance(settings, tiers, &mut || false).unwrap()
+    }
+
     fn is_same(one: &Propagated, other: &Propagated) -> bool {
         Arc::ptr_eq(&one.answers, &other.answers)
     }
@@ -411,13 +511,13 @@ mod tests {
     fn equal_records_are_the_same_program() {
         let keeper = Keeper::default();
         let tier = || Tier { role: Role::App, records: Arc::default() };
-        let (first, how) = keeper.advance(&settings(false), vec![tier()]);
+        let (first, how) = advance(&keeper, &settings(false), vec![tier()]);
         assert_eq!(how, Advance::Rebuilt);
-        let (second, how) = keeper.advance(&settings(false), vec![tier()]);
+        let (second, how) = advance(&keeper, &settings(false), vec![tier()]);
         assert!(first == second && how == Advance::Unchanged);
         assert_eq!(keeper.counts(), Counts { rebuilt: 1, ..Counts::default() });
-        assert!(first == keeper.advance(&settings(false), Vec::new()).0, "nothing is in it");
-        let other = keeper.advance(&settings(true), vec![tier()]).0;
+        assert!(first == advance(&keeper, &settings(false), Vec::new()).0, "nothing is in it");
+        let other = advance(&keeper, &settings(true), vec![tier()]).0;
         assert!(first != other && is_same(&first, &other), "another program in the same place");
         assert_eq!(keeper.counts(), Counts { rebuilt: 2, ..Counts::default() });
     }
@@ -425,18 +525,33 @@ mod tests {
     #[test]
     fn a_reader_keeps_what_there_was() {
         let keeper = Keeper::default();
-        let first = keeper.advance(&settings(false), Vec::new()).0;
+        let first = advance(&keeper, &settings(false), Vec::new()).0;
         let reading = first.read();
         // Does not wait, and changes nothing under the reader.
-        let second = keeper.advance(&settings(true), Vec::new()).0;
+        let second = advance(&keeper, &settings(true), Vec::new()).0;
         assert!(first != second && !is_same(&first, &second));
         assert!(!reading.whole.options.link_errors && second.read().whole.options.link_errors);
     }
 
     #[test]
+    fn what_is_broken_off_is_not_current() {
+        let keeper = Keeper::default();
+        let first = advance(&keeper, &settings(false), Vec::new()).0;
+        assert!(keeper.advance(&settings(true), Vec::new(), &mut || true).is_err());
+        assert!(keeper.current().is_none());
+        assert_eq!(keeper.counts(), Counts { rebuilt: 1, ..Counts::default() });
+        // What was there before is not lost.
+        let (second, how) = advance(&keeper, &settings(false), Vec::new());
+        assert!(first == second && how == Advance::Unchanged);
+        assert!(keeper.current().is_some_and(|it| it == first));
+        let third = advance(&keeper, &settings(true), Vec::new()).0;
+        assert!(first != third && is_same(&first, &third));
+    }
+
+    #[test]
     fn after_a_panic_the_program_is_rebuilt() {
         let keeper = Keeper::default();
-        let first = keeper.advance(&settings(false), Vec::new()).0;
+        let first = advance(&keeper, &settings(false), Vec::new()).0;
         let lost = std::panic::AssertUnwindSafe(|| {
             let mut state = keeper.state.lock().unwrap();
             let _last = state.last.take();
@@ -444,9 +559,9 @@ mod tests {
             panic!("half way");
         });
         assert!(std::panic::catch_unwind(lost).is_err());
-        let second = keeper.advance(&settings(false), Vec::new()).0;
+        let second = advance(&keeper, &settings(false), Vec::new()).0;
         assert!(first != second && !is_same(&first, &second));
         assert_eq!(keeper.counts(), Counts { rebuilt: 2, ..Counts::default() });
-        assert!(second == keeper.advance(&settings(false), Vec::new()).0);
+        assert!(second == advance(&keeper, &settings(false), Vec::new()).0);
     }
 }

@@ -5,9 +5,11 @@
 //! of the others none of the classes is looked at, only the tier (`engine.md`, rule 1). The solution is one query
 //! that drives the program beside the database ([`crate::keeper`]). What each class gets of it: [`crate::answers`].
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use classfile::module::Module;
+use flow::fuel::Cancelled;
 use program::input::{ClassFile, Container};
 use program::outline::class_outline;
 use salsa::plumbing::AsId;
@@ -79,9 +81,16 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
         Part::Classes(it) => Tier { role: it.role(db), records: Arc::clone(container_records(db, it)) },
         Part::Library(it) => Tier { role: it.role(db), records: Arc::clone(&it.contents(db).records) },
     };
-    let tiers = world.parts(db).iter().map(tier).collect();
+    let tiers: Vec<Tier> = world.parts(db).iter().map(tier).collect();
     let settings = world.settings(db);
-    // The last look before work that nobody can break off.
-    db.unwind_if_revision_cancelled();
-    db.keeper().advance(settings, tiers).0
+    // Unwinding here and there would leave the program half changed, so the keeper is told, and stops where it can.
+    let mut cancelled =
+        || salsa::Cancelled::catch(AssertUnwindSafe(|| db.unwind_if_revision_cancelled())).is_err();
+    loop {
+        match db.keeper().advance(settings, tiers.clone(), &mut cancelled) {
+            Ok((propagated, _)) => return propagated,
+            // Unwinds, as whoever cancels waits until this snapshot is gone.
+            Err(Cancelled) => db.unwind_if_revision_cancelled(),
+        }
+    }
 }

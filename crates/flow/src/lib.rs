@@ -15,6 +15,7 @@ pub mod discharge;
 pub mod distances;
 pub mod exceptions;
 pub mod facts;
+pub mod fuel;
 pub mod functional;
 pub mod incremental;
 pub mod initializers;

@@ -7,10 +7,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::convert::Infallible;
 use std::hash::Hash;
 
 use crate::components;
+use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 
 /// A node of one system: its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -78,7 +78,19 @@ impl<V> System<V> {
 
 /// Solves the system.
 pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution<L::Value> {
-    let (components, n) = components(system);
+    uncancelled(|fuel| solve_cancellable(system, lattice, fuel))
+}
+
+/// Solves the system, unless that is not wanted any more.
+///
+/// # Errors
+/// [`Cancelled`] if so; nothing is kept then.
+pub fn solve_cancellable<L: Lattice>(
+    system: &System<L::Value>,
+    lattice: &mut L,
+    fuel: &mut Fuel<'_>,
+) -> Result<Solution<L::Value>, Cancelled> {
+    let (components, n) = components(system, fuel)?;
     let (first, members) = members(&components, n);
     let mut values = vec![lattice.bottom(); n];
     // Edges to a component that is not solved yet: a function stands on each, or it would be the same component.
@@ -86,8 +98,10 @@ pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution
     for c in 0..n {
         let mut value = values[c];
         for &member in &members[first[c] as usize..first[c + 1] as usize] {
+            fuel.spend(OPERATION)?;
             value = lattice.join(value, system.values[member as usize]);
             for &(to, function) in system.edges_of(member as usize) {
+                fuel.spend(OPERATION)?;
                 let to = components[to.0 as usize];
                 if to as usize > c || (to as usize == c && function != FunctionId::IDENTITY) {
                     against.push((c as u32, to, function));
@@ -102,18 +116,20 @@ pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution
     let mut pending = BinaryHeap::new();
     let mut queued = vec![false; n];
     for &(c, to, function) in &against {
+        fuel.spend(OPERATION)?;
         raise(lattice, &mut values, c, (to, function), &mut queued, &mut pending);
     }
     if !pending.is_empty() {
-        let users = Users::new(system, &components, n);
+        let users = Users::new(system, &components, n, fuel)?;
         while let Some(Reverse(c)) = pending.pop() {
             queued[c as usize] = false;
             for &(user, function) in users.of(c) {
+                fuel.spend(OPERATION)?;
                 raise(lattice, &mut values, user, (c, function), &mut queued, &mut pending);
             }
         }
     }
-    Solution { components, values }
+    Ok(Solution { components, values })
 }
 
 /// What comes out of a function.
@@ -147,9 +163,15 @@ struct Users {
 }
 
 impl Users {
-    fn new<V>(system: &System<V>, components: &[u32], n: usize) -> Self {
-        let each = |f: &mut dyn FnMut(u32, u32, FunctionId)| {
+    fn new<V>(
+        system: &System<V>,
+        components: &[u32],
+        n: usize,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<Self, Cancelled> {
+        let mut each = |f: &mut dyn FnMut(u32, u32, FunctionId)| -> Result<(), Cancelled> {
             for (node, &c) in components.iter().enumerate() {
+                fuel.spend(1)?;
                 for &(to, function) in system.edges_of(node) {
                     let to = components[to.0 as usize];
                     if to != c || function != FunctionId::IDENTITY {
@@ -157,9 +179,10 @@ impl Users {
                     }
                 }
             }
+            Ok(())
         };
         let mut starts = vec![0; n + 1];
-        each(&mut |_, to, _| starts[to as usize + 1] += 1);
+        each(&mut |_, to, _| starts[to as usize + 1] += 1)?;
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
@@ -169,8 +192,8 @@ impl Users {
             let at = &mut next[to as usize];
             users[*at as usize] = (c, function);
             *at += 1;
-        });
-        Users { starts, users }
+        })?;
+        Ok(Users { starts, users })
     }
 
     fn of(&self, c: u32) -> &[(u32, FunctionId)] {
@@ -195,7 +218,7 @@ fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Strongly connected components over the identities. What flows into a component by identities has smaller numbers.
-fn components<V>(system: &System<V>) -> (Vec<u32>, usize) {
+fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<u32>, usize), Cancelled> {
     let n = system.values.len();
     let successor = |node: u32, cursor: &mut u32| {
         let edges = system.edges_of(node as usize).get(*cursor as usize..).unwrap_or_default();
@@ -203,9 +226,8 @@ fn components<V>(system: &System<V>) -> (Vec<u32>, usize) {
         *cursor += skipped.unwrap_or(edges.len()) as u32 + 1;
         skipped.map(|it| edges[it].0.0)
     };
-    let Ok((component, count)) =
-        components::components(n, 0..n as u32, successor, || Ok::<(), Infallible>(()));
-    (component, count as usize)
+    let (component, count) = components::components(n, 0..n as u32, successor, || fuel.spend(1))?;
+    Ok((component, count as usize))
 }
 
 #[cfg(test)]

@@ -181,7 +181,8 @@ impl AnalysisHost {
     /// Makes the solved program ready for the next change, so that this one does not wait for it: for when there is
     /// nothing else to do. Does nothing while a snapshot is asked, or before one was.
     pub fn keep_current(&mut self) {
-        analysis::db::Db::keeper(&self.db).keep_current();
+        // Nobody cancels.
+        let _ = analysis::db::Db::keeper(&self.db).keep_current(&mut || false);
     }
 
     /// How often the whole program was rebuilt, and how often what changed was taken in.

@@ -3,171 +3,19 @@
 
 mod update_programs;
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use analysis::keeper::{Advance, Keeper, Work};
-use analysis::stamps::Kind;
-use analysis::tiers::{ClassKey, Tier};
-use analysis::whole::program::WholeProgram;
-use ide::answer::{ClassAnswer, MethodAnswer, Question, class_answer};
-use ide::whole::{ClassRecord, Whole, read_class};
-use ide::{Graph, MethodCode, Missing, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind};
-use program::members::MethodId;
+use analysis::keeper::Advance;
+use ide::answer::{ClassAnswer, Question, class_answer};
+use ide::whole::{ClassRecord, read_class};
+use ide::{Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::Assembled;
 use test_utils::generate::{Mode, Structure, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 
+use update_programs::kept::{Kept, answers, fresh, in_world, with_roles};
 use update_programs::{EXCEPTIONS, LOST, Words, exception, loader, maker, stub, thrower, words};
-
-fn in_world(world: WorldKind) -> WholeOptions {
-    WholeOptions { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false }
-}
-
-fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {
-    let records: Vec<ClassRecord> =
-        classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
-    let whole = Whole::new(with_roles(records.clone()), options);
-    (records, whole)
-}
-
-/// All that the program says.
-fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
-    let mut work = whole.work();
-    let mut acc = Vec::new();
-    for class in classes {
-        for it in methods(class) {
-            acc.push(format!("{} {}", it.method, whole.is_ghost(it.method)));
-            let throws = whole.throws(&mut work, it.method);
-            assert!(
-                throws.iter().filter_map(|it| it.open.as_ref()).all(|it| !it.within.is_empty()),
-                "{throws:?}"
-            );
-            acc.push(format!("{throws:?}"));
-            acc.push(format!("{:?} {:?}", it.method, whole.calls(it.method, &it.code)));
-            acc.push(graph_text(&whole.graph(&mut work, it.method, &it.code, false)));
-        }
-    }
-    acc
-}
-
-/// The methods of a class that have code.
-fn methods(class: &[u8]) -> Vec<MethodAnswer> {
-    let question = Question { select: &|_| true, graphs: false, clock: None };
-    class_answer(class, &question, &mut Scratch::default()).unwrap().methods
-}
-
-fn graph_text(graph: &Graph) -> String {
-    let something = |it: &RaisedSet| !it.parts.is_empty();
-    assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
-    let set = |it| format!("{:?}", graph.set(it));
-    let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
-        ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
-        _ => String::new(),
-    });
-    format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws)
-}
-
-/// A program that a keeper has, and what it said. Only what may have changed is asked again, so that this is compared too.
-struct Kept {
-    keeper: Keeper,
-    settings: Arc<Settings>,
-    said: HashMap<(String, Kind), Said>,
-}
-
-/// What was said of the methods of a class, since when, and of which bytes.
-struct Said {
-    since: u64,
-    bytes: Vec<u8>,
-    texts: Vec<String>,
-}
-
-impl Kept {
-    fn new(options: WholeOptions) -> Kept {
-        let mut settings = Settings::new(options.world, 17);
-        settings.options = options;
-        Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
-    }
-
-    /// Goes over to these records, each with a number that stays.
-    fn advance(&self, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
-        let mut tiers: Vec<(Role, Vec<_>)> = Vec::new();
-        for ((record, role), number) in records.iter().zip(numbers) {
-            if tiers.last().is_none_or(|it| it.0 != *role) {
-                tiers.push((*role, Vec::new()));
-            }
-            let of = (Some(ClassKey(*number as u32)), record.clone());
-            tiers.last_mut().unwrap().1.push(of);
-        }
-        let tiers = tiers.into_iter().map(|(role, records)| Tier { role, records: records.into() });
-        self.keeper.advance(&self.settings, tiers.collect()).1
-    }
-
-    /// What is said of the methods of a class that have code. Asked again is what may have changed.
-    fn of_class(
-        &mut self,
-        bytes: &[u8],
-        methods: &[MethodAnswer],
-        kind: Kind,
-        ask: impl Fn(&WholeProgram, &mut Work, MethodId, &MethodCode) -> String,
-    ) -> Vec<String> {
-        let class = read_class(bytes, &mut Scratch::default()).unwrap().class();
-        let program = self.keeper.current().unwrap();
-        let answers = program.read();
-        let since = answers.stamp_of(class, kind);
-        let key = (class.to_string(), kind);
-        let known = self.said.get(&key).filter(|it| it.since == since && it.bytes == bytes);
-        if let Some(it) = known {
-            return it.texts.clone();
-        }
-        let texts: Vec<String> = answers.ask(class, kind, |whole, work| {
-            methods.iter().map(|it| ask(whole, work, whole.named(it.method).unwrap(), &it.code)).collect()
-        });
-        let said = Said { since, bytes: bytes.to_vec(), texts: texts.clone() };
-        self.said.insert(key, said);
-        texts
-    }
-
-    /// All that the program says, as [`answers`] has it.
-    fn answers(&mut self, classes: &[Vec<u8>]) -> Vec<String> {
-        let mut acc = Vec::new();
-        for class in classes {
-            let methods = methods(class);
-            let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
-                format!("{:?}", Some(whole.throws(&mut work.exceptions, id)))
-            });
-            let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
-                format!("{:?} {:?}", whole.name(id), whole.calls(id, code))
-            });
-            let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
-                if whole.program.ghost(id).is_some() {
-                    return graph_text(&Graph::default());
-                }
-                graph_text(&whole.graph(&mut work.exceptions, &mut work.texts, id, code))
-            });
-            let program = self.keeper.current().unwrap();
-            let is_ghost = |it: &MethodAnswer| {
-                let answers = program.read();
-                let whole = answers.whole();
-                whole.named(it.method).is_some_and(|it| whole.program.ghost(it).is_some())
-            };
-            for (i, it) in methods.iter().enumerate() {
-                acc.push(format!("{} {}", it.method, is_ghost(it)));
-                acc.extend([&throws, &calls, &graphs].map(|it| it[i].clone()));
-            }
-        }
-        acc
-    }
-
-    fn missing(&self) -> Vec<Missing> {
-        self.keeper.current().unwrap().read().whole().missing()
-    }
-
-    fn passed_over(&self) -> Vec<(usize, usize)> {
-        self.keeper.current().unwrap().read().whole().program.passed_over.to_vec()
-    }
-}
 
 /// What the program lets out that is made of these records from nothing must be what the changed one says.
 struct Editor {
@@ -180,13 +28,64 @@ struct Editor {
     last: Vec<String>,
     /// How many methods became ghosts, or ceased to be, with edits that were taken in.
     n_ghosts: usize,
+    /// Whether advances are broken off, and where.
+    interruptions: Option<Interruptions>,
 }
 
-/// Some tests give their programs a class of the platform.
-fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
-    let is_platforms = |it: &ClassRecord| it.class().to_string() == "java/lang/Class";
-    let role = |it: &ClassRecord| if is_platforms(it) { Role::Jdk } else { Role::App };
-    records.into_iter().map(|it| (it.clone(), role(&it))).collect()
+/// The records of a program, each with a number that stays.
+type Visited = (Vec<(ClassRecord, Role)>, Vec<usize>);
+
+/// Where advances are broken off.
+struct Interruptions {
+    rng: Rng,
+    /// The same program, of which no advance is broken off. None if those that are go to other programs too.
+    twin: Option<Kept>,
+    /// The programs to which it went last.
+    visited: Vec<Visited>,
+    /// How often one was broken off.
+    n: usize,
+    /// How often one was that then took in what changed.
+    n_taken: usize,
+}
+
+impl Interruptions {
+    /// Goes over to these records, after having been broken off a few times.
+    fn advance(&mut self, kept: &Kept, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
+        let rng = &mut self.rng;
+        let mut broken_off = 0;
+        let how = loop {
+            let most = [3, 12, 100][rng.below(3) as usize];
+            let n_polls = 1 + rng.below(most);
+            if self.twin.is_none() && rng.chance(50) && !self.visited.is_empty() {
+                let (records, numbers) = &self.visited[rng.below(self.visited.len() as u32) as usize];
+                broken_off += usize::from(kept.advance_until(records, numbers, n_polls).is_none());
+            } else if broken_off > 6 || rng.chance(20) {
+                break kept.advance(records, numbers);
+            } else if let Some(it) = kept.advance_until(records, numbers, n_polls) {
+                break it;
+            } else {
+                broken_off += 1;
+            }
+            if rng.chance(10) {
+                let mut left = n_polls;
+                let mut cancelled = || {
+                    left -= 1;
+                    left == 0
+                };
+                let _ = kept.keeper.keep_current(&mut cancelled);
+            }
+        };
+        if let Some(twin) = &self.twin {
+            assert_eq!(how, twin.advance(records, numbers), "it goes on where it was broken off");
+        }
+        self.n += broken_off;
+        self.n_taken += usize::from(broken_off > 0 && how == Advance::Updated);
+        self.visited.push((records.to_vec(), numbers.to_vec()));
+        if self.visited.len() > 3 {
+            self.visited.remove(0);
+        }
+        how
+    }
 }
 
 impl Editor {
@@ -194,7 +93,16 @@ impl Editor {
         let present: Vec<usize> = (0..classes.len()).collect();
         let kept = Kept::new(options);
         kept.advance(&with_roles(fresh(&classes, options).0), &present);
-        Editor { present, classes, kept, options, last: Vec::new(), n_ghosts: 0 }
+        let (last, interruptions) = (Vec::new(), None);
+        Editor { present, classes, kept, options, last, n_ghosts: 0, interruptions }
+    }
+
+    /// One whose advances are broken off. `astray`: those that are may go anywhere.
+    fn interrupted(classes: Vec<Vec<u8>>, options: WholeOptions, (seed, astray): (u64, bool)) -> Editor {
+        let twin = (!astray).then(|| Editor::new(classes.clone(), options).kept);
+        let rng = Rng::new(seed ^ 0x5eed);
+        let interruptions = Interruptions { rng, twin, visited: Vec::new(), n: 0, n_taken: 0 };
+        Editor { interruptions: Some(interruptions), ..Editor::new(classes, options) }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -205,7 +113,12 @@ impl Editor {
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
         let (records, scratch) = fresh(&self.present(), self.options);
-        let taken = self.kept.advance(&with_roles(records), &self.present) != Advance::Rebuilt;
+        let records = with_roles(records);
+        let how = match &mut self.interruptions {
+            Some(it) => it.advance(&self.kept, &records, &self.present),
+            None => self.kept.advance(&records, &self.present),
+        };
+        let taken = how != Advance::Rebuilt;
         assert_eq!(self.kept.passed_over(), scratch.passed_over(), "{what}");
         let mut classes = self.present();
         for &(at, _) in scratch.passed_over().iter().rev() {
@@ -272,7 +185,10 @@ fn changed_classes_are_taken_in() {
             async_errors: seed % 7 == 0,
             ..in_world(world)
         };
-        let mut editor = Editor::new(classes.clone(), options);
+        let mut editor = match seed % 4 {
+            3 => Editor::interrupted(classes.clone(), options, (seed, seed % 8 == 3)),
+            _ => Editor::new(classes.clone(), options),
+        };
         let original = classes;
         let mut rng = Rng::new(seed);
         for n in 0..60 {
@@ -506,10 +422,25 @@ struct Counts {
     refused: usize,
     /// See [`Editor::n_ghosts`].
     ghosts: usize,
+    /// See [`Interruptions`].
+    broken_off: usize,
+    taken_after: usize,
 }
 
 /// Edits a random program of types that can be thrown and of code that throws and catches them; `fixed` are classes besides.
 fn edit_exceptions(
+    seed: u64,
+    options: WholeOptions,
+    fixed: &[Vec<u8>],
+    words: &Words<'_>,
+    counts: &mut Counts,
+) {
+    edit_exceptions_of(Editor::new, seed, options, fixed, words, counts);
+}
+
+/// The same in what `editor` makes of the program.
+fn edit_exceptions_of(
+    editor: impl FnOnce(Vec<Vec<u8>>, WholeOptions) -> Editor,
     seed: u64,
     options: WholeOptions,
     fixed: &[Vec<u8>],
@@ -530,7 +461,7 @@ fn edit_exceptions(
     if words.has_loaders {
         classes.extend((0..2).map(|i| loader(i, &mut rng, words)));
     }
-    let mut editor = Editor::new(classes, options);
+    let mut editor = editor(classes, options);
     for n in 0..60 {
         let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
         let mut what = format!("seed {seed}, {options:?}, edit {n}:");
@@ -588,6 +519,10 @@ fn edit_exceptions(
         }
     }
     counts.ghosts += editor.n_ghosts;
+    if let Some(it) = &editor.interruptions {
+        counts.broken_off += it.n;
+        counts.taken_after += it.n_taken;
+    }
 }
 
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -603,6 +538,33 @@ fn exception_classes_are_taken_in() {
         }
         println!("{world:?}: {counts:?}");
         assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+    }
+}
+
+/// An advance that is broken off goes on where it was, also if the program changed meanwhile.
+#[test]
+fn what_is_broken_off_goes_on() {
+    for (world, astray) in [
+        (WorldKind::Open, false),
+        (WorldKind::Open, true),
+        (WorldKind::Closed, false),
+        (WorldKind::Closed, true),
+        (WorldKind::Declared, false),
+    ] {
+        let mut counts = Counts::default();
+        for seed in seeds(15) {
+            let options = WholeOptions { link_errors: seed % 3 == 0, ..in_world(world) };
+            let words = Words {
+                has_ghosts: seed % 4 == 1,
+                has_unseen: seed % 4 == 2,
+                has_loaders: seed % 3 == 0,
+                ..words(seed)
+            };
+            let editor = |classes, options| Editor::interrupted(classes, options, (seed, astray));
+            edit_exceptions_of(editor, seed, options, &[], &words, &mut counts);
+        }
+        println!("{world:?}, astray: {astray}: {counts:?}");
+        assert!(counts.broken_off > 400 && counts.taken_after > 150, "{world:?}, {astray}: {counts:?}");
     }
 }
 
@@ -793,7 +755,10 @@ fn many_classes_come_and_go_at_once() {
             classes.extend(programs.flat_map(|it| it.classes).map(|it| it.bytes));
         }
         let world = if seed % 3 == 2 { WorldKind::Closed } else { WorldKind::Open };
-        let mut editor = Editor::new(classes.clone(), in_world(world));
+        let mut editor = match seed % 2 {
+            0 => Editor::interrupted(classes.clone(), in_world(world), (seed, false)),
+            _ => Editor::new(classes.clone(), in_world(world)),
+        };
         for n in 0..12 {
             let stays = rng.below(100);
             let present: Vec<usize> = (0..classes.len()).filter(|_| rng.below(100) <= stays).collect();

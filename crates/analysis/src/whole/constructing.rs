@@ -6,6 +6,7 @@
 
 use bir::body::CallKind;
 use classfile::names::MethodRef;
+use flow::fuel::{Cancelled, Fuel, uncancelled};
 use flow::summary::{Source, Summary};
 use program::hierarchy::ClassId;
 use program::members::MethodId;
@@ -16,11 +17,19 @@ use super::program::Program;
 use crate::summary::{CodeSummary, MethodSummary};
 
 /// The pairs of a constructor and the class of the object that are worth a look of their own, in order of discovery.
-pub(super) fn constructions(program: &Program, dispatches: &Dispatches) -> Vec<(MethodId, ClassId)> {
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn constructions(
+    program: &Program,
+    dispatches: &Dispatches,
+    fuel: &mut Fuel<'_>,
+) -> Result<Vec<(MethodId, ClassId)>, Cancelled> {
     let mut acc = Finder { program, dispatches, selects: FxHashMap::default() };
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
     for (id, code) in program.codes() {
+        fuel.spend(1 + code.summary.items.len() as u32 / 4)?;
         for item in &code.summary.items {
             if let Source::Construct(method) = item.source
                 && let Some(site) = acc.constructor(id.class, method)
@@ -32,8 +41,8 @@ pub(super) fn constructions(program: &Program, dispatches: &Dispatches) -> Vec<(
             }
         }
     }
-    acc.add_chained(&mut found);
-    found
+    acc.add_chained(&mut found, fuel)?;
+    Ok(found)
 }
 
 /// Whether two bodies call the same on the object that they are called on: what decides which constructors are worth a look
@@ -65,7 +74,7 @@ pub(super) fn of_code(
             found.push((constructor, class));
         }
     }
-    acc.add_chained(&mut found);
+    uncancelled(|fuel| acc.add_chained(&mut found, fuel));
     found
 }
 
@@ -93,17 +102,23 @@ impl Finder<'_> {
     }
 
     /// Adds constructors that these call on the same object.
-    fn add_chained(&mut self, found: &mut Vec<(MethodId, ClassId)>) {
+    fn add_chained(
+        &mut self,
+        found: &mut Vec<(MethodId, ClassId)>,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<(), Cancelled> {
         let mut seen: FxHashSet<(MethodId, ClassId)> = found.iter().copied().collect();
         let mut at = 0;
         while let Some(&(id, class)) = found.get(at) {
             at += 1;
             for next in self.chained(id) {
+                fuel.spend(8)?;
                 if self.selects(next) && seen.insert((next, class)) {
                     found.push((next, class));
                 }
             }
         }
+        Ok(())
     }
 
     /// The constructors that a constructor calls on its own object.

@@ -1,5 +1,6 @@
 //! The nodes of the system of a program, and their numbers.
 
+use flow::fuel::{Cancelled, Fuel};
 use flow::solver::NodeId;
 use program::hierarchy::ClassId;
 use program::members::MethodId;
@@ -47,6 +48,9 @@ pub struct Nodes {
 impl Nodes {
     /// Numbers the nodes. `methods`: how many methods each class has; `rethrowing`: how many handlers of a method throw
     /// again what they catch.
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
     pub(super) fn new(
         methods: impl Iterator<Item = usize>,
         rethrowing: impl Iterator<Item = (MethodId, usize)>,
@@ -54,7 +58,8 @@ impl Nodes {
         dispatches: usize,
         constructions: Vec<(MethodId, ClassId)>,
         has_loading: bool,
-    ) -> Self {
+        fuel: &mut Fuel<'_>,
+    ) -> Result<Self, Cancelled> {
         let mut acc = Nodes {
             functions: functions as u32,
             dispatches: dispatches as u32,
@@ -70,11 +75,14 @@ impl Nodes {
             acc.classes += 1;
         }
         acc.methods.push(next);
-        for (id, n) in rethrowing.filter(|it| it.1 > 0) {
-            acc.first_handler.insert(id, acc.handlers.len() as u32);
-            acc.handlers.extend((0..n as u32).map(|it| (id, it)));
+        for (id, n) in rethrowing {
+            fuel.spend(1)?;
+            if n > 0 {
+                acc.first_handler.insert(id, acc.handlers.len() as u32);
+                acc.handlers.extend((0..n as u32).map(|it| (id, it)));
+            }
         }
-        acc
+        Ok(acc)
     }
 
     fn n_methods(&self) -> u32 {

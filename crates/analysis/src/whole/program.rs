@@ -13,7 +13,7 @@ use program::outline::Ghost;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dispatch::{Dispatches, FunctionSite, Open};
-use super::edits::Edits;
+use super::edits::{Edits, Stale};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nearness::Nearness;
@@ -89,6 +89,10 @@ pub struct WholeProgram {
     pub(super) solution: Option<Solution<Value>>,
     /// The system and its solution while bodies change; it counts before `system` and `solution`.
     pub(super) kept: Option<Incremental<Value>>,
+    /// What is to become `kept`: its solution is not found yet.
+    pub(super) preparing: Option<Incremental<Value>>,
+    /// What was taken in that the solution does not follow yet; until it does, nobody may ask.
+    pub(super) stale: Option<Box<Stale>>,
     /// The inclusions of nodes that have changed since `system` was built.
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
     /// The order of classes by text.
@@ -99,6 +103,8 @@ pub struct WholeProgram {
     pub(super) edits: Option<Box<Edits>>,
     /// What changed since somebody asked.
     pub(crate) touched: Touched,
+    /// The nodes whose inclusions changed since distances were followed.
+    pub(super) included: Vec<NodeId>,
 }
 
 impl Program {
@@ -173,6 +179,15 @@ impl WholeProgram {
             (None, Some(it)) => it.value(node),
             (None, None) => Value::NOTHING,
         }
+    }
+
+    /// Frees it piece by piece: with each step of the iterator one, each of which takes no longer than a few milliseconds.
+    pub fn freeing(self) -> impl Iterator<Item = ()> {
+        let WholeProgram { dispatches, functions, initialized, kept, preparing, changed, edits, .. } = self;
+        let edits = edits.into_iter().flat_map(|it| it.mentions.freeing());
+        let solvers = kept.into_iter().chain(preparing).flat_map(|it| it.freeing());
+        let lists = initialized.into_iter().map(drop).chain(functions.into_iter().map(drop));
+        dispatches.freeing().chain(solvers).chain(edits).chain(lists).chain(changed.into_iter().map(drop))
     }
 
     /// What updates changed since somebody asked.

@@ -7,6 +7,7 @@
 //! nor what the platform makes of its own interfaces.
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::fuel::{Cancelled, Fuel};
 use flow::solver::FunctionId;
 use flow::summary::Source;
 use flow::throwables::well_known;
@@ -52,12 +53,20 @@ impl WholeProgram {
     }
 
     /// Marks the calls whose receivers may be such objects, when their targets are known.
-    pub(super) fn mark_proxies(&mut self) {
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
+    pub(super) fn mark_proxies(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         if self.options.world == WorldKind::Open {
-            return;
+            return Ok(());
         }
         let all: Vec<DispatchId> = (0..self.dispatches.all().len() as u32).map(DispatchId).collect();
-        self.mark_some(self.made_at_run_time(), &all);
+        let made = self.made_at_run_time(fuel)?;
+        for some in all.chunks(256) {
+            fuel.spend(4 * 256)?;
+            self.mark_some(made, some);
+        }
+        Ok(())
     }
 
     /// Marks all calls again, as other objects are made than before. Gives those that are marked otherwise.
@@ -83,9 +92,21 @@ impl WholeProgram {
     }
 
     /// What the program and its libraries make.
-    pub(super) fn made_at_run_time(&self) -> Made {
-        let of_the_platform = |it: MethodId| self.program.hierarchy.role(it.class) == Role::Jdk;
-        Self::made_by(self.program.codes().filter(|it| !of_the_platform(it.0)))
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
+    pub(super) fn made_at_run_time(&self, fuel: &mut Fuel<'_>) -> Result<Made, Cancelled> {
+        let mut acc = Made::default();
+        for (id, code) in self.program.codes() {
+            fuel.spend(1)?;
+            if self.program.hierarchy.role(id.class) != Role::Jdk {
+                fuel.spend(code.summary.items.len() as u32)?;
+                let made = Self::made_by(std::iter::once((id, code)));
+                acc.proxies |= made.proxies;
+                acc.around_handles |= made.around_handles;
+            }
+        }
+        Ok(acc)
     }
 
     /// What some code makes.

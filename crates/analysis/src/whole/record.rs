@@ -5,6 +5,7 @@ use std::sync::Arc;
 use classfile::error::Result;
 use classfile::module::Module;
 use classfile::names::{ClassName, Name};
+use flow::fuel::{Cancelled, Fuel, uncancelled};
 use program::hierarchy::{self, ClassId, Hierarchy, Input, Owner, Problem, ProblemKind, Surroundings};
 use program::input::{Role, WorldKind};
 use program::outline::Outline;
@@ -147,11 +148,26 @@ impl Program {
 
     /// As [`Program::new`], with what is known of packages besides.
     pub fn with_packages(records: Vec<(ClassRecord, Role)>, options: &Options, packages: &Packages) -> Self {
+        uncancelled(|fuel| Program::joined(records, options, packages, fuel))
+    }
+
+    /// As [`Program::with_packages`].
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
+    pub fn joined(
+        records: Vec<(ClassRecord, Role)>,
+        options: &Options,
+        packages: &Packages,
+        fuel: &mut Fuel<'_>,
+    ) -> std::result::Result<Self, Cancelled> {
         let winners = winners(&records);
+        fuel.ask()?;
         let mut modules = Vec::new();
         let mut passed_over = Vec::new();
         let (mut inputs, mut summaries) = (Vec::new(), Vec::new());
         for (idx, (record, role)) in records.into_iter().enumerate() {
+            fuel.spend(2)?;
             let winner = winners.get(&record.outline.class).copied();
             if record.outline.flags.is_module() {
                 // A descriptor on the class path closes nothing.
@@ -170,13 +186,18 @@ impl Program {
             owners: packages.owners.iter().map(|it| (Name::new(it.0.as_bytes()), it.1)).collect(),
             names_outside: options.world == WorldKind::Declared && names_outside(&summaries, &winners),
         };
+        fuel.ask()?;
         let inputs = inputs.iter().map(|(outline, role)| Input { outline, role: *role });
         let surroundings = Surroundings { modules, options: how };
-        let hierarchy = Arc::new(Hierarchy::new(inputs, &surroundings.modules, &surroundings.options));
+        let mut cancelled = || fuel.is_cancelled();
+        let (modules, how) = (&surroundings.modules, &surroundings.options);
+        let hierarchy = Hierarchy::new_cancellable(inputs, modules, how, &mut cancelled).ok_or(Cancelled)?;
+        let hierarchy = Arc::new(hierarchy);
         let refused = Arc::new(refused(&hierarchy));
         let passed_over = passed_over.into();
         let (summaries, surroundings) = (Arc::new(summaries), Arc::new(surroundings));
-        Program { hierarchy, summaries, refused, passed_over, surroundings }
+        fuel.ask()?;
+        Ok(Program { hierarchy, summaries, refused, passed_over, surroundings })
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bir::body::CallKind;
 use classfile::bootstrap::MethodHandle;
+use flow::fuel::{Cancelled, Fuel, uncancelled};
 use flow::functional::{Effect, Function};
 use flow::natives::{self, Native};
-use flow::solver::{Solution, System, solve};
+use flow::solver::{Solution, System, solve_cancellable};
 use flow::summary::Source;
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
@@ -28,11 +29,24 @@ use crate::summary::CodeSummary;
 
 /// Solves a program. With `entries` its calls go only to receivers that code makes which is reached from there.
 pub fn solved(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
-    let mut whole = looked_up(program, options, entries);
-    let mut summaries = whole.program.summaries.iter().map(|it| &**it);
-    let universe = throwables::universe(&whole.program.hierarchy, options.world, &mut summaries);
+    uncancelled(|fuel| solved_cancellable(program, options, entries, fuel))
+}
+
+/// As [`solved`].
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub fn solved_cancellable(
+    program: Program,
+    options: Options,
+    entries: Option<Vec<EntryPoint>>,
+    fuel: &mut Fuel<'_>,
+) -> Result<WholeProgram, Cancelled> {
+    let mut whole = looked_up_cancellable(program, options, entries, fuel)?;
+    let universe = universe(&whole, fuel)?;
+    fuel.ask()?;
     let mut exceptions = Exceptions::new(universe);
-    let constructions = constructing::constructions(&whole.program, &whole.dispatches);
+    let constructions = constructing::constructions(&whole.program, &whole.dispatches, fuel)?;
     let hierarchy = Arc::clone(&whole.program.hierarchy);
     whole.nodes = Nodes::new(
         hierarchy.ids().map(|it| hierarchy.outline(it).methods.len()),
@@ -41,15 +55,31 @@ pub fn solved(program: Program, options: Options, entries: Option<Vec<EntryPoint
         whole.dispatches.all().len(),
         constructions,
         whole.loading.is_some(),
-    );
-    whole.system = system::system(&whole, &mut exceptions);
-    whole.solution = Some(solve(&whole.system, &mut exceptions));
+        fuel,
+    )?;
+    fuel.ask()?;
+    whole.system = system::system(&whole, &mut exceptions, fuel)?;
+    whole.solution = Some(solve_cancellable(&whole.system, &mut exceptions, fuel)?);
     whole.exceptions = exceptions;
-    whole
+    Ok(whole)
+}
+
+fn universe(whole: &WholeProgram, fuel: &mut Fuel<'_>) -> Result<Universe, Cancelled> {
+    let mut summaries = whole.program.summaries.iter().map(|it| &**it);
+    throwables::universe(&whole.program.hierarchy, whole.options.world, &mut summaries, fuel)
 }
 
 /// A program with where its calls go, not solved: everything seems to let nothing out.
 pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
+    uncancelled(|fuel| looked_up_cancellable(program, options, entries, fuel))
+}
+
+fn looked_up_cancellable(
+    program: Program,
+    options: Options,
+    entries: Option<Vec<EntryPoint>>,
+    fuel: &mut Fuel<'_>,
+) -> Result<WholeProgram, Cancelled> {
     let dispatches = Dispatches::new(Arc::clone(&program.hierarchy), options.world);
     let mut whole = WholeProgram {
         program,
@@ -64,58 +94,71 @@ pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPo
         system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
         solution: None,
         kept: None,
+        preparing: None,
+        stale: None,
         changed: FxHashMap::default(),
         ranks: Ranks::default(),
         nearness: Nearness::default(),
         edits: None,
         touched: Touched::default(),
+        included: Vec::new(),
     };
-    whole.ask_all();
+    whole.ask_all(fuel)?;
     if entries.is_some() {
         virtual_calls().into_iter().for_each(|it| _ = whole.ask_virtual(it));
         whole.dispatches.keep_offers();
     }
     let functions: Vec<Function> = whole.functions.iter().map(|it| it.function.clone()).collect();
-    whole.dispatches.find_targets(&functions);
+    whole.dispatches.find_targets(&functions, fuel)?;
     if let Some(entries) = entries {
+        fuel.ask()?;
         let offers = whole.dispatches.take_offers();
-        let reachable = reachable(&whole, entries, &offers);
+        let reachable = reachable(&whole, entries, &offers, fuel)?;
         whole.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
         whole.reachable = Some(reachable);
+        fuel.ask()?;
     }
-    whole.mark_proxies();
+    whole.mark_proxies(fuel)?;
     whole.loading = whole.find_loading();
-    whole
+    fuel.ask()?;
+    Ok(whole)
 }
 
 /// The propagation alone, from scratch: builds and solves the system of a program whose calls are looked up. For benches
 /// and tests, which compare it with the solution that the program has.
 pub fn propagation(whole: &WholeProgram) -> Solution<Value> {
-    let mut summaries = whole.program.summaries.iter().map(|it| &**it);
-    let universe = throwables::universe(&whole.program.hierarchy, whole.options.world, &mut summaries);
-    let mut exceptions = Exceptions::new(universe);
-    let system = system::system(whole, &mut exceptions);
-    solve(&system, &mut exceptions)
+    uncancelled(|fuel| {
+        let mut exceptions = Exceptions::new(universe(whole, fuel)?);
+        let system = system::system(whole, &mut exceptions, fuel)?;
+        solve_cancellable(&system, &mut exceptions, fuel)
+    })
 }
 
 impl WholeProgram {
     /// Asks for every call where it goes, so that each dispatch is known before targets are looked for.
-    fn ask_all(&mut self) {
+    fn ask_all(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let program = self.program.clone();
+        fuel.ask()?;
         for (id, code) in program.codes() {
+            fuel.spend(2 + code.summary.items.len() as u32)?;
             self.ask_code(id, code);
             self.add_functions(id, code);
         }
         self.ask_virtual(thread_run());
         self.ask_callbacks();
         self.ask_handlers();
-        for id in program.methods().filter(|&it| declared(&program.hierarchy, it).flags.is_native()) {
+        for id in program.methods() {
+            fuel.spend(1)?;
+            if !declared(&program.hierarchy, id).flags.is_native() {
+                continue;
+            }
             if let Some(Native { effect: natives::Effect::Calls(methods), .. }) = self.native(id) {
                 for &it in methods {
                     self.ask_virtual(it);
                 }
             }
         }
+        Ok(())
     }
 
     /// Asks for what a method calls and initialises.

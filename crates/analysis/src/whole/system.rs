@@ -2,6 +2,7 @@
 //! and rethrowing handler lets out (`semantics.md` §3).
 
 use classfile::names::FieldRef;
+use flow::fuel::{Cancelled, Fuel};
 use flow::solver::{FunctionId, NodeId, System};
 use flow::summary::{Access, Context};
 use flow::throwables::well_known;
@@ -42,7 +43,14 @@ enum Values {
 }
 
 /// Builds the system of a program whose calls have been looked up.
-pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> System<Value> {
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn system(
+    whole: &WholeProgram,
+    exceptions: &mut Exceptions,
+    fuel: &mut Fuel<'_>,
+) -> Result<System<Value>, Cancelled> {
     let n = whole.nodes.len();
     let values = Values::All(vec![Value::NOTHING; n]);
     let mut acc = Builder {
@@ -55,26 +63,54 @@ pub(super) fn system(whole: &WholeProgram, exceptions: &mut Exceptions) -> Syste
     };
     let program = acc.whole.program.clone();
     for class in program.hierarchy.ids() {
+        fuel.spend(COST_OF_NODE)?;
         acc.initializer(class);
         for index in 0..program.hierarchy.outline(class).methods.len() {
+            fuel.spend(cost_of_method(&program, method_id(class, index)))?;
             acc.method(&program, method_id(class, index));
         }
     }
     for (id, class) in whole.nodes.constructions() {
+        fuel.spend(cost_of_method(&program, id))?;
         if let MethodSummary::Known(code) = program.summary(id) {
             acc.code(Node::Constructing(id, class), (id, Some(class)), code);
         }
     }
     for i in 0..acc.whole.functions.len() {
+        fuel.spend(COST_OF_NODE)?;
         acc.glue(FunctionSiteId(i as u32));
     }
-    for i in 0..acc.whole.dispatches.all().len() {
+    for (i, it) in whole.dispatches.all().iter().enumerate() {
+        fuel.spend(COST_OF_NODE + it.targets.len() as u32)?;
         acc.dispatch(DispatchId(i as u32));
     }
     if whole.loading.is_some() {
         acc.loading();
     }
-    acc.finish()
+    acc.finish(fuel)
+}
+
+/// What it takes to find the inclusions of a node that is no method's, in steps of [`Fuel`], about.
+const COST_OF_NODE: u32 = 16;
+
+/// The same for any node but a method's.
+pub(super) fn cost_of_node(whole: &WholeProgram, node: Node) -> u32 {
+    match node {
+        Node::Dispatch(it) => COST_OF_NODE + whole.dispatches.get(it).targets.len() as u32,
+        Node::Constructing(it, _) => cost_of_method(&whole.program, it),
+        Node::Method(_) | Node::Initializer(_) | Node::Glue(_) | Node::Handler(..) | Node::Loading => {
+            COST_OF_NODE
+        }
+    }
+}
+
+/// The same for a method.
+pub(super) fn cost_of_method(program: &Program, id: MethodId) -> u32 {
+    let items = match program.summary(id) {
+        MethodSummary::Known(code) => code.summary.items.len() + code.summary.contexts.len(),
+        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => 1,
+    };
+    8 * items as u32
 }
 
 /// The inclusions of some nodes; among them are all those of these methods and of no other, but for the ones of
@@ -340,24 +376,28 @@ impl Builder<'_> {
         self.add(Node::Loading, value);
     }
 
-    fn finish(self) -> System<Value> {
+    fn finish(self, fuel: &mut Fuel<'_>) -> Result<System<Value>, Cancelled> {
         let Values::All(values) = self.values else {
             unreachable!("a whole system has the values of all nodes");
         };
         let n = values.len();
         let mut starts = vec![0; n + 1];
-        self.edges.iter().for_each(|it| starts[it.0.0 as usize + 1] += 1);
+        for it in &self.edges {
+            fuel.spend(1)?;
+            starts[it.0.0 as usize + 1] += 1;
+        }
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
         let mut edges = vec![(NodeId(0), FunctionId::IDENTITY); self.edges.len()];
         for (user, of, function) in self.edges {
+            fuel.spend(1)?;
             let at = &mut next[user.0 as usize];
             edges[*at as usize] = (of, function);
             *at += 1;
         }
-        System { values, starts, edges }
+        Ok(System { values, starts, edges })
     }
 }
 

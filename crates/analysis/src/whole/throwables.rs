@@ -4,6 +4,7 @@
 //! names it (`semantics.md` §3). The throwables of the VM are built in, also when there is no JDK.
 
 use classfile::names::ClassName;
+use flow::fuel::{Cancelled, Fuel};
 use flow::functional::GlueRaises;
 use flow::summary::Source;
 use flow::throwables::{built_in_parent, built_ins, well_known};
@@ -15,15 +16,20 @@ use rustc_hash::FxHashSet;
 use crate::summary::{ClassSummary, MethodSummary};
 
 /// The universe of a program.
+///
+/// # Errors
+/// When the work is not wanted any more.
 pub(super) fn universe(
     hierarchy: &Hierarchy,
     world: WorldKind,
     summaries: &mut dyn Iterator<Item = &ClassSummary>,
-) -> Universe {
+    fuel: &mut Fuel<'_>,
+) -> Result<Universe, Cancelled> {
     let mut acc = Types { hierarchy, seen: FxHashSet::default(), order: Vec::new() };
     built_ins().for_each(|it| acc.add(it));
-    acc.throwables_of(hierarchy);
+    acc.throwables_of(hierarchy, fuel)?;
     for class in hierarchy.ids() {
+        fuel.spend(1 + hierarchy.outline(class).methods.len() as u32)?;
         for method in &hierarchy.outline(class).methods {
             method.throws.iter().for_each(|&it| acc.add(it));
         }
@@ -31,6 +37,7 @@ pub(super) fn universe(
     for summary in summaries {
         for method in &summary.methods {
             let MethodSummary::Known(code) = method else { continue };
+            fuel.spend(1 + code.summary.items.len() as u32 / 4)?;
             let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
             rows.filter_map(|it| it.class).for_each(|it| acc.add(it));
             for item in &code.summary.items {
@@ -40,7 +47,7 @@ pub(super) fn universe(
             }
         }
     }
-    acc.finish(world)
+    Ok(acc.finish(world))
 }
 
 /// Whether the chain of superclasses of a present class reaches Throwable.
@@ -294,11 +301,12 @@ impl Types<'_> {
     }
 
     /// Adds the present classes below Throwable.
-    fn throwables_of(&mut self, hierarchy: &Hierarchy) {
+    fn throwables_of(&mut self, hierarchy: &Hierarchy, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         // Whether it is below Throwable, by class; `None` is not known yet.
         let mut below: Vec<Option<bool>> = vec![None; hierarchy.len()];
         let mut chain: Vec<ClassId> = Vec::new();
         for class in hierarchy.ids() {
+            fuel.spend(4)?;
             let mut at = class;
             let answer = loop {
                 if let Some(it) = below[at.index()] {
@@ -322,6 +330,7 @@ impl Types<'_> {
                 self.add(hierarchy.name(class));
             }
         }
+        Ok(())
     }
 
     fn finish(self, world: WorldKind) -> Universe {

@@ -6,11 +6,11 @@ use crate::components::{components, postorder};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
 use super::Incremental;
-use super::fuel::{Cancelled, Fuel};
 use super::history::Round;
 use super::order::Order;
 use super::parts::{ComponentId, Parts};
 use super::work::Work;
+use crate::fuel::{Cancelled, Fuel};
 
 /// How far the first look at all components has come.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +53,10 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.changed_functions.clear();
         let (component, n) = self.find_components(fuel)?;
         let mut parts = Parts::new();
-        (0..n).for_each(|_| {
+        for _ in 0..n {
+            fuel.spend(1)?;
             parts.add(self.constant());
-        });
+        }
         for (node, &it) in component.iter().enumerate() {
             fuel.spend(1)?;
             let id = ComponentId(it);

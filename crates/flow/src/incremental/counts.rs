@@ -5,8 +5,8 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use super::fuel::{Cancelled, Fuel, OPERATION};
 use super::history::{History, Round};
+use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
 /// How many edges bring the same value through the same function in the same round, and what the function makes of it.

@@ -5,10 +5,10 @@ use std::hash::Hash;
 use rustc_hash::FxHashSet;
 
 use super::Incremental;
-use super::fuel::{Cancelled, Fuel, OPERATION};
 use super::graph::Change;
 use super::history::Round;
 use super::parts::ComponentId;
+use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
 /// How many edges are changed before somebody is asked whether to go on.

@@ -72,6 +72,13 @@ pub(super) fn sort(edges: &mut Vec<(NodeId, FunctionId)>) {
     edges.dedup();
 }
 
+impl<V> Graph<V> {
+    /// Frees it piece by piece.
+    pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
+        self.nodes.into_iter().map(drop).chain(self.through.into_iter().map(drop))
+    }
+}
+
 impl<V: Copy + Eq> Graph<V> {
     /// No nodes.
     pub(super) fn new() -> Self {

@@ -25,7 +25,6 @@
 mod build;
 mod counts;
 mod edit;
-mod fuel;
 mod graph;
 mod history;
 mod order;
@@ -42,10 +41,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-pub use self::fuel::Cancelled;
-
 use self::build::Sweep;
-use self::fuel::{Fuel, PATIENCE};
 use self::graph::Graph;
 use self::history::{History, Round};
 use self::order::Order;
@@ -53,6 +49,7 @@ use self::parts::{ComponentId, Parts};
 use self::search::Marks;
 use self::spread::Spreading;
 use self::work::Work;
+use crate::fuel::{Cancelled, Fuel, PATIENCE};
 use crate::solver::{FunctionId, Lattice, NodeId, System};
 
 /// A system of inclusions that can be changed, with its least solution.
@@ -124,6 +121,13 @@ pub struct Statistics {
     pub looks: u64,
     /// Components whose history changed.
     pub changes: u64,
+}
+
+impl<V> Incremental<V> {
+    /// Frees it piece by piece: with each step of the iterator one, each of which takes a moment.
+    pub fn freeing(self) -> impl Iterator<Item = ()> {
+        self.graph.freeing().chain(self.parts.freeing())
+    }
 }
 
 impl<V: Copy + Eq + Hash> Incremental<V> {

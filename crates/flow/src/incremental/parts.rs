@@ -47,6 +47,13 @@ pub(super) struct Parts<V> {
     all: Vec<Component<V>>,
 }
 
+impl<V> Parts<V> {
+    /// Frees them piece by piece.
+    pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
+        self.all.into_iter().map(drop)
+    }
+}
+
 impl<V: Copy + Eq> Parts<V> {
     /// No nodes.
     pub(super) fn new() -> Self {

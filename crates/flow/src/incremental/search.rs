@@ -1,8 +1,8 @@
 //! Whether a node still reaches another along identities within a component.
 
-use super::fuel::{Cancelled, Fuel};
 use super::graph::Graph;
 use super::parts::{ComponentId, Parts};
+use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
 /// Which nodes a search has seen: those whose mark is its number.

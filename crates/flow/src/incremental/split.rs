@@ -10,11 +10,11 @@ use std::hash::Hash;
 
 use super::Incremental;
 use super::counts::Counts;
-use super::fuel::{Cancelled, Fuel};
 use super::history::Round;
 use super::parts::ComponentId;
 use super::search::{Direction, Found, Search};
 use crate::components::components;
+use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
 impl<V: Copy + Eq + Hash> Incremental<V> {

@@ -4,10 +4,10 @@ use std::hash::Hash;
 
 use super::Incremental;
 use super::counts::Counts;
-use super::fuel::{Cancelled, Fuel, OPERATION};
 use super::history::{History, Round};
 use super::parts::ComponentId;
 use super::work::Need;
+use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 
 /// A change that is being told to users.

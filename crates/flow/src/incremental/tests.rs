@@ -3,10 +3,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Incremental;
 use super::history::{History, Round};
 use super::parts::ComponentId;
-use super::{Cancelled, Fuel, Incremental};
 use crate::components::components;
+use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
 /// Sets of 64 elements; function `f` above 0 takes away those whose number is divisible by `f + 1`.

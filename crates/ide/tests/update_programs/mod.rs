@@ -1,6 +1,8 @@
 //! The classes of the random programs that `update.rs` edits: types that can be thrown, code that throws and catches them,
 //! loaders, ghosts, and stubs of what is absent.
 
+pub(crate) mod kept;
+
 use test_utils::rng::Rng;
 
 /// The class `p/E{i}`, which can be thrown. Its variants differ in what others see: a method, whether there may be subclasses,

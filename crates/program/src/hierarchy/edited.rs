@@ -130,7 +130,7 @@ impl Hierarchy {
             inputs.iter().map(|(outline, role)| Input { outline, role: *role }).collect();
         let problems = Vec::new();
         let how = (&*surroundings.modules, &surroundings.options);
-        Some(Hierarchy::joined(&inputs, (by_name, problems), members, how, Some(self)))
+        Hierarchy::joined(&inputs, (by_name, problems), members, how, Some(self), &mut || false)
     }
 
     pub(super) fn edited_members(

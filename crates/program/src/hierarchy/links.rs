@@ -5,7 +5,9 @@ use std::ops::Range;
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
-use super::{Class, ClassId, Input, Link, MAX_SUPERS, Problem, ProblemKind, is_outside, permitted, slice};
+use super::{
+    AT_ONCE, Class, ClassId, Input, Link, MAX_SUPERS, Problem, ProblemKind, is_outside, permitted, slice,
+};
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
@@ -25,12 +27,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// `None` when it is not wanted any more.
     pub(super) fn new(
         inputs: &[Input<'_>],
         by_name: &ByName,
         object: ClassName,
         problems: &mut Vec<Problem>,
-    ) -> Shape {
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Option<Shape> {
         let n = inputs.len();
         let mut shape = Shape {
             links: Vec::new(),
@@ -44,7 +48,10 @@ impl Shape {
             outside_class: vec![None; n],
             order: Vec::new(),
         };
-        for it in inputs {
+        for (i, it) in inputs.iter().enumerate() {
+            if i % AT_ONCE == 0 && cancelled() {
+                return None;
+            }
             let outline = it.outline;
             let start = shape.links.len() as u32;
             // Whatever a file that calls itself Object names, nothing is above it (JVMS §4.1).
@@ -65,10 +72,10 @@ impl Shape {
             shape.list_children();
             shape.sort();
         }
-        if shape.climb(inputs, object, problems) {
+        if shape.climb(inputs, object, problems, cancelled)? {
             shape.list_children();
         }
-        shape
+        Some(shape)
     }
 
     fn links_of(&self, class: usize) -> &[Link] {
@@ -204,12 +211,21 @@ impl Shape {
     }
 
     /// Collects supertypes and the ways out, from above. Returns whether links were cut on the way.
-    fn climb(&mut self, inputs: &[Input<'_>], object: ClassName, problems: &mut Vec<Problem>) -> bool {
+    fn climb(
+        &mut self,
+        inputs: &[Input<'_>],
+        object: ClassName,
+        problems: &mut Vec<Problem>,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Option<bool> {
         let mut was_cut = false;
         let mut seen = vec![None; inputs.len()];
         let order = std::mem::take(&mut self.order);
         let mut mine = Vec::new();
-        for &class in &order {
+        for (n, &class) in order.iter().enumerate() {
+            if n % AT_ONCE == 0 && cancelled() {
+                return None;
+            }
             let i = class.index();
             mine.clear();
             mine.push(class);
@@ -240,7 +256,7 @@ impl Shape {
             self.leave(i, object);
         }
         self.order = order;
-        was_cut
+        Some(was_cut)
     }
 
     /// Notes by which names the chain of the class leaves the known world.

@@ -146,6 +146,9 @@ pub struct Surroundings {
 /// without a limit a chain made for the purpose would take memory with its square.
 pub const MAX_SUPERS: usize = 1024;
 
+/// How many classes are looked at before somebody is asked whether the hierarchy is still wanted.
+const AT_ONCE: usize = 64;
+
 /// The name of the root, which is known without its class file.
 pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 
@@ -241,10 +244,26 @@ impl Hierarchy {
         modules: &[Module],
         options: &Options,
     ) -> Hierarchy {
+        match Hierarchy::new_cancellable(inputs, modules, options, &mut || false) {
+            Some(it) => it,
+            None => unreachable!("nobody cancels"),
+        }
+    }
+
+    /// As [`Hierarchy::new`]; `None` as soon as `cancelled`, which is asked every few dozen classes, says that it is not wanted.
+    pub fn new_cancellable<'a>(
+        inputs: impl IntoIterator<Item = Input<'a>>,
+        modules: &[Module],
+        options: &Options,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Option<Hierarchy> {
         let mut by_name = FxHashMap::default();
         let mut problems = Vec::new();
         let mut present: Vec<Input<'a>> = Vec::new();
-        for it in inputs {
+        for (i, it) in inputs.into_iter().enumerate() {
+            if i % AT_ONCE == 0 && cancelled() {
+                return None;
+            }
             let class = it.outline.class;
             if it.outline.flags.is_module() {
                 continue;
@@ -256,8 +275,8 @@ impl Hierarchy {
             by_name.insert(class, ClassId(present.len() as u32));
             present.push(it);
         }
-        let members = members(&present);
-        Hierarchy::joined(&present, (by_name, problems), members, (modules, options), None)
+        let members = members(&present, cancelled)?;
+        Hierarchy::joined(&present, (by_name, problems), members, (modules, options), None, cancelled)
     }
 
     /// `before`: a hierarchy in which the same classes have the same numbers.
@@ -267,16 +286,20 @@ impl Hierarchy {
         (methods, fields): (Members, Members),
         (modules, options): (&[Module], &Options),
         before: Option<&Hierarchy>,
-    ) -> Hierarchy {
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Option<Hierarchy> {
         let object = ClassName::new(OBJECT);
-        let shape = links::Shape::new(present, &by_name, object, &mut problems);
+        let shape = links::Shape::new(present, &by_name, object, &mut problems, cancelled)?;
         let mut classes = shape.classes(present);
-        open::fill(&mut classes, &by_name, &shape, (modules, options), before);
+        open::fill(&mut classes, &by_name, &shape, (modules, options), before, cancelled)?;
         links::refused(&classes, &shape.links, &mut problems);
         problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
         problems.dedup();
         let has_absent_supertype = any_outside_above(&classes);
-        Hierarchy {
+        if cancelled() {
+            return None;
+        }
+        Some(Hierarchy {
             classes: classes.into(),
             by_name,
             links: shape.links.into(),
@@ -289,7 +312,7 @@ impl Hierarchy {
             world: options.world,
             names_outside: options.names_outside || has_absent_supertype,
             has_absent_supertype,
-        }
+        })
     }
 
     /// The class of this name, if it is present.
@@ -500,16 +523,24 @@ impl Members {
     }
 
     /// Of two alike the first counts.
-    fn new(n: usize, classes: usize, all: impl Iterator<Item = (ClassId, Name, Descriptor, u32)>) -> Self {
+    fn new(
+        n: usize,
+        classes: usize,
+        all: impl Iterator<Item = (ClassId, Name, Descriptor, u32)>,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Option<Self> {
         let mut index = MemberIndex::default();
         let mut names = vec![0; classes];
         index.reserve(n);
-        for (class, name, descriptor, number) in all {
+        for (i, (class, name, descriptor, number)) in all.enumerate() {
+            if i % (8 * AT_ONCE) == 0 && cancelled() {
+                return None;
+            }
             index.entry((class, name, descriptor)).or_insert(number);
             names[class.index()] |= bit(name);
         }
         let index = Arc::new(index);
-        Members { index, later: MemberIndex::default(), n_first: classes, names: names.into() }
+        Some(Members { index, later: MemberIndex::default(), n_first: classes, names: names.into() })
     }
 }
 
@@ -518,7 +549,7 @@ fn bit(name: Name) -> u64 {
 }
 
 /// The declared methods and fields.
-fn members(inputs: &[Input<'_>]) -> (Members, Members) {
+fn members(inputs: &[Input<'_>], cancelled: &mut dyn FnMut() -> bool) -> Option<(Members, Members)> {
     let (n_methods, n_fields) = (
         inputs.iter().map(|it| it.outline.methods.len()).sum(),
         inputs.iter().map(|it| it.outline.fields.len()).sum(),
@@ -530,5 +561,6 @@ fn members(inputs: &[Input<'_>]) -> (Members, Members) {
     let fields = classes().flat_map(|(id, it)| {
         (0..).zip(&it.outline.fields).map(move |(number, it)| (id, it.name, it.descriptor, number))
     });
-    (Members::new(n_methods, inputs.len(), methods), Members::new(n_fields, inputs.len(), fields))
+    let methods = Members::new(n_methods, inputs.len(), methods, cancelled)?;
+    Some((methods, Members::new(n_fields, inputs.len(), fields, cancelled)?))
 }

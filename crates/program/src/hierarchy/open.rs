@@ -8,31 +8,41 @@ use classfile::names::{ClassName, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::links::Shape;
-use super::{Class, ClassId, Hierarchy, Options, Owner, Package, nest_host, nest_members, permitted, slice};
+use super::{
+    AT_ONCE, Class, ClassId, Hierarchy, Options, Owner, Package, nest_host, nest_members, permitted, slice,
+};
 use crate::input::{Role, WorldKind};
 use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
 /// Fills in what may be below each class, from below. `before`: a hierarchy in which the same classes have the same numbers.
+/// `None` when that is not wanted any more.
 pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
     shape: &Shape,
     (modules, options): (&[Module], &Options),
     before: Option<&Hierarchy>,
-) {
+    cancelled: &mut dyn FnMut() -> bool,
+) -> Option<()> {
     let packages = Packages::new(modules, options);
     let same = |i: usize, it: &Class| {
         before.and_then(|all| all.classes.get(i)).filter(|before| Arc::ptr_eq(&before.outline, &it.outline))
     };
     for (i, it) in classes.iter_mut().enumerate() {
+        if i % AT_ONCE == 0 && cancelled() {
+            return None;
+        }
         (it.package, it.module) = match same(i, it) {
             Some(before) => (before.package, before.module),
             None => (packages.of(it.role, it.outline.class), packages.module(it.role, it.outline.class)),
         };
     }
     for i in 0..classes.len() {
+        if i % AT_ONCE == 0 && cancelled() {
+            return None;
+        }
         if let Some(before) = same(i, &classes[i]).filter(|it| !asks_for_others(&it.outline)) {
             (classes[i].nameable, classes[i].extensible) = (before.nameable, before.extensible);
             continue;
@@ -40,11 +50,15 @@ pub(super) fn fill(
         let extended = may_be_extended(&classes[i], classes, by_name);
         (classes[i].nameable, classes[i].extensible) = extended;
     }
-    for &class in shape.order.iter().rev() {
+    for (i, &class) in shape.order.iter().rev().enumerate() {
+        if i % AT_ONCE == 0 && cancelled() {
+            return None;
+        }
         let below = nearest(class, classes, &shape.children);
         let it = &mut classes[class.index()];
         (it.witness, it.distance, it.nameable_below) = below;
     }
+    Some(())
 }
 
 /// What may be below a class: the nearest extensible class by its distance, of those of one distance the first by text; and

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::fuel::{Cancelled, Fuel};
 use flow::functional::Function;
 use flow::throwables::well_known;
 use program::hierarchy::{ClassId, Hierarchy, Link};
@@ -15,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::members::{declared, element, find_method};
 use super::{
-    CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, Open, Outcome, Receiver,
-    Target, declares, function_supers, super_names,
+    COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, Open,
+    Outcome, Receiver, Target, declares, function_supers, super_names,
 };
 
 /// See the module.
@@ -111,6 +112,15 @@ pub(in crate::whole) struct Edit<'a> {
 }
 
 impl Kept {
+    /// See [`Dispatches::freeing`].
+    pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
+        let Kept { by_class, by_function, outcomes, by_signature, anywhere, named, special, .. } = self;
+        let receivers = by_class.into_iter().map(drop).chain(by_function.into_iter().map(drop));
+        let dispatches = outcomes.into_iter().map(drop).chain(by_signature.into_iter().map(drop));
+        let calls = named.into_iter().map(drop).chain(special.into_iter().map(drop));
+        receivers.chain(dispatches).chain(calls).chain(anywhere.into_iter().map(drop))
+    }
+
     /// Notes a dispatch that is new.
     pub(super) fn asked(&mut self, id: DispatchId, signature: Signature) {
         self.outcomes.resize_with(id.0 as usize + 1, Vec::new);
@@ -219,26 +229,50 @@ impl Kept {
 
 impl Dispatches {
     /// Begins to keep what receivers make of dispatches. `functions` are the function objects of the program.
-    pub(in crate::whole) fn keep(&mut self, functions: Functions<'_>) {
+    ///
+    /// # Errors
+    /// When that is not wanted any more: nothing is kept then.
+    pub(in crate::whole) fn keep(
+        &mut self,
+        functions: Functions<'_>,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<(), Cancelled> {
+        let done = self.keep_all(functions, fuel);
+        if done.is_err() {
+            self.kept = None;
+        }
+        done
+    }
+
+    fn keep_all(&mut self, functions: Functions<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let mut kept = Kept { outcomes: vec![Vec::new(); self.all.len()], ..Kept::default() };
         let first = self.sites.first.iter().flatten().map(|it| (it.1, it.0));
-        first.chain(self.sites.others.keys().copied()).for_each(|(kind, method)| kept.named(kind, method));
-        let callers = self.special.keys().map(|it| (self.hierarchy.name(it.0), *it));
-        callers.for_each(|(caller, call)| kept.special(caller, call));
+        for (kind, method) in first.chain(self.sites.others.keys().copied()) {
+            fuel.spend(4)?;
+            kept.named(kind, method);
+        }
+        for call in self.special.keys() {
+            fuel.spend(4)?;
+            kept.special(self.hierarchy.name(call.0), *call);
+        }
         self.kept = Some(Box::new(kept));
         for class in self.hierarchy.ids() {
+            fuel.spend(2 * self.cost_of_offer(class))?;
             self.offer_again(class);
         }
         for it in functions.ids() {
+            fuel.spend(2 * COST_OF_FUNCTION)?;
             self.offer_function_again(it, functions.get(it));
         }
-        let Some(kept) = &mut self.kept else { return };
+        let Some(kept) = &mut self.kept else { return Ok(()) };
         kept.touched = FxHashMap::default();
         // Not before: as nothing is new, nobody had to be told what may be below any class.
         for (id, it) in (0..).map(DispatchId).zip(&self.all) {
             let names = it.method.get();
+            fuel.spend(1)?;
             kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
         }
+        Ok(())
     }
 
     fn with_sink(&mut self, offer: impl FnOnce(&mut Self)) -> Vec<(DispatchId, Outcome)> {

@@ -17,6 +17,7 @@ use super::reads::{Read, note};
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use flow::fuel::{Cancelled, Fuel};
 use flow::functional::Function;
 use flow::throwables::well_known;
 use program::hierarchy::{Below, ClassId, Hierarchy, Link};
@@ -452,16 +453,31 @@ impl Dispatches {
     }
 
     /// Finds the targets of all dispatches that were asked for. `functions` are the function objects of the program.
-    pub fn find_targets(&mut self, functions: &[Function]) {
+    ///
+    /// # Errors
+    /// When the work is not wanted any more; these are not to be used any more then.
+    pub fn find_targets(&mut self, functions: &[Function], fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         for class in self.hierarchy.ids() {
+            fuel.spend(self.cost_of_offer(class))?;
             self.offer(class);
         }
         for (i, function) in functions.iter().enumerate() {
+            fuel.spend(COST_OF_FUNCTION)?;
             self.offer_function(FunctionSiteId(i as u32), function);
         }
         self.all.iter_mut().for_each(Dispatch::open_without_marks);
-        self.offer_possible(functions);
-        self.all.iter_mut().for_each(Dispatch::sort);
+        self.offer_possible(functions, fuel)?;
+        for it in &mut self.all {
+            fuel.spend(1 + (it.targets.len() + it.possible.len()) as u32 / 4)?;
+            it.sort();
+        }
+        Ok(())
+    }
+
+    /// In steps of [`Fuel`], about.
+    fn cost_of_offer(&self, class: ClassId) -> u32 {
+        let n_methods = self.hierarchy.outline(class).methods.len();
+        (n_methods * self.hierarchy.supers(class).len() + 16) as u32
     }
 
     /// Offers what receivers of this class select.
@@ -695,20 +711,22 @@ impl Dispatches {
 
     /// Offers what classes select whose chain leaves the known world: they may be below any class that unknown ones
     /// may extend.
-    fn offer_possible(&mut self, functions: &[Function]) {
+    fn offer_possible(&mut self, functions: &[Function], fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         if self.world == WorldKind::Closed {
-            return;
+            return Ok(());
         }
         let mut by_method: FxHashMap<(Name, Descriptor), Vec<(ClassId, Target)>> = FxHashMap::default();
         for class in self.hierarchy.ids() {
+            fuel.spend(1 + self.hierarchy.outline(class).methods.len() as u32)?;
             for (name, descriptor, target) in self.selected_outside(class) {
                 by_method.entry((name, descriptor)).or_default().push((class, target));
             }
         }
         if by_method.is_empty() && functions.is_empty() {
-            return;
+            return Ok(());
         }
         for id in (0..self.all.len() as u32).map(DispatchId) {
+            fuel.spend(2)?;
             let dispatch = self.get(id);
             let names = dispatch.method.get();
             // A class that nobody can extend from outside has no subclass that is outside.
@@ -716,6 +734,7 @@ impl Dispatches {
                 continue;
             }
             for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {
+                fuel.spend(1)?;
                 self.emit(id, Receiver::Class(class), Outcome::Maybe(target));
             }
         }
@@ -726,6 +745,7 @@ impl Dispatches {
             by_name.entry((names.name, names.descriptor)).or_default().push(id);
         }
         for (i, function) in functions.iter().enumerate() {
+            fuel.spend(COST_OF_FUNCTION)?;
             if !self.leaves(&function_supers(&self.hierarchy, function)) {
                 continue;
             }
@@ -736,9 +756,11 @@ impl Dispatches {
             ids.sort_unstable();
             ids.dedup();
             for id in ids {
+                fuel.spend(1)?;
                 self.emit(id, Receiver::Function(site), Outcome::Maybe(Target::Glue(site)));
             }
         }
+        Ok(())
     }
 
     /// What a class selects itself that may be below any class: none if its chain does not leave the known world.
@@ -770,6 +792,13 @@ impl Dispatches {
         })
     }
 
+    /// Frees them piece by piece: with each step of the iterator one.
+    pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
+        let Dispatches { all, by_name, by_class, kept, .. } = self;
+        let lists = by_name.into_iter().map(drop).chain(by_class.into_iter().map(drop));
+        all.into_iter().map(drop).chain(lists).chain(kept.into_iter().flat_map(|it| it.freeing()))
+    }
+
     /// The dispatches by number.
     pub fn all(&self) -> &[Dispatch] {
         &self.all
@@ -791,6 +820,9 @@ fn constructor() -> Name {
     static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b"<init>"));
     *NAME
 }
+
+/// What it takes to look what dispatches a function object may be a receiver of, in steps of [`Fuel`], about.
+const COST_OF_FUNCTION: u32 = 64;
 
 const CALL_KINDS: [CallKind; 6] = [
     CallKind::Virtual,

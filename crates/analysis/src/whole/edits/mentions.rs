@@ -104,6 +104,13 @@ impl Named {
 }
 
 impl Mentions {
+    /// Frees them piece by piece: with each step of the iterator one.
+    pub(in crate::whole) fn freeing(self) -> impl Iterator<Item = ()> {
+        let Mentions { named, by_name, throwing, if_types, .. } = self;
+        let by_name = by_name.into_iter().chain(throwing).chain(if_types);
+        named.into_iter().map(drop).chain(by_name.map(drop))
+    }
+
     /// Sets what a class names; `None` when it is gone.
     pub(in crate::whole) fn set(&mut self, class: ClassId, named: Option<Named>) {
         if self.named.len() <= class.index() {

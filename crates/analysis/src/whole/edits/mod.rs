@@ -5,6 +5,7 @@ pub(super) mod mentions;
 
 use std::sync::Arc;
 
+use classfile::names::ClassName;
 use program::hierarchy::ClassId;
 use program::hierarchy::edited::Lists;
 use program::input::Role;
@@ -15,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::called::CalledClasses;
 use self::mentions::Mentions;
 use super::ids::FunctionSiteId;
+use super::nodes::Node;
 use crate::summary::ClassSummary;
 
 /// When more classes change at once, all is made anew. Of nearly so many, one library, it took three to five times as long.
@@ -54,6 +56,38 @@ pub(super) struct Edits {
     pub(super) called: Option<CalledClasses>,
     /// How many classes took new places.
     pub(super) moved: usize,
+}
+
+/// What is to be found again before the solution is one of the program as it is now.
+#[derive(Default)]
+pub(super) struct Stale {
+    /// Methods of which all inclusions are to be found again, those of their handlers included.
+    pub(super) methods: FxHashSet<MethodId>,
+    /// Nodes that are no method's and no handler's; none of them is in `gone`.
+    pub(super) nodes: FxHashSet<Node>,
+    /// Those of what is gone, into which nothing flows any more.
+    pub(super) gone: FxHashSet<Node>,
+    /// Classes that may be thrown, or that may be otherwise.
+    pub(super) types: FxHashSet<ClassName>,
+}
+
+impl Stale {
+    /// The inclusions of a node are to be found again.
+    pub(super) fn node(&mut self, node: Node) {
+        self.gone.remove(&node);
+        self.nodes.insert(node);
+    }
+
+    /// The same of some.
+    pub(super) fn nodes(&mut self, nodes: impl IntoIterator<Item = Node>) {
+        nodes.into_iter().for_each(|it| self.node(it));
+    }
+
+    /// Nothing flows into this one any more, or into what it stood for until another update.
+    pub(super) fn gone(&mut self, node: Node) {
+        self.nodes.remove(&node);
+        self.gone.insert(node);
+    }
 }
 
 impl Edits {

@@ -11,6 +11,8 @@ pub mod request;
 mod search;
 mod upcalls;
 
+use flow::fuel::{Cancelled, Fuel};
+
 use super::dispatch::Offer;
 use super::program::WholeProgram;
 use super::reachable::{EntryPoint, From, Reachable};
@@ -18,27 +20,37 @@ use search::Search;
 pub(super) use upcalls::virtual_calls;
 
 /// Searches from the entry points. `offers` are the reasons for the targets of the program's calls.
-pub(super) fn reachable(whole: &WholeProgram, entries: Vec<EntryPoint>, offers: &[Offer]) -> Reachable {
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn reachable(
+    whole: &WholeProgram,
+    entries: Vec<EntryPoint>,
+    offers: &[Offer],
+    fuel: &mut Fuel<'_>,
+) -> Result<Reachable, Cancelled> {
     let mut search = Search::new(whole, offers);
     // Ways from entry points are the ones that people want to see, so those come first.
     for (number, entry) in (0..).zip(&entries) {
         search.enter(entry, From::Entry(number));
     }
-    run(&mut search);
+    run(&mut search, fuel)?;
     upcalls::start(&mut search);
-    outside::start(&mut search);
-    run(&mut search);
+    outside::start(&mut search, fuel)?;
+    run(&mut search, fuel)?;
     // In a closed world too some code may not be seen; what it can do comes besides.
     if search.meets_unseen {
-        outside::start(&mut search);
+        outside::start(&mut search, fuel)?;
         search.look_again();
-        run(&mut search);
+        run(&mut search, fuel)?;
     }
-    search.finish(entries)
+    Ok(search.finish(entries))
 }
 
-fn run(search: &mut Search<'_>) {
+fn run(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     while let Some(event) = search.next() {
+        fuel.spend(32)?;
         outside::happens(search, event);
     }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! What classes that are not present can do: call what they may name, make objects, extend classes, and call back
 //! whatever object they are handed (`semantics.md` §4.7).
 
+use flow::fuel::{Cancelled, Fuel};
 use flow::throwables::well_known;
 use program::hierarchy::ClassId;
 use rustc_hash::FxHashSet;
@@ -11,13 +12,17 @@ use crate::whole::members::{declared, method_id};
 use crate::whole::reachable::From;
 
 /// Adds what they can name.
-pub(super) fn start(search: &mut Search<'_>) {
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     if !search.has_outside() {
-        return;
+        return Ok(());
     }
     let hierarchy = search.hierarchy();
     let mut named: FxHashSet<ClassId> = FxHashSet::default();
     for class in hierarchy.ids().filter(|&it| hierarchy.nameable_outside(it)) {
+        fuel.spend(32)?;
         search.initialize(class, From::Outside);
         // What it inherits can be named by it, too.
         named.extend(hierarchy.supers(class));
@@ -27,6 +32,7 @@ pub(super) fn start(search: &mut Search<'_>) {
         }
     }
     for class in hierarchy.ids().filter(|it| named.contains(it)) {
+        fuel.spend(8)?;
         for (index, method) in hierarchy.outline(class).methods.iter().enumerate() {
             let is_constructor = method.name.bytes() == b"<init>";
             if !hierarchy.usable_outside(class, method.flags) {
@@ -40,6 +46,7 @@ pub(super) fn start(search: &mut Search<'_>) {
             }
         }
     }
+    Ok(())
 }
 
 /// What they do with something that was reached.

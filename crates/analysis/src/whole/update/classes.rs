@@ -19,14 +19,14 @@ use rustc_hash::FxHashSet;
 
 use super::super::dispatch::Edit;
 use super::super::edits::mentions::Named;
-use super::super::edits::{ClassChange, Edits};
+use super::super::edits::{ClassChange, Edits, Stale};
 use super::super::ids::FunctionSiteId;
 use super::super::nodes::Node;
 use super::super::program::WholeProgram;
 use super::super::proxies::{handler_invoke, makers};
 use super::super::reads::Read;
 use super::super::record::refused;
-use super::{Stale, present};
+use super::present;
 use crate::summary::ClassSummary;
 
 /// When so many classes took new places, it is time to make all anew: the old ones stay vacant.
@@ -97,22 +97,22 @@ impl WholeProgram {
     /// Lets nothing flow into what stands for code that is gone.
     fn remove_code(&mut self, gone: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
         for &class in gone {
-            stale.gone.push(Node::Initializer(class));
+            stale.gone(Node::Initializer(class));
             let program = self.program.clone();
             for id in program.methods_of(class) {
-                stale.gone.push(Node::Method(id));
+                stale.gone(Node::Method(id));
                 if let Some(code) = program.code(id) {
                     self.forget_initialized(code);
                     let handlers = 0..code.summary.rethrowing.len() as u32;
-                    stale.gone.extend(handlers.map(|it| Node::Handler(id, it)));
+                    handlers.for_each(|it| stale.gone(Node::Handler(id, it)));
                 }
             }
             for it in edits.functions.remove(&class).into_iter().flatten() {
                 edits.gone_functions.insert(it);
-                stale.gone.push(Node::Glue(it));
+                stale.gone(Node::Glue(it));
             }
             for (constructor, of) in edits.constructions.remove(&class).into_iter().flatten() {
-                stale.gone.push(Node::Constructing(constructor, of));
+                stale.gone(Node::Constructing(constructor, of));
             }
             edits.mentions.set(class, None);
             drop(program);
@@ -174,17 +174,17 @@ impl WholeProgram {
         }
         for &class in &callers {
             self.look_at_methods(class, stale, edits);
-            stale.nodes.extend(edits.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
+            stale.nodes(edits.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
         }
         if self.options.link_errors {
             // Linking a class resolves what the rows of its code name.
             let catching = names.iter().flat_map(|it| edits.mentions.throwing(*it));
-            stale.nodes.extend(catching.copied().map(Node::Initializer));
+            stale.nodes(catching.copied().map(Node::Initializer));
         }
         for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
-            stale.nodes.insert(Node::Initializer(class));
+            stale.node(Node::Initializer(class));
             let own = edits.constructions.get(&class).into_iter().flatten();
-            stale.nodes.extend(own.map(|it| Node::Constructing(it.0, it.1)));
+            stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
         }
     }
 }

@@ -9,81 +9,90 @@
 
 mod classes;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
-use classfile::names::ClassName;
+use flow::fuel::{Cancelled, Fuel};
 use flow::functional::Function;
 use flow::incremental::Incremental;
-use flow::solver::{FunctionId, NodeId};
+use flow::solver::NodeId;
 use flow::summary::Source;
 use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
-use rustc_hash::FxHashSet;
 
 use super::dispatch::{FunctionSite, Functions};
 use super::edits::called::CalledClasses;
 use super::edits::mentions::Named;
-use super::edits::{ClassChange, Edits, Made};
+use super::edits::{ClassChange, Edits, Made, Stale};
 use super::ids::{DispatchId, FunctionSiteId};
 use super::lattice::{Exceptions, Value};
 use super::members::{declared, method_id};
 use super::nearness::Nearness;
 use super::nodes::Node;
-use super::program::WholeProgram;
+use super::program::{Inclusions, WholeProgram};
 use super::proxies::makers;
 use super::reads::Read;
 use super::throwables::{Follow, Followed, UnknownTypes, follow};
 use super::{constructing, system};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
-/// Nodes whose inclusions are to be found again.
-#[derive(Default)]
-struct Stale {
-    methods: Vec<MethodId>,
-    nodes: FxHashSet<Node>,
-    /// Those of what is gone, into which nothing flows any more.
-    gone: Vec<Node>,
-    /// Classes that may be thrown, or that may be otherwise.
-    types: FxHashSet<ClassName>,
-    /// Those that make something else of sets than before.
-    functions: Vec<FunctionId>,
-}
+/// Inclusions of methods are found again together until that takes about so many steps of [`Fuel`].
+const AT_ONCE: u32 = 2_048;
 
 impl WholeProgram {
     /// Makes what [`WholeProgram::update`] works on, so that the first change does not wait for it.
-    pub fn keep_current(&mut self) {
+    ///
+    /// # Errors
+    /// When the work is not wanted any more. What was done is kept where that can be; no answer changes.
+    pub fn keep_current(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         if !self.is_updatable() {
-            return;
+            return Ok(());
         }
         if self.edits.is_none() {
-            let edits = self.all_edits();
+            let edits = self.all_edits(fuel)?;
             let functions = std::mem::take(&mut self.functions);
-            self.dispatches.keep(present(&edits, &functions));
+            let done = self.dispatches.keep(present(&edits, &functions), fuel);
             self.functions = functions;
+            done?;
             self.edits = Some(Box::new(edits));
         }
         if self.kept.is_some() || self.solution.is_none() {
-            return;
+            return Ok(());
         }
-        let mut kept = Incremental::new(Value::NOTHING);
-        let nodes: Vec<NodeId> = self.system.values.iter().map(|_| kept.add()).collect();
-        for node in nodes {
-            let (value, edges) = self.inclusions(node);
-            kept.update(node, value, edges.iter().copied());
+        let mut kept = match self.preparing.take() {
+            Some(it) => it,
+            None => self.unsolved(fuel)?,
+        };
+        if let Err(cancelled) = kept.solve(&mut self.exceptions, &mut || fuel.is_cancelled()) {
+            self.preparing = Some(kept);
+            return Err(cancelled);
         }
-        // Nobody cancels.
-        let _ = kept.solve(&mut self.exceptions, &mut || false);
         // Those of before are the ones that it has now.
         kept.take_changed();
         self.nearness = Nearness::kept(&kept);
         self.kept = Some(kept);
+        Ok(())
     }
 
-    fn all_edits(&self) -> Edits {
+    /// The system, to be changed.
+    fn unsolved(&self, fuel: &mut Fuel<'_>) -> Result<Incremental<Value>, Cancelled> {
+        let mut acc = Incremental::new(Value::NOTHING);
+        let nodes: Vec<NodeId> = self.system.values.iter().map(|_| acc.add()).collect();
+        for node in nodes {
+            let (value, edges) = self.inclusions(node);
+            fuel.spend(2 + edges.len() as u32)?;
+            acc.update(node, value, edges.iter().copied());
+        }
+        Ok(acc)
+    }
+
+    fn all_edits(&self, fuel: &mut Fuel<'_>) -> Result<Edits, Cancelled> {
         let mut acc = Edits { lists: self.program.hierarchy.lists(), ..Edits::default() };
+        fuel.ask()?;
         for (class, summary) in self.program.hierarchy.ids().zip(&*self.program.summaries) {
+            fuel.spend(cost_of_look(summary))?;
             let named = Named::by(self.program.hierarchy.outline(class), summary);
             acc.mentions.set(class, Some(named));
         }
@@ -95,16 +104,17 @@ impl WholeProgram {
             acc.construction(constructor, class);
         }
         if self.options.world != WorldKind::Open {
-            acc.made = self.made_at_run_time();
+            acc.made = self.made_at_run_time(fuel)?;
         }
         if self.options.world == WorldKind::Declared {
             let mut called = CalledClasses::default();
             for (class, summary) in self.program.hierarchy.ids().zip(&*self.program.summaries) {
+                fuel.spend(cost_of_look(summary))?;
                 called.set(self.program.hierarchy.name(class), Some(summary));
             }
             acc.called = Some(called);
         }
-        acc
+        Ok(acc)
     }
 
     /// Whether changes can be taken in at all. What is reached from entry points is found by a search over all code, and the
@@ -115,20 +125,40 @@ impl WholeProgram {
         has_sets && self.reachable.is_none()
     }
 
-    /// Takes in what became of some classes, each once. `false` if more may change by it than can be found from them: then
-    /// the program is to be made from scratch, and this one is of no use any more.
+    /// Takes in what became of some classes, each once; after [`WholeProgram::keep_current`], and before
+    /// [`WholeProgram::settle`]. `false` if more may change by it than can be found from them: then the program is to be made
+    /// from scratch, and this one is of no use any more.
     pub fn update(&mut self, changes: Vec<ClassChange>) -> bool {
-        self.keep_current();
-        if !self.is_updatable() {
+        if !self.is_updatable() || self.solution.is_some() && self.kept.is_none() {
             return false;
         }
         let Some(mut edits) = self.edits.take() else { return false };
-        let mut stale = Stale::default();
+        let mut stale = self.stale.take().unwrap_or_default();
         let done = self.take_in(changes, &mut edits, &mut stale);
-        if done {
-            self.solve_again(stale);
-        }
         self.edits = Some(edits);
+        self.stale = Some(stale);
+        done
+    }
+
+    /// Whether the solution is that of the program as it is.
+    pub fn is_settled(&self) -> bool {
+        self.stale.is_none()
+    }
+
+    /// Lets the solution follow what was taken in.
+    ///
+    /// # Errors
+    /// When the work is not wanted any more. What was done is kept, and the next call goes on, also after further updates.
+    pub fn settle(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+        let Some(mut stale) = self.stale.take() else { return Ok(()) };
+        let Some(mut kept) = self.kept.take() else { return Ok(()) };
+        let nothing = Exceptions::new(Universe::new(&[]));
+        let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
+        let done = self.solve_again(&mut stale, &mut kept, &mut exceptions, fuel);
+        (self.exceptions, self.kept) = (exceptions, Some(kept));
+        if done.is_err() {
+            self.stale = Some(stale);
+        }
         done
     }
 
@@ -174,7 +204,7 @@ impl WholeProgram {
             }
         }
         self.touched.reads.extend(touched.iter().copied().map(Read::Dispatch));
-        stale.nodes.extend(touched.into_iter().map(Node::Dispatch));
+        stale.nodes(touched.into_iter().map(Node::Dispatch));
         self.follow_loaders(edits, stale);
         self.sets_follow(unknown, edits, stale)
     }
@@ -210,9 +240,9 @@ impl WholeProgram {
         let is_there = now.is_some();
         let was_there = std::mem::replace(&mut self.loading, now).is_some();
         if is_there {
-            stale.nodes.insert(Node::Loading);
+            stale.node(Node::Loading);
         } else {
-            stale.gone.push(Node::Loading);
+            stale.gone(Node::Loading);
         }
         if is_there == was_there {
             return;
@@ -222,13 +252,11 @@ impl WholeProgram {
         for class in hierarchy.ids().filter(|it| !hierarchy.is_vacant(*it)) {
             if hierarchy.role(class) != Role::Jdk {
                 self.look_at_methods(class, stale, edits);
-                stale.nodes.insert(Node::Initializer(class));
+                stale.node(Node::Initializer(class));
                 continue;
             }
             let loads = |it: &MethodId| declared(&hierarchy, *it).flags.is_native() && self.native_loads(*it);
-            let natives: Vec<MethodId> = self.program.methods_of(class).filter(loads).collect();
-            stale.nodes.extend(natives.iter().copied().map(Node::Method));
-            stale.methods.extend(natives);
+            stale.methods.extend(self.program.methods_of(class).filter(loads));
         }
     }
 
@@ -264,10 +292,10 @@ impl WholeProgram {
         self.touched.all = true;
         if self.loading.is_some() {
             // What comes out of it goes through a function that tells types apart.
-            stale.nodes.insert(Node::Loading);
+            stale.node(Node::Loading);
         }
         let Some(functions) = self.exceptions.functions_changed() else { return false };
-        stale.functions = functions;
+        self.kept.iter_mut().for_each(|it| it.functions_changed(functions.iter().copied()));
         let naming = others.gone.iter().flat_map(|it| mentions.throwing(*it));
         let if_types = others.gone.iter().chain(&others.come).flat_map(|it| mentions.if_type(*it));
         let mut naming: Vec<ClassId> = naming.chain(if_types).copied().collect();
@@ -290,7 +318,7 @@ impl WholeProgram {
         for (i, dispatch) in (0..).map(DispatchId).zip(self.dispatches.all()) {
             let is_of_clause = dispatch.handlers.is_some() || self.options.assume_contract;
             if is_of_clause && dispatch.resolved().is_some_and(declares) {
-                stale.nodes.insert(Node::Dispatch(i));
+                stale.node(Node::Dispatch(i));
             }
         }
     }
@@ -327,7 +355,7 @@ impl WholeProgram {
         self.touched.classes.insert(self.program.hierarchy.name(class));
         if self.options.link_errors {
             // Linking resolves what the rows of its code name.
-            stale.nodes.insert(Node::Initializer(class));
+            stale.node(Node::Initializer(class));
         }
         for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
             let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
@@ -338,7 +366,7 @@ impl WholeProgram {
             self.forget_initialized(before);
             self.ask_code(id, now);
             let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
-            stale.gone.extend((n..gone).map(|it| Node::Handler(id, it)));
+            (n..gone).for_each(|it| stale.gone(Node::Handler(id, it)));
             self.look_again(id, now, stale, edits);
         }
     }
@@ -364,8 +392,7 @@ impl WholeProgram {
                 Some(code) => self.look_again(id, code, stale, edits),
                 None => {
                     self.touched.classes.insert(program.hierarchy.name(class));
-                    stale.methods.push(id);
-                    stale.nodes.insert(Node::Method(id));
+                    stale.methods.insert(id);
                 }
             }
         }
@@ -377,14 +404,10 @@ impl WholeProgram {
         if self.kept.is_none() {
             return;
         }
-        stale.methods.push(id);
-        for handler in 0..code.summary.rethrowing.len() as u32 {
-            stale.nodes.insert(Node::Handler(id, handler));
-        }
-        stale.nodes.insert(Node::Method(id));
+        stale.methods.insert(id);
         let constructions = edits.constructions.get(&id.class).into_iter().flatten();
         let own = constructions.filter(|it| it.0 == id);
-        stale.nodes.extend(own.map(|it| Node::Constructing(it.0, it.1)));
+        stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
         for (constructor, class) in
             constructing::of_code(&self.program, &self.dispatches, id.class, &code.summary)
         {
@@ -392,55 +415,119 @@ impl WholeProgram {
             if self.nodes.find(node).is_none() {
                 self.nodes.add(node);
                 edits.construction(constructor, class);
-                stale.nodes.insert(node);
+                stale.node(node);
             }
         }
     }
 
-    /// Brings the solution up to date.
-    fn solve_again(&mut self, stale: Stale) {
-        let Some(mut kept) = self.kept.take() else { return };
-        let nothing = Exceptions::new(Universe::new(&[]));
-        let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
-        let mut nodes: Vec<Node> = stale.nodes.into_iter().collect();
+    /// Finds inclusions again, and then the solution.
+    fn solve_again(
+        &mut self,
+        stale: &mut Stale,
+        kept: &mut Incremental<Value>,
+        exceptions: &mut Exceptions,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<(), Cancelled> {
         let function = |it: &Node| match *it {
             Node::Glue(it) => Some(Read::Function(it)),
             Node::Method(_) | Node::Initializer(_) | Node::Dispatch(_) | Node::Handler(..) => None,
             Node::Constructing(..) | Node::Loading => None,
         };
-        self.touched.reads.extend(nodes.iter().chain(&stale.gone).filter_map(function));
-        nodes.iter().for_each(|it| _ = self.nodes.add(*it));
-        nodes.sort_by_cached_key(|it| self.nodes.id(*it).0);
+        self.touched.reads.extend(stale.nodes.iter().chain(&stale.gone).filter_map(function));
+        // All have numbers before something flows out of one.
+        stale.nodes.iter().for_each(|it| _ = self.nodes.add(*it));
+        let methods: Vec<MethodId> = stale.methods.iter().copied().collect();
+        for it in methods {
+            self.nodes_of(it).for_each(|it| _ = self.nodes.add(it));
+        }
         while kept.n_nodes() < self.nodes.len() {
             kept.add();
         }
-        kept.functions_changed(stale.functions);
-        let mut changed_nodes = Vec::new();
-        for node in stale.gone.iter().filter_map(|it| self.nodes.find(*it)) {
-            changed_nodes.push(node);
-            kept.update(node, Value::NOTHING, []);
-            self.changed.insert(node, (Value::NOTHING, Vec::new()));
+        for node in std::mem::take(&mut stale.gone) {
+            if let Some(node) = self.nodes.find(node) {
+                self.include(kept, (node, (Value::NOTHING, Vec::new())));
+            }
         }
-        for (node, inclusions) in system::inclusions(self, &mut exceptions, &stale.methods, &nodes) {
-            changed_nodes.push(node);
-            kept.update(node, inclusions.0, inclusions.1.iter().copied());
-            self.changed.insert(node, inclusions);
+        self.include_methods(stale, kept, exceptions, fuel)?;
+        let mut nodes: Vec<Node> = std::mem::take(&mut stale.nodes).into_iter().collect();
+        nodes.sort_by_cached_key(|it| Reverse(self.nodes.id(*it).0));
+        while let Some(node) = nodes.pop() {
+            if let Err(cancelled) = fuel.spend(system::cost_of_node(self, node)) {
+                stale.nodes.extend(nodes);
+                stale.nodes.insert(node);
+                return Err(cancelled);
+            }
+            for it in system::inclusions(self, exceptions, &[], &[node]) {
+                self.include(kept, it);
+            }
         }
-        // Nobody cancels.
-        let _ = kept.solve(&mut exceptions, &mut || false);
-        self.touched.reads.extend(changed_nodes.iter().copied().map(Read::Node));
+        kept.solve(exceptions, &mut || fuel.is_cancelled())?;
         let changed = kept.take_changed();
         self.touched.values += changed.len();
         self.touched.reads.extend(changed.iter().copied().map(Read::Node));
         // A search looks at how far it is from the nodes that flow into those on its way.
-        let looked_at = changed_nodes.into_iter().chain(changed);
-        for node in self.nearness.follow(&kept, looked_at) {
+        let looked_at = std::mem::take(&mut self.included).into_iter().chain(changed);
+        for node in self.nearness.follow(kept, looked_at) {
             self.touched.reads.insert(Read::Node(node));
             self.touched.reads.extend(kept.users(node).map(Read::Node));
         }
-        self.exceptions = exceptions;
-        self.kept = Some(kept);
+        Ok(())
     }
+
+    /// Finds the inclusions of methods again, some at a time.
+    fn include_methods(
+        &mut self,
+        stale: &mut Stale,
+        kept: &mut Incremental<Value>,
+        exceptions: &mut Exceptions,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<(), Cancelled> {
+        let hierarchy = Arc::clone(&self.program.hierarchy);
+        let mut left: Vec<MethodId> = std::mem::take(&mut stale.methods).into_iter().collect();
+        // Those of classes that went meanwhile are among what is gone.
+        left.retain(|it| !hierarchy.is_vacant(it.class));
+        left.sort_unstable_by_key(|it| Reverse((it.class, it.index)));
+        while !left.is_empty() {
+            let (mut cost, mut methods, mut nodes) = (0, Vec::new(), Vec::new());
+            while cost < AT_ONCE
+                && let Some(it) = left.pop()
+            {
+                cost += system::cost_of_method(&self.program, it);
+                nodes.extend(self.nodes_of(it));
+                methods.push(it);
+            }
+            if let Err(cancelled) = fuel.spend(cost) {
+                stale.methods.extend(left.into_iter().chain(methods));
+                return Err(cancelled);
+            }
+            for it in system::inclusions(self, exceptions, &methods, &nodes) {
+                self.include(kept, it);
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes of a method and its handlers.
+    fn nodes_of(&self, id: MethodId) -> impl Iterator<Item = Node> + use<> {
+        let handlers = self.program.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
+        std::iter::once(Node::Method(id)).chain((0..handlers).map(move |it| Node::Handler(id, it)))
+    }
+
+    fn include(&mut self, kept: &mut Incremental<Value>, (node, inclusions): (NodeId, Inclusions)) {
+        self.touched.reads.insert(Read::Node(node));
+        self.included.push(node);
+        kept.update(node, inclusions.0, inclusions.1.iter().copied());
+        self.changed.insert(node, inclusions);
+    }
+}
+
+/// What it takes to look at all that a class names, in steps of [`Fuel`], about.
+fn cost_of_look(summary: &ClassSummary) -> u32 {
+    let items = |it: &MethodSummary| match it {
+        MethodSummary::Known(code) => 1 + code.summary.items.len(),
+        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => 1,
+    };
+    summary.methods.iter().map(items).sum::<usize>() as u32
 }
 
 /// The function objects that are there.

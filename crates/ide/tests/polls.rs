@@ -1,0 +1,73 @@
+//! All work on a program as a whole asks often enough whether it is still wanted.
+
+use analysis::whole::program::Program;
+use analysis::whole::solved::solved_cancellable;
+use flow::fuel::{Fuel, PATIENCE};
+use ide::whole::{ClassRecord, read_class};
+use ide::{Packages, Role, Scratch, WholeOptions, WorldKind};
+use test_utils::generate::{Mode, program};
+
+/// How often is asked whether work is still wanted, and where that is said to be cancelled, if anywhere.
+struct Polls {
+    n: u32,
+    cancelled_at: u32,
+}
+
+impl Polls {
+    fn of<T>(cancelled_at: u32, work: impl FnOnce(&mut Fuel<'_>) -> T) -> (T, u32) {
+        let mut polls = Polls { n: 0, cancelled_at };
+        let mut cancelled = || {
+            polls.n += 1;
+            polls.n == polls.cancelled_at
+        };
+        let done = work(&mut Fuel::new(PATIENCE, &mut cancelled));
+        (done, polls.n)
+    }
+}
+
+/// All work that grows with the program stops soon when it is not wanted any more, wherever it is.
+#[test]
+fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
+    let programs = (0..150).map(|it| program(it, Mode::Dynamic).unwrap());
+    let classes: Vec<Vec<u8>> = programs.flat_map(|it| it.classes).map(|it| it.bytes).collect();
+    for world in [WorldKind::Open, WorldKind::Declared] {
+        let options = WholeOptions {
+            world,
+            release: Some(17),
+            assume_contract: false,
+            link_errors: false,
+            async_errors: false,
+        };
+        let record = |it: &Vec<u8>| (read_class(it, &mut Scratch::default()).unwrap(), Role::App);
+        let records: Vec<(ClassRecord, Role)> = classes.iter().map(record).collect();
+        let joined =
+            |fuel: &mut Fuel<'_>| Program::joined(records.clone(), &options, &Packages::default(), fuel);
+        let (made, n_joined) = Polls::of(u32::MAX, joined);
+        let made = made.unwrap();
+        let (n_classes, n_methods) = (made.hierarchy.len() as u32, made.methods().count() as u32);
+        let solve = |fuel: &mut Fuel<'_>| solved_cancellable(made.clone(), options, None, fuel);
+        let (whole, n_solved) = Polls::of(u32::MAX, solve);
+        let mut whole = whole.unwrap();
+        for n in (1..n_joined).step_by(3) {
+            assert!(Polls::of(n, joined).0.is_err(), "{n} of {n_joined}");
+        }
+        for n in (1..n_solved).step_by(n_solved as usize / 40) {
+            assert!(Polls::of(n, solve).0.is_err(), "{n} of {n_solved}");
+        }
+        // Broken off each time somewhat later; in the end there is nothing left to do.
+        let mut n_kept = 0;
+        for n in 1.. {
+            let (done, polls) = Polls::of(n, |fuel| whole.keep_current(fuel));
+            n_kept += polls;
+            if done.is_ok() {
+                break;
+            }
+        }
+        println!(
+            "{world:?}: {n_classes} classes, {n_methods} methods: {n_joined} polls to join, {n_solved} to solve, {n_kept} to keep"
+        );
+        assert!(n_classes > 1_000 && n_joined > n_classes / 20, "{n_joined} for {n_classes}");
+        assert!(n_solved > n_methods / 30, "{n_solved} for {n_methods}");
+        assert!(n_kept > n_methods / 30, "{n_kept} for {n_methods}");
+    }
+}

@@ -1,0 +1,183 @@
+//! A program that a keeper has, asked after each change only about what may have changed, and one from nothing to compare with.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use analysis::keeper::{Advance, Keeper, Work};
+use analysis::stamps::Kind;
+use analysis::tiers::{ClassKey, Tier};
+use analysis::whole::program::WholeProgram;
+use ide::answer::{MethodAnswer, Question, class_answer};
+use ide::whole::{ClassRecord, Whole, read_class};
+use ide::{Graph, MethodCode, Missing, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind};
+use program::members::MethodId;
+
+pub(crate) fn in_world(world: WorldKind) -> WholeOptions {
+    WholeOptions { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false }
+}
+
+pub(crate) fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {
+    let records: Vec<ClassRecord> =
+        classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
+    let whole = Whole::new(with_roles(records.clone()), options);
+    (records, whole)
+}
+
+/// All that the program says.
+pub(crate) fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
+    let mut work = whole.work();
+    let mut acc = Vec::new();
+    for class in classes {
+        for it in methods(class) {
+            acc.push(format!("{} {}", it.method, whole.is_ghost(it.method)));
+            let throws = whole.throws(&mut work, it.method);
+            assert!(
+                throws.iter().filter_map(|it| it.open.as_ref()).all(|it| !it.within.is_empty()),
+                "{throws:?}"
+            );
+            acc.push(format!("{throws:?}"));
+            acc.push(format!("{:?} {:?}", it.method, whole.calls(it.method, &it.code)));
+            acc.push(graph_text(&whole.graph(&mut work, it.method, &it.code, false)));
+        }
+    }
+    acc
+}
+
+/// The methods of a class that have code.
+pub(crate) fn methods(class: &[u8]) -> Vec<MethodAnswer> {
+    let question = Question { select: &|_| true, graphs: false, clock: None };
+    class_answer(class, &question, &mut Scratch::default()).unwrap().methods
+}
+
+pub(crate) fn graph_text(graph: &Graph) -> String {
+    let something = |it: &RaisedSet| !it.parts.is_empty();
+    assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
+    let set = |it| format!("{:?}", graph.set(it));
+    let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
+        ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
+        _ => String::new(),
+    });
+    format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws)
+}
+
+/// A program that a keeper has, and what it said. Only what may have changed is asked again, so that this is compared too.
+pub(crate) struct Kept {
+    pub(crate) keeper: Keeper,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) said: HashMap<(String, Kind), Said>,
+}
+
+/// What was said of the methods of a class, since when, and of which bytes.
+pub(crate) struct Said {
+    since: u64,
+    bytes: Vec<u8>,
+    texts: Vec<String>,
+}
+
+impl Kept {
+    pub(crate) fn new(options: WholeOptions) -> Kept {
+        let mut settings = Settings::new(options.world, 17);
+        settings.options = options;
+        Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
+    }
+
+    /// Goes over to these records, each with a number that stays.
+    pub(crate) fn advance(&self, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
+        self.advance_until(records, numbers, u32::MAX).unwrap()
+    }
+
+    /// The same, broken off when it is asked for the `n_polls`th time whether it is still wanted.
+    pub(crate) fn advance_until(
+        &self,
+        records: &[(ClassRecord, Role)],
+        numbers: &[usize],
+        n_polls: u32,
+    ) -> Option<Advance> {
+        let mut tiers: Vec<(Role, Vec<_>)> = Vec::new();
+        for ((record, role), number) in records.iter().zip(numbers) {
+            if tiers.last().is_none_or(|it| it.0 != *role) {
+                tiers.push((*role, Vec::new()));
+            }
+            let of = (Some(ClassKey(*number as u32)), record.clone());
+            tiers.last_mut().unwrap().1.push(of);
+        }
+        let tiers = tiers.into_iter().map(|(role, records)| Tier { role, records: records.into() });
+        let mut left = n_polls;
+        let mut cancelled = || {
+            left -= 1;
+            left == 0
+        };
+        self.keeper.advance(&self.settings, tiers.collect(), &mut cancelled).ok().map(|it| it.1)
+    }
+
+    /// What is said of the methods of a class that have code. Asked again is what may have changed.
+    pub(crate) fn of_class(
+        &mut self,
+        bytes: &[u8],
+        methods: &[MethodAnswer],
+        kind: Kind,
+        ask: impl Fn(&WholeProgram, &mut Work, MethodId, &MethodCode) -> String,
+    ) -> Vec<String> {
+        let class = read_class(bytes, &mut Scratch::default()).unwrap().class();
+        let program = self.keeper.current().unwrap();
+        let answers = program.read();
+        let since = answers.stamp_of(class, kind);
+        let key = (class.to_string(), kind);
+        let known = self.said.get(&key).filter(|it| it.since == since && it.bytes == bytes);
+        if let Some(it) = known {
+            return it.texts.clone();
+        }
+        let texts: Vec<String> = answers.ask(class, kind, |whole, work| {
+            methods.iter().map(|it| ask(whole, work, whole.named(it.method).unwrap(), &it.code)).collect()
+        });
+        let said = Said { since, bytes: bytes.to_vec(), texts: texts.clone() };
+        self.said.insert(key, said);
+        texts
+    }
+
+    /// All that the program says, as [`answers`] has it.
+    pub(crate) fn answers(&mut self, classes: &[Vec<u8>]) -> Vec<String> {
+        let mut acc = Vec::new();
+        for class in classes {
+            let methods = methods(class);
+            let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
+                format!("{:?}", Some(whole.throws(&mut work.exceptions, id)))
+            });
+            let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
+                format!("{:?} {:?}", whole.name(id), whole.calls(id, code))
+            });
+            let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
+                if whole.program.ghost(id).is_some() {
+                    return graph_text(&Graph::default());
+                }
+                graph_text(&whole.graph(&mut work.exceptions, &mut work.texts, id, code))
+            });
+            let program = self.keeper.current().unwrap();
+            let is_ghost = |it: &MethodAnswer| {
+                let answers = program.read();
+                let whole = answers.whole();
+                whole.named(it.method).is_some_and(|it| whole.program.ghost(it).is_some())
+            };
+            for (i, it) in methods.iter().enumerate() {
+                acc.push(format!("{} {}", it.method, is_ghost(it)));
+                acc.extend([&throws, &calls, &graphs].map(|it| it[i].clone()));
+            }
+        }
+        acc
+    }
+
+    pub(crate) fn missing(&self) -> Vec<Missing> {
+        self.keeper.current().unwrap().read().whole().missing()
+    }
+
+    pub(crate) fn passed_over(&self) -> Vec<(usize, usize)> {
+        self.keeper.current().unwrap().read().whole().program.passed_over.to_vec()
+    }
+}
+
+/// Some tests give their programs a class of the platform.
+pub(crate) fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
+    let is_platforms = |it: &ClassRecord| it.class().to_string() == "java/lang/Class";
+    let role = |it: &ClassRecord| if is_platforms(it) { Role::Jdk } else { Role::App };
+    records.into_iter().map(|it| (it.clone(), role(&it))).collect()
+}
