@@ -179,10 +179,11 @@ impl AnalysisHost {
     }
 
     /// Makes the solved program ready for the next change, so that this one does not wait for it: for when there is
-    /// nothing else to do. Does nothing while a snapshot is asked, or before one was.
-    pub fn keep_current(&mut self) {
-        // Nobody cancels.
-        let _ = analysis::db::Db::keeper(&self.db).keep_current(&mut || false);
+    /// nothing else to do. Ends early when `cancelled` says that there is; the next call goes on. Does nothing while a snapshot
+    /// is asked, or before one was.
+    pub fn keep_current(&mut self, cancelled: &mut dyn FnMut() -> bool) {
+        // What is not ready is made ready by the change itself.
+        let _ = analysis::db::Db::keeper(&self.db).keep_current(cancelled);
     }
 
     /// How often the whole program was rebuilt, and how often what changed was taken in.

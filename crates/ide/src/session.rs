@@ -288,9 +288,10 @@ impl Session {
         self.edited.contains(&file)
     }
 
-    /// Makes ready for the next change, so that it does not wait: for when there is nothing else to do.
-    pub fn keep_current(&mut self) {
-        self.host.keep_current();
+    /// Makes ready for the next change, so that it does not wait: for when there is nothing else to do. Ends early when
+    /// `cancelled` says that there is.
+    pub fn keep_current(&mut self, cancelled: &mut dyn FnMut() -> bool) {
+        self.host.keep_current(cancelled);
     }
 
     /// How often the program was rebuilt, and how often what changed was taken in.

@@ -271,7 +271,7 @@ fn run(seed: u64, n: usize) -> (usize, u64) {
             case.set(&mut rng);
         }
         if rng.chance(30) {
-            case.host.keep_current();
+            case.host.keep_current(&mut || false);
         }
         said += case.ask(&mut rng, &format!("seed {seed}, step {step}"));
     }

@@ -128,7 +128,7 @@ impl Current {
 
     /// What is done between edits, when nobody waits.
     fn settle(&mut self) {
-        self.host.keep_current();
+        self.host.keep_current(&mut || false);
         self.counts = self.host.counts();
     }
 

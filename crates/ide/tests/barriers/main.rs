@@ -180,11 +180,11 @@ fn an_edit_asks_again_only_where_it_is_seen() {
 #[test]
 fn making_ready_changes_nothing() {
     let mut shop = shop();
-    shop.host.keep_current();
+    shop.host.keep_current(&mut || false);
     assert_eq!(shop.ran(), "");
     shop.archive("app").put(&b(THROWS));
     shop.ran();
-    shop.host.keep_current();
+    shop.host.keep_current(&mut || false);
     assert_eq!(shop.ran(), "");
     assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "A"), ["NullPointerException"]);

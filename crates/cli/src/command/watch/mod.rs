@@ -6,7 +6,7 @@
 mod printer;
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
@@ -356,12 +356,19 @@ impl<'a> Current<'a> {
 
     /// What happens next. If that is not yet, makes ready for it.
     fn next(&mut self, receiver: &Receiver<Message>) -> anyhow::Result<Message> {
-        match receiver.try_recv() {
-            Ok(it) => return Ok(it),
-            Err(TryRecvError::Empty) => self.live.session.keep_current(),
-            Err(TryRecvError::Disconnected) => {}
+        let mut arrived = receiver.try_recv().ok();
+        if arrived.is_none() {
+            self.live.session.keep_current(&mut || {
+                if arrived.is_none() {
+                    arrived = receiver.try_recv().ok();
+                }
+                arrived.is_some()
+            });
         }
-        Ok(receiver.recv()?)
+        match arrived {
+            Some(it) => Ok(it),
+            None => Ok(receiver.recv()?),
+        }
     }
 
     /// Tells the database of news.
