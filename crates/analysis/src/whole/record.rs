@@ -179,12 +179,13 @@ impl Program {
                 summaries.push(record.summary);
             }
         }
+        let is_declared = options.world == WorldKind::Declared;
         let how = hierarchy::Options {
             world: options.world,
             platform_release: options.release,
             add_exports: packages.add_exports.iter().map(|it| Name::new(it.as_bytes())).collect(),
             owners: packages.owners.iter().map(|it| (Name::new(it.0.as_bytes()), it.1)).collect(),
-            names_outside: options.world == WorldKind::Declared && names_outside(&summaries, &winners),
+            names_outside: is_declared && names_outside(&summaries, &winners, fuel)?,
         };
         fuel.ask()?;
         let inputs = inputs.iter().map(|(outline, role)| Input { outline, role: *role });
@@ -314,6 +315,18 @@ pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, u
 }
 
 /// Whether code calls a method of a class that is not there.
-fn names_outside(summaries: &[Arc<ClassSummary>], present: &FxHashMap<ClassName, usize>) -> bool {
-    summaries.iter().flat_map(|it| it.called_classes()).any(|it| !present.contains_key(&it))
+fn names_outside(
+    summaries: &[Arc<ClassSummary>],
+    present: &FxHashMap<ClassName, usize>,
+    fuel: &mut Fuel<'_>,
+) -> std::result::Result<bool, Cancelled> {
+    for summary in summaries {
+        for it in summary.called_classes() {
+            fuel.spend(1)?;
+            if !present.contains_key(&it) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
