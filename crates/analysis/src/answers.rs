@@ -11,12 +11,13 @@ use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::db::Db;
-use crate::facts::{Code, facts};
+use crate::facts::{ClassFacts, Code, facts};
 use crate::input::{Part, Profile, World};
-use crate::keeper::{Answers, Work};
+use crate::keeper::{Answers, Propagated, Work};
 use crate::names::MethodId;
 use crate::paper::answers::Paper;
 use crate::paper::environment::{Record, api_record_of, record_of, record_of_bytes};
+use crate::parts::MethodCode;
 use crate::propagated::{container_records, key, propagated, record};
 use crate::stamps::Kind;
 use crate::whole::answers::{Call, Throws};
@@ -87,6 +88,25 @@ pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
+/// The program that the question since when an answer holds brought up to date.
+fn solved(db: &dyn Db) -> Option<Propagated> {
+    let solved = db.keeper().current();
+    if solved.is_none() {
+        always_assert::never!("the question before has brought the program up to date");
+        // An answer without a program must not be kept.
+        db.report_untracked_read();
+    }
+    solved
+}
+
+/// The code of a method by its number, if it can be read.
+fn code_of(facts: &ClassFacts, index: usize) -> Option<&Arc<MethodCode>> {
+    match &facts.methods.get(index)?.code {
+        Code::Known(code) => Some(code),
+        Code::None | Code::Failed => None,
+    }
+}
+
 /// Asks the program about each method of a class that it defines.
 fn each_method<T>(
     answers: &Answers,
@@ -120,7 +140,7 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     if throws_since(db, class).is_none() {
         return Arc::default();
     }
-    let Some(propagated) = db.keeper().current() else { return Arc::default() };
+    let Some(propagated) = solved(db) else { return Arc::default() };
     let ask = |whole: &WholeProgram, work: &mut Work, id| whole.throws(&mut work.exceptions, id);
     each_method(&propagated.read(), class, record.class(), Kind::Throws, ask)
 }
@@ -136,10 +156,7 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
 pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
     let Ok(facts) = facts(db, class) else { return Arc::default() };
-    let code = |index: usize| match facts.methods.get(index).map(|it| &it.code) {
-        Some(Code::Known(code)) => Some(code),
-        Some(Code::None | Code::Failed) | None => None,
-    };
+    let code = |index: usize| code_of(facts, index);
     if profile == Profile::Paper {
         let paper = paper(db, world);
         let of = |index: usize| {
@@ -152,7 +169,7 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     if calls_since(db, class).is_none() {
         return Arc::default();
     }
-    let Some(propagated) = db.keeper().current() else { return Arc::default() };
+    let Some(propagated) = solved(db) else { return Arc::default() };
     let ask = |whole: &WholeProgram, _: &mut Work, id: program::members::MethodId| -> Calls {
         match code(id.index as usize) {
             Some(code) => whole.calls(id, code).into(),
@@ -174,10 +191,7 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
 pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
     let Ok(facts) = facts(db, class) else { return Arc::default() };
-    let code = |index: usize| match facts.methods.get(index).map(|it| &it.code) {
-        Some(Code::Known(code)) => Some(code),
-        Some(Code::None | Code::Failed) | None => None,
-    };
+    let code = |index: usize| code_of(facts, index);
     if profile == Profile::Paper {
         let paper = paper(db, world);
         let mut universe = paper.environment.exceptions.clone();
@@ -192,7 +206,7 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     if graphs_since(db, class).is_none() {
         return Arc::default();
     }
-    let Some(propagated) = db.keeper().current() else { return Arc::default() };
+    let Some(propagated) = solved(db) else { return Arc::default() };
     let ask = |whole: &WholeProgram, work: &mut Work, id: program::members::MethodId| {
         let code = code(id.index as usize).filter(|_| whole.program.ghost(id).is_none());
         Arc::new(

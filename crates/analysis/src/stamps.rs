@@ -23,9 +23,9 @@ type Answer = (ClassName, Kind);
 /// For each answer that was given, since which generation of the program it holds; and what it was read from.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// All answers are others since this generation.
+    /// Any answer may have changed in this generation.
     all: u64,
-    /// Those that are others since a later one.
+    /// The answers that may have changed in a later one.
     of: FxHashMap<Answer, u64>,
     /// The answers that read each part.
     readers: FxHashMap<Read, FxHashSet<Answer>>,

@@ -10,7 +10,7 @@ use crate::whole::record::ClassRecord;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ClassKey(pub u32);
 
-/// The classes of a container that can be read, in its order. Those of a library, of which nobody asks, have no key.
+/// The classes of a container that can be read, in its order. Classes of a library have no key: no question is about one of them.
 pub type Records = Arc<[(Option<ClassKey>, ClassRecord)]>;
 
 /// A container.

@@ -47,7 +47,7 @@ pub enum Reading {
 pub struct Fed {
     /// The change.
     pub change: Change,
-    /// The files whose classes answers are about, in order, if these are others than before.
+    /// The files whose classes are shown, in order; none if the list did not change.
     pub shown: Option<Vec<FileId>>,
     /// How many classes and methods of libraries were taken apart.
     pub read: (usize, usize),

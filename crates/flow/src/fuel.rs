@@ -47,7 +47,7 @@ impl<'a> Fuel<'a> {
         self.ask()
     }
 
-    /// Asks now, behind something of which nobody knows how long it took.
+    /// Asks now, after a step of unknown length.
     ///
     /// # Errors
     /// When the work is not wanted any more.

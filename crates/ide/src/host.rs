@@ -55,7 +55,7 @@ pub struct Change {
 pub enum Listing {
     /// One of which somebody asks: each class is an input.
     Classes(ContainerListing),
-    /// A library or platform, of which nobody edits single classes.
+    /// A library or platform: its classes are not edited one by one.
     Library {
         /// The container.
         id: ContainerId,

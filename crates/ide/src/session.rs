@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// Makes a change; `shown` are the files whose classes are shown, in order, if these are others than before. Breaks the
+    /// Makes a change. `shown` are the files whose classes are shown, in order; none if the list did not change. Breaks the
     /// jobs off that are at work, and waits until they end.
     pub fn apply(&mut self, mut change: Change, shown: Option<Vec<FileId>>) {
         let n_broken = self.broken.len();

@@ -69,7 +69,7 @@ pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// What updates of a solved program changed, for who keeps answers.
+/// What updates of a solved program changed, for clients that keep answers.
 #[derive(Debug, Default)]
 pub struct Touched {
     /// The parts that may be others.

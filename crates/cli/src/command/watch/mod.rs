@@ -264,7 +264,7 @@ fn news(
 }
 
 impl<'a> Current<'a> {
-    /// A world of which nothing was asked yet.
+    /// Tells a world, and asks nothing yet.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
         let mut settler = Settler::default();
         let closing = settler.settle(&mut world, settings);
