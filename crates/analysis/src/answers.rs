@@ -20,6 +20,7 @@ use crate::paper::environment::{Record, api_record_of, record_of, record_of_byte
 use crate::parts::MethodCode;
 use crate::propagated::{container_records, key, propagated, record};
 use crate::stamps::Kind;
+use crate::tiers::ClassKey;
 use crate::whole::answers::{Call, Throws};
 use crate::whole::graph::Graph;
 use crate::whole::members::method_id;
@@ -43,10 +44,10 @@ fn profile(db: &dyn Db) -> Option<(World, Profile)> {
 /// Since when what is said of a class holds; `None` of one that is outside or in a database without a world.
 fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     let (world, _) = profile(db)?;
-    let name = record(db, class).as_ref()?.class();
+    let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));
     let propagated = propagated(db, world);
     let answers = propagated.read();
-    answers.defined(key(class), name)?;
+    answers.defined(file, name)?;
     Some(answers.stamp_of(name, kind))
 }
 
@@ -110,12 +111,12 @@ fn code_of(facts: &ClassFacts, index: usize) -> Option<&Arc<MethodCode>> {
 /// Asks the program about each method of a class that it defines.
 fn each_method<T>(
     answers: &Answers,
-    class: ClassFile,
+    file: ClassKey,
     name: ClassName,
     kind: Kind,
     mut ask: impl FnMut(&WholeProgram, &mut Work, program::members::MethodId) -> T,
 ) -> Arc<[T]> {
-    let Some(id) = answers.defined(key(class), name) else { return Arc::default() };
+    let Some(id) = answers.defined(file, name) else { return Arc::default() };
     let n_methods = answers.whole().program.hierarchy.outline(id).methods.len();
     answers
         .ask(name, kind, |whole, work| (0..n_methods).map(|it| ask(whole, work, method_id(id, it))).collect())
@@ -142,7 +143,7 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
     let ask = |whole: &WholeProgram, work: &mut Work, id| whole.throws(&mut work.exceptions, id);
-    each_method(&propagated.read(), class, record.class(), Kind::Throws, ask)
+    each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
 
 /// Where the calls of each method of a class go, in file order; empty for a class that is outside or shadowed.
@@ -176,7 +177,7 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
             None => whole.unseen_calls(id).into(),
         }
     };
-    each_method(&propagated.read(), class, facts.head.class, Kind::Calls, ask)
+    each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Calls, ask)
 }
 
 /// The final graphs of the methods of a class with the exceptions on their edges, in file order; an empty one for a method
@@ -213,7 +214,7 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
             code.map_or_else(Graph::default, |it| whole.graph(&mut work.exceptions, &mut work.texts, id, it)),
         )
     };
-    each_method(&propagated.read(), class, facts.head.class, Kind::Graphs, ask)
+    each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
 
 /// The methods of a class, in file order.

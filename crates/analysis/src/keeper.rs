@@ -284,9 +284,14 @@ struct Difference {
 type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
 
 /// The classes that changed, if that is all that did: the same files are where they were, and each class stands as before to
-/// others of its name.
-fn changed_in_place<'a>(before: &[Tier], now: &'a [Tier]) -> Option<Vec<Changed<'a>>> {
-    let mut acc = Vec::new();
+/// others of its name. `passed_over` are the numbers of the records that others stand before, and of these.
+fn changed_in_place<'a>(
+    before: &[Tier],
+    now: &'a [Tier],
+    passed_over: &[(usize, usize)],
+) -> Option<Vec<Changed<'a>>> {
+    let (mut acc, mut first) = (Vec::new(), 0);
+    let is_alone = |it: usize| !passed_over.iter().any(|&(one, other)| one == it || other == it);
     if before.len() != now.len() {
         return None;
     }
@@ -294,18 +299,24 @@ fn changed_in_place<'a>(before: &[Tier], now: &'a [Tier]) -> Option<Vec<Changed<
         if before.role != now.role || before.records.len() != now.records.len() {
             return None;
         }
+        let number = first;
+        first += now.records.len();
         // Most containers are the same value: nothing in them is looked at.
         if Arc::ptr_eq(&before.records, &now.records) {
             continue;
         }
-        for ((key, before), (now_key, record)) in before.records.iter().zip(&*now.records) {
+        for (number, ((key, before), (now_key, record))) in
+            (number..).zip(before.records.iter().zip(&*now.records))
+        {
             if key != now_key {
                 return None;
             }
             // What was not read again is the same value, and costs no more than a look at its address.
             if before != record {
                 // Of a library nobody says which of its classes are shadowed.
-                if key.is_none() || !record.stands_like(before) {
+                let stands =
+                    if is_alone(number) { record.is_same_class(before) } else { record.stands_like(before) };
+                if key.is_none() || !stands {
                     return None;
                 }
                 acc.push((*key, record, now.role));
@@ -313,6 +324,15 @@ fn changed_in_place<'a>(before: &[Tier], now: &'a [Tier]) -> Option<Vec<Changed<
         }
     }
     Some(acc)
+}
+
+/// The containers without those that are the same values as before; all if some came or went.
+fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
+    if before.len() != now.len() {
+        return (before.to_vec(), now.to_vec());
+    }
+    let is_other = |it: &(&Tier, &Tier)| it.0.role != it.1.role || !Arc::ptr_eq(&it.0.records, &it.1.records);
+    before.iter().zip(now).filter(is_other).map(|it| (it.0.clone(), it.1.clone())).unzip()
 }
 
 fn all_records(tiers: &[Tier], fuel: &mut Fuel<'_>) -> Result<Vec<(ClassRecord, Role)>, Cancelled> {
@@ -387,9 +407,13 @@ impl Answers {
         fuel: &mut Fuel<'_>,
     ) -> Result<Option<Difference>, Cancelled> {
         let program = &self.whole.program;
-        let Some(changed) = changed_in_place(before, now) else {
-            let (before, now) = (all_records(before, fuel)?, all_records(now, fuel)?);
-            let changes = program.changes(&before, &now, MAX_CHANGED);
+        let Some(changed) = changed_in_place(before, now, &program.passed_over) else {
+            let (some_before, some_now) = differing(before, now);
+            let (some_before, some_now) = (all_records(&some_before, fuel)?, all_records(&some_now, fuel)?);
+            let mut changes = program.few_changes(&some_before, &some_now, MAX_CHANGED);
+            if changes.is_none() {
+                changes = program.any_changes(&all_records(now, fuel)?, MAX_CHANGED);
+            }
             return Ok(
                 changes.map(|(changes, passed_over)| Difference { changes, passed_over: Some(passed_over) })
             );

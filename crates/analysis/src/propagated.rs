@@ -12,7 +12,6 @@ use classfile::module::Module;
 use flow::fuel::Cancelled;
 use program::input::{ClassFile, Container};
 use program::outline::class_outline;
-use salsa::plumbing::AsId;
 
 use crate::db::Db;
 use crate::facts::{Code, parsed};
@@ -58,12 +57,12 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
 #[salsa::tracked]
 pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
     let classes = container.classes(db).iter();
-    classes.filter_map(|&it| Some((Some(key(it)), record(db, it).clone()?))).collect()
+    classes.filter_map(|&it| Some((Some(key(db, it)), record(db, it).clone()?))).collect()
 }
 
-/// The number by which the keeper knows a class.
-pub fn key(class: ClassFile) -> ClassKey {
-    ClassKey(class.as_id().index())
+/// The number by which the keeper knows a class: that of its file, as an edited one may be another input.
+pub fn key(db: &dyn program::db::Db, class: ClassFile) -> ClassKey {
+    ClassKey(class.file(db))
 }
 
 /// The program with where its calls go and what its methods let out.

@@ -35,14 +35,16 @@ pub struct Distances {
     known: Vec<u32>,
 }
 
+/// The distances of before, of nodes that have another one now.
+pub type Moved = FxHashMap<NodeId, u32>;
+
 /// What is to be done yet.
 #[derive(Default)]
 struct Work {
     queue: BinaryHeap<Reverse<(u32, u32)>>,
     /// For nodes whose distance is not what follows from those of the nodes that they lead to, what follows.
     following: FxHashMap<u32, u32>,
-    /// The distances of before, of nodes that got another one.
-    before: FxHashMap<u32, u32>,
+    before: Moved,
 }
 
 impl Distances {
@@ -72,13 +74,13 @@ impl Distances {
     }
 
     /// Follows a change of the graph, which has `n` nodes now. `changed` are the nodes that became another kind of node, or
-    /// lead to others than before. Gives the nodes with another distance than before.
+    /// lead to others than before.
     pub fn update(
         &mut self,
         n: usize,
         links: &impl Links,
         changed: impl IntoIterator<Item = NodeId>,
-    ) -> Vec<NodeId> {
+    ) -> Moved {
         self.known.resize(n.max(self.known.len()), NEVER);
         let mut work = Work::default();
         changed.into_iter().for_each(|it| self.look(links, it, &mut work));
@@ -88,7 +90,7 @@ impl Distances {
             let Some(&follows) = work.following.get(&node).filter(|it| known.min(**it) == key) else {
                 continue;
             };
-            work.before.entry(node).or_insert(known);
+            work.before.entry(NodeId(node)).or_insert(known);
             if follows < known {
                 self.known[node as usize] = follows;
                 work.following.remove(&node);
@@ -99,10 +101,23 @@ impl Distances {
             }
             links.users(NodeId(node)).for_each(|it| self.look(links, it, &mut work));
         }
-        let moved = work.before.into_iter().filter(|it| self.known[it.0 as usize] != it.1);
-        let mut moved: Vec<NodeId> = moved.map(|it| NodeId(it.0)).collect();
-        moved.sort_unstable();
-        moved
+        work.before.retain(|node, before| self.known[node.0 as usize] != *before);
+        work.before
+    }
+
+    /// Whether the second of two nodes is one step nearer to a source than the first.
+    pub fn is_step(&self, from: NodeId, to: NodeId) -> bool {
+        is_step(self.of(from), self.of(to))
+    }
+
+    /// The same before the update that moved these nodes.
+    pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
+        let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
+        is_step(before(from), before(to))
+    }
+
+    fn of(&self, node: NodeId) -> u32 {
+        self.known.get(node.0 as usize).copied().unwrap_or(NEVER)
     }
 
     /// Finds whether a node has the distance that follows from those of the nodes that it leads to.
@@ -123,6 +138,11 @@ impl Distances {
             work.queue.push(Reverse((follows.min(known), node.0)));
         }
     }
+}
+
+/// Whether a node so far away is one step farther than another one.
+fn is_step(from: u32, to: u32) -> bool {
+    from != NEVER && from == to.saturating_add(1)
 }
 
 #[cfg(test)]
@@ -209,8 +229,17 @@ mod tests {
                 assert_eq!(distances.all(), graph.slowly(), "seed {seed}, step {step}");
                 before.resize(graph.edges.len(), NEVER);
                 let other = (0..before.len()).filter(|&it| before[it] != distances.all()[it]);
-                let other: Vec<NodeId> = other.map(|it| NodeId(it as u32)).collect();
+                let other: Moved = other.map(|it| (NodeId(it as u32), before[it])).collect();
                 assert_eq!(told, other, "seed {seed}, step {step}");
+                let (from, to) = (rng.below(before.len() as u32), rng.below(before.len() as u32));
+                for (from, to) in [(from, to), (to, from)] {
+                    let is_nearer = |all: &[u32]| {
+                        all[from as usize] < NEVER && all[from as usize] == all[to as usize].saturating_add(1)
+                    };
+                    let (from, to) = (NodeId(from), NodeId(to));
+                    assert_eq!(distances.is_step(from, to), is_nearer(distances.all()));
+                    assert_eq!(distances.was_step(&told, from, to), is_nearer(&before));
+                }
                 moved += told.len();
                 reached += distances.all().iter().filter(|it| (2..NEVER).contains(*it)).count();
             }

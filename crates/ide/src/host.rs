@@ -1,8 +1,8 @@
 //! One writer, any number of readers.
 //!
-//! [`AnalysisHost::apply_change`] is the only place that sets inputs. It compares first, as salsa does not: setting an
-//! equal value would make everything behind it run again. [`Analysis`] is a snapshot; when a change comes while it
-//! works, its questions end with [`Cancelled`], and it is to be dropped, as the writer waits for it.
+//! [`AnalysisHost::apply_change`] is the only way to change what is asked about ([`crate::inputs`]). [`Analysis`] is a snapshot;
+//! when a change comes while it works, its questions end with [`Cancelled`], and it is to be dropped, as the writer waits for
+//! it.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::members::method_id;
 use analysis::whole::missing::Missing;
-use program::input::{ClassFile, Container, Role};
+use program::input::{ClassFile, Role};
 use program::outline::{Outline, outline};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId;
-use salsa::{Durability, Setter};
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
 use crate::answer::{ClassAnswer, FailedMethod, MethodAnswer};
 use crate::db::RootDatabase;
+use crate::inputs::Inputs;
 use crate::log::{QueryLog, QueryStep};
 use crate::whole::{HierarchyFault, faults};
 
@@ -126,17 +126,9 @@ pub enum Subject {
 #[derive(Default)]
 pub struct AnalysisHost {
     db: RootDatabase,
-    files: Arc<FxHashMap<FileId, ClassFile>>,
-    containers: FxHashMap<ContainerId, Container>,
-    libraries: Arc<FxHashMap<ContainerId, Library>>,
-    /// Inputs of classes that vanished, to be used again: salsa never frees one. Until then they keep what is known of them.
-    free: FxHashMap<ContainerId, FreeSlots>,
-    world: Option<World>,
+    inputs: Inputs,
     log: Option<QueryLog>,
 }
-
-/// The inputs that no class has, by the content that they still have.
-type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
 
 /// A snapshot.
 #[derive(Clone)]
@@ -170,9 +162,9 @@ impl AnalysisHost {
     /// What queries did since the last call, in that order; nothing without a log.
     pub fn logged(&self) -> Vec<Logged> {
         let Some(log) = &self.log else { return Vec::new() };
-        let classes = self.files.iter().map(|(&file, it)| (it.as_id(), Subject::Class(file)));
-        let containers = self.containers.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
-        let libraries = self.libraries.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
+        let classes = self.inputs.files.iter().map(|(&file, it)| (it.as_id(), Subject::Class(file)));
+        let containers = self.inputs.containers.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
+        let libraries = self.inputs.libraries.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
         let subjects: FxHashMap<salsa::Id, Subject> = classes.chain(containers).chain(libraries).collect();
         let of = |id| subjects.get(&id).copied().unwrap_or(Subject::Other);
         log.take().into_iter().map(|(step, query, id)| Logged { query, of: of(id), step }).collect()
@@ -193,216 +185,14 @@ impl AnalysisHost {
 
     /// A snapshot of now.
     pub fn analysis(&self) -> Analysis {
-        let (files, libraries) = (Arc::clone(&self.files), Arc::clone(&self.libraries));
+        let (files, libraries) = (Arc::clone(&self.inputs.files), Arc::clone(&self.inputs.libraries));
         Analysis { db: self.db.clone(), files, libraries }
     }
 
     /// Makes the change and cancels the snapshots, if there is anything to change. Waits until they are dropped. Gives the
     /// files whose class is another one now than before, or new.
     pub fn apply_change(&mut self, change: Change) -> Vec<FileId> {
-        let contents: FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)> =
-            change.classes.into_iter().map(|(file, hash, bytes)| (file, (hash, bytes))).collect();
-        let mut edited = Vec::new();
-        if let Some(containers) = &change.containers {
-            self.set_containers(containers, &contents, &mut edited);
-        }
-        for (file, (hash, bytes)) in contents {
-            if let Some(&class) = self.files.get(&file)
-                && self.set_content(class, hash, bytes)
-            {
-                edited.push(file);
-            }
-        }
-        if let Some(settings) = change.settings {
-            self.set_settings(settings);
-        }
-        edited
-    }
-
-    fn set_containers(
-        &mut self,
-        listings: &[Listing],
-        contents: &FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)>,
-        edited: &mut Vec<FileId>,
-    ) {
-        self.release_vanished(listings);
-        let mut order = Vec::with_capacity(listings.len());
-        for listing in listings {
-            order.push(match listing {
-                Listing::Classes(it) => Part::Classes(self.set_classes(it, contents, edited)),
-                Listing::Library { id, role, contents } => Part::Library(self.library(*id, *role, contents)),
-            });
-        }
-        match self.world {
-            Some(world) if *world.parts(&self.db) == *order => {}
-            Some(world) => {
-                world.set_parts(&mut self.db).with_durability(Durability::HIGH).to(order.into());
-            }
-            None => self.world = Some(self.new_world(order)),
-        }
-    }
-
-    fn set_classes(
-        &mut self,
-        listing: &ContainerListing,
-        contents: &FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)>,
-        edited: &mut Vec<FileId>,
-    ) -> Container {
-        let container = self.container(listing);
-        let mut classes = Vec::with_capacity(listing.classes.len());
-        for &file in &listing.classes {
-            let known = self.files.get(&file).copied();
-            let class = match (known, contents.get(&file)) {
-                (Some(it), _) => it,
-                (None, Some((hash, bytes))) => {
-                    edited.push(file);
-                    self.new_class(listing.id, container, *hash, bytes)
-                }
-                // Nobody said what is in it: it is not there yet.
-                (None, None) => continue,
-            };
-            if known.is_none() {
-                Arc::make_mut(&mut self.files).insert(file, class);
-            }
-            classes.push(class);
-        }
-        if *container.classes(&self.db) != *classes {
-            let durability = durability(listing.role);
-            container.set_classes(&mut self.db).with_durability(durability).to(classes.into());
-        }
-        container
-    }
-
-    fn library(&mut self, id: ContainerId, role: Role, contents: &Arc<Contents>) -> Library {
-        let Some(&it) = self.libraries.get(&id) else {
-            let it = Library::builder(role, Arc::clone(contents)).durability(Durability::HIGH).new(&self.db);
-            Arc::make_mut(&mut self.libraries).insert(id, it);
-            return it;
-        };
-        if it.role(&self.db) != role {
-            it.set_role(&mut self.db).with_durability(Durability::HIGH).to(role);
-        }
-        if !Arc::ptr_eq(it.contents(&self.db), contents) {
-            it.set_contents(&mut self.db).with_durability(Durability::HIGH).to(Arc::clone(contents));
-        }
-        it
-    }
-
-    /// Frees the inputs of files that are listed nowhere any more, or by another container.
-    fn release_vanished(&mut self, listings: &[Listing]) {
-        let of_classes = listings.iter().filter_map(|it| match it {
-            Listing::Classes(it) => Some(it),
-            Listing::Library { .. } => None,
-        });
-        let listed: FxHashSet<(FileId, Option<Container>)> = of_classes
-            .flat_map(|it| {
-                let container = self.containers.get(&it.id).copied();
-                it.classes.iter().map(move |&file| (file, container))
-            })
-            .collect();
-        let db = &self.db;
-        let gone: Vec<(FileId, ClassFile)> = self
-            .files
-            .iter()
-            .map(|(&file, &class)| (file, class))
-            .filter(|&(file, class)| !listed.contains(&(file, Some(class.container(db)))))
-            .collect();
-        if gone.is_empty() {
-            return;
-        }
-        let ids: FxHashMap<Container, ContainerId> =
-            self.containers.iter().map(|(&id, &it)| (it, id)).collect();
-        for (file, class) in gone {
-            Arc::make_mut(&mut self.files).remove(&file);
-            if let Some(&id) = ids.get(&class.container(&self.db)) {
-                let free = self.free.entry(id).or_default();
-                free.entry(class.hash(&self.db)).or_default().push(class);
-            }
-        }
-    }
-
-    fn container(&mut self, listing: &ContainerListing) -> Container {
-        let durability = durability(listing.role);
-        match self.containers.get(&listing.id) {
-            Some(&it) => {
-                if it.role(&self.db) != listing.role {
-                    it.set_role(&mut self.db).with_durability(durability).to(listing.role);
-                }
-                it
-            }
-            None => {
-                let it =
-                    Container::builder(listing.role, Arc::default()).durability(durability).new(&self.db);
-                self.containers.insert(listing.id, it);
-                it
-            }
-        }
-    }
-
-    fn new_class(
-        &mut self,
-        id: ContainerId,
-        container: Container,
-        hash: EntryIdentity,
-        bytes: &Arc<[u8]>,
-    ) -> ClassFile {
-        if let Some(class) = self.free.get_mut(&id).and_then(|it| take_slot(it, hash)) {
-            self.set_content(class, hash, Arc::clone(bytes));
-            return class;
-        }
-        let slot = self.files.len() as u32;
-        let durability = durability(container.role(&self.db));
-        ClassFile::builder(container, slot, hash, Arc::clone(bytes)).durability(durability).new(&self.db)
-    }
-
-    /// Whether that is news.
-    fn set_content(&mut self, class: ClassFile, hash: EntryIdentity, bytes: Arc<[u8]>) -> bool {
-        if class.hash(&self.db) == hash {
-            return false;
-        }
-        let durability = durability(class.container(&self.db).role(&self.db));
-        class.set_hash(&mut self.db).with_durability(durability).to(hash);
-        class.set_bytes(&mut self.db).with_durability(durability).to(bytes);
-        true
-    }
-
-    fn set_settings(&mut self, settings: Settings) {
-        match self.world {
-            Some(world) if **world.settings(&self.db) == settings => {}
-            Some(world) => {
-                world.set_settings(&mut self.db).with_durability(Durability::HIGH).to(Arc::new(settings));
-            }
-            None => {
-                let world = World::builder(Arc::default(), Arc::new(settings)).durability(Durability::HIGH);
-                self.world = Some(world.new(&self.db));
-            }
-        }
-    }
-
-    fn new_world(&self, order: Vec<Part>) -> World {
-        let settings = Arc::new(Settings::new(crate::WorldKind::Open, DEFAULT_RELEASE));
-        World::builder(order.into(), settings).durability(Durability::HIGH).new(&self.db)
-    }
-}
-
-/// A free slot: one with this content if there is one, as all that is known of it holds again.
-fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
-    let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
-    let slots = free.get_mut(&key)?;
-    let slot = slots.pop();
-    if slots.is_empty() {
-        free.remove(&key);
-    }
-    slot
-}
-
-/// The release of a world whose settings nobody set yet.
-const DEFAULT_RELEASE: u16 = 25;
-
-fn durability(role: Role) -> Durability {
-    match role {
-        Role::App => Durability::LOW,
-        Role::Lib | Role::Jdk => Durability::HIGH,
+        self.inputs.apply(&mut self.db, change)
     }
 }
 
@@ -526,7 +316,7 @@ impl Analysis {
             if world.settings(db).profile == Profile::Paper {
                 return None;
             }
-            let by = propagated(db, world).read().shadowed(key(class))?;
+            let by = propagated(db, world).read().shadowed(key(db, class))?;
             self.definition(world, by)
         })
     }
@@ -538,7 +328,8 @@ impl Analysis {
                 Part::Classes(it) => {
                     let records = container_records(&self.db, it);
                     if let Some((found, _)) = records.get(number) {
-                        let file = self.files.iter().find(|it| Some(key(*it.1)) == *found)?;
+                        let is_found = |it: &ClassFile| Some(key(&self.db, *it)) == *found;
+                        let file = self.files.iter().find(|it| is_found(it.1))?;
                         return Some(Definition::File(*file.0));
                     }
                     number -= records.len();
@@ -566,7 +357,7 @@ impl Analysis {
             let name = record(db, class).as_ref()?.class();
             let propagated = propagated(db, world);
             let answers = propagated.read();
-            let (whole, id) = (answers.whole(), answers.defined(key(class), name)?);
+            let (whole, id) = (answers.whole(), answers.defined(key(db, class), name)?);
             let reachable = whole.reachable.as_ref()?;
             let n_methods = whole.program.hierarchy.outline(id).methods.len();
             Some((0..n_methods).map(|it| reachable.from(method_id(id, it)).is_some()).collect())

@@ -22,6 +22,7 @@ pub mod session;
 pub mod whole;
 
 mod db;
+mod inputs;
 
 pub use analysis::fault::Fault;
 pub use analysis::input::{ClassSource, Contents, Profile, Settings};

@@ -16,9 +16,9 @@ pub struct ClassFile {
     /// The container that it belongs to.
     #[returns(copy)]
     pub container: Container,
-    /// Its number within the container, counted by the writer.
+    /// The number of its file, by the writer. A file that was edited has two inputs, of which one is listed at a time.
     #[returns(copy)]
-    pub slot: u32,
+    pub file: u32,
     /// The identity of its content.
     #[returns(copy)]
     pub hash: EntryIdentity,

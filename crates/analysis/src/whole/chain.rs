@@ -44,8 +44,7 @@ impl WholeProgram {
         let start = self.nodes.id(from);
         let n_nodes = self.nodes.len();
         let value_of = |it| unnoted(|| self.value_of(it));
-        let inclusions = |it| unnoted(|| self.inclusions(it));
-        let distances = self.nearness.distances(open, value_of, inclusions, n_nodes);
+        let distances = self.nearness.distances(open, value_of, |it| self.inclusions(it), n_nodes);
         let mut bound = distances.and_then(|it| Some((it, *it.get(start.0 as usize)?)));
         // Most often the shortest way is as short as any to such a place. If not, longer ones are looked at.
         for _ in 0..MAX_BOUNDS {
@@ -70,8 +69,10 @@ impl WholeProgram {
         bound: Option<(&[u32], u32)>,
     ) -> Search {
         let arises = |ex: &Exceptions, node: NodeId, want: SetId| {
+            note(Read::Own(node));
             ex.universe.overlaps(self.inclusions(node).0.half(open), want)
         };
+        note(Read::Nearest(start.0));
         if arises(ex, start.0, start.1) {
             return Search::Found(vec![self.nodes.node(start.0)], start.1);
         }
@@ -86,6 +87,11 @@ impl WholeProgram {
             let is_unordered = self.is_unordered(node);
             // Nothing arises where one looked before: what is found first is the nearest, and of the nearest the first.
             let mut found = None;
+            // All that is not farther than the bound says, is as near as anything that flows in.
+            let is_nearest = bound.is_some_and(|(distances, limit)| {
+                open && distances.get(node.0 as usize).is_some_and(|it| it.saturating_add(length) == limit)
+            });
+            note(if is_nearest { Read::Nearest(node) } else { Read::Ways(node) });
             for &(of, function) in self.inclusions(node).1 {
                 if let Some((distances, limit)) = bound {
                     let least = distances.get(of.0 as usize).map_or(0, |it| it.saturating_add(length + 1));
@@ -182,7 +188,7 @@ impl WholeProgram {
     fn step(&self, node: Node) -> Step {
         match node {
             Node::Method(it) => Step::Method(self.name(it)),
-            Node::Dispatch(it) => Step::Dispatch(MethodName::of(self.dispatches.get(it).method)),
+            Node::Dispatch(it) => Step::Dispatch(MethodName::of(self.dispatches.method(it))),
             Node::Initializer(it) => Step::Initializer(Text(self.program.hierarchy.name(it).bytes())),
             Node::Glue(it) => Step::Glue(Text(self.functions[it.0 as usize].function.interface.bytes())),
             Node::Handler(it, _) => Step::Rethrown(self.name(it)),
@@ -194,7 +200,7 @@ impl WholeProgram {
     /// Why a node is open of itself, as far as the set goes.
     fn open_cause(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
         match node {
-            Node::Dispatch(it) => self.dispatches.get(it).open.and_then(|it| self.why_call(it)),
+            Node::Dispatch(it) => self.dispatches.cause(it).0.and_then(|it| self.why_call(it)),
             Node::Initializer(it) => {
                 let outside = self.program.hierarchy.outside_above(it)?;
                 Some(Why::Initializer(Text(outside.bytes())))
@@ -250,7 +256,7 @@ impl WholeProgram {
     /// What raises something of a known set that comes out of a node by itself.
     pub(super) fn origin(&self, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
         let (id, exact) = match node {
-            Node::Dispatch(it) if self.dispatches.get(it).errors.is_empty() => return Origin::Conversion,
+            Node::Dispatch(it) if self.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
             Node::Dispatch(_) | Node::Initializer(_) | Node::Loading => return Origin::Linking,
             Node::Glue(_) => return Origin::Conversion,
             Node::Method(it) | Node::Handler(it, _) => (it, None),

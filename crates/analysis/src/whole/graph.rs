@@ -173,9 +173,8 @@ impl WholeProgram {
         match of {
             Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(self.name(it)),
             Node::Dispatch(it) => {
-                let dispatch = self.dispatches.get(it);
-                let own = dispatch.open.and_then(|it| self.why(OpenCause::Call(it)));
-                own.unwrap_or_else(|| Why::LetsOut(crate::names::MethodId::of(dispatch.method)))
+                let own = self.dispatches.cause(it).0.and_then(|it| self.why(OpenCause::Call(it)));
+                own.unwrap_or_else(|| Why::LetsOut(crate::names::MethodId::of(self.dispatches.method(it))))
             }
             Node::Initializer(it) => {
                 Why::Initializer(crate::names::Text(self.program.hierarchy.name(it).bytes()))

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flow::distances::{Distances, Links, NEVER};
+use flow::distances::{Distances, Links, Moved, NEVER};
 use flow::incremental::Incremental;
 use flow::solver::{FunctionId, NodeId};
 use flow::universe::SetId;
@@ -50,16 +50,27 @@ impl Nearness {
         Nearness { kept: Some(Distances::new(kept.n_nodes(), &OpenWays(kept))), ..Nearness::default() }
     }
 
-    /// Follows a change of the program. Gives the nodes that are nearer to where something open arises, or farther.
+    /// Follows a change of the program. Gives the nodes that are nearer to where something open arises, or farther, and how far
+    /// they were.
     pub(super) fn follow(
         &mut self,
         kept: &Incremental<Value>,
         changed: impl IntoIterator<Item = NodeId>,
-    ) -> Vec<NodeId> {
+    ) -> Moved {
         let mut distances = self.kept.take().unwrap_or_default();
         let moved = distances.update(kept.n_nodes(), &OpenWays(kept), changed);
         *self = Nearness { kept: Some(distances), ..Nearness::default() };
         moved
+    }
+
+    /// Whether the second of two nodes is one step nearer to where something open arises than the first.
+    pub(super) fn is_step(&self, from: NodeId, to: NodeId) -> bool {
+        self.kept.as_ref().is_some_and(|it| it.is_step(from, to))
+    }
+
+    /// The same before the change that moved these nodes.
+    pub(super) fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
+        self.kept.as_ref().is_some_and(|it| it.was_step(moved, from, to))
     }
 
     /// Notes that a search has looked at so many nodes.

@@ -103,8 +103,8 @@ pub struct WholeProgram {
     pub(super) edits: Option<Box<Edits>>,
     /// What changed since somebody asked.
     pub(crate) touched: Touched,
-    /// The nodes whose inclusions changed since distances were followed.
-    pub(super) included: Vec<NodeId>,
+    /// The nodes whose inclusions were found again since distances were followed, and what they were then.
+    pub(super) included: FxHashMap<NodeId, Inclusions>,
 }
 
 impl Program {
@@ -173,7 +173,7 @@ impl WholeProgram {
     }
 
     pub(super) fn value_of(&self, node: NodeId) -> Value {
-        note(Read::Node(node));
+        note(Read::Value(node));
         match (&self.kept, &self.solution) {
             (Some(it), _) => it.value(node),
             (None, Some(it)) => it.value(node),
@@ -195,9 +195,8 @@ impl WholeProgram {
         std::mem::take(&mut self.touched)
     }
 
-    /// What a node has of itself, and what flows into it.
+    /// What a node has of itself, and what flows into it. Whoever reads it for an answer notes what of it.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
-        note(Read::Node(node));
         if let Some((value, edges)) = self.changed.get(&node) {
             return (*value, edges);
         }

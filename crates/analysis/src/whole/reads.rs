@@ -15,10 +15,19 @@ use super::ids::{DispatchId, FunctionSiteId};
 /// A part of a solved program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Read {
-    /// What a node lets out, has of itself, or what flows into it.
-    Node(NodeId),
+    /// What a node lets out.
+    Value(NodeId),
+    /// What a node has of itself.
+    Own(NodeId),
+    /// All that flows into a node, and how far each of it is from where something open arises.
+    Ways(NodeId),
+    /// How far a node is from where something open arises, and the first steps of the shortest ways there: most searches for a
+    /// reason read no other steps.
+    Nearest(NodeId),
     /// Where a dispatch goes.
     Dispatch(DispatchId),
+    /// Why a dispatch may go elsewhere, and what linking its calls raises.
+    Cause(DispatchId),
     /// Where the handle of a function object goes.
     Function(FunctionSiteId),
     /// What asking a loader of the program for a class may run.

@@ -45,12 +45,14 @@ impl ClassRecord {
     }
 
     /// Whether it stands before and behind the same records as `before` does in its place: it is of the same class, and as
-    /// much of a ghost. Never so of modules.
+    /// much of a ghost.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
-        self.class() == before.class()
-            && self.is_ghost == before.is_ghost
-            && !self.outline.flags.is_module()
-            && !before.outline.flags.is_module()
+        self.is_same_class(before) && self.is_ghost == before.is_ghost
+    }
+
+    /// Whether it is of the same class as `before`. Never so of modules.
+    pub fn is_same_class(&self, before: &ClassRecord) -> bool {
+        self.class() == before.class() && !self.outline.flags.is_module() && !before.outline.flags.is_module()
     }
 
     /// That the class `class`, none if it was not there, is this now.
@@ -206,9 +208,10 @@ impl Program {
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
 impl Program {
-    /// What is other in the records `now` than in those that the program was made of, both all in class-path order. `None` if
-    /// that is more than `limit` classes, or modules of the platform.
-    pub fn changes(
+    /// What is other in some records `now` than in those that the program was made of, both in class-path order and without
+    /// containers that are the same. `None` if that is more than `limit` classes, if modules are among them, or if two records
+    /// of the program are of one class.
+    pub fn few_changes(
         &self,
         before: &[(ClassRecord, Role)],
         now: &[(ClassRecord, Role)],
@@ -218,17 +221,7 @@ impl Program {
         let (before, after) = (&before[same..], &now[same..]);
         let same_behind = before.iter().rev().zip(after.iter().rev()).take_while(|it| it.0 == it.1).count();
         let before = &before[..before.len() - same_behind];
-        let after = &after[..after.len() - same_behind];
-        self.few_changes(before, after, limit).or_else(|| self.any_changes(now, limit))
-    }
-
-    /// The same, if no two records are of one class.
-    fn few_changes(
-        &self,
-        before: &[(ClassRecord, Role)],
-        now: &[(ClassRecord, Role)],
-        limit: usize,
-    ) -> Option<Changes> {
+        let now = &after[..after.len() - same_behind];
         let has_module = before.iter().chain(now).any(|it| it.0.outline.flags.is_module());
         if has_module || !self.passed_over.is_empty() {
             return None;
@@ -257,7 +250,9 @@ impl Program {
         (all_distinct && changes.len() <= limit).then(|| (changes, Arc::default()))
     }
 
-    fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
+    /// What is other in the records of a program, all in class-path order, than in those that it was made of. `None` if that is
+    /// more than `limit` classes, or modules of the platform.
+    pub fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
         let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
         if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {
             return None;

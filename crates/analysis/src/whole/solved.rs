@@ -101,7 +101,7 @@ fn looked_up_cancellable(
         nearness: Nearness::default(),
         edits: None,
         touched: Touched::default(),
-        included: Vec::new(),
+        included: FxHashMap::default(),
     };
     whole.ask_all(fuel)?;
     if entries.is_some() {

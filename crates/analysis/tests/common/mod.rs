@@ -48,7 +48,8 @@ impl LoggingDatabase {
 
     pub(crate) fn class(&self, bytes: &[u8]) -> ClassFile {
         let container = Container::new(self, Role::App, Arc::default());
-        ClassFile::new(self, container, 0, EntryIdentity::of_bytes(bytes), bytes.into())
+        let file = salsa::plumbing::AsId::as_id(&container).index();
+        ClassFile::new(self, container, file, EntryIdentity::of_bytes(bytes), bytes.into())
     }
 
     pub(crate) fn edit(&mut self, class: ClassFile, bytes: &[u8]) {

@@ -56,6 +56,8 @@ pub struct Watch {
     given: State,
     /// News that was not looked at yet.
     pending: Option<Pending>,
+    /// When everything was looked at last.
+    looked: Instant,
     /// When to look again in any case, and how often that is done.
     look_at: Instant,
     retry_at: Option<Instant>,
@@ -127,6 +129,9 @@ const POLL: Duration = Duration::from_secs(1);
 /// Looking takes at most this part of the time.
 const SHARE: u32 = 20;
 
+/// While changes are told, looking is put off: to so many times as long after the last look.
+const MOST_LATE: u32 = 6;
+
 /// Who is writing for so long is worth a word.
 const LONG: Duration = Duration::from_secs(1);
 
@@ -189,6 +194,7 @@ impl Watch {
             shelf,
             more,
             pending: None,
+            looked: begin,
             look_at: begin,
             retry_at: None,
             kept_since: None,
@@ -423,7 +429,10 @@ impl Watch {
         };
         let pause = (now - begin).saturating_mul(SHARE);
         if is_check {
-            self.look_at = now + often.max(pause);
+            (self.looked, self.look_at) = (now, now + often.max(pause));
+        } else if self.options.poll.is_none() && self.untold().is_none() {
+            // The system tells of what changes: a look into everything can wait until nobody waits for an answer.
+            self.look_at = self.look_at.max((now + often).min(self.looked + often * MOST_LATE));
         }
         round.changed
     }

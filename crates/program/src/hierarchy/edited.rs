@@ -13,16 +13,42 @@ use crate::outline::Outline;
 /// `ACC_FINAL`, `ACC_INTERFACE`, `ACC_ABSTRACT` (JVMS §4.1): nothing is below it, and nothing is made of it.
 const VACANT: Flags = Flags(0x0610);
 
-/// An edited hierarchy, and what is other in it.
+/// What is other in an edited hierarchy.
 #[derive(Debug)]
 pub struct Edited {
-    /// The new one.
-    pub hierarchy: Hierarchy,
+    /// What there was before.
+    pub before: Before,
     /// The classes whose supertypes are not the same in both, by number, by name, or as far as they are known; those that went
     /// and came among them, and perhaps some more.
     pub changed: Vec<ClassId>,
     /// The classes of both of which it is not the same in both what absent classes may do with them.
     pub open_otherwise: Vec<ClassId>,
+}
+
+/// What a hierarchy said of the classes that are changed in it.
+#[derive(Debug)]
+pub struct Before(pub(super) How);
+
+#[derive(Debug)]
+pub(super) enum How {
+    /// It was changed in place; what it said of these classes. Their lists of supertypes are where they were.
+    Patched { n_classes: usize, classes: FxHashMap<ClassId, Class> },
+    /// It is another one now.
+    Joined(Box<Hierarchy>),
+}
+
+impl Before {
+    /// The name and the supertypes of a class that is changed, if it was there; `now` is the edited hierarchy.
+    pub fn class<'a>(&'a self, class: ClassId, now: &'a Hierarchy) -> Option<(ClassName, &'a [ClassId])> {
+        let (it, supers) = match &self.0 {
+            How::Patched { n_classes, .. } if class.index() >= *n_classes => return None,
+            How::Patched { classes, .. } => {
+                (classes.get(&class).or_else(|| now.classes.get(class.index()))?, &now.supers)
+            }
+            How::Joined(before) => (before.classes.get(class.index())?, &before.supers),
+        };
+        (!is_vacant_outline(&it.outline)).then(|| (it.outline.class, slice(supers, &it.supers)))
+    }
 }
 
 /// Who says something of classes that need not be there, by the names of these. Numbers that are vacant may stand in it.
@@ -61,50 +87,74 @@ impl Lists {
 }
 
 impl Hierarchy {
-    /// The hierarchy without the classes `gone`, and with those of `come` behind all others. The numbers of classes that are
-    /// gone stay vacant: by such a number there is an interface without members that no name leads to. `None` if a class
-    /// that comes has the name of one that is there.
+    /// Takes the classes `gone` away, and puts those of `come` behind all others. The numbers of classes that are gone stay
+    /// vacant: by such a number there is an interface without members that no name leads to. `None`, with nothing changed,
+    /// if a class that comes has the name of one that is there.
     ///
-    /// Costs what is above and below these classes, and a copy; `lists` are those of this hierarchy, and become those of the
-    /// new one.
-    pub fn edited(
-        &self,
+    /// Costs what is above and below these classes; `lists` are those of this hierarchy, and follow it.
+    pub fn edit(
+        &mut self,
         gone: &[ClassId],
         come: &[(Arc<Outline>, Role)],
         surroundings: &Surroundings,
         lists: &mut Lists,
     ) -> Option<Edited> {
-        let edited = match self.patched(gone, come, surroundings, lists) {
+        let n_before = self.len();
+        let without_parent: Vec<ClassId> = gone.iter().flat_map(|&it| self.children(it)).copied().collect();
+        let wanted = cfg!(debug_assertions)
+            .then(|| Some((self.clone(), self.joined_again(gone, come, surroundings)?)));
+        let edited = match self.patch(gone, come, surroundings, lists) {
             Some(it) => {
+                let is_wanted =
+                    |(before, other): &(Hierarchy, Hierarchy)| self.says_the_same(&it, before, other);
                 debug_assert!(
-                    self.joined_again(gone, come, surroundings)
-                        .is_some_and(|other| it.says_the_same(&self.compared(other))),
+                    wanted.flatten().as_ref().is_some_and(is_wanted),
                     "what is patched is what is joined anew"
                 );
                 it
             }
-            None => self.compared(self.joined_again(gone, come, surroundings)?),
+            None => {
+                let joined = self.joined_again(gone, come, surroundings)?;
+                let (changed, open_otherwise) = self.compared(&joined);
+                let before = Before(How::Joined(Box::new(std::mem::replace(self, joined))));
+                Edited { before, changed, open_otherwise }
+            }
         };
-        let new = &edited.hierarchy;
-        for it in new.ids().skip(self.len()) {
-            lists.add(new, it);
+        for it in self.ids().skip(n_before) {
+            lists.add(self, it);
         }
         // Links that were there may lead out now.
-        for &it in gone {
-            for &child in self.children(it) {
-                lists.add_outside(new, child);
-            }
+        for it in without_parent {
+            lists.add_outside(self, it);
         }
         Some(edited)
     }
 
-    /// What is other in an edited hierarchy.
-    fn compared(&self, hierarchy: Hierarchy) -> Edited {
-        let (changed, open_otherwise) = (self.with_other_supers(&hierarchy), self.open_otherwise(&hierarchy));
-        Edited { hierarchy, changed, open_otherwise }
+    /// The classes with other supertypes in an edited hierarchy, and those that are open otherwise.
+    fn compared(&self, edited: &Hierarchy) -> (Vec<ClassId>, Vec<ClassId>) {
+        (self.with_other_supers(edited), self.open_otherwise(edited))
     }
 
-    /// As [`Hierarchy::edited`]: names are looked up, supertypes collected and children listed anew, as in [`Hierarchy::new`];
+    /// Whether this, edited from `before`, says what `other` says that was joined anew. It may take more classes for changed.
+    fn says_the_same(&self, edited: &Edited, before: &Hierarchy, other: &Hierarchy) -> bool {
+        let (changed, open_otherwise) = before.compared(other);
+        let vacant = |it: &ClassId| self.is_vacant(*it) && other.is_vacant(*it);
+        let was_there = |it: ClassId| {
+            let there = it.index() < before.len() && !before.is_vacant(it);
+            there.then(|| (before.name(it), before.supers(it)))
+        };
+        self.by_name == other.by_name
+            && self.problems == other.problems
+            && self.names_outside == other.names_outside
+            && self.with_other_supers(other).iter().all(vacant)
+            && self.open_otherwise(other).is_empty()
+            && self.ids().all(|it| self.children(it) == other.children(it))
+            && changed.iter().all(|it| vacant(it) || edited.changed.contains(it))
+            && open_otherwise.iter().all(|it| edited.open_otherwise.contains(it))
+            && edited.changed.iter().all(|&it| edited.before.class(it, self) == was_there(it))
+    }
+
+    /// As [`Hierarchy::edit`] would leave it: names are looked up, supertypes collected and children listed anew, as in [`Hierarchy::new`];
     /// what is declared is not.
     fn joined_again(
         &self,
@@ -125,32 +175,30 @@ impl Hierarchy {
                 return None;
             }
         }
-        let members = self.edited_members(gone, come);
+        let members = (self.methods.clone(), self.fields.clone());
         let inputs: Vec<Input<'_>> =
             inputs.iter().map(|(outline, role)| Input { outline, role: *role }).collect();
         let problems = Vec::new();
         let how = (&*surroundings.modules, &surroundings.options);
-        Hierarchy::joined(&inputs, (by_name, problems), members, how, Some(self), &mut || false)
+        let mut acc =
+            Hierarchy::joined(&inputs, (by_name, problems), members, how, Some(self), &mut || false)?;
+        acc.edit_members(self.len(), gone, come);
+        Some(acc)
     }
 
-    pub(super) fn edited_members(
-        &self,
-        gone: &[ClassId],
-        come: &[(Arc<Outline>, Role)],
-    ) -> (Members, Members) {
-        let (mut methods, mut fields) = (self.methods.clone(), self.fields.clone());
+    /// Lets the index of members follow; the first of those that come has this number.
+    pub(super) fn edit_members(&mut self, first: usize, gone: &[ClassId], come: &[(Arc<Outline>, Role)]) {
         for &it in gone {
-            methods.forget(it);
-            fields.forget(it);
+            self.methods.forget(it);
+            self.fields.forget(it);
         }
-        for (id, (outline, _)) in (self.classes.len() as u32..).map(ClassId).zip(come) {
-            methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
-            fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
+        for (id, (outline, _)) in (first as u32..).map(ClassId).zip(come) {
+            self.methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
+            self.fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
         }
-        (methods, fields)
     }
 
-    /// The lists that [`Hierarchy::edited`] needs.
+    /// The lists that [`Hierarchy::edit`] needs.
     pub fn lists(&self) -> Lists {
         let mut acc = Lists::default();
         self.ids().for_each(|it| acc.add(self, it));
@@ -186,22 +234,6 @@ impl Hierarchy {
         let n = self.len().min(other.len());
         let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new);
         other_open.filter(|&it| !self.is_vacant(it) && !other.is_vacant(it)).collect()
-    }
-}
-
-impl Edited {
-    /// Whether this says what another one says of the same edit. It may take more classes for changed.
-    fn says_the_same(&self, other: &Edited) -> bool {
-        let (ours, theirs) = (&self.hierarchy, &other.hierarchy);
-        let vacant = |it: &ClassId| ours.is_vacant(*it) && theirs.is_vacant(*it);
-        ours.by_name == theirs.by_name
-            && ours.problems == theirs.problems
-            && ours.names_outside == theirs.names_outside
-            && ours.with_other_supers(theirs).iter().all(vacant)
-            && ours.open_otherwise(theirs).is_empty()
-            && ours.ids().all(|it| ours.children(it) == theirs.children(it))
-            && other.changed.iter().all(|it| vacant(it) || self.changed.contains(it))
-            && other.open_otherwise.iter().all(|it| self.open_otherwise.contains(it))
     }
 }
 
@@ -242,12 +274,10 @@ impl Members {
 
     /// Adds what a class declares whose number is the next.
     fn add(&mut self, class: ClassId, members: impl Iterator<Item = (Name, Descriptor)>) {
-        let mut names = std::mem::take(&mut self.names).into_vec();
-        names.resize((class.index() + 1).max(names.len()), 0);
+        self.names.resize((class.index() + 1).max(self.names.len()), 0);
         for (number, (name, descriptor)) in (0..).zip(members) {
             self.later.entry((class, name, descriptor)).or_insert(number);
-            names[class.index()] |= super::bit(name);
+            self.names[class.index()] |= super::bit(name);
         }
-        self.names = names.into();
     }
 }

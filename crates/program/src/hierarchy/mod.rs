@@ -133,7 +133,7 @@ pub enum ProblemKind {
     TooManySupertypes,
 }
 
-/// What [`Hierarchy::new`] knew besides the classes, kept for [`Hierarchy::edited`].
+/// What [`Hierarchy::new`] knew besides the classes, kept for [`Hierarchy::edit`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Surroundings {
     /// The modules of the JDK image.
@@ -214,13 +214,13 @@ impl Class {
 }
 
 /// The classes of a program by name and by supertype.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hierarchy {
-    classes: Box<[Class]>,
+    classes: Vec<Class>,
     by_name: FxHashMap<ClassName, ClassId>,
-    links: Box<[Link]>,
-    supers: Box<[ClassId]>,
-    children: Box<[ClassId]>,
+    links: Vec<Link>,
+    supers: Vec<ClassId>,
+    children: Vec<ClassId>,
     methods: Members,
     fields: Members,
     problems: Box<[Problem]>,
@@ -230,6 +230,26 @@ pub struct Hierarchy {
     names_outside: bool,
     /// Whether it is one as the name of a supertype.
     has_absent_supertype: bool,
+}
+
+impl Default for Hierarchy {
+    /// That of no class.
+    fn default() -> Self {
+        Hierarchy {
+            classes: Vec::new(),
+            by_name: FxHashMap::default(),
+            links: Vec::new(),
+            supers: Vec::new(),
+            children: Vec::new(),
+            methods: Members::default(),
+            fields: Members::default(),
+            problems: Box::default(),
+            object: ClassName::new(OBJECT),
+            world: WorldKind::Open,
+            names_outside: false,
+            has_absent_supertype: false,
+        }
+    }
 }
 
 impl Hierarchy {
@@ -300,11 +320,11 @@ impl Hierarchy {
             return None;
         }
         Some(Hierarchy {
-            classes: classes.into(),
+            classes,
             by_name,
-            links: shape.links.into(),
-            supers: shape.supers.into(),
-            children: shape.children.into(),
+            links: shape.links,
+            supers: shape.supers,
+            children: shape.children,
             methods,
             fields,
             problems: problems.into(),
@@ -498,7 +518,7 @@ pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
 }
 
 /// The declared methods, or fields, by class, name and descriptor.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Members {
     /// Of the classes that a hierarchy began with.
     index: Arc<MemberIndex>,
@@ -508,7 +528,7 @@ struct Members {
     n_first: usize,
     /// For each class a bit for each name that it declares: most lookups on the way up a chain find nothing, and need
     /// not look at the index for that.
-    names: Box<[u64]>,
+    names: Vec<u64>,
 }
 
 type MemberIndex = FxHashMap<(ClassId, Name, Descriptor), u32>;
@@ -540,7 +560,7 @@ impl Members {
             names[class.index()] |= bit(name);
         }
         let index = Arc::new(index);
-        Some(Members { index, later: MemberIndex::default(), n_first: classes, names: names.into() })
+        Some(Members { index, later: MemberIndex::default(), n_first: classes, names })
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Hierarchy::edited`] at the price of what changes: links of the classes that came and of those that name one that went or
+//! [`Hierarchy::edit`] at the price of what changes: links of the classes that came and of those that name one that went or
 //! came, supertypes of what is below these, and what may be below all that is above.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use classfile::names::ClassName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::edited::{Edited, Lists, vacant};
+use super::edited::{Before, Edited, How, Lists, vacant};
 use super::links::{refused_of, ways_out};
 use super::open::{Packages, may_be_extended, nearest};
 use super::{
@@ -24,45 +24,23 @@ fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = Cl
     })
 }
 
-/// A copy of what all classes have in common memory. Each edit puts new lists behind the old ones; where these are most of it,
-/// only what some class still has is copied.
-fn copied<T: Copy>(
-    items: &[T],
-    classes: &mut [Class],
-    range: impl Fn(&mut Class) -> &mut Range<u32>,
-) -> Vec<T> {
-    let n: usize = classes.iter_mut().map(|it| range(it).len()).sum();
-    if items.len() <= 2 * n + MAX_WASTE {
-        return items.to_vec();
-    }
-    let mut acc = Vec::with_capacity(n);
-    for it in classes {
-        let range = range(it);
-        let start = acc.len() as u32;
-        acc.extend_from_slice(slice(items, range));
-        *range = start..acc.len() as u32;
-    }
-    acc
-}
-
 /// So much may lie about before it is cleared away; little where assertions hold what comes of it against a hierarchy that is
 /// joined anew.
 const MAX_WASTE: usize = if cfg!(debug_assertions) { 1 << 5 } else { 1 << 16 };
 
 /// A hierarchy that is being changed.
-struct Patch {
-    classes: Vec<Class>,
-    by_name: FxHashMap<ClassName, ClassId>,
-    links: Vec<Link>,
-    supers: Vec<ClassId>,
-    children: Vec<ClassId>,
-    object: ClassName,
+struct Patch<'a> {
+    hierarchy: &'a mut Hierarchy,
+    /// What it said of the classes that are changed.
+    before: FxHashMap<ClassId, Class>,
+    /// How many classes, links, supertypes and children it had.
+    n_before: [usize; 4],
 }
 
 impl Hierarchy {
-    /// See the module. `None` where links are cut, or are to be: then the whole has to be looked at.
-    pub(super) fn patched(
-        &self,
+    /// See the module. `None` where links are cut, or are to be: then the whole has to be looked at, and nothing is changed.
+    pub(super) fn patch(
+        &mut self,
         gone: &[ClassId],
         come: &[(Arc<Outline>, Role)],
         surroundings: &Surroundings,
@@ -71,116 +49,197 @@ impl Hierarchy {
         let is_cut = |it: &Problem| matches!(it.kind, ProblemKind::Cycle | ProblemKind::TooManySupertypes);
         let names: Vec<ClassName> =
             gone.iter().map(|&it| self.name(it)).chain(come.iter().map(|it| it.0.class)).collect();
-        if self.problems.iter().any(is_cut) || names.contains(&self.object) {
+        let is_free = |it: &ClassName| self.class(*it).is_none_or(|it| gone.contains(&it));
+        let coming = &names[gone.len()..];
+        let is_twice = (1..coming.len()).any(|it| coming[it..].contains(&coming[it - 1]));
+        if self.problems.iter().any(is_cut)
+            || names.contains(&self.object)
+            || is_twice
+            || !coming.iter().all(is_free)
+        {
             return None;
         }
-        let mut classes = self.classes.to_vec();
+        self.clear_away();
         let mut patch = Patch {
-            links: copied(&self.links, &mut classes, |it| &mut it.links),
-            supers: copied(&self.supers, &mut classes, |it| &mut it.supers),
-            children: copied(&self.children, &mut classes, |it| &mut it.children),
-            classes,
-            by_name: self.by_name.clone(),
-            object: self.object,
+            before: FxHashMap::default(),
+            n_before: [self.classes.len(), self.links.len(), self.supers.len(), self.children.len()],
+            hierarchy: self,
         };
-        let there = |name: &ClassName, of: &FxHashMap<ClassName, Vec<ClassId>>| -> Vec<ClassId> {
-            let known = of.get(name).into_iter().flatten().copied();
-            known.filter(|it| !self.is_vacant(*it) && !gone.contains(it)).collect()
-        };
-        gone.iter().for_each(|&it| patch.vacate(it));
-        let first = patch.classes.len();
-        patch.place(come, surroundings)?;
+        match patch.patch(gone, come, &names, surroundings, lists) {
+            Some((changed, open_otherwise)) => {
+                let n_classes = patch.n_before[0];
+                let before = Before(How::Patched { n_classes, classes: patch.before });
+                self.edit_members(n_classes, gone, come);
+                Some(Edited { before, changed, open_otherwise })
+            }
+            None => {
+                patch.take_back(come);
+                None
+            }
+        }
+    }
+
+    /// Each edit puts new lists behind the old ones. Where these are most of it, only what some class still has is kept.
+    fn clear_away(&mut self) {
+        let classes = &mut self.classes;
+        keep_used(&mut self.links, classes, |it| &mut it.links);
+        keep_used(&mut self.supers, classes, |it| &mut it.supers);
+        keep_used(&mut self.children, classes, |it| &mut it.children);
+    }
+}
+
+/// Drops what no class has, if that is most of it.
+fn keep_used<T: Copy>(
+    items: &mut Vec<T>,
+    classes: &mut [Class],
+    range: impl Fn(&mut Class) -> &mut Range<u32>,
+) {
+    // There is not less than one item for a class, or nearly: it costs nothing to see that little can be dropped.
+    if items.len() <= MAX_WASTE {
+        return;
+    }
+    let n: usize = classes.iter_mut().map(|it| range(it).len()).sum();
+    if items.len() <= 2 * n + MAX_WASTE {
+        return;
+    }
+    let mut acc = Vec::with_capacity(n + MAX_WASTE);
+    for it in classes {
+        let range = range(it);
+        let start = acc.len() as u32;
+        acc.extend_from_slice(slice(items, range));
+        *range = start..acc.len() as u32;
+    }
+    *items = acc;
+}
+
+/// The classes of which something is changed, and those that are open otherwise.
+type Changes = (Vec<ClassId>, Vec<ClassId>);
+
+impl Patch<'_> {
+    fn patch(
+        &mut self,
+        gone: &[ClassId],
+        come: &[(Arc<Outline>, Role)],
+        names: &[ClassName],
+        surroundings: &Surroundings,
+        lists: &Lists,
+    ) -> Option<Changes> {
+        let first = self.n_before[0];
+        let of = |it: &ClassId| (self.hierarchy.links(*it).to_vec(), self.hierarchy.children(*it).to_vec());
+        let (links, children): (Vec<Vec<Link>>, Vec<Vec<ClassId>>) = gone.iter().map(of).unzip();
+        gone.iter().for_each(|&it| self.vacate(it));
+        self.place(come, surroundings);
+        let there =
+            |this: &Self, name: &ClassName, of: &FxHashMap<ClassName, Vec<ClassId>>| -> Vec<ClassId> {
+                let known = of.get(name).into_iter().flatten().copied();
+                known.filter(|it| !this.hierarchy.is_vacant(*it)).collect()
+            };
         // Who names one that went or came.
-        let mut linking: Vec<ClassId> = (first..patch.classes.len()).map(ClassId::new).collect();
-        linking.extend(gone.iter().flat_map(|&it| self.children(it)).filter(|it| !gone.contains(it)));
-        linking.extend(come.iter().flat_map(|it| there(&it.0.class, &lists.outside)));
+        let mut linking: Vec<ClassId> = (first..self.hierarchy.len()).map(ClassId::new).collect();
+        linking.extend(children.into_iter().flatten().filter(|it| !gone.contains(it)));
+        linking.extend(come.iter().flat_map(|it| there(self, &it.0.class, &lists.outside)));
         linking.sort_unstable();
         linking.dedup();
-        let parents = patch.link(&linking, gone, gone.iter().flat_map(|&it| self.links(it)));
-        let below = patch.climb(&linking)?;
+        let parents = self.link(&linking, gone, links.iter().flatten());
+        let below = self.climb(&linking)?;
 
         let mut asked: FxHashSet<ClassId> =
             linking.iter().copied().filter(|it| it.index() >= first).collect();
-        for name in &names {
-            let hosts = there(name, &lists.listing);
-            asked.extend(hosts.iter().flat_map(|&it| there(&self.name(it), &lists.nests)));
+        for name in names {
+            let hosts = there(self, name, &lists.listing);
+            asked.extend(hosts.iter().flat_map(|&it| there(self, &self.hierarchy.name(it), &lists.nests)));
             asked.extend(hosts);
-            asked.extend(there(name, &lists.nests));
+            asked.extend(there(self, name, &lists.nests));
         }
         for &it in &asked {
-            let extended = may_be_extended(&patch.classes[it.index()], &patch.classes, &patch.by_name);
-            let class = &mut patch.classes[it.index()];
+            let all = &*self.hierarchy;
+            let extended = may_be_extended(&all.classes[it.index()], &all.classes, &all.by_name);
+            let class = self.class(it);
             (class.nameable, class.extensible) = extended;
         }
         let changed = below.iter().chain(&asked).chain(&parents).copied();
-        let looked_at = patch.look_below(changed.filter(|it| !gone.contains(it)));
-        let open = |classes: &[Class], it: ClassId| classes.get(it.index()).map(Class::open);
-        let is_other =
-            |it: &ClassId| it.index() < first && open(&self.classes, *it) != open(&patch.classes, *it);
+        let looked_at = self.look_below(changed.filter(|it| !gone.contains(it)));
+        let is_other = |it: &ClassId| {
+            let before = self.before.get(it).map(Class::open);
+            it.index() < first
+                && before.is_some_and(|it_was| it_was != self.hierarchy.classes[it.index()].open())
+        };
         let mut open_otherwise: Vec<ClassId> =
             looked_at.into_iter().chain(asked.iter().copied()).filter(is_other).collect();
         open_otherwise.sort_unstable();
         open_otherwise.dedup();
 
+        let all = &mut *self.hierarchy;
         let mut problems: Vec<Problem> = Vec::new();
-        let linked: FxHashSet<ClassName> =
-            linking.iter().map(|it| patch.classes[it.index()].outline.class).chain(names).collect();
-        problems.extend(self.problems.iter().filter(|it| !linked.contains(&it.class)));
+        let linked: FxHashSet<ClassName> = linking
+            .iter()
+            .map(|it| all.classes[it.index()].outline.class)
+            .chain(names.iter().copied())
+            .collect();
+        problems.extend(all.problems.iter().filter(|it| !linked.contains(&it.class)));
         for it in &linking {
-            refused_of(&patch.classes[it.index()], &patch.classes, &patch.links, &mut problems);
+            refused_of(&all.classes[it.index()], &all.classes, &all.links, &mut problems);
         }
         problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
         problems.dedup();
-        let has_absent_supertype = any_outside_above(&patch.classes);
-        let (methods, fields) = self.edited_members(gone, come);
-        let changed = below.into_iter().chain(gone.iter().copied()).collect();
-        let hierarchy = Hierarchy {
-            classes: patch.classes.into(),
-            by_name: patch.by_name,
-            links: patch.links.into(),
-            supers: patch.supers.into(),
-            children: patch.children.into(),
-            methods,
-            fields,
-            problems: problems.into(),
-            object: self.object,
-            world: self.world,
-            names_outside: surroundings.options.names_outside || has_absent_supertype,
-            has_absent_supertype,
-        };
-        Some(Edited { hierarchy, changed, open_otherwise })
+        all.problems = problems.into();
+        all.has_absent_supertype = any_outside_above(&all.classes);
+        all.names_outside = surroundings.options.names_outside || all.has_absent_supertype;
+        Some((below.into_iter().chain(gone.iter().copied()).collect(), open_otherwise))
     }
-}
 
-impl Patch {
+    /// Takes back all that was done.
+    fn take_back(self, come: &[(Arc<Outline>, Role)]) {
+        let all = self.hierarchy;
+        for (outline, _) in come {
+            all.by_name.remove(&outline.class);
+        }
+        let [n_classes, n_links, n_supers, n_children] = self.n_before;
+        all.classes.truncate(n_classes);
+        all.links.truncate(n_links);
+        all.supers.truncate(n_supers);
+        all.children.truncate(n_children);
+        for (id, class) in self.before {
+            all.by_name.insert(class.outline.class, id);
+            all.classes[id.index()] = class;
+        }
+    }
+
+    /// A class, to be changed.
+    fn class(&mut self, class: ClassId) -> &mut Class {
+        let it = &mut self.hierarchy.classes[class.index()];
+        if class.index() < self.n_before[0] {
+            self.before.entry(class).or_insert_with(|| it.clone());
+        }
+        it
+    }
+
     fn vacate(&mut self, class: ClassId) {
-        let it = &mut self.classes[class.index()];
-        self.by_name.remove(&it.outline.class);
-        let at = self.supers.len() as u32;
-        self.supers.push(class);
-        *it = Class { supers: at..at + 1, ..Class::unlinked(Arc::new(vacant(class)), Role::Jdk) };
+        let all = &mut *self.hierarchy;
+        all.by_name.remove(&all.classes[class.index()].outline.class);
+        let at = all.supers.len() as u32;
+        all.supers.push(class);
+        *self.class(class) =
+            Class { supers: at..at + 1, ..Class::unlinked(Arc::new(vacant(class)), Role::Jdk) };
     }
 
-    /// Gives classes their places. `None` if one has the name of another.
-    fn place(&mut self, come: &[(Arc<Outline>, Role)], surroundings: &Surroundings) -> Option<()> {
+    /// Gives classes their places.
+    fn place(&mut self, come: &[(Arc<Outline>, Role)], surroundings: &Surroundings) {
         let packages = Packages::new(&surroundings.modules, &surroundings.options);
+        let all = &mut *self.hierarchy;
         for (outline, role) in come {
-            let id = ClassId::new(self.classes.len());
-            if self.by_name.insert(outline.class, id).is_some() {
-                return None;
-            }
-            self.classes.push(Class {
+            all.by_name.insert(outline.class, ClassId::new(all.classes.len()));
+            all.classes.push(Class {
                 package: packages.of(*role, outline.class),
                 module: packages.module(*role, outline.class),
                 has_super: outline.super_class.is_some(),
                 ..Class::unlinked(Arc::clone(outline), *role)
             });
         }
-        Some(())
     }
 
     fn parents(&self, class: ClassId) -> Vec<ClassId> {
-        present(slice(&self.links, &self.classes[class.index()].links).iter()).collect()
+        present(self.hierarchy.links(class).iter()).collect()
     }
 
     /// Looks up the names of supertypes, and lists the classes among the children of these. Gives those that have others now.
@@ -194,13 +253,15 @@ impl Patch {
         let mut parents: Vec<ClassId> = present(gone_links).collect();
         for &class in linking {
             parents.extend(self.parents(class));
-            let outline = Arc::clone(&self.classes[class.index()].outline);
-            let at = self.links.len() as u32;
+            let all = &mut *self.hierarchy;
+            let outline = Arc::clone(&all.classes[class.index()].outline);
+            let at = all.links.len() as u32;
             for name in outline.super_class.iter().chain(&outline.interfaces) {
-                let link = self.by_name.get(name).map_or(Link::Outside(*name), |it| Link::Present(*it));
-                self.links.push(link);
+                let link = all.by_name.get(name).map_or(Link::Outside(*name), |it| Link::Present(*it));
+                all.links.push(link);
             }
-            self.classes[class.index()].links = at..self.links.len() as u32;
+            let links = at..all.links.len() as u32;
+            self.class(class).links = links;
             parents.extend(self.parents(class));
         }
         parents.sort_unstable();
@@ -214,15 +275,17 @@ impl Patch {
             }
         }
         for &parent in &parents {
-            let old = slice(&self.children, &self.classes[parent.index()].children).iter().copied();
+            let old = self.hierarchy.children(parent).iter().copied();
             let mut mine: Vec<ClassId> =
                 old.filter(|it| !gone.contains(it) && !is_linking.contains(it)).collect();
             mine.extend(new.remove(&parent).into_iter().flatten());
             mine.sort_unstable();
             mine.dedup();
-            let at = self.children.len() as u32;
-            self.children.extend(mine);
-            self.classes[parent.index()].children = at..self.children.len() as u32;
+            let all = &mut *self.hierarchy;
+            let at = all.children.len() as u32;
+            all.children.extend(mine);
+            let children = at..all.children.len() as u32;
+            self.class(parent).children = children;
         }
         parents
     }
@@ -234,7 +297,7 @@ impl Patch {
         let mut at = 0;
         while let Some(&it) = below.get(at) {
             at += 1;
-            let children = slice(&self.children, &self.classes[it.index()].children);
+            let children = self.hierarchy.children(it);
             below.extend(children.iter().copied().filter(|it| seen.insert(*it)));
         }
         // Every class behind those of its supertypes that are here.
@@ -251,7 +314,7 @@ impl Patch {
         while let Some(class) = ready.pop() {
             done += 1;
             self.climb_from(class)?;
-            for child in slice(&self.children, &self.classes[class.index()].children) {
+            for child in self.hierarchy.children(class) {
                 if let Some(n) = waiting.get_mut(child) {
                     *n -= 1;
                     if *n == 0 {
@@ -266,20 +329,22 @@ impl Patch {
     fn climb_from(&mut self, class: ClassId) -> Option<()> {
         let mut mine = vec![class];
         for parent in self.parents(class) {
-            mine.extend(slice(&self.supers, &self.classes[parent.index()].supers));
+            mine.extend(self.hierarchy.supers(parent));
         }
         mine.sort_unstable();
         mine.dedup();
         if mine.len() > MAX_SUPERS {
             return None;
         }
-        let it = &self.classes[class.index()];
-        let above = |it: ClassId| (self.classes[it.index()].outside, self.classes[it.index()].outside_class);
-        let ways = ways_out(slice(&self.links, &it.links), it.has_super, self.object, above);
-        let at = self.supers.len() as u32;
-        self.supers.extend(mine);
-        let it = &mut self.classes[class.index()];
-        it.supers = at..self.supers.len() as u32;
+        let all = &mut *self.hierarchy;
+        let it = &all.classes[class.index()];
+        let above = |it: ClassId| (all.classes[it.index()].outside, all.classes[it.index()].outside_class);
+        let ways = ways_out(slice(&all.links, &it.links), it.has_super, all.object, above);
+        let at = all.supers.len() as u32;
+        all.supers.extend(mine);
+        let supers = at..all.supers.len() as u32;
+        let it = self.class(class);
+        it.supers = supers;
         (it.outside, it.outside_class) = ways;
         Some(())
     }
@@ -288,14 +353,14 @@ impl Patch {
     fn look_below(&mut self, changed: impl Iterator<Item = ClassId>) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
-            all.extend(slice(&self.supers, &self.classes[it.index()].supers));
+            all.extend(self.hierarchy.supers(it));
         }
         let mut order: Vec<ClassId> = all.into_iter().collect();
         // Whoever is below has more supertypes.
-        order.sort_unstable_by_key(|it| std::cmp::Reverse(self.classes[it.index()].supers.len()));
+        order.sort_unstable_by_key(|it| std::cmp::Reverse(self.hierarchy.supers(*it).len()));
         for &class in &order {
-            let below = nearest(class, &self.classes, &self.children);
-            let it = &mut self.classes[class.index()];
+            let below = nearest(class, &self.hierarchy.classes, &self.hierarchy.children);
+            let it = self.class(class);
             (it.witness, it.distance, it.nameable_below) = below;
         }
         order

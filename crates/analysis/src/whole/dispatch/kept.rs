@@ -16,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::members::{declared, element, find_method};
 use super::{
-    COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, Open,
-    Outcome, Receiver, Target, declares, function_supers, super_names,
+    COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, LinkError,
+    Open, Outcome, Receiver, Target, declares, function_supers, super_names,
 };
 
 /// See the module.
@@ -47,6 +47,9 @@ pub(super) struct Kept {
 
 /// The name and descriptor of a method.
 type Signature = (Name, Descriptor);
+
+/// Why a dispatch may go elsewhere, and what linking its calls raises.
+pub(in crate::whole) type Cause = (Option<Open>, Vec<LinkError>);
 
 /// What is other for a dispatch.
 #[derive(Default)]
@@ -322,6 +325,11 @@ impl Dispatches {
         kept.replace_anywhere(Receiver::Function(site), anywhere);
     }
 
+    /// Gives up the hierarchy, which is going to be edited in place: [`Dispatches::edit`] brings it back.
+    pub(in crate::whole) fn lend_hierarchy(&mut self) {
+        self.hierarchy = Arc::default();
+    }
+
     /// Goes over to another hierarchy. What calls mean that name something that is other is forgotten, and is to be asked
     /// again, by [`Dispatches::site`]; then [`Dispatches::settle`] tells what has changed.
     pub(in crate::whole) fn edit(&mut self, edit: &Edit<'_>) {
@@ -428,6 +436,18 @@ impl Dispatches {
             kept.counts.remove(&(id, outcome));
         }
         self.touch(id, true);
+    }
+
+    /// The causes of the dispatches that [`Dispatches::settle`] looks at again, as they are before.
+    pub(in crate::whole) fn unsettled_causes(&self) -> Vec<(DispatchId, Cause)> {
+        let touched = self.kept.iter().flat_map(|it| it.touched.keys());
+        touched.map(|&it| (it, self.cause_of(it))).collect()
+    }
+
+    /// Why a dispatch may go elsewhere, and what linking its calls raises.
+    pub(in crate::whole) fn cause_of(&self, id: DispatchId) -> Cause {
+        let it = &self.all[id.0 as usize];
+        (it.open, it.errors.clone())
     }
 
     /// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them.

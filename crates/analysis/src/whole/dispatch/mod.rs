@@ -809,6 +809,18 @@ impl Dispatches {
         note(Read::Dispatch(id));
         &self.all[id.0 as usize]
     }
+
+    /// The names of one of them, which never change.
+    pub(super) fn method(&self, id: DispatchId) -> MethodRef {
+        self.all[id.0 as usize].method
+    }
+
+    /// Why one of them may go elsewhere, and what linking its calls raises.
+    pub(super) fn cause(&self, id: DispatchId) -> (Option<Open>, &[LinkError]) {
+        note(Read::Cause(id));
+        let it = &self.all[id.0 as usize];
+        (it.open, &it.errors)
+    }
 }
 
 /// Whether the same names mean different things in different classes: `super.m()`, but not constructors.

@@ -45,32 +45,41 @@ impl WholeProgram {
         stale: &mut Stale,
     ) -> bool {
         edits.moved += moving.len();
-        let old = Arc::clone(&self.program.hierarchy);
+        let old = &self.program.hierarchy;
         let gone: Vec<ClassId> = moving.iter().filter_map(|it| it.class).collect();
         let come: Vec<_> = moving.iter().filter_map(|it| it.now.clone()).collect();
-        let outlines = || gone.iter().map(|&it| old.outline(it)).chain(come.iter().map(|it| &it.0));
+        let before = gone.iter().map(|&it| old.outline(it));
+        let outlines: Vec<Arc<Outline>> = before.chain(come.iter().map(|it| &it.0)).cloned().collect();
         let of_platform =
             gone.iter().any(|&it| old.role(it) == Role::Jdk) || come.iter().any(|it| it.2 == Role::Jdk);
-        if edits.moved > MAX_MOVED || of_platform || outlines().any(|it| it.flags.is_module()) {
+        if edits.moved > MAX_MOVED || of_platform || outlines.iter().any(|it| it.flags.is_module()) {
             return false;
         }
+        self.remove_code(&gone, edits, stale);
         let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
-        let surroundings = &self.program.surroundings;
-        let Some(edited) = old.edited(&gone, &placed, surroundings, &mut edits.lists) else {
+        // Whoever else has it would have a copy made.
+        self.dispatches.lend_hierarchy();
+        let surroundings = Arc::clone(&self.program.surroundings);
+        let hierarchy = Arc::make_mut(&mut self.program.hierarchy);
+        let Some(edited) = hierarchy.edit(&gone, &placed, &surroundings, &mut edits.lists) else {
             return false;
         };
-        let new = Arc::new(edited.hierarchy);
+        let new = Arc::clone(&self.program.hierarchy);
         let changed: FxHashSet<ClassId> = edited.changed.into_iter().collect();
-        let names = names(&old, &new, &changed, outlines());
+        // The names of classes whose members may be found, or used, otherwise than before.
+        let before: Vec<(ClassName, &[ClassId])> =
+            changed.iter().filter_map(|&it| edited.before.class(it, &new)).collect();
+        let there = changed.iter().filter(|it| !new.is_vacant(**it)).map(|&it| new.name(it));
+        let mut names: FxHashSet<ClassName> = before.iter().map(|it| it.0).chain(there).collect();
+        stale.types.extend(&names);
+        // Whether these are nest mates is for their host to say (JVMS §5.4.4).
+        names.extend(outlines.iter().flat_map(|it| it.nest_members.iter().copied()));
         if changed.len() > MAX_WITH_SUBTYPES || is_in_tables(&names) {
             return false;
         }
         let mut receivers = changed.clone();
-        for hierarchy in [&old, &new] {
-            let present = changed.iter().filter(|it| it.index() < hierarchy.len());
-            stale.types.extend(present.clone().map(|&it| hierarchy.name(it)));
-            receivers.extend(present.flat_map(|&it| hierarchy.supers(it)));
-        }
+        receivers.extend(before.iter().flat_map(|it| it.1));
+        receivers.extend(changed.iter().flat_map(|&it| new.supers(it)));
         let open: Vec<ClassName> = edited.open_otherwise.into_iter().map(|it| new.name(it)).collect();
         // Which absent class lets others extend one is said wherever that one opens a call.
         self.touched.all |= !open.is_empty();
@@ -78,8 +87,7 @@ impl WholeProgram {
         self.touched.classes.extend(&names);
         stale.types.extend(&open);
 
-        self.remove_code(&gone, edits, stale);
-        self.place_code(&old, &new, come.iter().map(|it| &it.1), edits);
+        self.place_code(&new, come.iter().map(|it| &it.1), edits);
         let functions = std::mem::take(&mut self.functions);
         self.dispatches.edit(&Edit {
             hierarchy: Arc::clone(&new),
@@ -120,20 +128,18 @@ impl WholeProgram {
         }
     }
 
-    /// Goes over to the new hierarchy, with the code of the classes that came.
+    /// Takes in the code of the classes that came, which are the last ones of the new hierarchy.
     fn place_code<'a>(
         &mut self,
-        old: &Hierarchy,
-        new: &Arc<Hierarchy>,
+        new: &Hierarchy,
         come: impl Iterator<Item = &'a Arc<ClassSummary>>,
         edits: &mut Edits,
     ) {
-        self.program.hierarchy = Arc::clone(new);
         self.program.refused = Arc::new(refused(new));
         let come: Vec<&Arc<ClassSummary>> = come.collect();
         Arc::make_mut(&mut self.program.summaries).extend(come.iter().copied().cloned());
         let program = self.program.clone();
-        for (class, summary) in new.ids().skip(old.len()).zip(come) {
+        for (class, summary) in new.ids().skip(new.len() - come.len()).zip(come) {
             edits.mentions.set(class, Some(Named::by(new.outline(class), summary)));
             for (id, code) in program.methods_of(class).filter_map(|it| Some((it, program.code(it)?))) {
                 let first = self.functions.len();
@@ -187,26 +193,6 @@ impl WholeProgram {
             stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
         }
     }
-}
-
-/// The names of classes whose members may be found, or used, otherwise than before.
-fn names<'a>(
-    old: &Hierarchy,
-    new: &Hierarchy,
-    changed: &FxHashSet<ClassId>,
-    outlines: impl Iterator<Item = &'a Arc<Outline>>,
-) -> FxHashSet<ClassName> {
-    let mut acc = FxHashSet::default();
-    for &it in changed {
-        for hierarchy in [old, new] {
-            if it.index() < hierarchy.len() && !hierarchy.is_vacant(it) {
-                acc.insert(hierarchy.name(it));
-            }
-        }
-    }
-    // Whether these are nest mates is for their host to say (JVMS §5.4.4).
-    outlines.for_each(|it| acc.extend(it.nest_members.iter().copied()));
-    acc
 }
 
 /// Whether the tables of what the platform does by itself speak of one of these.

@@ -12,6 +12,7 @@ mod classes;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use flow::distances::Moved;
 use flow::fuel::{Cancelled, Fuel};
 use flow::functional::Function;
 use flow::incremental::Incremental;
@@ -193,16 +194,21 @@ impl WholeProgram {
             self.dispatches.offer_fresh_to_functions(present(edits, &functions));
             self.functions = functions;
         }
+        let causes = self.dispatches.unsettled_causes();
         let mut touched = self.dispatches.settle();
         if self.options.world != WorldKind::Open {
             let made = self.made_now(edits);
             if made == edits.made {
                 self.mark_some(made, &touched);
             } else {
-                touched.extend(self.mark_again(made));
+                let marked = self.mark_again(made);
+                self.touched.reads.extend(marked.iter().copied().map(Read::Cause));
+                touched.extend(marked);
                 edits.made = made;
             }
         }
+        let others = causes.into_iter().filter(|it| self.dispatches.cause_of(it.0) != it.1);
+        self.touched.reads.extend(others.map(|it| Read::Cause(it.0)));
         self.touched.reads.extend(touched.iter().copied().map(Read::Dispatch));
         stale.nodes(touched.into_iter().map(Node::Dispatch));
         self.follow_loaders(edits, stale);
@@ -464,14 +470,40 @@ impl WholeProgram {
         kept.solve(exceptions, &mut || fuel.is_cancelled())?;
         let changed = kept.take_changed();
         self.touched.values += changed.len();
-        self.touched.reads.extend(changed.iter().copied().map(Read::Node));
-        // A search looks at how far it is from the nodes that flow into those on its way.
-        let looked_at = std::mem::take(&mut self.included).into_iter().chain(changed);
-        for node in self.nearness.follow(kept, looked_at) {
-            self.touched.reads.insert(Read::Node(node));
-            self.touched.reads.extend(kept.users(node).map(Read::Node));
+        self.touched.reads.extend(changed.iter().copied().map(Read::Value));
+        let included = std::mem::take(&mut self.included);
+        let moved = self.nearness.follow(kept, included.keys().copied().chain(changed));
+        let others = included.into_iter().filter_map(|(node, before)| {
+            let now = self.inclusions(node);
+            (before.0 != now.0 || before.1 != now.1).then_some((node, before))
+        });
+        let others: Vec<(NodeId, Inclusions)> = others.collect();
+        for (node, before) in others {
+            self.touch_inclusions(node, &before, &moved);
+        }
+        for &node in moved.keys() {
+            self.touched.reads.insert(Read::Nearest(node));
+            for user in kept.users(node) {
+                self.touched.reads.insert(Read::Ways(user));
+                if self.nearness.was_step(&moved, user, node) || self.nearness.is_step(user, node) {
+                    self.touched.reads.insert(Read::Nearest(user));
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Notes what is other of what a node has of itself and of what flows into it.
+    fn touch_inclusions(&mut self, node: NodeId, before: &Inclusions, moved: &Moved) {
+        let now = self.inclusions(node);
+        let is_own_other = before.0 != now.0;
+        let are_ways_others = before.1 != now.1;
+        let nearest_before = before.1.iter().filter(|it| self.nearness.was_step(moved, node, it.0));
+        let is_nearest_other = nearest_before.ne(now.1.iter().filter(|it| self.nearness.is_step(node, it.0)));
+        let reads = &mut self.touched.reads;
+        reads.extend(is_own_other.then_some(Read::Own(node)));
+        reads.extend(are_ways_others.then_some(Read::Ways(node)));
+        reads.extend(is_nearest_other.then_some(Read::Nearest(node)));
     }
 
     /// Finds the inclusions of methods again, some at a time.
@@ -514,8 +546,11 @@ impl WholeProgram {
     }
 
     fn include(&mut self, kept: &mut Incremental<Value>, (node, inclusions): (NodeId, Inclusions)) {
-        self.touched.reads.insert(Read::Node(node));
-        self.included.push(node);
+        if !self.included.contains_key(&node) {
+            let (value, edges) = self.inclusions(node);
+            let before = (value, edges.to_vec());
+            self.included.insert(node, before);
+        }
         kept.update(node, inclusions.0, inclusions.1.iter().copied());
         self.changed.insert(node, inclusions);
     }

@@ -1,0 +1,337 @@
+//! The inputs of the database, and the only place that sets them. It compares first, as salsa does not: setting an equal value
+//! would make everything behind it run again.
+//!
+//! **What was edited is apart from what never was.** After an edit salsa looks at all that may have changed: at every class
+//! whose input has the durability of the one that was set. So a class is an input of medium durability as long as nobody edits
+//! it. Its first edit makes a second input of low durability for the same file, which takes the place of the first. The first
+//! is not written, keeps what is known of it, and comes back when the old content does.
+
+use std::sync::Arc;
+
+use analysis::input::{Contents, Library, Part, Settings, World};
+use program::input::{ClassFile, Container, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+use salsa::{Durability, Setter};
+use vfs::file::FileId;
+use vfs::identity::EntryIdentity;
+
+use crate::db::RootDatabase;
+use crate::host::{Change, ContainerId, ContainerListing, Listing};
+
+/// The inputs that there are.
+#[derive(Default)]
+pub(crate) struct Inputs {
+    /// The class of each file.
+    pub(crate) files: Arc<FxHashMap<FileId, ClassFile>>,
+    /// The containers of which each class is an input.
+    pub(crate) containers: FxHashMap<ContainerId, Container>,
+    /// The others.
+    pub(crate) libraries: Arc<FxHashMap<ContainerId, Library>>,
+    /// The other input of each file that was edited.
+    others: FxHashMap<FileId, ClassFile>,
+    /// The inputs of low durability.
+    edited: FxHashSet<ClassFile>,
+    /// Inputs of classes that vanished, to be used again: salsa never frees one. Until then they keep what is known of them.
+    free: FxHashMap<Container, FreeSlots>,
+    world: Option<World>,
+}
+
+/// The inputs that no class has, by the content that they still have.
+type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
+
+/// Contents of class files.
+type NewContents = FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)>;
+
+/// The release of a world whose settings nobody set yet.
+const DEFAULT_RELEASE: u16 = 25;
+
+impl Inputs {
+    /// Makes the change. Gives the files whose class is another one now than before, or new.
+    pub(crate) fn apply(&mut self, db: &mut RootDatabase, change: Change) -> Vec<FileId> {
+        let contents: NewContents =
+            change.classes.into_iter().map(|(file, hash, bytes)| (file, (hash, bytes))).collect();
+        let mut edited = Vec::new();
+        if let Some(containers) = &change.containers {
+            self.set_containers(db, containers, &contents, &mut edited);
+        }
+        let mut replaced = FxHashMap::default();
+        for (file, (hash, bytes)) in contents {
+            let Some(&class) = self.files.get(&file) else { continue };
+            if class.hash(db) != hash {
+                edited.push(file);
+                let now = self.edit(db, (file, class), hash, bytes);
+                if now != class {
+                    replaced.insert(class, now);
+                }
+            }
+        }
+        self.replace(db, &replaced);
+        if let Some(settings) = change.settings {
+            self.set_settings(db, settings);
+        }
+        edited
+    }
+
+    fn set_containers(
+        &mut self,
+        db: &mut RootDatabase,
+        listings: &[Listing],
+        contents: &NewContents,
+        edited: &mut Vec<FileId>,
+    ) {
+        self.release_vanished(db, listings);
+        let mut order = Vec::with_capacity(listings.len());
+        for listing in listings {
+            order.push(match listing {
+                Listing::Classes(it) => Part::Classes(self.set_classes(db, it, contents, edited)),
+                Listing::Library { id, role, contents } => {
+                    Part::Library(self.library(db, *id, *role, contents))
+                }
+            });
+        }
+        match self.world {
+            Some(world) if *world.parts(db) == *order => {}
+            Some(world) => {
+                world.set_parts(db).with_durability(Durability::HIGH).to(order.into());
+            }
+            None => self.world = Some(new_world(db, order)),
+        }
+    }
+
+    fn set_classes(
+        &mut self,
+        db: &mut RootDatabase,
+        listing: &ContainerListing,
+        contents: &NewContents,
+        edited: &mut Vec<FileId>,
+    ) -> Container {
+        let container = self.container(db, listing);
+        let mut classes = Vec::with_capacity(listing.classes.len());
+        for &file in &listing.classes {
+            let known = self.files.get(&file).copied();
+            let class = match (known, contents.get(&file)) {
+                (Some(it), _) => it,
+                (None, Some(content)) => {
+                    edited.push(file);
+                    self.new_class(db, container, file, content)
+                }
+                // Nobody said what is in it: it is not there yet.
+                (None, None) => continue,
+            };
+            if known.is_none() {
+                Arc::make_mut(&mut self.files).insert(file, class);
+            }
+            classes.push(class);
+        }
+        if *container.classes(db) != *classes {
+            set_list(db, container, classes);
+        }
+        container
+    }
+
+    fn library(
+        &mut self,
+        db: &mut RootDatabase,
+        id: ContainerId,
+        role: Role,
+        contents: &Arc<Contents>,
+    ) -> Library {
+        let Some(&it) = self.libraries.get(&id) else {
+            let it = Library::builder(role, Arc::clone(contents)).durability(Durability::HIGH).new(db);
+            Arc::make_mut(&mut self.libraries).insert(id, it);
+            return it;
+        };
+        if it.role(db) != role {
+            it.set_role(db).with_durability(Durability::HIGH).to(role);
+        }
+        if !Arc::ptr_eq(it.contents(db), contents) {
+            it.set_contents(db).with_durability(Durability::HIGH).to(Arc::clone(contents));
+        }
+        it
+    }
+
+    /// Frees the inputs of files that are listed nowhere any more, or by another container.
+    fn release_vanished(&mut self, db: &RootDatabase, listings: &[Listing]) {
+        let of_classes = listings.iter().filter_map(|it| match it {
+            Listing::Classes(it) => Some(it),
+            Listing::Library { .. } => None,
+        });
+        let listed: FxHashSet<(FileId, Option<Container>)> = of_classes
+            .flat_map(|it| {
+                let container = self.containers.get(&it.id).copied();
+                it.classes.iter().map(move |&file| (file, container))
+            })
+            .collect();
+        let gone: Vec<(FileId, ClassFile)> = self
+            .files
+            .iter()
+            .map(|(&file, &class)| (file, class))
+            .filter(|&(file, class)| !listed.contains(&(file, Some(class.container(db)))))
+            .collect();
+        if gone.is_empty() {
+            return;
+        }
+        for (file, class) in gone {
+            Arc::make_mut(&mut self.files).remove(&file);
+            let free = self.free.entry(class.container(db)).or_default();
+            for it in std::iter::once(class).chain(self.others.remove(&file)) {
+                free.entry(it.hash(db)).or_default().push(it);
+            }
+        }
+    }
+
+    fn container(&mut self, db: &mut RootDatabase, listing: &ContainerListing) -> Container {
+        let durability = list_durability(listing.role);
+        match self.containers.get(&listing.id) {
+            Some(&it) => {
+                if it.role(db) != listing.role {
+                    it.set_role(db).with_durability(durability).to(listing.role);
+                }
+                it
+            }
+            None => {
+                let it = Container::builder(listing.role, Arc::default()).durability(durability).new(db);
+                self.containers.insert(listing.id, it);
+                it
+            }
+        }
+    }
+
+    /// An input for a file that had none.
+    fn new_class(
+        &mut self,
+        db: &mut RootDatabase,
+        container: Container,
+        file: FileId,
+        content: &(EntryIdentity, Arc<[u8]>),
+    ) -> ClassFile {
+        if let Some(it) = self.free_slot(db, container, file, content) {
+            return it;
+        }
+        let (number, (hash, bytes)) = (file.index() as u32, content);
+        let durability = match container.role(db) {
+            Role::App => Durability::MEDIUM,
+            Role::Lib | Role::Jdk => Durability::HIGH,
+        };
+        ClassFile::builder(container, number, *hash, Arc::clone(bytes)).durability(durability).new(db)
+    }
+
+    /// A free input with this content if there is one, else one that gets it.
+    fn free_slot(
+        &mut self,
+        db: &mut RootDatabase,
+        container: Container,
+        file: FileId,
+        (hash, bytes): &(EntryIdentity, Arc<[u8]>),
+    ) -> Option<ClassFile> {
+        let class = self.free.get_mut(&container).and_then(|it| take_slot(it, *hash))?;
+        let number = file.index() as u32;
+        if class.file(db) != number {
+            class.set_file(db).with_durability(Durability::LOW).to(number);
+        }
+        if class.hash(db) != *hash {
+            self.set_content(db, class, *hash, Arc::clone(bytes));
+        }
+        Some(class)
+    }
+
+    /// The input of a file that has another content than before.
+    fn edit(
+        &mut self,
+        db: &mut RootDatabase,
+        (file, class): (FileId, ClassFile),
+        hash: EntryIdentity,
+        bytes: Arc<[u8]>,
+    ) -> ClassFile {
+        let other = self.others.get(&file).copied();
+        let now = match other {
+            Some(it) if it.hash(db) == hash => it,
+            _ if self.edited.contains(&class) => {
+                self.set_content(db, class, hash, bytes);
+                return class;
+            }
+            Some(it) => {
+                self.set_content(db, it, hash, bytes);
+                it
+            }
+            None => {
+                let (container, content) = (class.container(db), (hash, bytes));
+                let free = self.free_slot(db, container, file, &content);
+                let made = free.unwrap_or_else(|| {
+                    let (hash, bytes) = content;
+                    ClassFile::new(db, container, file.index() as u32, hash, bytes)
+                });
+                self.edited.insert(made);
+                made
+            }
+        };
+        self.others.insert(file, class);
+        Arc::make_mut(&mut self.files).insert(file, now);
+        now
+    }
+
+    /// Gives an input another content: it is one of low durability then.
+    fn set_content(
+        &mut self,
+        db: &mut RootDatabase,
+        class: ClassFile,
+        hash: EntryIdentity,
+        bytes: Arc<[u8]>,
+    ) {
+        class.set_hash(db).with_durability(Durability::LOW).to(hash);
+        class.set_bytes(db).with_durability(Durability::LOW).to(bytes);
+        self.edited.insert(class);
+    }
+
+    /// Lets inputs of files stand where others of the same files stood.
+    fn replace(&mut self, db: &mut RootDatabase, replaced: &FxHashMap<ClassFile, ClassFile>) {
+        let containers: FxHashSet<Container> = replaced.keys().map(|it| it.container(db)).collect();
+        for container in containers {
+            let now = |it: &ClassFile| replaced.get(it).copied().unwrap_or(*it);
+            let classes = container.classes(db).iter().map(now).collect();
+            set_list(db, container, classes);
+        }
+    }
+
+    fn set_settings(&mut self, db: &mut RootDatabase, settings: Settings) {
+        match self.world {
+            Some(world) if **world.settings(db) == settings => {}
+            Some(world) => {
+                world.set_settings(db).with_durability(Durability::HIGH).to(Arc::new(settings));
+            }
+            None => {
+                let world = World::builder(Arc::default(), Arc::new(settings)).durability(Durability::HIGH);
+                self.world = Some(world.new(db));
+            }
+        }
+    }
+}
+
+fn new_world(db: &RootDatabase, order: Vec<Part>) -> World {
+    let settings = Arc::new(Settings::new(crate::WorldKind::Open, DEFAULT_RELEASE));
+    World::builder(order.into(), settings).durability(Durability::HIGH).new(db)
+}
+
+fn set_list(db: &mut RootDatabase, container: Container, classes: Vec<ClassFile>) {
+    let durability = list_durability(container.role(db));
+    container.set_classes(db).with_durability(durability).to(classes.into());
+}
+
+/// A free slot: one with this content if there is one, as all that is known of it holds again.
+fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
+    let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
+    let slots = free.get_mut(&key)?;
+    let slot = slots.pop();
+    if slots.is_empty() {
+        free.remove(&key);
+    }
+    slot
+}
+
+/// That of the list of classes.
+fn list_durability(role: Role) -> Durability {
+    match role {
+        Role::App => Durability::LOW,
+        Role::Lib | Role::Jdk => Durability::HIGH,
+    }
+}
