@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ide::host::{Change, ContainerId, ContainerListing, Definition, Listing};
+use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::host::Definition;
 use ide::whole::{ClassRecord, read_class};
 use ide::{ClassSource, Contents, EntryIdentity, Settings};
 use rustc_hash::{FxHashMap, FxHashSet};

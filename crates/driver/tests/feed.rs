@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use driver::feed::{Fed, Feed, Reading};
 use driver::jdk::JdkChoice;
 use driver::world::{LoadedWorld, WorldSpec, load};
-use ide::host::Listing;
+use ide::change::Listing;
 use ide::{Settings, WorldKind};
 use test_utils::asm::assemble;
 use test_utils::jar::jar;

@@ -11,7 +11,7 @@ pub use analysis::answers::Calls;
 use analysis::answers::{self, Entry};
 use analysis::facts::{ClassFacts, ClassPositions, Code, facts, positions};
 use analysis::fault::Fault;
-use analysis::input::{Contents, Library, Part, Profile, Settings, World};
+use analysis::input::{Library, Part, Profile, World};
 use analysis::keeper::Counts;
 use analysis::names::{MethodId, Text};
 use analysis::parts::StageTimes;
@@ -22,60 +22,18 @@ use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::members::method_id;
 use analysis::whole::missing::Missing;
-use program::input::{ClassFile, Role};
+use program::input::ClassFile;
 use program::outline::{Outline, outline};
 use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId;
 use vfs::file::FileId;
-use vfs::identity::EntryIdentity;
 
 use crate::answer::{ClassAnswer, FailedMethod, MethodAnswer};
+use crate::change::{Change, ContainerId};
 use crate::db::RootDatabase;
 use crate::inputs::Inputs;
 use crate::log::{QueryLog, QueryStep};
 use crate::whole::{HierarchyFault, faults};
-
-/// A container, as numbered by whoever writes changes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ContainerId(pub u32);
-
-/// What is new since the last change. Empty is legal and changes nothing.
-#[derive(Clone, Debug, Default)]
-pub struct Change {
-    /// The whole list of containers in class-path order, if it or what is in them changed.
-    pub containers: Option<Vec<Listing>>,
-    /// Class files with new contents. A file that no container lists is passed over.
-    pub classes: Vec<(FileId, EntryIdentity, Arc<[u8]>)>,
-    /// The settings, if they changed.
-    pub settings: Option<Settings>,
-}
-
-/// A container.
-#[derive(Clone, Debug)]
-pub enum Listing {
-    /// One of which somebody asks: each class is an input.
-    Classes(ContainerListing),
-    /// A library or platform: its classes are not edited one by one.
-    Library {
-        /// The container.
-        id: ContainerId,
-        /// What it is to the program.
-        role: Role,
-        /// Its classes, taken apart.
-        contents: Arc<Contents>,
-    },
-}
-
-/// What is in a container of which somebody asks.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ContainerListing {
-    /// The container.
-    pub id: ContainerId,
-    /// What it is to the program.
-    pub role: Role,
-    /// Its class files in directory order.
-    pub classes: Vec<FileId>,
-}
 
 /// What is to be known of the program as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

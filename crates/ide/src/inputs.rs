@@ -15,8 +15,8 @@ use salsa::{Durability, Setter};
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
+use crate::change::{Change, ContainerId, ContainerListing, Listing};
 use crate::db::RootDatabase;
-use crate::host::{Change, ContainerId, ContainerListing, Listing};
 
 /// The inputs that there are.
 #[derive(Default)]

@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod blocks;
+pub mod change;
 pub mod difference;
 pub mod entries;
 pub mod explain;

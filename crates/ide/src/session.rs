@@ -21,11 +21,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use vfs::file::FileId;
 
 use crate::Counts;
+use crate::change::{Change, Listing};
 use crate::difference::{
     Changed, MethodAnswer, MethodState, difference, entry_difference, missing_difference,
 };
 use crate::entries::Entry;
-use crate::host::{Analysis, AnalysisHost, Cancellable, Change, Definition, Listing, ProgramState};
+use crate::host::{Analysis, AnalysisHost, Cancellable, Definition, ProgramState};
 
 /// What is kept current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ide::answer::{Question, class_answer};
-use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing, Listing};
+use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::host::AnalysisHost;
 use ide::whole::{Whole, read_class};
 use ide::{MethodId, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
 use vfs::change::Vfs;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ide::answer::{Question, class_answer};
+use ide::change::{Change, ContainerId, ContainerListing, Listing};
 use ide::entries::{Entry, EntryRequest};
-use ide::host::{Analysis, AnalysisHost, Change, ContainerId, ContainerListing, Listing};
+use ide::host::{Analysis, AnalysisHost};
 use ide::profile::{Answers, paper_record_and_answer};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{

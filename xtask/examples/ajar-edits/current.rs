@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use ide::host::{AnalysisHost, Change, ContainerId, ContainerListing, Listing};
+use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::host::AnalysisHost;
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
     ClassSource, Contents, Counts, EntryIdentity, FileId, Packages, Role, Scratch, Settings, Throws,

@@ -105,6 +105,14 @@ fn b(code: &str) -> String {
     format!(".class public final p/B\n.version 52.0\n.method public static b()V\n {code}\n.end")
 }
 
+/// The shop after a first edit of `B`, which changed a line: `B` is an input of its own since then.
+fn shop_with_edited() -> Shop {
+    let mut shop = shop();
+    shop.archive("app").put(&b(".line 9\n iconst_1\n pop\n return"));
+    shop.ran();
+    shop
+}
+
 /// How often the program was rebuilt, and how often what changed was taken in.
 fn of(shop: &Shop) -> (u64, u64) {
     let Counts { rebuilt, updated, .. } = shop.host.counts();
@@ -119,8 +127,47 @@ fn equal_bytes_run_nothing() {
 }
 
 #[test]
-fn editing_a_body_stops_at_the_summary() {
+fn a_first_edit_runs_what_is_of_the_class_alone() {
     let mut shop = shop();
+    let before = shop.archive("app").classes.iter().find(|it| it.0 == "B").unwrap().1.clone();
+    shop.archive("app").put(&b(".line 9\n iconst_1\n pop\n return"));
+    // The class is another input. The program is the same.
+    assert_eq!(
+        shop.ran(),
+        "calls(B) container_records(app) facts(B) graphs(B) parsed(B) positions(B) record(B) throws(B)"
+    );
+    // As soon as it is as it was, all is known.
+    shop.archive("app").put_bytes("B", before);
+    assert_eq!(shop.ran(), "container_records(app)");
+    // So it is of the other one.
+    shop.archive("app").put(&b(".line 9\n iconst_1\n pop\n return"));
+    assert_eq!(shop.ran(), "container_records(app)");
+    assert_eq!(of(&shop), (1, 0));
+}
+
+/// Which classes are looked at after an edit that moves `B` to this line.
+fn looked_at(shop: &mut Shop, line: u32) -> Vec<String> {
+    shop.archive("app").put(&b(&format!(".line {line}\n iconst_1\n pop\n return")));
+    shop.ran();
+    let checked = shop.checked();
+    checked.split(' ').filter(|it| it.starts_with("parsed(")).map(str::to_owned).collect()
+}
+
+#[test]
+fn classes_that_were_never_edited_are_not_looked_at() {
+    let mut shop = shop_with_edited();
+    assert_eq!(looked_at(&mut shop, 4), [""; 0]);
+    // One that was edited once is looked at with each edit.
+    let a =
+        ".class public final p/A\n.method public static a()V\n nop\n invokestatic p/B.b()V\n return\n.end";
+    shop.archive("app").put(a);
+    shop.ran();
+    assert_eq!(looked_at(&mut shop, 5), ["parsed(A)"]);
+}
+
+#[test]
+fn editing_a_body_stops_at_the_summary() {
+    let mut shop = shop_with_edited();
     // A loop, which nobody else can see.
     let code = "iconst_2\n istore_0\nL: iinc 0 -1\n iload_0\n ifgt L\n return";
     shop.archive("app").put(&b(code));
@@ -143,7 +190,7 @@ fn a_tier_that_did_not_change_is_one_look() {
 
 #[test]
 fn moving_lines_changes_positions_alone() {
-    let mut shop = shop();
+    let mut shop = shop_with_edited();
     shop.archive("app").put(&b(".line 4\n iconst_1\n pop\n return"));
     assert_eq!(shop.ran(), "facts(B) parsed(B) positions(B) record(B)");
 }
@@ -388,7 +435,7 @@ fn a_class_that_is_twice_the_same() {
 
 #[test]
 fn a_class_that_becomes_a_ghost() {
-    let mut shop = shop();
+    let mut shop = shop_with_edited();
     let with_body = shop.archive("app").classes.iter().find(|it| it.0 == "B").unwrap().1.clone();
     let ghost = with_ghosts(&with_body, &[("p/B.b()V".to_owned(), Vec::new())].into());
     shop.archive("app").put_bytes("B", ghost);

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use ide::answer::ClassAnswer;
-use ide::host::{
-    Analysis, AnalysisHost, Calls, Change, ContainerId, ContainerListing, Listing, Logged, Subject,
-};
+use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::host::{Analysis, AnalysisHost, Calls, Logged, Subject};
 use ide::log::QueryStep;
 use ide::{Graph, Part, Role, Settings, Throws, WorldKind};
 use test_utils::asm::assemble;
