@@ -2,7 +2,7 @@
 //! concern.
 
 use classfile::names::ClassName;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::whole::reads::{Read, Touched};
 
@@ -20,6 +20,18 @@ pub enum Kind {
 /// An answer: the class and the kind.
 type Answer = (ClassName, Kind);
 
+/// The number of an answer that was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct AnswerId(u32);
+
+/// Somebody who read a part: an answer, and the how-manieth time it was given. Of one that was given again since, it does not
+/// count; it is cheaper to pass over such readers than to look for them whenever an answer is given again.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    answer: AnswerId,
+    time: u32,
+}
+
 /// For each answer that was given, since which generation of the program it holds; and what it was read from.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
@@ -27,10 +39,11 @@ pub(crate) struct Stamps {
     all: u64,
     /// The answers that may have changed in a later one.
     of: FxHashMap<Answer, u64>,
-    /// The answers that read each part.
-    readers: FxHashMap<Read, FxHashSet<Answer>>,
-    /// What each of them read.
-    reads: FxHashMap<Answer, Box<[Read]>>,
+    /// The answers that read each part, perhaps with some that do not count any more.
+    readers: FxHashMap<Read, Vec<Reader>>,
+    ids: FxHashMap<Answer, AnswerId>,
+    /// Each answer, and how often it was given or became another one.
+    given: Vec<(Answer, u32)>,
 }
 
 impl Kind {
@@ -60,12 +73,22 @@ impl Stamps {
 
     /// Notes what an answer that is given now was read from.
     pub(crate) fn read(&mut self, class: ClassName, kind: Kind, reads: Vec<Read>) {
-        let answer = (class, kind);
-        self.forget(answer);
-        for &it in &reads {
-            self.readers.entry(it).or_default().insert(answer);
+        let given = &mut self.given;
+        let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
+            given.push(((class, kind), 0));
+            AnswerId(given.len() as u32 - 1)
+        });
+        let time = &mut given[answer.0 as usize].1;
+        *time += 1;
+        let reader = Reader { answer, time: *time };
+        for it in reads {
+            let readers = self.readers.entry(it).or_default();
+            if readers.len() == readers.capacity() {
+                // Before it takes more memory.
+                readers.retain(|it| counts(given, *it));
+            }
+            readers.push(reader);
         }
-        self.reads.insert(answer, reads.into());
     }
 
     /// Lets the answers that rest on what changed be others from this generation on.
@@ -74,23 +97,32 @@ impl Stamps {
             *self = Stamps::new(generation);
             return;
         }
-        let readers = touched.reads.iter().filter_map(|it| self.readers.get(it)).flatten().copied();
-        let about = touched.classes.iter().flat_map(|&class| Kind::ALL.map(|kind| (class, kind)));
-        let others: FxHashSet<Answer> = readers.chain(about).collect();
-        for it in others {
-            self.of.insert(it, generation);
-            self.forget(it);
+        for it in &touched.reads {
+            for reader in self.readers.remove(it).into_iter().flatten() {
+                if counts(&self.given, reader) {
+                    self.stamp(reader.answer, generation);
+                }
+            }
         }
-    }
-
-    fn forget(&mut self, answer: Answer) {
-        for it in self.reads.remove(&answer).into_iter().flatten() {
-            if let Some(readers) = self.readers.get_mut(&it) {
-                readers.remove(&answer);
-                if readers.is_empty() {
-                    self.readers.remove(&it);
+        for &class in &touched.classes {
+            for answer in Kind::ALL.map(|kind| (class, kind)) {
+                match self.ids.get(&answer) {
+                    Some(&it) => self.stamp(it, generation),
+                    None => _ = self.of.insert(answer, generation),
                 }
             }
         }
     }
+
+    /// Lets an answer be another one from a generation on. Who read something for it does not count any more.
+    fn stamp(&mut self, answer: AnswerId, generation: u64) {
+        let (answer, time) = &mut self.given[answer.0 as usize];
+        *time += 1;
+        self.of.insert(*answer, generation);
+    }
+}
+
+/// Whether an answer was not given again since.
+fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
+    given[reader.answer.0 as usize].1 == reader.time
 }

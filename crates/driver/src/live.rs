@@ -48,8 +48,8 @@ pub struct Done {
     bugs: Vec<(FileId, String)>,
 }
 
-/// So few classes are looked at by one thread: to start others takes longer.
-const FEW: usize = 24;
+/// So few classes are looked at by one thread: to start others, each with a copy of the sets, takes longer.
+const FEW: usize = 64;
 
 impl Live {
     /// Nothing is known yet.

@@ -85,6 +85,11 @@ impl<V: Copy + Eq> Graph<V> {
         Graph { nodes: Vec::new(), through: Vec::new() }
     }
 
+    /// Makes room for so many further nodes.
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.nodes.reserve(n);
+    }
+
     /// How many nodes there are.
     pub(super) fn n_nodes(&self) -> usize {
         self.nodes.len()

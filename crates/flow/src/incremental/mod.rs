@@ -167,6 +167,16 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.graph.n_nodes()
     }
 
+    /// Makes room for so many further nodes, so that none of them waits until all that is known of the others is copied.
+    pub fn reserve(&mut self, n: usize) {
+        self.told.reserve(n);
+        self.graph.reserve(n);
+        self.parts.reserve(n);
+        self.order.reserve(n);
+        self.work.reserve(n);
+        self.marks.reserve(n);
+    }
+
     /// A node without value and edges: one that was removed, or else a new one.
     pub fn add(&mut self) -> NodeId {
         self.free.pop().unwrap_or_else(|| {

@@ -43,6 +43,11 @@ impl Order {
         }
     }
 
+    /// Makes room for so many further components.
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.links.reserve(n);
+    }
+
     /// Whether the first of two components comes before the second.
     pub(super) fn is_before(&self, a: ComponentId, b: ComponentId) -> bool {
         self.label(a) < self.label(b)

@@ -60,6 +60,12 @@ impl<V: Copy + Eq> Parts<V> {
         Parts { places: Vec::new(), all: Vec::new() }
     }
 
+    /// Makes room for so many further nodes, each with a component of its own.
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.places.reserve(n);
+        self.all.reserve(n);
+    }
+
     /// How many nodes have a place.
     pub(super) fn n_nodes(&self) -> usize {
         self.places.len()

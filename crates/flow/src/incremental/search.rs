@@ -20,6 +20,11 @@ struct Mark {
 }
 
 impl Marks {
+    /// Makes room for so many further nodes.
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.marks.reserve(n);
+    }
+
     /// Makes room for nodes below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.marks.resize(n, Mark::default());

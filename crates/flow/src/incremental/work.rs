@@ -40,6 +40,11 @@ pub(super) struct Work<V> {
 }
 
 impl<V: Copy> Work<V> {
+    /// Makes room for so many further components.
+    pub(super) fn reserve(&mut self, n: usize) {
+        self.needs.reserve(n);
+    }
+
     /// Nothing waits.
     pub(super) fn new(n: usize) -> Self {
         Work {

@@ -39,6 +39,9 @@ use super::throwables::{Follow, Followed, UnknownTypes, follow};
 use super::{constructing, system};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
+/// For so many new nodes there is room before anything is moved.
+const ROOM: usize = 1 << 14;
+
 /// Inclusions of methods are found again together until that takes about so many steps of [`Fuel`].
 const AT_ONCE: u32 = 2_048;
 
@@ -72,6 +75,7 @@ impl WholeProgram {
         }
         // Those of before are the ones that it has now.
         kept.take_changed();
+        kept.reserve(ROOM);
         self.nearness = Nearness::kept(&kept);
         self.kept = Some(kept);
         Ok(())
