@@ -217,6 +217,28 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
 
+/// Which of the methods of a class, in file order, are reached from the entry points; none if all count.
+///
+/// **Reads:** `propagated`, `record`, the settings.
+/// **Stays when:** the same methods are reached.
+/// **Cost:** a look at each method; nothing where nobody asks what is reached.
+/// **Approximates:** as `semantics.md` §4 says.
+/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
+#[salsa::tracked]
+pub fn reached(db: &dyn Db, class: ClassFile) -> Option<Arc<[bool]>> {
+    let (world, profile) = profile(db)?;
+    if profile == Profile::Paper || !world.settings(db).rta {
+        return None;
+    }
+    let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));
+    let propagated = propagated(db, world);
+    let answers = propagated.read();
+    let (whole, id) = (answers.whole(), answers.defined(file, name)?);
+    let reachable = whole.reachable.as_ref()?;
+    let n_methods = whole.program.hierarchy.outline(id).methods.len();
+    Some((0..n_methods).map(|it| reachable.from(method_id(id, it)).is_some()).collect())
+}
+
 /// The methods of a class, in file order.
 fn methods(outline: &Outline) -> impl Iterator<Item = MethodId> + '_ {
     outline.methods.iter().map(|it| MethodId {

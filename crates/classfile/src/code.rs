@@ -4,7 +4,7 @@ use crate::attributes::{Attribute, Attributes, skip_attributes};
 use crate::bytes::{Reader, u2};
 use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Instructions, Pc};
-use crate::names::{ClassName, Name};
+use crate::names::ClassName;
 use crate::pool::{Pool, PoolIndex};
 
 /// The body of one method.
@@ -102,38 +102,4 @@ impl<'c, 'a> Code<'c, 'a> {
             })
         })
     }
-
-    /// The rows of every `LocalVariableTable` that can be read (JVMS §4.7.13). Debug data.
-    pub fn local_variables(&self) -> impl Iterator<Item = LocalVariable> + use<'c, 'a> {
-        let pool = self.pool;
-        self.attributes.flatten().filter(|it| it.name == b"LocalVariableTable").flat_map(move |it| {
-            let n = u2(it.content, 0).unwrap_or(0) as usize;
-            let rows = it.content.get(2..2 + 10 * n).unwrap_or_default();
-            rows.chunks_exact(10).filter_map(move |row| {
-                let n = |k: usize| u16::from_be_bytes([row[k], row[k + 1]]);
-                Some(LocalVariable {
-                    start: Pc(n(0).into()),
-                    end: Pc(u32::from(n(0)) + u32::from(n(2))),
-                    name: pool.name(PoolIndex(n(4))).ok()?,
-                    descriptor: pool.name(PoolIndex(n(6))).ok()?,
-                    slot: n(8),
-                })
-            })
-        })
-    }
-}
-
-/// A row of the `LocalVariableTable`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LocalVariable {
-    /// First pc at which the variable has a value.
-    pub start: Pc,
-    /// First pc behind that range.
-    pub end: Pc,
-    /// Its name in the source.
-    pub name: Name,
-    /// Its type as a field descriptor.
-    pub descriptor: Name,
-    /// Its slot.
-    pub slot: u16,
 }

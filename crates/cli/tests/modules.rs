@@ -68,7 +68,8 @@ fn jar(path: &Path, manifest: &str, classes: &[(&str, PathBuf)]) {
     std::fs::write(path, test_utils::jar::jar(manifest, &members)).unwrap();
 }
 
-const SHADOW: [&str; 11] = [
+const SHADOW: [&str; 12] = [
+    "java.X",
     "java.mine.X",
     "java.sql.Driver",
     "java.util.ArrayList",
@@ -112,7 +113,9 @@ fn the_definition_that_counts_is_the_one_that_the_jvm_loads() {
         );
         assert_eq!(found["java.util.ArrayList"], "theirs");
         assert_eq!(found["java.util.Mine"], "java.lang.ClassNotFoundException");
+        assert!(said("java/X.class: the JVM takes classes of java.* packages from the JDK only"), "{stderr}");
         assert_eq!(found["java.mine.X"], "java.lang.SecurityException");
+        assert_eq!(found["java.X"], "java.lang.SecurityException");
     }
     // Without a JDK nothing is before them.
     assert_eq!(shown("none", &[]).0, SHADOW);

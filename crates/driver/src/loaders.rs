@@ -168,8 +168,8 @@ impl<'a> Owners<'a> {
                 return Some(Why::OtherModule(&self.modules[*module].name));
             }
         }
-        let is_prohibited = self.has_platform && package.starts_with("java/");
-        is_prohibited.then_some(Why::Prohibited)
+        let is_of_java = package == "java" || package.starts_with("java/");
+        (self.has_platform && is_of_java).then_some(Why::Prohibited)
     }
 }
 

@@ -96,6 +96,20 @@ fn links_are_followed_and_loops_end() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn of_many_links_to_a_folder_the_first_by_name_is_taken() {
+    use std::os::unix::fs::symlink;
+    let it = folder(&[("in/A.class", b"a"), ("out/q/B.class", b"b")]);
+    for name in ["h", "c", "b", "g", "a", "f", "d", "e"] {
+        symlink(it.root.join("out"), it.root.join("in").join(name)).unwrap();
+    }
+    assert_eq!(
+        it.load(&it.spec(&["in"], &[])),
+        "app ROOT/in\n  |A.class = a\n  |a/q/B.class = b\nrelease 25\n"
+    );
+}
+
 #[test]
 fn a_class_file_by_itself_has_no_path() {
     let it = folder(&[("p/A.class", b"\xca\xfe\xba\xbe."), ("noext", b"\xca\xfe\xba\xbe!")]);

@@ -279,6 +279,21 @@ fn multi_release_archives_choose_for_the_release() {
 }
 
 #[test]
+fn of_two_manifests_the_last_counts() {
+    let plain: &[u8] = b"Manifest-Version: 1.0\r\n";
+    let archive = |first: &'static [u8], second: &'static [u8]| {
+        listing(zip(&[
+            ("META-INF/MANIFEST.MF", first),
+            ("META-INF/manifest.mf", second),
+            ("A.class", b"base"),
+            ("META-INF/versions/9/A.class", b"9"),
+        ]))
+    };
+    assert_eq!(archive(plain, MANIFEST), "app t\n  META-INF/versions/9/|A.class = 9\n");
+    assert_eq!(archive(MANIFEST, plain), "app t\n  |A.class = base\n");
+}
+
+#[test]
 fn wars_have_classes_and_libraries() {
     let lib = zip(&[("L.class", b"lib")]);
     let war = zip(&[

@@ -20,7 +20,6 @@ use analysis::propagated::{container_records, key, propagated, record};
 use analysis::stamps::Kind;
 use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
-use analysis::whole::members::method_id;
 use analysis::whole::missing::Missing;
 use program::input::ClassFile;
 use program::outline::{Outline, outline};
@@ -306,20 +305,8 @@ impl Analysis {
     }
 
     /// Which of the methods of a class, in file order, are reached from the entry points; `None` if all count.
-    pub fn reached(&self, file: FileId) -> Cancellable<Option<Vec<bool>>> {
-        self.ask(file, |db, class| {
-            let world = World::try_get(db)?;
-            if !world.settings(db).rta || world.settings(db).profile == Profile::Paper {
-                return None;
-            }
-            let name = record(db, class).as_ref()?.class();
-            let propagated = propagated(db, world);
-            let answers = propagated.read();
-            let (whole, id) = (answers.whole(), answers.defined(key(db, class), name)?);
-            let reachable = whole.reachable.as_ref()?;
-            let n_methods = whole.program.hierarchy.outline(id).methods.len();
-            Some((0..n_methods).map(|it| reachable.from(method_id(id, it)).is_some()).collect())
-        })
+    pub fn reached(&self, file: FileId) -> Cancellable<Option<Arc<[bool]>>> {
+        self.ask(file, |db, class| answers::reached(db, class).clone())
     }
 
     /// Whether the methods of a class, in file order, are ghosts: what their class file has is not their code.

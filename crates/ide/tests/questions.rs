@@ -11,7 +11,8 @@ use ide::host::{Analysis, AnalysisHost};
 use ide::profile::{Answers, paper_record_and_answer};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
-    ClassSource, Contents, EntryIdentity, FileId, Packages, Profile, Role, Scratch, Settings, WorldKind,
+    ClassSource, Contents, EntryIdentity, FileId, MethodId, Packages, Profile, Role, Scratch, Settings,
+    WorldKind,
 };
 use test_utils::generate::{Mode, program};
 use test_utils::ghosts::with_ghosts;
@@ -204,7 +205,7 @@ impl Case {
             }
             let (parsed, _) = analysis.parsed(file).unwrap().unwrap().unwrap();
             let index = |method| parsed.index_of(&method).unwrap();
-            match rng.below(4) {
+            match rng.below(5) {
                 0 => {
                     for it in analysis.throws(file).unwrap().unwrap().iter() {
                         let now = once.throws(&mut work, it.method);
@@ -237,6 +238,19 @@ impl Case {
                         );
                         n += usize::from(!now.cfg.edges.is_empty());
                     }
+                }
+                3 => {
+                    let reached = analysis.reached(file).unwrap();
+                    for (index, it) in parsed.methods.iter().enumerate() {
+                        let method = MethodId::of(it.method);
+                        let is_reached = reached.as_ref().is_none_or(|all| all[index]);
+                        assert_eq!(
+                            is_reached,
+                            once.is_reached(method),
+                            "{what}: whether {method} is reached"
+                        );
+                    }
+                    n += usize::from(reached.is_some());
                 }
                 _ => self.ask_whole(&analysis, &once, what),
             }

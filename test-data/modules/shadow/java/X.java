@@ -1,0 +1,5 @@
+package java;
+
+public class X {
+    public static int OURS;
+}
