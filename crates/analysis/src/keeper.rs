@@ -25,6 +25,7 @@ use crate::whole::edits::{ClassChange, MAX_CHANGED};
 use crate::whole::graph::Texts;
 use crate::whole::lattice::Exceptions;
 use crate::whole::program::{Program, WholeProgram};
+use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::noted;
 use crate::whole::record::ClassRecord;
 use crate::whole::solved::solved_cancellable;
@@ -264,7 +265,10 @@ impl Solved {
         }
         let is_shadowing_other = passed_over.is_some_and(|it| answers.pass_over(it, now));
         self.of = Some(Made { settings: Arc::clone(settings), tiers: now.to_vec() });
-        answers.change(|it| it.settle(fuel))?;
+        if has_changed {
+            answers.follow_entries(settings, fuel)?;
+            answers.change(|it| it.settle(fuel))?;
+        }
         if has_changed || is_shadowing_other {
             Ok(TakenIn::All(answers.stamp(generation)))
         } else {
@@ -388,15 +392,26 @@ impl Answers {
     ) -> Result<Self, Cancelled> {
         let program =
             Program::joined(all_records(tiers, fuel)?, &settings.options, &settings.packages, fuel)?;
-        let request = settings.entries.as_ref();
-        let no_match = request.and_then(|it| it.unmatched(&program));
-        let entries = request.filter(|_| settings.rta).map(|it| it.points(&program, &settings.options));
+        let no_match = no_match(settings, &program);
+        let entries = entry_points(settings, &program);
         let mut whole = solved_cancellable(program, settings.options, entries, fuel)?;
         let shadowed = shadowed(&whole, tiers);
         let exceptions = std::mem::replace(&mut whole.exceptions, no_sets());
         let own = Mutex::new(Work { exceptions, texts: Texts::default() });
         let stamps = Mutex::new(Stamps::new(generation));
         Ok(Answers { whole, shadowed, no_match, own, copies: Mutex::default(), stamps })
+    }
+
+    /// Finds again where the program starts, and what is reached from there if that matters.
+    fn follow_entries(&mut self, settings: &Settings, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+        self.no_match = no_match(settings, &self.whole.program);
+        fuel.ask()?;
+        if self.whole.is_searched() {
+            return Ok(());
+        }
+        let entries = entry_points(settings, &self.whole.program).unwrap_or_default();
+        fuel.ask()?;
+        self.change(|it| it.reach_again(entries, fuel))
     }
 
     /// What is other in these containers; none if that cannot be taken in.
@@ -505,6 +520,17 @@ impl Answers {
         }
         done
     }
+}
+
+/// A pattern of the entry points that selects nothing.
+fn no_match(settings: &Settings, program: &Program) -> Option<NoMatch> {
+    settings.entries.as_ref().and_then(|it| it.unmatched(program))
+}
+
+/// Where the program starts, if calls go only to receivers that code makes which is reached from there.
+fn entry_points(settings: &Settings, program: &Program) -> Option<Vec<EntryPoint>> {
+    let request = settings.entries.as_ref().filter(|_| settings.rta);
+    request.map(|it| it.points(program, &settings.options))
 }
 
 /// What stands for the sets of a program that others have.

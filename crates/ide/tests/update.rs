@@ -2,11 +2,13 @@
 //! where their calls go, and their graphs.
 
 mod update_programs;
+mod update_reached;
 
 use std::collections::BTreeMap;
 
 use analysis::keeper::Advance;
 use ide::answer::{ClassAnswer, Question, class_answer};
+use ide::entries::EntryRequest;
 use ide::whole::{ClassRecord, read_class};
 use ide::{Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::Assembled;
@@ -14,7 +16,7 @@ use test_utils::generate::{Mode, Structure, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 
-use update_programs::kept::{Kept, answers, fresh, in_world, with_roles};
+use update_programs::kept::{Kept, answers, fresh, fresh_from, in_world, with_roles};
 use update_programs::{EXCEPTIONS, LOST, Words, exception, loader, maker, stub, thrower, words};
 
 /// What the program lets out that is made of these records from nothing must be what the changed one says.
@@ -24,6 +26,8 @@ struct Editor {
     present: Vec<usize>,
     kept: Kept,
     options: WholeOptions,
+    /// Where the program starts, if calls go only to receivers that reached code makes.
+    entries: Option<EntryRequest>,
     /// What it said when an edit was taken in last.
     last: Vec<String>,
     /// How many methods became ghosts, or ceased to be, with edits that were taken in.
@@ -90,19 +94,30 @@ impl Interruptions {
 
 impl Editor {
     fn new(classes: Vec<Vec<u8>>, options: WholeOptions) -> Editor {
+        Editor::starting(classes, options, None)
+    }
+
+    /// One of a program in which calls go only to receivers that code makes which is reached from these entry points.
+    fn starting(classes: Vec<Vec<u8>>, options: WholeOptions, entries: Option<EntryRequest>) -> Editor {
         let present: Vec<usize> = (0..classes.len()).collect();
-        let kept = Kept::new(options);
+        let kept = Kept::new(options, entries.clone());
         kept.advance(&with_roles(fresh(&classes, options).0), &present);
         let (last, interruptions) = (Vec::new(), None);
-        Editor { present, classes, kept, options, last, n_ghosts: 0, interruptions }
+        Editor { present, classes, kept, options, entries, last, n_ghosts: 0, interruptions }
     }
 
     /// One whose advances are broken off. `astray`: those that are may go anywhere.
     fn interrupted(classes: Vec<Vec<u8>>, options: WholeOptions, (seed, astray): (u64, bool)) -> Editor {
-        let twin = (!astray).then(|| Editor::new(classes.clone(), options).kept);
+        Editor::new(classes, options).broken_off(seed, astray)
+    }
+
+    /// See [`Editor::interrupted`].
+    fn broken_off(self, seed: u64, astray: bool) -> Editor {
+        let again = || Editor::starting(self.classes.clone(), self.options, self.entries.clone());
+        let twin = (!astray).then(|| again().kept);
         let rng = Rng::new(seed ^ 0x5eed);
         let interruptions = Interruptions { rng, twin, visited: Vec::new(), n: 0, n_taken: 0 };
-        Editor { interruptions: Some(interruptions), ..Editor::new(classes, options) }
+        Editor { interruptions: Some(interruptions), ..self }
     }
 
     fn present(&self) -> Vec<Vec<u8>> {
@@ -112,7 +127,7 @@ impl Editor {
     /// Goes over to these classes. Whether that could be done by taking changes in.
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
-        let (records, scratch) = fresh(&self.present(), self.options);
+        let (records, scratch) = fresh_from(&self.present(), self.options, self.entries.as_ref());
         let records = with_roles(records);
         let how = match &mut self.interruptions {
             Some(it) => it.advance(&self.kept, &records, &self.present),
@@ -120,6 +135,7 @@ impl Editor {
         };
         let taken = how != Advance::Rebuilt;
         assert_eq!(self.kept.passed_over(), scratch.passed_over(), "{what}");
+        assert_eq!(self.kept.has_entries(), scratch.has_entries(), "{what}");
         let mut classes = self.present();
         for &(at, _) in scratch.passed_over().iter().rev() {
             classes.remove(at);
@@ -318,7 +334,7 @@ fn what_is_taken_in_can_be_taken_back() {
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
     let numbers: Vec<usize> = (0..classes.len()).collect();
     let original = with_roles(fresh(&classes, in_world(WorldKind::Open)).0);
-    let mut kept = Kept::new(in_world(WorldKind::Open));
+    let mut kept = Kept::new(in_world(WorldKind::Open), None);
     kept.advance(&original, &numbers);
     let before = kept.answers(&classes);
     let (mut n, mut other) = (0, 0);

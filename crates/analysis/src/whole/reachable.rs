@@ -1,5 +1,6 @@
 //! What can be reached from the entry points of a program: data. [`super::reach`] finds it.
 
+use flow::fuel::{Cancelled, Fuel};
 use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,7 +63,8 @@ pub struct Reachable {
     pub entries: Vec<EntryPoint>,
     pub(super) methods: FxHashMap<MethodId, From>,
     pub(super) made: FxHashSet<ClassId>,
-    pub(super) selected: FxHashSet<(DispatchId, Target)>,
+    /// What receivers select that are made, by dispatch; sorted.
+    pub(super) selected: Vec<Vec<Target>>,
 }
 
 impl Reachable {
@@ -88,7 +90,52 @@ impl Reachable {
 
     /// Whether a receiver that is made selects the target.
     pub(super) fn is_selected(&self, dispatch: DispatchId, target: Target) -> bool {
-        self.selected.contains(&(dispatch, target))
+        self.selected_of(dispatch).binary_search(&target).is_ok()
+    }
+
+    fn selected_of(&self, dispatch: DispatchId) -> &[Target] {
+        self.selected.get(dispatch.0 as usize).map_or(&[], |it| it)
+    }
+
+    /// The dispatches of which receivers that are made select something else than they did.
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
+    pub(super) fn other_dispatches(
+        &self,
+        before: &Reachable,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<Vec<DispatchId>, Cancelled> {
+        let n = self.selected.len().max(before.selected.len()) as u32;
+        let mut acc = Vec::new();
+        for it in (0..n).map(DispatchId) {
+            fuel.spend(1)?;
+            if self.selected_of(it) != before.selected_of(it) {
+                acc.push(it);
+            }
+        }
+        Ok(acc)
+    }
+
+    /// The classes that have methods which are reached now and were not, or the other way round.
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
+    pub(super) fn classes_with_others(
+        &self,
+        before: &Reachable,
+        fuel: &mut Fuel<'_>,
+    ) -> Result<FxHashSet<ClassId>, Cancelled> {
+        let mut acc = FxHashSet::default();
+        for (some, others) in [(self, before), (before, self)] {
+            for method in some.methods.keys() {
+                fuel.spend(1)?;
+                if !others.methods.contains_key(method) {
+                    acc.insert(method.class);
+                }
+            }
+        }
+        Ok(acc)
     }
 
     /// The way from where control starts to the method, itself last; `None` if it is not reached.

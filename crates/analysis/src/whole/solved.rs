@@ -105,7 +105,7 @@ fn looked_up_cancellable(
     };
     whole.ask_all(fuel)?;
     if entries.is_some() {
-        virtual_calls().into_iter().for_each(|it| _ = whole.ask_virtual(it));
+        whole.ask_upcalls();
         whole.dispatches.keep_offers();
     }
     let functions: Vec<Function> = whole.functions.iter().map(|it| it.function.clone()).collect();
@@ -159,6 +159,11 @@ impl WholeProgram {
             }
         }
         Ok(())
+    }
+
+    /// Asks for the dispatches of what the VM calls, where it is searched what is reached.
+    pub(super) fn ask_upcalls(&mut self) {
+        virtual_calls().into_iter().for_each(|it| _ = self.ask_virtual(it));
     }
 
     /// Asks for what a method calls and initialises.

@@ -8,8 +8,11 @@ use analysis::stamps::Kind;
 use analysis::tiers::{ClassKey, Tier};
 use analysis::whole::program::WholeProgram;
 use ide::answer::{MethodAnswer, Question, class_answer};
-use ide::whole::{ClassRecord, Whole, read_class};
-use ide::{Graph, MethodCode, Missing, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind};
+use ide::entries::EntryRequest;
+use ide::whole::{ClassRecord, Setup, Whole, read_class};
+use ide::{
+    Graph, MethodCode, Missing, Packages, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind,
+};
 use program::members::MethodId;
 
 pub(crate) fn in_world(world: WorldKind) -> WholeOptions {
@@ -17,9 +20,19 @@ pub(crate) fn in_world(world: WorldKind) -> WholeOptions {
 }
 
 pub(crate) fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {
+    fresh_from(classes, options, None)
+}
+
+/// The same; with `entries` calls go only to receivers that code makes which is reached from there.
+pub(crate) fn fresh_from(
+    classes: &[Vec<u8>],
+    options: WholeOptions,
+    entries: Option<&EntryRequest>,
+) -> (Vec<ClassRecord>, Whole) {
     let records: Vec<ClassRecord> =
         classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
-    let whole = Whole::new(with_roles(records.clone()), options);
+    let setup = Setup { options, packages: &Packages::default(), entries, solve: true };
+    let whole = Whole::joined(with_roles(records.clone()), &setup).unwrap();
     (records, whole)
 }
 
@@ -35,7 +48,7 @@ pub(crate) fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
                 throws.iter().filter_map(|it| it.open.as_ref()).all(|it| !it.within.is_empty()),
                 "{throws:?}"
             );
-            acc.push(format!("{throws:?}"));
+            acc.push(format!("{throws:?} {}", whole.is_reached(it.method)));
             acc.push(format!("{:?} {:?}", it.method, whole.calls(it.method, &it.code)));
             acc.push(graph_text(&whole.graph(&mut work, it.method, &it.code, false)));
         }
@@ -75,9 +88,10 @@ pub(crate) struct Said {
 }
 
 impl Kept {
-    pub(crate) fn new(options: WholeOptions) -> Kept {
+    pub(crate) fn new(options: WholeOptions, entries: Option<EntryRequest>) -> Kept {
         let mut settings = Settings::new(options.world, 17);
         settings.options = options;
+        (settings.rta, settings.entries) = (entries.is_some(), entries);
         Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
     }
 
@@ -141,7 +155,8 @@ impl Kept {
         for class in classes {
             let methods = methods(class);
             let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
-                format!("{:?}", Some(whole.throws(&mut work.exceptions, id)))
+                let is_reached = whole.reachable.as_ref().is_none_or(|it| it.from(id).is_some());
+                format!("{:?} {is_reached}", Some(whole.throws(&mut work.exceptions, id)))
             });
             let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
                 format!("{:?} {:?}", whole.name(id), whole.calls(id, code))
@@ -164,6 +179,12 @@ impl Kept {
             }
         }
         acc
+    }
+
+    /// Whether there is an entry point.
+    pub(crate) fn has_entries(&self) -> bool {
+        let program = self.keeper.current().unwrap();
+        program.read().whole().reachable.as_ref().is_some_and(|it| !it.entries.is_empty())
     }
 
     pub(crate) fn missing(&self) -> Vec<Missing> {

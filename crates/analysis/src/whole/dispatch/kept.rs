@@ -17,14 +17,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::members::{declared, element, find_method};
 use super::{
     COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, LinkError,
-    Open, Outcome, Receiver, Target, declares, function_supers, super_names,
+    Offers, Open, Outcome, Receiver, Target, declares, function_supers, super_names,
 };
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Kept {
     by_class: Vec<Vec<(DispatchId, Outcome)>>,
-    by_function: Vec<Offers>,
+    by_function: Vec<FunctionOffers>,
     /// The function objects that have each type, apart from `java/lang/Object`.
     functions_below: FxHashMap<ClassName, Vec<FunctionSiteId>>,
     counts: FxHashMap<(DispatchId, Outcome), u32>,
@@ -74,7 +74,7 @@ impl Touched {
 
 /// A function object: its supertypes, and what it makes of dispatches.
 #[derive(Default)]
-struct Offers {
+struct FunctionOffers {
     supers: Vec<ClassName>,
     made: Vec<(DispatchId, Outcome)>,
     anywhere: Vec<(Signature, Target)>,
@@ -311,7 +311,7 @@ impl Dispatches {
         });
         let Some(kept) = &mut self.kept else { return };
         if kept.by_function.len() <= site.0 as usize {
-            kept.by_function.resize_with(site.0 as usize + 1, Offers::default);
+            kept.by_function.resize_with(site.0 as usize + 1, FunctionOffers::default);
         }
         let supers_before = std::mem::replace(&mut kept.by_function[site.0 as usize].supers, supers.clone());
         let listed = |it: &&ClassName| **it != well_known().object;
@@ -450,7 +450,8 @@ impl Dispatches {
         (it.open, it.errors.clone())
     }
 
-    /// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them.
+    /// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them. Of targets
+    /// that were narrowed all that receivers may select are back at these: [`Dispatches::narrow_again`].
     pub(in crate::whole) fn settle(&mut self) -> Vec<DispatchId> {
         let fresh = self.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
         let absent = fresh.iter().map(|it| self.get(*it).method.class());
@@ -469,7 +470,7 @@ impl Dispatches {
             let (outcomes, names) = (&kept.outcomes[id.0 as usize], dispatch.method.get());
             let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
             let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
-            if what.all || what.outcomes.iter().any(is_unknown) {
+            if self.is_narrowed || what.all || what.outcomes.iter().any(is_unknown) {
                 dispatch.set(outcomes, anywhere);
                 continue;
             }
@@ -486,6 +487,29 @@ impl Dispatches {
         let mut touched: Vec<DispatchId> = touched.into_keys().collect();
         touched.sort_unstable();
         touched
+    }
+
+    /// Finds the targets of some dispatches again, and drops those that no receiver selects which is ever made. Gives the
+    /// dispatches that have others than before.
+    pub(in crate::whole) fn narrow_again(
+        &mut self,
+        ids: impl IntoIterator<Item = DispatchId>,
+        is_selected: impl Fn(DispatchId, Target) -> bool,
+    ) -> Vec<DispatchId> {
+        let Some(kept) = &self.kept else { return Vec::new() };
+        let mut others = Vec::new();
+        for id in ids {
+            let dispatch = &mut self.all[id.0 as usize];
+            let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
+            let names = dispatch.method.get();
+            let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
+            dispatch.set_targets(&kept.outcomes[id.0 as usize], anywhere);
+            dispatch.narrow(|it| is_selected(id, it));
+            if before.0 != dispatch.targets || before.1 != dispatch.possible {
+                others.push(id);
+            }
+        }
+        others
     }
 
     /// Offers a dispatch to all who may be its receivers.
@@ -572,6 +596,32 @@ impl Dispatches {
     }
 }
 
+impl Offers for Dispatches {
+    fn of(&self, receiver: Receiver, tell: &mut dyn FnMut(DispatchId, Target)) {
+        let Some(kept) = &self.kept else { return };
+        let (made, anywhere): (&[_], &[_]) = match receiver {
+            Receiver::Class(it) => (
+                kept.by_class.get(it.index()).map_or(&[], |it| it),
+                kept.anywhere_by_class.get(&it).map_or(&[], |it| it),
+            ),
+            Receiver::Function(it) => {
+                kept.by_function.get(it.0 as usize).map_or((&[], &[]), |it| (&it.made, &it.anywhere))
+            }
+        };
+        for &(id, outcome) in made {
+            match outcome {
+                Outcome::Target(it) | Outcome::Beyond(it) | Outcome::Maybe(it) => tell(id, it),
+                Outcome::Error(_) | Outcome::Unknown(_) => {}
+            }
+        }
+        for (signature, target) in anywhere {
+            let ids = kept.by_signature.get(signature).into_iter().flatten();
+            let may_come = ids.filter(|it| self.all[it.0 as usize].may_be_anywhere());
+            may_come.for_each(|it| tell(*it, *target));
+        }
+    }
+}
+
 /// The classes below each of these that is absent.
 fn below_absent(
     hierarchy: &Hierarchy,
@@ -597,18 +647,30 @@ fn below_absent(
 impl Dispatch {
     /// Sets what known receivers make of it.
     fn set(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
-        (self.targets, self.possible, self.errors) = Default::default();
+        self.errors = Vec::new();
         (self.open_by_receiver, self.handlers) = (None, None);
+        for it in outcomes {
+            match *it {
+                Outcome::Error(it) => self.errors.push(it),
+                Outcome::Unknown(it) => self.open_by_receiver(ClassName::new(it.0)),
+                Outcome::Target(_) | Outcome::Beyond(_) | Outcome::Maybe(_) => {}
+            }
+        }
+        self.open_without_marks();
+        self.set_targets(outcomes, anywhere);
+    }
+
+    /// Sets what known receivers select; it is known why there may be other targets.
+    fn set_targets(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
+        (self.targets, self.possible) = Default::default();
         for it in outcomes {
             match *it {
                 Outcome::Target(it) => self.targets.push(it),
                 Outcome::Beyond(it) => self.possible.push(it),
-                Outcome::Error(it) => self.errors.push(it),
-                Outcome::Unknown(it) => self.open_by_receiver(ClassName::new(it.0)),
-                Outcome::Maybe(_) => {}
+                Outcome::Error(_) | Outcome::Unknown(_) | Outcome::Maybe(_) => {}
             }
         }
-        if self.open_again() {
+        if self.may_be_anywhere() {
             self.possible.extend(anywhere.into_iter().flat_map(|it| it.keys().copied()));
         }
         self.sort();
@@ -617,7 +679,8 @@ impl Dispatch {
     /// Lets these outcomes come or go, of which none is of a method that is unknown; `has` says of each whether it is there now.
     fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
         self.handlers = None;
-        let may_be = self.open_again();
+        self.open_without_marks();
+        let may_be = self.may_be_anywhere();
         for it in outcomes {
             match *it {
                 Outcome::Target(it) | Outcome::Beyond(it) | Outcome::Maybe(it) => {
@@ -630,13 +693,6 @@ impl Dispatch {
                 Outcome::Unknown(_) => {}
             }
         }
-    }
-
-    /// Finds again why there may be other targets; says whether classes that may be below the class named are among these.
-    fn open_again(&mut self) -> bool {
-        self.open_without_marks();
-        // A class that nobody can extend from outside has no subclass that is outside.
-        matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
     }
 }
 

@@ -110,15 +110,20 @@ pub enum Receiver {
     Function(FunctionSiteId),
 }
 
-/// Why a target is one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Offer {
-    /// The receivers.
-    pub receiver: Receiver,
-    /// The dispatch that they may come to.
-    pub dispatch: DispatchId,
-    /// What they select.
-    pub target: Target,
+/// Why targets are targets: what receivers select.
+pub(super) trait Offers {
+    /// Tells each dispatch that a receiver may come to, and what it selects there.
+    fn of(&self, receiver: Receiver, tell: &mut dyn FnMut(DispatchId, Target));
+}
+
+/// Those of all receivers of a program, noted when its targets are found.
+#[derive(Default)]
+pub(super) struct AllOffers(FxHashMap<Receiver, Vec<(DispatchId, Target)>>);
+
+impl Offers for AllOffers {
+    fn of(&self, receiver: Receiver, tell: &mut dyn FnMut(DispatchId, Target)) {
+        self.0.get(&receiver).into_iter().flatten().for_each(|it| tell(it.0, it.1));
+    }
 }
 
 /// Where one call site goes.
@@ -150,11 +155,13 @@ pub struct Dispatches {
     /// Calls that their callers may not make.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
     /// Why targets are targets, if somebody wants to know.
-    offers: Option<Vec<Offer>>,
+    offers: Option<AllOffers>,
     /// Gets what receivers make of dispatches instead of these, while it is there.
     sink: Option<Vec<(DispatchId, Outcome)>>,
     /// What each receiver made of them, when that is kept.
     kept: Option<Box<Kept>>,
+    /// Whether only those are targets that a receiver selects which is made.
+    is_narrowed: bool,
 }
 
 impl Dispatch {
@@ -179,6 +186,17 @@ impl Dispatch {
         self.errors.sort_unstable();
     }
 
+    /// Whether classes that may be below any class are among its receivers, for all that is known.
+    fn may_be_anywhere(&self) -> bool {
+        // A class that nobody can extend from outside has no subclass that is outside.
+        matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
+    }
+
+    fn narrow(&mut self, is_selected: impl Fn(Target) -> bool) {
+        self.targets.retain(|&it| is_selected(it));
+        self.possible.retain(|&it| is_selected(it));
+    }
+
     /// What the names stand for, if a present class declares it.
     pub fn resolved(&self) -> Option<MethodId> {
         self.resolved
@@ -201,16 +219,17 @@ impl Dispatches {
             offers: None,
             sink: None,
             kept: None,
+            is_narrowed: false,
         }
     }
 
     /// Keeps the reasons for targets when these are found, until they are [taken](Dispatches::take_offers).
     pub(super) fn keep_offers(&mut self) {
-        self.offers = Some(Vec::new());
+        self.offers = Some(AllOffers::default());
     }
 
-    /// The reasons for all targets, in the order in which they were found.
-    pub(super) fn take_offers(&mut self) -> Vec<Offer> {
+    /// The reasons for all targets.
+    pub(super) fn take_offers(&mut self) -> AllOffers {
         self.offers.take().unwrap_or_default()
     }
 
@@ -234,9 +253,9 @@ impl Dispatches {
 
     /// Drops the targets that no receiver selects which is ever made.
     pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
+        self.is_narrowed = true;
         for (id, it) in (0..).map(DispatchId).zip(&mut self.all) {
-            it.targets.retain(|&target| is_selected(id, target));
-            it.possible.retain(|&target| is_selected(id, target));
+            it.narrow(|target| is_selected(id, target));
         }
     }
 
@@ -626,7 +645,7 @@ impl Dispatches {
         if let (Outcome::Target(target) | Outcome::Beyond(target) | Outcome::Maybe(target), Some(offers)) =
             (outcome, &mut self.offers)
         {
-            offers.push(Offer { receiver, dispatch: id, target });
+            offers.0.entry(receiver).or_default().push((id, target));
         }
     }
 
@@ -729,8 +748,7 @@ impl Dispatches {
             fuel.spend(2)?;
             let dispatch = self.get(id);
             let names = dispatch.method.get();
-            // A class that nobody can extend from outside has no subclass that is outside.
-            if !matches!(dispatch.open, Some(Open::Outside(_) | Open::Overridable(_))) {
+            if !dispatch.may_be_anywhere() {
                 continue;
             }
             for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::called::CalledClasses;
 use self::mentions::Mentions;
-use super::ids::FunctionSiteId;
+use super::ids::{DispatchId, FunctionSiteId};
 use super::nodes::Node;
 use crate::summary::ClassSummary;
 
@@ -69,6 +69,10 @@ pub(super) struct Stale {
     pub(super) gone: FxHashSet<Node>,
     /// Classes that may be thrown, or that may be otherwise.
     pub(super) types: FxHashSet<ClassName>,
+    /// Dispatches that have all targets that receivers may select, though only those count that are made.
+    pub(super) unnarrowed: FxHashSet<DispatchId>,
+    /// Whether it is to be found again what is reached.
+    pub(super) is_unsearched: bool,
 }
 
 impl Stale {

@@ -13,20 +13,20 @@ mod upcalls;
 
 use flow::fuel::{Cancelled, Fuel};
 
-use super::dispatch::Offer;
+use super::dispatch::Offers;
 use super::program::WholeProgram;
 use super::reachable::{EntryPoint, From, Reachable};
 use search::Search;
 pub(super) use upcalls::virtual_calls;
 
-/// Searches from the entry points. `offers` are the reasons for the targets of the program's calls.
+/// Searches from the entry points. `offers` tells what receivers select.
 ///
 /// # Errors
 /// When the work is not wanted any more.
 pub(super) fn reachable(
     whole: &WholeProgram,
     entries: Vec<EntryPoint>,
-    offers: &[Offer],
+    offers: &dyn Offers,
     fuel: &mut Fuel<'_>,
 ) -> Result<Reachable, Cancelled> {
     let mut search = Search::new(whole, offers);

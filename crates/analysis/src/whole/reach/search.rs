@@ -15,7 +15,7 @@ use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::summary::{CodeSummary, MethodSummary};
-use crate::whole::dispatch::{Offer, Receiver, Site, Target, handle_call};
+use crate::whole::dispatch::{Offers, Receiver, Site, Target, handle_call};
 use crate::whole::ids::{DispatchId, FunctionSiteId};
 use crate::whole::members::{
     class_initializer, declared, find_method, initialized_interfaces, initialized_superclass, method_id,
@@ -37,9 +37,7 @@ pub(super) enum Event {
 /// A search under way.
 pub(super) struct Search<'a> {
     pub(super) whole: &'a WholeProgram,
-    /// Why each target is one, by receiver.
-    by_class: FxHashMap<ClassId, Vec<&'a Offer>>,
-    by_function: FxHashMap<FunctionSiteId, Vec<&'a Offer>>,
+    offers: &'a dyn Offers,
     methods: FxHashMap<MethodId, From>,
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
@@ -55,11 +53,10 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(whole: &'a WholeProgram, offers: &'a [Offer]) -> Self {
-        let mut acc = Search {
+    pub(super) fn new(whole: &'a WholeProgram, offers: &'a dyn Offers) -> Self {
+        Search {
             whole,
-            by_class: FxHashMap::default(),
-            by_function: FxHashMap::default(),
+            offers,
             methods: FxHashMap::default(),
             made: FxHashSet::default(),
             functions: FxHashSet::default(),
@@ -69,14 +66,7 @@ impl<'a> Search<'a> {
             selected: FxHashSet::default(),
             meets_unseen: false,
             queue: VecDeque::new(),
-        };
-        for offer in offers {
-            match offer.receiver {
-                Receiver::Class(it) => acc.by_class.entry(it).or_default().push(offer),
-                Receiver::Function(it) => acc.by_function.entry(it).or_default().push(offer),
-            }
         }
-        acc
     }
 
     pub(super) fn hierarchy(&self) -> &'a Hierarchy {
@@ -124,16 +114,21 @@ impl<'a> Search<'a> {
             Event::Method(it) => self.look_at(it),
             Event::Made(it, from) => self.look_at_class(it, from),
             Event::Function(it) => {
-                for offer in self.by_function.get(&it).cloned().unwrap_or_default() {
-                    self.select(offer);
-                }
+                let offers = self.offers;
+                offers.of(Receiver::Function(it), &mut |dispatch, target| self.select(dispatch, target));
             }
         }
         Some(event)
     }
 
     pub(super) fn finish(self, entries: Vec<EntryPoint>) -> Reachable {
-        Reachable { entries, methods: self.methods, made: self.made, selected: self.selected }
+        let mut selected = Vec::new();
+        selected.resize_with(self.whole.dispatches.all().len(), Vec::new);
+        for (dispatch, mut targets) in self.targets {
+            targets.sort_unstable();
+            selected[dispatch.0 as usize] = targets;
+        }
+        Reachable { entries, methods: self.methods, made: self.made, selected }
     }
 
     /// Control may come to the method.
@@ -216,13 +211,13 @@ impl<'a> Search<'a> {
     }
 
     /// A receiver is made that selects the target.
-    fn select(&mut self, offer: &Offer) {
-        if !self.selected.insert((offer.dispatch, offer.target)) {
+    fn select(&mut self, dispatch: DispatchId, target: Target) {
+        if !self.selected.insert((dispatch, target)) {
             return;
         }
-        self.targets.entry(offer.dispatch).or_default().push(offer.target);
-        if let Some(&from) = self.called.get(&offer.dispatch) {
-            self.target(offer.target, from);
+        self.targets.entry(dispatch).or_default().push(target);
+        if let Some(&from) = self.called.get(&dispatch) {
+            self.target(target, from);
         }
     }
 
@@ -361,17 +356,17 @@ impl<'a> Search<'a> {
     }
 
     fn look_at_class(&mut self, class: ClassId, from: From) {
-        let hierarchy = self.hierarchy();
+        let (hierarchy, offers) = (self.hierarchy(), self.offers);
         let mut above = Some(class);
         // Down from each superclass to the class itself, whose methods come first. Superclasses form no circle.
         let mut below: Vec<ClassId> = Vec::new();
         while let Some(at) = above {
-            for offer in self.by_class.get(&at).cloned().unwrap_or_default() {
-                let names = self.whole.dispatches.get(offer.dispatch).method.get();
+            offers.of(Receiver::Class(at), &mut |dispatch, target| {
+                let names = self.whole.dispatches.method(dispatch).get();
                 if !below.iter().any(|&it| overrides(hierarchy, it, names.name, names.descriptor)) {
-                    self.select(offer);
+                    self.select(dispatch, target);
                 }
-            }
+            });
             below.push(at);
             above = match hierarchy.super_class(at) {
                 Some(Link::Present(it)) => Some(it),

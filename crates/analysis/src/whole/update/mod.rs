@@ -5,9 +5,11 @@
 //! changes in what others see takes a new place in the hierarchy ([`classes`]): with it change what is below it, what calls
 //! mean that name one of these, and what its supertypes' dispatches select. [`flow::incremental`] brings the solution up to
 //! date. An edit that may change more is refused ([`WholeProgram::update`] gives `false`), and the program is to be made from
-//! scratch. The result is what that gives: a least solution is a function of its system.
+//! scratch. Where calls go only to receivers that reached code makes, what is reached is searched again from nothing
+//! ([`reached`]). The result is what making all from scratch gives: a least solution is a function of its system.
 
 mod classes;
+mod reached;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -122,16 +124,14 @@ impl WholeProgram {
         Ok(acc)
     }
 
-    /// Whether changes can be taken in at all. What is reached from entry points is found by a search over all code, and the
-    /// entry points themselves are found before.
+    /// Whether changes can be taken in at all.
     fn is_updatable(&self) -> bool {
         // Who asks alone may have the sets just now.
-        let has_sets = self.solution.is_none() || !self.exceptions.universe.is_empty();
-        has_sets && self.reachable.is_none()
+        self.solution.is_none() || !self.exceptions.universe.is_empty()
     }
 
     /// Takes in what became of some classes, each once; after [`WholeProgram::keep_current`], and before
-    /// [`WholeProgram::settle`]. `false` if more may change by it than can be found from them: then the program is to be made
+    /// [`WholeProgram::reach_again`] and [`WholeProgram::settle`]. `false` if more may change by it than can be found from them: then the program is to be made
     /// from scratch, and this one is of no use any more.
     pub fn update(&mut self, changes: Vec<ClassChange>) -> bool {
         if !self.is_updatable() || self.solution.is_some() && self.kept.is_none() {
@@ -139,6 +139,7 @@ impl WholeProgram {
         }
         let Some(mut edits) = self.edits.take() else { return false };
         let mut stale = self.stale.take().unwrap_or_default();
+        stale.is_unsearched = self.reachable.is_some();
         let done = self.take_in(changes, &mut edits, &mut stale);
         self.edits = Some(edits);
         self.stale = Some(stale);
@@ -156,6 +157,7 @@ impl WholeProgram {
     /// When the work is not wanted any more. What was done is kept, and the next call goes on, also after further updates.
     pub fn settle(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(mut stale) = self.stale.take() else { return Ok(()) };
+        debug_assert!(!stale.is_unsearched, "what is reached decides where calls go");
         let Some(mut kept) = self.kept.take() else { return Ok(()) };
         let nothing = Exceptions::new(Universe::new(&[]));
         let mut exceptions = std::mem::replace(&mut self.exceptions, nothing);
@@ -193,6 +195,9 @@ impl WholeProgram {
             // What may be below any class at all is different.
             return false;
         }
+        if stale.is_unsearched {
+            self.ask_upcalls();
+        }
         if self.dispatches.has_fresh() {
             let functions = std::mem::take(&mut self.functions);
             self.dispatches.offer_fresh_to_functions(present(edits, &functions));
@@ -214,8 +219,12 @@ impl WholeProgram {
         let others = causes.into_iter().filter(|it| self.dispatches.cause_of(it.0) != it.1);
         self.touched.reads.extend(others.map(|it| Read::Cause(it.0)));
         self.touched.reads.extend(touched.iter().copied().map(Read::Dispatch));
+        if stale.is_unsearched {
+            stale.unnarrowed.extend(&touched);
+        } else {
+            self.follow_loaders(edits, stale);
+        }
         stale.nodes(touched.into_iter().map(Node::Dispatch));
-        self.follow_loaders(edits, stale);
         self.sets_follow(unknown, edits, stale)
     }
 
