@@ -74,6 +74,7 @@ const CHECKS: &[Check] = &[
     size::functions,
     marks::fixme_form,
     marks::no_ignored_tests,
+    marks::one_file_reads_the_tier,
     marks::machine_paths,
     papers::architecture,
     papers::lengths,

@@ -14,6 +14,7 @@ use serde_json::Value;
 use test_utils::asm::assemble;
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 struct Folder(tempfile::TempDir);
 
@@ -512,7 +513,7 @@ fn cut(seed: u64) -> (Folder, Sources, Sources) {
 #[test]
 fn what_is_composed_covers_what_is_extracted_of_the_whole() {
     let (mut apart, mut together, mut whole_open) = (0, 0, 0);
-    for seed in 0..40 {
+    for seed in 0..tier::rounds(8, 40) {
         let (folder, program, all) = cut(seed);
         let lib = ["-cp", "lib"];
         let a = folder.extract(&["a"], &lib, "a.json");
@@ -551,7 +552,7 @@ fn what_is_composed_covers_what_is_extracted_of_the_whole() {
 #[test]
 fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
     let (mut apart, mut together, mut drawn) = (0, 0, 0);
-    for seed in 100..120 {
+    for seed in 100..tier::rounds(105, 120) {
         let (folder, program, _) = cut(seed);
         let declared = ["--world", "declared"];
         let a = folder.extract(&["a"], &[&["-cp", "lib:ghosts-b"], &declared[..]].concat(), "a.json");

@@ -14,6 +14,7 @@ use driver::world::{WorldSpec, load};
 use ide::whole::{Whole, read_class};
 use ide::{Role, Scratch, WholeOptions, WorldKind};
 use serde_json::Value;
+use test_utils::tier;
 
 type Names = BTreeSet<String>;
 
@@ -294,8 +295,9 @@ fn repository() -> PathBuf {
 #[test]
 fn methods_that_a_class_does_not_concern_answer_the_same_without_it() {
     for folder in ["observed", "programs", "calls"] {
-        let (same, changed) = check(&repository().join("test-data").join(folder), 1);
-        assert!(same > 1000 && changed > 100, "{folder}: {same} exempt, {changed} changed");
+        let (same, changed) = check(&repository().join("test-data").join(folder), tier::rounds(6, 1));
+        let enough = same > tier::rounds(300, 1000) && changed > tier::rounds(5, 100);
+        assert!(enough, "{folder}: {same} exempt, {changed} changed");
     }
 }
 
@@ -308,8 +310,8 @@ fn nor_do_methods_of_a_real_program() {
         return;
     };
     let jars = manifest.lines().filter_map(|it| it.split('\t').nth(5)).filter(|it| it.contains("/java/"));
-    for jar in jars {
-        let (same, changed) = check(&corpus.join(jar), 15);
+    for jar in jars.take(tier::at_most(1)) {
+        let (same, changed) = check(&corpus.join(jar), tier::rounds(45, 15));
         assert!(same > 100 && changed > 0, "{jar}: {same} exempt, {changed} changed");
     }
 }

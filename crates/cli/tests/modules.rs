@@ -211,6 +211,7 @@ fn exports_are_added_by_a_flag_and_by_the_manifest_of_an_executable_jar() {
     let runs = |arguments: &[&str]| {
         let jdks = test_utils::jdk::all().into_iter().filter(|it| it.version >= 17);
         let ran: Vec<bool> = jdks
+            .take(test_utils::tier::at_most(1))
             .map(|jdk| {
                 let out =
                     Command::new(jdk.java()).current_dir(folder.path()).args(arguments).output().unwrap();

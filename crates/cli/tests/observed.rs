@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use test_utils::tier;
+
+/// The first words of the facts that the fast tier checks: they take the calls of the programs alone, which are known
+/// in a fraction of the time that the graphs of a JDK take.
+const FAST: [&str; 2] = ["call", "init"];
 
 /// One observed fact: the words of its line.
 struct Fact {
@@ -41,6 +46,7 @@ fn facts() -> Vec<Fact> {
             words: line.split('\t').map(str::to_owned).collect(),
         }));
     }
+    all.retain(|it| tier::is_full() || FAST.contains(&it.words[0].as_str()));
     all
 }
 
@@ -103,7 +109,9 @@ struct Answers {
 fn ask(jdk: &Path, more: &[&str], patterns: &BTreeSet<String>) -> Answers {
     let run = |command: &str| -> Vec<Value> {
         let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
-        it.args([command, "--quiet", "--world", "closed", "--output-format", "jsonl"]).arg(folder()).arg(jdk);
+        it.args([command, "--quiet", "--world", "closed", "--output-format", "jsonl"]).arg(folder());
+        // Nobody asks about the methods of a JDK that is no input.
+        it.args((!tier::is_full()).then_some("--jdk")).arg(jdk);
         it.args(more);
         it.args(patterns.iter().flat_map(|it| ["-m", it]));
         let out = it.output().expect("the binary can be run");
@@ -123,10 +131,11 @@ fn ask(jdk: &Path, more: &[&str], patterns: &BTreeSet<String>) -> Answers {
     let single = |it: BTreeMap<String, Vec<Value>>| {
         it.into_iter().map(|(name, mut all)| (name, all.remove(0))).collect()
     };
+    let run_in_full = |command: &str| if tier::is_full() { run(command) } else { Vec::new() };
     Answers {
         calls: by(run("calls"), "caller"),
-        throws: single(by(run("throws"), "method")),
-        graphs: single(by(run("cfg"), "method")),
+        throws: single(by(run_in_full("throws"), "method")),
+        graphs: single(by(run_in_full("cfg"), "method")),
     }
 }
 
@@ -238,11 +247,13 @@ fn check(jdk: &Path, more: &[&str], facts: &[Fact]) -> BTreeMap<String, usize> {
             patterns.insert(machine(jdk));
         }
     }
-    // The methods of the JDK on the way to call-backs.
-    for class in ["ArrayList", "Arrays", "TimSort", "ComparableTimSort"] {
-        patterns.insert(format!("java.util.{class}.*"));
+    if tier::is_full() {
+        // The methods of the JDK on the way to call-backs.
+        for class in ["ArrayList", "Arrays", "TimSort", "ComparableTimSort"] {
+            patterns.insert(format!("java.util.{class}.*"));
+        }
+        patterns.insert("java.lang.String.valueOf".to_owned());
     }
-    patterns.insert("java.lang.String.valueOf".to_owned());
     let answers = ask(jdk, more, &patterns);
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut unexplained = Vec::new();
@@ -266,7 +277,8 @@ fn everything_observed_is_explained_by_name() {
     let Some(jdk) = test_utils::jdk::at_least(25) else { return };
     let counts = check(&jdk.home, &[], &facts());
     // A test that explains nothing would pass, too.
-    assert_eq!(counted(&counts), [("call", 304), ("init", 5), ("throw", 52), ("via", 3)]);
+    let explained = [("call", 304), ("init", 5), ("throw", 52), ("via", 3)];
+    assert_eq!(counted(&counts), explained[..tier::rounds(FAST.len(), 4)]);
 }
 
 #[test]
@@ -277,5 +289,6 @@ fn everything_observed_is_reached_from_main() {
     facts.retain(|it| it.program != "P21Reflect");
     let rta = ["--rta", "--entry", "P*.main(java.lang.String[])"];
     let counts = check(&jdk.home, &rta, &facts);
-    assert_eq!(counted(&counts), [("call", 303), ("init", 5), ("throw", 50), ("via", 3)]);
+    let explained = [("call", 303), ("init", 5), ("throw", 50), ("via", 3)];
+    assert_eq!(counted(&counts), explained[..tier::rounds(FAST.len(), 4)]);
 }

@@ -246,6 +246,9 @@ mod tests {
             let there = ["exports", "java.base", "provides", "required"];
             assert_eq!(want, there.map(str::to_owned).into(), "JDK {}", jdk.version);
             assert_eq!(got, want, "JDK {}", jdk.version);
+            if linked == test_utils::tier::at_most(1) {
+                break;
+            }
         }
         if linked == 0 {
             assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "CI must have a JDK that links images");

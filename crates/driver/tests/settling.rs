@@ -18,6 +18,7 @@ use driver::watch::{Watch, WatchOptions};
 use driver::world::{LoadedWorld, WorldSpec, list_archive, load};
 use test_utils::jar::jar;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 fn settings(trust_sealed: bool, add_exports: &[&str]) -> Settings {
     let add_exports = Some(add_exports.iter().map(|it| (*it).to_owned()).collect());
@@ -100,7 +101,7 @@ fn worlds_settled_one_after_the_other_are_settled_as_if_each_were_the_first() {
     let mut settler = Settler::default();
     let (mut trust_sealed, mut exports) = (false, &["java.base/sun.nio.ch", "none/p"][..]);
     let mut seen = std::collections::BTreeSet::new();
-    for step in 0..150 {
+    for step in 0..tier::rounds(40, 150) {
         match rng.below(12) {
             0 => trust_sealed = !trust_sealed,
             1 => exports = if exports.is_empty() { &["java.base/sun.nio.ch"] } else { &[] },
@@ -118,7 +119,7 @@ fn worlds_settled_one_after_the_other_are_settled_as_if_each_were_the_first() {
         assert_eq!(got, want, "step {step}");
         seen.insert(want);
     }
-    assert!(seen.len() > 60, "{} worlds", seen.len());
+    assert!(seen.len() > tier::rounds(16, 60), "{} worlds", seen.len());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::process::Command;
 use common::{End, Entry, ZipWriter, entry, jdks, zip};
 use driver::container::Scratch;
 use driver::world::list_archive;
+use test_utils::tier;
 
 const MANIFEST: &[u8] = b"Manifest-Version: 1.0\r\nMain-Class: Hello\r\n";
 const MULTI: &[u8] = b"Manifest-Version: 1.0\r\nMain-Class: Hello\r\nMulti-Release: true\r\n";
@@ -219,7 +220,7 @@ fn model(multi: bool, entries: &[(String, u8)], release: u16) -> String {
 
 #[test]
 fn random_multi_release_jars_follow_the_rule() {
-    for seed in 1..1000 {
+    for seed in 1..tier::rounds(300, 1000) {
         let (multi, entries) = multi_release(&mut Random(seed * 7919));
         for release in [8, 9, 17, 25] {
             let found = loaded(archive_of(multi, &entries), release);
@@ -233,7 +234,7 @@ fn random_multi_release_jars_load_as_on_the_jvm() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for home in jdks() {
         let Some(release) = feature(&home) else { continue };
-        for seed in 1..16 {
+        for seed in 1..tier::rounds(6, 16) {
             let (multi, entries) = multi_release(&mut Random(seed * 104_729));
             let archive = archive_of(multi, &entries);
             let path = folder.path().join("t.jar");
@@ -291,7 +292,7 @@ fn tree(random: &mut Random, chain: &str, depth: usize, expected: &mut Vec<(Stri
 #[test]
 fn random_trees_of_archives_are_read_to_their_leaves() {
     let (mut classes, mut deepest) = (0, 0);
-    for seed in 1..400 {
+    for seed in 1..tier::rounds(150, 400) {
         let mut expected = Vec::new();
         let archive = tree(&mut Random(seed * 6_700_417), "t.jar", 0, &mut expected);
         let (containers, _) = list_archive("t.jar", archive, 17).expect("it is whole");
@@ -309,5 +310,5 @@ fn random_trees_of_archives_are_read_to_their_leaves() {
         classes += found.len();
         deepest = deepest.max(found.iter().map(|it| it.0.matches("!/").count()).max().unwrap_or(0));
     }
-    assert!(classes > 500 && deepest == 9, "{classes} classes, {deepest} archives deep");
+    assert!(classes > tier::rounds(150, 500) && deepest == 9, "{classes} classes, {deepest} archives deep");
 }

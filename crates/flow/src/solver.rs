@@ -300,15 +300,16 @@ mod tests {
     #[test]
     fn the_solution_is_that_of_the_textbook_iteration() {
         let mut interesting = 0;
-        for seed in 1..=20_000_u64 {
+        let n: u64 = test_utils::tier::rounds(5_000, 20_000);
+        for seed in 1..=n {
             let system = random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let expected = naive(&system);
             let solution = solve(&system, &mut Bits);
             let found: Vec<u64> = (0..expected.len() as u32).map(|it| solution.value(NodeId(it))).collect();
             assert_eq!(found, expected, "seed {seed}: {system:?}");
-            interesting += usize::from(expected.iter().any(|it| it.count_ones() > 2));
+            interesting += u64::from(expected.iter().any(|it| it.count_ones() > 2));
         }
-        assert!(interesting > 10_000, "{interesting}");
+        assert!(interesting > n / 2, "{interesting}");
     }
 
     #[test]

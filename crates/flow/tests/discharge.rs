@@ -14,6 +14,7 @@ use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::summary::summary;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Value {
@@ -302,7 +303,8 @@ fn a_proved_assertion_never_fails() {
     };
     let mut rng = Rng::new(1);
     let (mut proved, mut passed, mut by_flow, mut settled) = (0, 0, 0, 0);
-    for _ in 0..20_000 {
+    let n = tier::rounds(4_000, 20_000);
+    for _ in 0..n {
         let text = random_text(&mut rng);
         let body = parse_body(&text).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
         let facts = method_facts(&body, &own, Wanted::All, &mut flow::facts::Scratch::default());
@@ -343,5 +345,5 @@ fn a_proved_assertion_never_fails() {
         }
     }
     eprintln!("{proved} proved, {by_flow} by tests, {settled} settled, passed {passed} times");
-    assert!(proved > 10_000 && by_flow > 3000 && passed > 100_000 && settled > 50);
+    assert!(proved > n / 2 && by_flow > n * 3 / 20 && passed > 5 * n && settled > n / 400);
 }

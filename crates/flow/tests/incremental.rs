@@ -9,6 +9,7 @@ mod worlds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flow::solver::{FunctionId, NodeId, System, solve};
+use test_utils::tier;
 
 use masks::{Masks, Random};
 use worlds::World;
@@ -145,7 +146,8 @@ fn run(seed: u64, n_edits: u32, met: &mut Met) {
 
 #[test]
 fn every_edit_gives_what_solving_from_nothing_gives() {
-    let n: u64 = std::env::var("AJAR_FUZZ_EDITS").ok().and_then(|it| it.parse().ok()).unwrap_or(80_000);
+    let asked = std::env::var("AJAR_FUZZ_EDITS").ok().and_then(|it| it.parse().ok());
+    let n: u64 = asked.unwrap_or(tier::rounds(40_000, 80_000));
     let seed: Option<u64> = std::env::var("AJAR_FUZZ_SEED").ok().and_then(|it| it.parse().ok());
     std::panic::set_hook(Box::new(|info| {
         if !info.to_string().contains(masks::FUSE) {

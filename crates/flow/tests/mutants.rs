@@ -24,6 +24,7 @@ use flow::throwables::{Answer, Subtypes};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use test_utils::jvm::data_dir;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 /// Counts what all threads of this binary allocate, so the tests in it take turns.
 #[global_allocator]
@@ -97,7 +98,8 @@ fn graphs_of_mutants() {
         }
     }
     let (mut drawn, mut dearest) = (0, 0);
-    for seed in 0..20_000 {
+    let n = tier::rounds(4_000, 20_000);
+    for seed in 0..n {
         let mut rng = Rng::new(seed);
         let Some((path, bytes, parts)) = rng.pick(&originals) else { panic!("no class") };
         let mut bytes = bytes.clone();
@@ -110,7 +112,7 @@ fn graphs_of_mutants() {
         }
     }
     eprintln!("{drawn} graphs, {dearest} % of the allowance at most");
-    assert!(drawn > 20_000, "{drawn} graphs");
+    assert!(drawn > n, "{drawn} graphs");
 }
 
 #[test]

@@ -314,6 +314,7 @@ fn graphs_of_the_test_data_agree_with_the_bytecode() {
 
 #[test]
 fn graphs_of_java_base_agree_with_the_bytecode() {
+    let mut n_jdks = 0;
     for jdk in test_utils::jdk::all() {
         let folder = tempfile::tempdir().unwrap();
         // A part of the image: enough shapes of code, in seconds.
@@ -343,6 +344,10 @@ fn graphs_of_java_base_agree_with_the_bytecode() {
         assert_right(&seen);
         assert!(seen.methods > 8_000 && seen.exceptional > 5_000);
         assert!(seen.lean > 4_000 && seen.settled > 4_000);
+        n_jdks += 1;
+        if n_jdks == test_utils::tier::at_most(1) {
+            break;
+        }
     }
     // Without any JDK this says so, and fails where one must be there.
     test_utils::jdk::at_least(8);

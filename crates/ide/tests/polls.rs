@@ -6,6 +6,7 @@ use flow::fuel::{Fuel, PATIENCE};
 use ide::whole::{ClassRecord, read_class};
 use ide::{Packages, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
+use test_utils::tier;
 
 /// How often is asked whether work is still wanted, and where that is said to be cancelled, if anywhere.
 struct Polls {
@@ -28,7 +29,7 @@ impl Polls {
 /// All work that grows with the program stops soon when it is not wanted any more, wherever it is.
 #[test]
 fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
-    let programs = (0..150).map(|it| program(it, Mode::Dynamic).unwrap());
+    let programs = (0..tier::rounds(40, 150)).map(|it| program(it, Mode::Dynamic).unwrap());
     let classes: Vec<Vec<u8>> = programs.flat_map(|it| it.classes).map(|it| it.bytes).collect();
     for world in [WorldKind::Open, WorldKind::Declared] {
         let options = WholeOptions {
@@ -66,7 +67,10 @@ fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
         println!(
             "{world:?}: {n_classes} classes, {n_methods} methods: {n_joined} polls to join, {n_solved} to solve, {n_kept} to keep"
         );
-        assert!(n_classes > 1_000 && n_joined > n_classes / 20, "{n_joined} for {n_classes}");
+        assert!(
+            n_classes > tier::rounds(250, 1_000) && n_joined > n_classes / 20,
+            "{n_joined} for {n_classes}"
+        );
         assert!(n_solved > n_methods / 30, "{n_solved} for {n_methods}");
         assert!(n_kept > n_methods / 30, "{n_kept} for {n_methods}");
     }

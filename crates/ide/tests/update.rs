@@ -15,6 +15,7 @@ use test_utils::asm::Assembled;
 use test_utils::generate::{Mode, Structure, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 use update_programs::kept::{Kept, answers, fresh, fresh_from, in_world, with_roles};
 use update_programs::{EXCEPTIONS, LOST, Words, exception, loader, maker, stub, thrower, words};
@@ -183,7 +184,7 @@ fn some_methods(class: &[u8], rng: &mut Rng) -> BTreeMap<String, Vec<String>> {
 #[test]
 fn changed_classes_are_taken_in() {
     let (mut taken, mut refused, mut moved) = (0, 0, 0);
-    for seed in seeds(30) {
+    for seed in seeds(8, 30) {
         let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
         let mut classes: Vec<Vec<u8>> =
             program(seed, mode).unwrap().classes.into_iter().map(|it| it.bytes).collect();
@@ -207,7 +208,7 @@ fn changed_classes_are_taken_in() {
         };
         let original = classes;
         let mut rng = Rng::new(seed);
-        for n in 0..60 {
+        for n in 0..tier::rounds(15, 60) {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
             let mut what = format!("seed {seed}, edit {n}:");
             let mut moves = false;
@@ -255,7 +256,7 @@ fn changed_classes_are_taken_in() {
         }
     }
     println!("{taken} taken in, {moved} of them with classes that went or came; {refused} made anew");
-    assert!(taken > 60 && moved > 30 && refused > 20, "{taken} {moved} {refused}");
+    assert!(taken > 60 && moved > 30 && refused > tier::rounds(10, 20), "{taken} {moved} {refused}");
 }
 
 /// The class files of a program with those of the platform, where the world is closed: without them all is open in the other.
@@ -266,10 +267,10 @@ fn structure_classes(structure: &Structure, platform: &[Assembled]) -> Vec<Vec<u
 /// Types that change what they inherit, who may use them, and who initialises them.
 #[test]
 fn changed_structures_are_taken_in() {
-    let seeds = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
     let platform = Structure::platform().unwrap();
     let (mut taken, mut moved, mut refused) = (0, 0, 0);
-    for seed in 0..seeds {
+    let seeds = seeds(3, 20);
+    for seed in seeds.clone() {
         let mut structure = Structure::new(1000 + seed);
         let world = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared][seed as usize % 3];
         let mut editor = Editor::new(structure_classes(&structure, &platform), in_world(world));
@@ -295,7 +296,8 @@ fn changed_structures_are_taken_in() {
         }
     }
     println!("{taken} taken in, {moved} of them with classes that went or came; {refused} made anew");
-    assert!(taken > 10 * seeds as usize && moved > 5 * seeds as usize, "{taken} {moved} {refused}");
+    let n_seeds = seeds.count();
+    assert!(taken > 10 * n_seeds && moved > 5 * n_seeds, "{taken} {moved} {refused}");
 }
 
 /// What calls of `super` mean depends on their class, and who may make them on its nest.
@@ -339,7 +341,7 @@ fn what_is_taken_in_can_be_taken_back() {
     let before = kept.answers(&classes);
     let (mut n, mut other) = (0, 0);
     for at in 0..classes.len() {
-        for i in (10..classes[at].len()).step_by(11) {
+        for i in (10..classes[at].len()).step_by(tier::rounds(44, 11)) {
             classes[at][i] ^= 1;
             let record = read_class(&classes[at], &mut Scratch::default());
             classes[at][i] ^= 1;
@@ -414,14 +416,16 @@ fn compiled_classes_go_and_come_back() {
         let mut editor = Editor::new(classes.clone(), options);
         let all = editor.present.clone();
         let mut taken = 0;
-        for (at, file) in files.iter().enumerate() {
+        let step = tier::rounds(16, 1);
+        for (at, file) in files.iter().enumerate().step_by(step) {
             let without: Vec<usize> = all.iter().copied().filter(|it| *it != at).collect();
             for (present, how) in [(without, "without"), (all.clone(), "with")] {
                 let what = format!("{options:?}, {how} {}", file.display());
                 taken += usize::from(editor.go(classes.clone(), present, &what));
             }
         }
-        assert!(taken > classes.len(), "{name}, {options:?}: {taken} of {}", 2 * classes.len());
+        let n_gone = classes.len().div_ceil(step);
+        assert!(taken > n_gone, "{name}, {options:?}: {taken} of {}", 2 * n_gone);
     }
 }
 
@@ -478,7 +482,7 @@ fn edit_exceptions_of(
         classes.extend((0..2).map(|i| loader(i, &mut rng, words)));
     }
     let mut editor = editor(classes, options);
-    for n in 0..60 {
+    for n in 0..tier::rounds(30, 60) {
         let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
         let mut what = format!("seed {seed}, {options:?}, edit {n}:");
         let (mut moves, mut changes) = (false, false);
@@ -541,19 +545,24 @@ fn edit_exceptions_of(
     }
 }
 
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    0..std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+/// So many seeds in the fast and in the full tier; `AJAR_EDIT_SEEDS` asks for another number in either.
+fn seeds(fast: u64, full: u64) -> std::ops::Range<u64> {
+    let asked = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok());
+    0..asked.unwrap_or(tier::rounds(fast, full))
 }
 
 #[test]
 fn exception_classes_are_taken_in() {
     for world in [WorldKind::Open, WorldKind::Closed] {
         let mut counts = Counts::default();
-        for seed in seeds(30) {
+        for seed in seeds(4, 30) {
             edit_exceptions(seed, in_world(world), &[], &words(seed), &mut counts);
         }
         println!("{world:?}: {counts:?}");
-        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+        assert!(
+            counts.moved.min(counts.changed).min(counts.code) > tier::rounds(8, 100),
+            "{world:?}: {counts:?}"
+        );
     }
 }
 
@@ -568,7 +577,7 @@ fn what_is_broken_off_goes_on() {
         (WorldKind::Declared, false),
     ] {
         let mut counts = Counts::default();
-        for seed in seeds(15) {
+        for seed in seeds(3, 15) {
             let options = WholeOptions { link_errors: seed % 3 == 0, ..in_world(world) };
             let words = Words {
                 has_ghosts: seed % 4 == 1,
@@ -580,7 +589,8 @@ fn what_is_broken_off_goes_on() {
             edit_exceptions_of(editor, seed, options, &[], &words, &mut counts);
         }
         println!("{world:?}, astray: {astray}: {counts:?}");
-        assert!(counts.broken_off > 400 && counts.taken_after > 150, "{world:?}, {astray}: {counts:?}");
+        let enough = counts.broken_off > tier::rounds(25, 400) && counts.taken_after > tier::rounds(10, 150);
+        assert!(enough, "{world:?}, {astray}: {counts:?}");
     }
 }
 
@@ -591,15 +601,16 @@ fn exception_classes_are_taken_in_where_all_names_are_known() {
     let platform = ["Object", "Throwable", "Exception", "RuntimeException", "Error"];
     let platform: Vec<Vec<u8>> = platform.iter().map(|it| stub(&format!("java/lang/{it}"))).collect();
     let (mut with_absent, mut without) = (Counts::default(), Counts::default());
-    for seed in seeds(30) {
+    for seed in seeds(4, 30) {
         edit_exceptions(seed, options, &[], &words(seed), &mut with_absent);
         let all_there = Words { n_named: 2, lost: "java/lang/Error", callee: "p/C1.m1", ..words(seed) };
         edit_exceptions(seed, options, &platform, &all_there, &mut without);
     }
     println!("{with_absent:?}, where nothing else is absent {without:?}");
-    assert!(with_absent.moved.min(with_absent.changed).min(with_absent.code) > 100, "{with_absent:?}");
-    assert!(without.moved.min(without.changed).min(without.code) > 100, "{without:?}");
-    assert!(without.refused > 100, "absent classes are named now, or are not any more: {without:?}");
+    let least = tier::rounds(8, 100);
+    assert!(with_absent.moved.min(with_absent.changed).min(with_absent.code) > least, "{with_absent:?}");
+    assert!(without.moved.min(without.changed).min(without.code) > least, "{without:?}");
+    assert!(without.refused > least, "absent classes are named now, or are not any more: {without:?}");
 }
 
 /// Whole classes, and methods, of which only a promise is known; some have the name of a class with code.
@@ -607,13 +618,16 @@ fn exception_classes_are_taken_in_where_all_names_are_known() {
 fn ghosts_are_taken_in() {
     for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
         let mut counts = Counts::default();
-        for seed in seeds(20) {
+        for seed in seeds(4, 20) {
             let words = Words { has_ghosts: true, ..words(seed) };
             edit_exceptions(seed, in_world(world), &[], &words, &mut counts);
         }
         println!("{world:?}: {counts:?}");
-        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
-        assert!(counts.ghosts > 100, "{world:?}: {counts:?}");
+        assert!(
+            counts.moved.min(counts.changed).min(counts.code) > tier::rounds(8, 100),
+            "{world:?}: {counts:?}"
+        );
+        assert!(counts.ghosts > tier::rounds(20, 100), "{world:?}: {counts:?}");
     }
 }
 
@@ -632,12 +646,15 @@ fn loaders_are_taken_in() {
     for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
         let options = WholeOptions { link_errors: true, ..in_world(world) };
         let mut counts = Counts::default();
-        for seed in seeds(20) {
+        for seed in seeds(3, 20) {
             let words = Words { has_loaders: true, has_ghosts: seed % 4 == 0, ..words(seed) };
             edit_exceptions(seed, options, &fixed, &words, &mut counts);
         }
         println!("{world:?}: {counts:?}");
-        assert!(counts.moved.min(counts.changed).min(counts.code) > 100, "{world:?}: {counts:?}");
+        assert!(
+            counts.moved.min(counts.changed).min(counts.code) > tier::rounds(8, 100),
+            "{world:?}: {counts:?}"
+        );
     }
 }
 
@@ -658,7 +675,7 @@ fn throws_clauses_are_followed_where_they_are_assumed() {
     ] {
         let options = WholeOptions { assume_contract: true, link_errors, ..in_world(world) };
         let mut counts = Counts::default();
-        for seed in seeds(12) {
+        for seed in seeds(3, 12) {
             let words = Words {
                 has_unseen: true,
                 has_loaders: link_errors,
@@ -669,7 +686,10 @@ fn throws_clauses_are_followed_where_they_are_assumed() {
             edit_exceptions(seed, options, fixed, &words, &mut counts);
         }
         println!("{options:?}: {counts:?}");
-        assert!(counts.moved.min(counts.changed).min(counts.code) > 50, "{options:?}: {counts:?}");
+        assert!(
+            counts.moved.min(counts.changed).min(counts.code) > tier::rounds(8, 50),
+            "{options:?}: {counts:?}"
+        );
     }
 }
 
@@ -759,7 +779,7 @@ fn stubs(classes: &[Vec<u8>]) -> Vec<Vec<u8>> {
 #[test]
 fn many_classes_come_and_go_at_once() {
     let (mut taken, mut refused) = (0, 0);
-    for seed in seeds(6) {
+    for seed in seeds(3, 6) {
         let mut rng = Rng::new(seed);
         let mut classes: Vec<Vec<u8>> = (0..EXCEPTIONS)
             .map(|i| exception(i, rng.below(i as u32 + 2) as usize, 4 * rng.below(2) as usize))
@@ -775,7 +795,7 @@ fn many_classes_come_and_go_at_once() {
             0 => Editor::interrupted(classes.clone(), in_world(world), (seed, false)),
             _ => Editor::new(classes.clone(), in_world(world)),
         };
-        for n in 0..12 {
+        for n in 0..tier::rounds(4, 12) {
             let stays = rng.below(100);
             let present: Vec<usize> = (0..classes.len()).filter(|_| rng.below(100) <= stays).collect();
             match editor.go(classes.clone(), present, &format!("seed {seed}, edit {n}")) {

@@ -8,10 +8,12 @@ use test_utils::asm::opcodes;
 use test_utils::generate::{Mode, program};
 use test_utils::jdk::{self, Jdk};
 use test_utils::jvm::{self, Answer, Outcome};
+use test_utils::tier;
 
 /// Programs a mode; `GENERATED_PROGRAMS` asks for more.
 fn n_programs() -> u64 {
-    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(100)
+    let asked = std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok());
+    asked.unwrap_or(tier::rounds(25, 100))
 }
 
 fn answers(jdk: &Jdk, mode: Mode) -> Vec<Answer> {

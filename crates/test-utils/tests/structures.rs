@@ -6,6 +6,7 @@ use test_utils::generate::{RunGroup, Structure};
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 #[test]
 fn every_shape_is_made() {
@@ -43,7 +44,7 @@ fn structures_run() {
     let classes: Vec<_> = all.iter().flat_map(|it| it.classes().expect("assembles")).collect();
     let groups: Vec<RunGroup> = all.iter().flat_map(Structure::runs).collect();
     let cases: Vec<Case> = groups.iter().flat_map(|it| &it.runs).map(|it| it.case.clone()).collect();
-    for jdk in jdk::all().iter().filter(|it| it.version >= 17) {
+    for jdk in jdk::all().iter().filter(|it| it.version >= 17).take(tier::at_most(1)) {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         for (case, answer) in cases.iter().zip(jvm::run(jdk, &classes, &cases).expect("the harness runs")) {
             let kind = match &answer.outcome {

@@ -1,4 +1,5 @@
-//! Marks in the text: unfinished work has an issue and a reason, no test is ignored, no path is of one machine.
+//! Marks in the text: unfinished work has an issue and a reason, no test is ignored, one file reads the tier of the tests,
+//! no path is of one machine.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,6 +12,10 @@ const MARK: &str = "FIXME";
 
 /// Folders of the machine that the project grew on; split, so that this line is not found itself.
 const MACHINE: [&str; 2] = [concat!("/wo", "rk/"), concat!("/fa", "rm/")];
+
+/// The variable that names the tier of the tests, split for the same reason, and the file that reads it.
+const TIER: &str = concat!("AJAR", "_TESTS");
+const TIER_READER: &str = "crates/test-utils/src/tier.rs";
 
 /// Unfinished work is marked with its issue and a reason, or not at all. Words inside string literals are data.
 pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
@@ -122,6 +127,22 @@ fn ignored(tokens: TokenStream, lines: &mut Vec<usize>) {
             lines.push(group.span_open().start().line);
         } else {
             ignored(group.stream(), lines);
+        }
+    }
+}
+
+/// The tier of the tests is read in one place.
+pub(super) fn one_file_reads_the_tier(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for (file, text) in checkout.tree.texts().filter(|it| it.0.ends_with(".rs") && it.0 != TIER_READER) {
+        for (line, _) in text.lines().enumerate().filter(|it| it.1.contains(TIER)) {
+            violations.push(Violation {
+                file: file.to_string(),
+                line: line + 1,
+                check: "tier",
+                what: format!("names `{TIER}`"),
+                why: "what the tiers are called and what they mean is said in one place".into(),
+                fix: format!("ask {TIER_READER}"),
+            });
         }
     }
 }

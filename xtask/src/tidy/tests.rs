@@ -410,6 +410,15 @@ fn no_test_is_ignored() {
 }
 
 #[test]
+fn one_file_reads_the_tier_of_the_tests() {
+    let text = format!("//! Low.\nfn f() -> bool {{\nstd::env::var(\"{}_TESTS\").is_ok()\n}}\n", "AJAR");
+    let said = tidy(&[("crates/driver/src/lib.rs", &text)]);
+    assert!(said.starts_with("crates/driver/src/lib.rs:3 tier names"), "{said}");
+    let note = format!("{}_TESTS=full", "AJAR");
+    expect(&[("README.md", &note)], "");
+}
+
+#[test]
 fn no_file_names_a_machine() {
     let text = format!("Hello\nsee {}{}x", "/work", "/");
     let said = tidy(&[("README.md", &text)]);

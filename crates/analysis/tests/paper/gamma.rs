@@ -17,6 +17,7 @@ use test_utils::asm::{ClassBuilder, CodeBuilder, opcodes as op};
 use test_utils::generate::{Mode, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 /// A class file of a program, and whether it is of the API.
 #[derive(Clone)]
@@ -142,7 +143,8 @@ pub(crate) const FOLDERS: [&str; 5] = ["hello", "programs", "calls", "observed",
 
 /// Some generated programs, and those of `test-data`.
 pub(crate) fn programs() -> Vec<Gamma> {
-    let mut acc = generated(&[Mode::Plain, Mode::Subroutines, Mode::OddRows, Mode::Dynamic], 12);
+    let modes = [Mode::Plain, Mode::Subroutines, Mode::OddRows, Mode::Dynamic];
+    let mut acc = generated(&modes, tier::rounds(2, 12));
     acc.extend(FOLDERS.map(|it| of_folder(it, |_| true)));
     acc
 }

@@ -14,6 +14,7 @@ use analysis::paper::answers::Paper;
 use bir::body::{Instr, InstrId, ordinal};
 use flow::cfg::NodeKind;
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 use closed::{Closed, Edge, To};
 use gamma::{Gamma, of_folder, programs};
@@ -204,7 +205,7 @@ fn theorem_1_closed_environments() {
         compare(&gamma.name, &paper, &reference);
         edges += paper.values().map(BTreeSet::len).sum::<usize>();
     }
-    assert!(edges > 50_000, "{edges}");
+    assert!(edges > tier::rounds(20_000, 50_000), "{edges}");
 }
 
 /// The same edge by edge, where bodies are shared.
@@ -217,7 +218,7 @@ fn closed_environments_are_as_the_other_implementation_has_them() {
         compare(&gamma.name, &paper, &reference);
         edges += paper.values().map(BTreeSet::len).sum::<usize>();
     }
-    assert!(edges > 50_000, "{edges}");
+    assert!(edges > tier::rounds(20_000, 50_000), "{edges}");
 }
 
 fn compare<E: Ord + std::fmt::Debug>(
@@ -280,7 +281,7 @@ fn theorem_2_refinement() {
             finer = coarser;
         }
     }
-    assert!(grew > 300, "{grew}");
+    assert!(grew > tier::rounds(100, 300), "{grew}");
 }
 
 /// Theorem 2 for clauses (ii) and (iii) of Definition 2: what refines may have fewer interfaces, of classes and of
@@ -301,7 +302,8 @@ fn theorem_2_dropped_interfaces() {
             }
         }
     }
-    assert!(gone > 100 && shrank > 20, "{gone} interfaces gone, {shrank} graphs shrank");
+    let enough = gone > tier::rounds(40, 100) && shrank > tier::rounds(10, 20);
+    assert!(enough, "{gone} interfaces gone, {shrank} graphs shrank");
 }
 
 /// The clauses are of a language without default methods. With them a class that implements fewer interfaces may select
@@ -367,7 +369,7 @@ fn open_environments_are_as_the_second_implementation_has_them() {
         let paper = graphs(&open, &open.paper());
         compare(&gamma.name, &paper, &Reference::new(&open, false).graphs());
     }
-    assert!(missing > 50, "{missing}");
+    assert!(missing > tier::rounds(20, 50), "{missing}");
 }
 
 /// Without the refinement order there is no inclusion: `even` promises to let nothing out, and then does.

@@ -22,6 +22,7 @@ use test_utils::generate::{Mode, Program, program};
 use test_utils::jdk;
 use test_utils::jvm::{self, Answer, Arg, Case, Outcome};
 use test_utils::programs;
+use test_utils::tier;
 
 use crate::machine::{Engine, Event, Machine};
 use crate::state::Stop;
@@ -128,7 +129,8 @@ fn with_stack(f: impl FnOnce() + Send + 'static) {
 /// Programs of each mode; `GENERATED_PROGRAMS` asks for more, `GENERATED_FROM` for other seeds, `GENERATED_DUMP` for
 /// the classes that fail, in that folder.
 fn n_programs() -> u64 {
-    std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(300)
+    let asked = std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok());
+    asked.unwrap_or(tier::rounds(30, 300))
 }
 
 fn first_seed() -> u64 {

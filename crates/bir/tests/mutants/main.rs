@@ -19,6 +19,7 @@ use test_utils::generate::{Mode, program};
 use test_utils::jdk::all;
 use test_utils::jvm::{TempDir, data_dir};
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 use anatomy::{Anatomy, anatomy};
 use reading::{Reading, read};
@@ -166,13 +167,13 @@ fn mutants_of_committed_classes() {
     let _turn = turn();
     let originals = originals(&data_dir(), 20_000);
     assert!(originals.len() > 200, "{} whole classes", originals.len());
-    run("committed classes", &originals, 40_000);
+    run("committed classes", &originals, tier::rounds(8_000, 40_000));
 }
 
 #[test]
 fn mutants_of_generated_classes() {
     let _turn = turn();
-    run("generated classes", &generated(40), 20_000);
+    run("generated classes", &generated(40), tier::rounds(4_000, 20_000));
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn mutants_of_java_base() {
     let _turn = turn();
     let originals = java_base();
     if !originals.is_empty() {
-        run("classes of java.base", &originals, 20_000);
+        run("classes of java.base", &originals, tier::rounds(4_000, 20_000));
     }
 }
 

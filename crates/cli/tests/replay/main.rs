@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use graphs::{Graph, How, Nodes};
 use test_utils::jdk::Jdk;
+use test_utils::tier;
 use trace::{Activation, Budget, Event, Frame, Who};
 
 /// A run: name, main class, arguments, of which names with a dot are files.
@@ -64,14 +65,14 @@ const RUNS: [Run; 9] = [
     Run { name: "jflex, no file", main: "jflex.Main", arguments: &["Missing.flex"], budget: LITTLE },
 ];
 
-/// The packages of the programs.
-const PACKAGES: [&str; 5] = ["jas.*", "jasmin.*", "java_cup.*", "jflex.*", "scm.*"];
+/// The packages of the programs, those that jasmin runs first.
+const PACKAGES: [&str; 5] = ["jas.*", "jasmin.*", "scm.*", "java_cup.*", "jflex.*"];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// The jars of the small corpus, each name once; `None` when it was not fetched.
+/// The jars of the small corpus, each name once, in the fast tier those that jasmin runs with; `None` when it was not fetched.
 fn jars() -> Option<Vec<PathBuf>> {
     let corpus = repository().join("corpus/small");
     let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {
@@ -80,7 +81,8 @@ fn jars() -> Option<Vec<PathBuf>> {
         return None;
     };
     let paths = manifest.lines().filter_map(|it| it.split('\t').nth(5)).filter(|it| it.contains("/java/"));
-    Some(paths.filter(|it| it.ends_with(".jar")).map(|it| corpus.join(it)).collect())
+    let jars = paths.filter(|it| it.ends_with(".jar")).map(|it| corpus.join(it));
+    Some(jars.take(tier::at_most(2)).collect())
 }
 
 /// The newest JDK from 17 on.
@@ -275,7 +277,7 @@ impl Frames<'_> {
     }
 }
 
-/// Runs all programs at once.
+/// Runs all programs at once; in the fast tier the first.
 fn traces(jdk: &Jdk, jars: &[PathBuf]) -> Vec<Vec<Event>> {
     let data = repository().join("test-data/replay");
     let text = |path: &Path| path.to_str().expect("paths in UTF-8").to_owned();
@@ -290,7 +292,7 @@ fn traces(jdk: &Jdk, jars: &[PathBuf]) -> Vec<Vec<Event>> {
         let program: Vec<String> = std::iter::once(run.main.to_owned()).chain(arguments).collect();
         trace::start(jdk, &text(&data), run.budget, class_path.to_str().expect("paths in UTF-8"), &program)
     };
-    let started: Vec<_> = RUNS.iter().map(start).collect();
+    let started: Vec<_> = RUNS.iter().take(tier::at_most(1)).map(start).collect();
     started.into_iter().map(trace::finish).collect()
 }
 
@@ -319,7 +321,8 @@ fn runs_are_paths_in_the_graphs() {
     let Some(jdk) = newest_jdk() else { return };
     let Some(jars) = jars() else { return };
     let traces = traces(&jdk, &jars);
-    let mut patterns: BTreeSet<String> = PACKAGES.iter().map(|it| (*it).to_owned()).collect();
+    let packages = PACKAGES.iter().take(tier::at_most(4));
+    let mut patterns: BTreeSet<String> = packages.map(|it| (*it).to_owned()).collect();
     for event in traces.iter().flatten() {
         let (Event::Enter { callers: frames, .. } | Event::Throw { frames, .. }) = event else { continue };
         patterns.extend(frames.iter().filter_map(|it| match &it.who {
@@ -335,11 +338,11 @@ fn runs_are_paths_in_the_graphs() {
     assert!(found.opens.is_empty(), "explained only by open parts: {:#?}", found.opens);
     // A replay of nothing would pass, too. The programs hash by address: no two runs are alike to the last call.
     let least = [
-        ("instructions", 25_000),
-        ("returns", 1_000),
-        ("calls by name", 3_000),
-        ("exceptions by name", 10),
-        ("exceptions caught", 8),
+        ("instructions", tier::rounds(4_000, 25_000)),
+        ("returns", tier::rounds(150, 1_000)),
+        ("calls by name", tier::rounds(300, 3_000)),
+        ("exceptions by name", tier::rounds(2, 10)),
+        ("exceptions caught", tier::rounds(2, 8)),
     ];
     for (what, least) in least {
         assert!(found.counts[what] >= least, "{what}: {}", found.counts[what]);

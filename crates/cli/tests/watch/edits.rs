@@ -8,6 +8,7 @@ use driver::container::{ClassEntry, LoadedContainer, Scratch};
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
 use test_utils::rng::Rng;
+use test_utils::tier;
 
 use crate::{Watching, folder, programs, put, text};
 
@@ -68,7 +69,7 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
         }
     }
     assert!(changed * 4 > n, "{changed} of {n} edits changed a fact");
-    for burst in 0..6 {
+    for burst in 0..tier::rounds(2, 6) {
         // Some of these find the process at work on those before.
         for _ in 0..2 + rng.range(0, 3) {
             let at = rng.range(0, classes.len() as i32 - 1) as usize;
@@ -89,20 +90,20 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
 
 #[test]
 fn after_random_edits_throws_are_those_of_a_fresh_process() {
-    edits("throws", "open", 1, 60);
-    edits("throws", "closed", 3, 60);
+    edits("throws", "open", 1, tier::rounds(24, 60));
+    edits("throws", "closed", 3, tier::rounds(24, 60));
 }
 
 #[test]
 fn after_random_edits_calls_are_those_of_a_fresh_process() {
-    edits("calls", "open", 5, 60);
-    edits("calls", "closed", 7, 60);
+    edits("calls", "open", 5, tier::rounds(24, 60));
+    edits("calls", "closed", 7, tier::rounds(24, 60));
 }
 
 #[test]
 fn after_random_edits_graphs_are_those_of_a_fresh_process() {
-    edits("cfg", "open", 9, 40);
-    edits("cfg", "closed", 11, 40);
+    edits("cfg", "open", 9, tier::rounds(8, 40));
+    edits("cfg", "closed", 11, tier::rounds(8, 40));
 }
 
 /// The classes of the first jar of a part of the small corpus whose name begins so, by path; none where that is not there.
@@ -141,7 +142,10 @@ fn after_edits_of_real_programs_answers_are_those_of_a_fresh_process() {
         ("jasmin-sable", "jasmin-sable", "throws", "closed", 41),
         ("cup", "java-cup-0.11b.jar", "cfg", "open", 42),
         ("jflex", "jflex", "throws", "open", 45),
-    ] {
+    ]
+    .into_iter()
+    .take(tier::at_most(1))
+    {
         let Some(classes) = classes_of(part, name) else { return };
         assert!(classes.len() > 30, "{part}: {} classes", classes.len());
         edits_of(&classes, answer, world, seed, 24);

@@ -16,15 +16,16 @@ use program::outline::class_outline;
 use test_utils::asm::Assembled;
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
+use test_utils::tier;
 
 use crate::generate::{Call, FIELD_TYPE, Generated, How, METHOD_TYPE, generate};
 use crate::world::{World, class, id, world};
 
-/// The worlds' seeds.
-pub(crate) fn seeds(default: u64) -> std::ops::Range<u64> {
+/// The worlds' seeds, so many in the fast and in the full tier.
+pub(crate) fn seeds(fast: u64, full: u64) -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let first = number("RESOLUTION_FROM").unwrap_or(0);
-    first..first + number("RESOLUTION_WORLDS").unwrap_or(default)
+    first..first + number("RESOLUTION_WORLDS").unwrap_or(tier::rounds(fast, full))
 }
 
 fn assemble(it: &Generated) -> Vec<Assembled> {
@@ -110,7 +111,7 @@ fn observed(it: &Outcome) -> String {
 #[test]
 fn the_jvm_agrees() {
     let Some(_) = jdk::at_least(17) else { return };
-    let generated: Vec<Generated> = seeds(150).map(|it| generate(it, 30)).collect();
+    let generated: Vec<Generated> = seeds(40, 150).map(|it| generate(it, 30)).collect();
     let classes: Vec<Assembled> = generated.iter().flat_map(assemble).collect();
     let case = |it: &Call| Case {
         class: it.caller.clone(),

@@ -112,7 +112,7 @@ fn selections(
 #[test]
 fn taking_a_class_away_only_opens() {
     let (mut n_kept, mut n_opened) = (0_u32, 0_u32);
-    for seed in seeds(60) {
+    for seed in seeds(20, 60) {
         let full = outlines(&generate(seed, 3));
         let names: Vec<ClassName> = full.classes.iter().map(|it| it.0.class).collect();
         let before = answers(&full, &names, None);
@@ -141,5 +141,8 @@ fn taking_a_class_away_only_opens() {
         }
     }
     // Most answers stay: the unknown is not everywhere.
-    assert!(n_opened > 1000 && n_kept > 3 * n_opened, "{n_kept} kept, {n_opened} opened");
+    assert!(
+        n_opened > test_utils::tier::rounds(300, 1000) && n_kept > 3 * n_opened,
+        "{n_kept} kept, {n_opened} opened"
+    );
 }
