@@ -32,7 +32,7 @@ use crate::whole::reachable::{EntryPoint, WhyEntry};
 pub type Calls = Arc<[Call]>;
 
 /// The settings of the world; none if there is no world.
-fn profile(db: &dyn Db) -> Option<(World, Profile)> {
+pub(crate) fn profile(db: &dyn Db) -> Option<(World, Profile)> {
     let Some(world) = World::try_get(db) else {
         // Salsa does not see that a world comes.
         db.report_untracked_read();

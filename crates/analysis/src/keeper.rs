@@ -130,7 +130,8 @@ impl Propagated {
         self.generation
     }
 
-    /// What it says. Ask no query while you hold it: one that brings the program up to date would find it in use.
+    /// What it says. While you hold it, ask no query that brings the program up to date: it would find it in use. The code of
+    /// classes may be asked for, if cancellation is caught ([`crate::reasons`]).
     pub fn read(&self) -> impl Deref<Target = Answers> + '_ {
         self.answers.read().unwrap_or_else(PoisonError::into_inner)
     }

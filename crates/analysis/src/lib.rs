@@ -6,17 +6,20 @@
 
 pub mod answers;
 pub mod db;
+pub mod definitions;
 pub mod facts;
 pub mod fault;
 pub mod input;
 pub mod interface;
 pub mod keeper;
+pub mod keys;
 pub mod module;
 pub mod names;
 pub mod paper;
 pub mod parts;
 pub mod pattern;
 pub mod propagated;
+pub mod reasons;
 pub mod stamps;
 pub mod summary;
 pub mod tiers;

@@ -62,7 +62,7 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
 
 /// The number by which the keeper knows a class: that of its file, as an edited one may be another input.
 pub fn key(db: &dyn program::db::Db, class: ClassFile) -> ClassKey {
-    ClassKey(class.file(db))
+    ClassKey(class.file(db).index() as u32)
 }
 
 /// The program with where its calls go and what its methods let out.

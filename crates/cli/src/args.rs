@@ -229,6 +229,20 @@ pub(crate) struct CallsArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) explained: ExplainedArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Form of the result [default: text].
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
+    pub(crate) output_format: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// What is explained.
+#[derive(Args, Debug)]
+pub(crate) struct ExplainedArgs {
     /// The methods, as `-m` has them elsewhere; `p.C.m@12` is one instruction, by its pc: where its calls go, and what
     /// it raises, before the handlers around it.
     #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true)]
@@ -239,13 +253,6 @@ pub(crate) struct ExplainArgs {
     /// Only calls that go to these methods, and why.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) target: Option<String>,
-    #[command(flatten)]
-    pub(crate) world: WorldArgs,
-    /// Form of the result [default: text].
-    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
-    pub(crate) output_format: Option<String>,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]
@@ -290,6 +297,8 @@ pub(crate) enum WatchedArgs {
     Entries(WatchedEntriesArgs),
     /// The stackless form of methods.
     Bir(WatchedBodiesArgs),
+    /// Why methods let out what they do, and why calls go where they go.
+    Explain(WatchedExplanationsArgs),
 }
 
 #[derive(Args, Debug)]
@@ -307,6 +316,16 @@ pub(crate) struct WatchedBodiesArgs {
     pub(crate) classes: WatchedClassesArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchedExplanationsArgs {
+    #[command(flatten)]
+    pub(crate) classes: WatchedClassesArgs,
+    #[command(flatten)]
+    pub(crate) explained: ExplainedArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
 }
 
 #[derive(Args, Debug)]

@@ -11,8 +11,8 @@ use driver::world::{WorldSpec, load};
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, Work, read_class};
 use ide::{
-    Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Step, Text, Throws, WholeOptions, Why,
-    WorldKind,
+    Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Selector, Step, Text, Throws,
+    WholeOptions, Why, WorldKind,
 };
 use test_utils::generate::Structure;
 use test_utils::jvm;
@@ -262,8 +262,8 @@ fn unexplained(
                     continue;
                 }
                 // By a receiver that may be below the class that is gone, or because the call may go anywhere.
-                let declared = call.declared.into_iter();
-                let mut receivers = declared.flat_map(|it| whole.receivers(*method, it, target, 100));
+                let selector = call.declared.map(Selector::Receivers).into_iter();
+                let mut receivers = selector.flat_map(|it| whole.selecting(*method, it, target, 100));
                 let by_receiver = receivers.any(|it| it.chain.iter().any(|it| it.to_string() == gone));
                 check(by_call || by_receiver, &|| format!("{method} calls {target}"));
             }

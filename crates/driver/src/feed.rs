@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::explained::Places;
 use ide::host::Definition;
 use ide::whole::{ClassRecord, read_class};
 use ide::{ClassSource, Contents, EntryIdentity, Settings};
@@ -29,8 +30,8 @@ pub struct Feed {
     known: Vec<Known>,
     next: u32,
     shown: Shown,
-    /// The file of each class that answers are about, with the numbers of its container and entry.
-    places: FxHashMap<FileId, (usize, usize)>,
+    /// The file of each class of the program, with the numbers of its container and entry.
+    places: Arc<FxHashMap<FileId, (usize, usize)>>,
 }
 
 /// Which containers of a world a question is about: the rest does not exist for it.
@@ -101,6 +102,28 @@ struct Worker {
     parse: ide::Scratch,
 }
 
+/// Where the classes of a world are, as it was told last.
+struct Paths {
+    containers: Vec<(ContainerId, Arc<LoadedContainer>)>,
+    /// The file of each class of the program, with the numbers of its container and entry.
+    files: Arc<FxHashMap<FileId, (usize, usize)>>,
+}
+
+impl Places for Paths {
+    fn place(&self, definition: Definition) -> Option<String> {
+        let (container, entry) = match definition {
+            Definition::File(file) => {
+                let &(i, j) = self.files.get(&file)?;
+                (&self.containers.get(i)?.1, j)
+            }
+            Definition::Library(id, entry) => {
+                (&self.containers.iter().find(|it| it.0 == id)?.1, entry as usize)
+            }
+        };
+        Some(container.display(container.classes.get(entry)?))
+    }
+}
+
 /// The way to the bytes of a library.
 struct Bytes(Arc<LoadedContainer>);
 
@@ -127,7 +150,7 @@ impl Feed {
     /// Nothing was told yet.
     pub fn new(reading: Reading, threads: usize) -> Feed {
         let (vfs, known) = (Vfs::default(), Vec::new());
-        Feed { reading, threads, vfs, known, next: 0, shown: Shown::default(), places: FxHashMap::default() }
+        Feed { reading, threads, vfs, known, next: 0, shown: Shown::default(), places: Arc::default() }
     }
 
     /// What is to be told for the database to have this world with these settings.
@@ -202,11 +225,17 @@ impl Feed {
         }
         if !same_files {
             self.shown = shown(world);
-            let file = |&(i, j): &(usize, usize)| Some((self.known[i].classes[j].file?, (i, j)));
-            let files: Vec<(FileId, (usize, usize))> = self.shown.classes.iter().filter_map(file).collect();
+            let file = |&(i, j): &(usize, usize)| self.known[i].classes[j].file;
             let mut seen = FxHashSet::default();
-            fed.shown = Some(files.iter().map(|it| it.0).filter(|&it| seen.insert(it)).collect());
-            self.places = files.into_iter().rev().collect();
+            let shown = self.shown.classes.iter().filter_map(file).filter(|&it| seen.insert(it));
+            fed.shown = Some(shown.collect());
+            let known = self.known.iter().enumerate().flat_map(|(i, known)| {
+                let classes = known.classes.iter().enumerate();
+                classes.filter_map(move |(j, it)| Some((it.file?, (i, j))))
+            });
+            let mut places = FxHashMap::default();
+            known.for_each(|(file, place)| _ = places.entry(file).or_insert(place));
+            self.places = Arc::new(places);
         }
         fed.change = change;
         Ok(fed)
@@ -291,6 +320,12 @@ impl Feed {
                 Some(container.display(container.classes.get(entry as usize)?))
             }
         }
+    }
+
+    /// Where class files are, as the world was told last.
+    pub fn paths(&self) -> Arc<dyn Places> {
+        let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
+        Arc::new(Paths { containers, files: Arc::clone(&self.places) })
     }
 
     /// Where the class is that the JVM finds by this path, by what containers hold.

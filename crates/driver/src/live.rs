@@ -70,6 +70,11 @@ impl Live {
         Ok(())
     }
 
+    /// The work that there is to do.
+    pub fn job(&self) -> Job {
+        self.session.job(self.feed.paths())
+    }
+
     /// Takes over an answer, and gives what changed.
     pub fn take(&mut self, done: Done) -> Vec<ide::difference::Changed> {
         self.has_bug |= !done.bugs.is_empty();

@@ -5,6 +5,8 @@ use ide::{EdgeKind, MethodId};
 
 use crate::document::header_line;
 use crate::entries::reason;
+use crate::explain::explanation_fragment;
+use crate::form::Format;
 use crate::frame::Header;
 use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 use crate::{json_whole, words};
@@ -105,6 +107,11 @@ fn fact(out: &mut Vec<u8>, it: &Fact) {
             string(out, "instruction");
             key(out, "instr");
             string(out, text);
+        }
+        Fact::Explained(it) => {
+            string(out, "explanation");
+            key(out, "explanation");
+            explanation_fragment(out, Format::Json, it);
         }
         Fact::Entry(why) => {
             string(out, "entry");

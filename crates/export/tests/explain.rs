@@ -1,16 +1,15 @@
 //! Explanations as JSON: the schema holds, each chain begins where it was asked for and ends where something arises.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use export::document::Document;
 use export::explain::explanation_fragment;
 use export::form::Format;
 use export::frame::{Header, Trailer};
-use ide::answer::{MethodAnswer, Question, class_answer};
+use ide::answer::{Question, class_answer};
 use ide::explain::{Explanation, Scope, Sources};
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{MethodId, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
@@ -58,10 +57,11 @@ struct Program {
 }
 
 impl Sources for Program {
-    fn answer(&mut self, method: MethodId) -> Option<Arc<MethodAnswer>> {
+    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
         let question = Question { select: &|it| *it == method, graphs: false, clock: None };
         let answers = self.classes.iter().map(|it| class_answer(it, &question, &mut Scratch::default()));
-        answers.filter_map(Result::ok).find_map(|mut it| it.methods.pop()).map(Arc::new)
+        let answer = answers.filter_map(Result::ok).find_map(|mut it| it.methods.pop())?;
+        Some(PlacedCode { code: answer.code, positions: answer.positions })
     }
 
     fn place(&self, method: MethodId) -> Option<String> {

@@ -1,16 +1,35 @@
 //! Lines about answers that are kept current keep their schema, whatever they say.
 
+use std::sync::Arc;
+
 use export::frame::Header;
 use export::watch::{Cycle, changed, cycle, header};
 use ide::answer::{Question, class_answer};
 use ide::difference::{Changed, Fact, MethodAnswer, MethodState, Need, difference};
+use ide::explain::{Explanation, Scope, Sources};
+use ide::profile::Answers;
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{MethodId, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/watch.schema.json");
 
-/// All that three answers say of the classes of `test-data/calls` and `test-data/programs`, as new facts.
+/// Knows the code of one method, which is asked for.
+struct Own(ide::answer::MethodAnswer);
+
+impl Sources for Own {
+    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+        let Own(it) = self;
+        let placed = || PlacedCode { code: it.code.clone(), positions: it.positions.clone() };
+        (it.method == method).then(placed)
+    }
+
+    fn place(&self, _: MethodId) -> Option<String> {
+        Some("a.jar!/\"".to_owned())
+    }
+}
+
+/// All that four answers say of the classes of `test-data/calls` and `test-data/programs`, as new facts.
 fn facts() -> Vec<Changed> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
     let mut classes = Vec::new();
@@ -30,18 +49,27 @@ fn facts() -> Vec<Changed> {
         link_errors: false,
         async_errors: false,
     };
-    let whole = Whole::new(classes.iter().map(read).collect(), options);
-    let mut work = whole.work();
-    let mut states = [Vec::new(), Vec::new(), Vec::new()];
+    let whole = Arc::new(Whole::new(classes.iter().map(read).collect(), options));
+    let explaining = Answers::Jvm(Arc::clone(&whole));
+    let (mut work, mut explaining_work) = (whole.work(), explaining.work());
+    let mut states = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for class in &classes {
         let question = Question { select: &|_| true, graphs: false, clock: None };
         for it in class_answer(class, &question, &mut Scratch::default()).unwrap().methods {
             let throws = whole.throws(&mut work, it.method).unwrap();
             let graph = whole.graph(&mut work, it.method, &it.code, false);
+            let target: &dyn Fn(&MethodId) -> bool = &|_| true;
+            let mut explained = vec![Explanation::Unreached(it.method)];
+            for target in [None, Some(target)] {
+                let scope = Scope { method: it.method, pc: None, exception: None, target, receivers: 2 };
+                let mut own = Own(it.clone());
+                explained.extend(explaining.explanations(&mut explaining_work, &mut own, &scope));
+            }
             let answers = [
                 MethodAnswer::Calls(whole.calls(it.method, &it.code)),
                 MethodAnswer::Throws(throws),
                 MethodAnswer::Graph(graph.into()),
+                MethodAnswer::Explained(explained),
             ];
             for (states, answer) in states.iter_mut().zip(answers) {
                 let code = Some((it.code.clone(), it.positions.clone()));
@@ -95,11 +123,28 @@ fn every_line_keeps_the_schema() {
         assert!(validator.is_valid(&value), "{line}");
         kinds.extend(value["fact"]["kind"].as_str().map(str::to_owned));
         kinds.extend(value["fact"]["reaches"].as_str().map(str::to_owned));
+        let explained = value["fact"]["explanation"]["record"].as_str();
+        kinds.extend(explained.map(|it| format!("explained {it}")));
     }
     kinds.sort();
     kinds.dedup();
     assert_eq!(
         kinds,
-        ["call", "edge", "glue", "method", "missing", "open", "possible", "target", "throws", "vm"]
+        [
+            "call",
+            "edge",
+            "explained call",
+            "explained exception",
+            "explained unreached",
+            "explanation",
+            "glue",
+            "method",
+            "missing",
+            "open",
+            "possible",
+            "target",
+            "throws",
+            "vm"
+        ]
     );
 }

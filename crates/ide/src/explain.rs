@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
+use analysis::definitions::PlacedCode;
 use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
-use analysis::whole::answers::{Call, CallWord, Origin, Step};
-use analysis::whole::explain::{Bodies, Receiver, Way};
+use analysis::reasons::instrs_at;
+use analysis::whole::answers::{Call, Origin, Step};
+use analysis::whole::explain::{Bodies, Receiver, Selector, Way};
 use bir::body::InstrId;
 use bir::print;
 use flow::universe::Part;
 
-use crate::answer::MethodAnswer;
 use crate::whole::{Whole, Work};
 
 /// Where something stands.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Spot {
     /// The method.
     pub method: MethodId,
@@ -29,7 +30,7 @@ pub struct Spot {
 }
 
 /// A fact of a chain.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Fact {
     /// What it is.
     pub step: Step,
@@ -38,7 +39,7 @@ pub struct Fact {
 }
 
 /// Why something comes out of a method, or of an instruction.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedException {
     /// Where it comes out.
     pub spot: Spot,
@@ -53,7 +54,7 @@ pub struct ExplainedException {
 }
 
 /// Why a call goes where it goes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedCall {
     /// Where the call is.
     pub spot: Spot,
@@ -64,7 +65,7 @@ pub struct ExplainedCall {
 }
 
 /// Why a call goes to a method.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedTarget {
     /// The method.
     pub method: MethodId,
@@ -75,7 +76,7 @@ pub struct ExplainedTarget {
 }
 
 /// An explanation.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Explanation {
     /// Why something comes out.
     Exception(ExplainedException),
@@ -99,20 +100,75 @@ pub struct Scope<'a> {
     pub receivers: usize,
 }
 
-/// Gives the answers about single methods.
+/// Gives the code of single methods.
 pub trait Sources {
-    /// The answer about a method, if its class can be read.
-    fn answer(&mut self, method: MethodId) -> Option<Arc<MethodAnswer>>;
+    /// The code of a method, if its class can be read.
+    fn code(&mut self, method: MethodId) -> Option<PlacedCode>;
 
     /// Where its class file is.
     fn place(&self, method: MethodId) -> Option<String>;
+}
+
+impl Scope<'_> {
+    /// Whether calls are explained: where only those to some methods are asked for, and of an instruction, unless an
+    /// exception is asked for.
+    pub(crate) fn explains_calls(&self) -> bool {
+        self.target.is_some() || self.pc.is_some() && self.exception.is_none()
+    }
+
+    /// Whether exceptions are explained: unless only calls are asked for.
+    pub(crate) fn explains_exceptions(&self) -> bool {
+        self.target.is_none()
+    }
+}
+
+impl Explanation {
+    /// The method that it is about.
+    pub fn method(&self) -> MethodId {
+        match self {
+            Explanation::Exception(it) => it.spot.method,
+            Explanation::Call(it) => it.spot.method,
+            Explanation::Unreached(it) => *it,
+        }
+    }
+
+    /// The same without the numbers that change when code moves: pcs, lines and places of class files, and what `text` leaves
+    /// out of instructions.
+    pub(crate) fn without_places(&self, text: &dyn Fn(&str) -> String) -> Explanation {
+        let spot = |it: &Spot| Spot {
+            method: it.method,
+            place: None,
+            pc: None,
+            line: None,
+            text: it.text.as_deref().map(text),
+        };
+        match self {
+            Explanation::Exception(it) => {
+                let chain = it.chain.iter();
+                let chain = chain.map(|it| Fact { step: it.step, spot: it.spot.as_ref().map(spot) });
+                Explanation::Exception(ExplainedException {
+                    spot: spot(&it.spot),
+                    what: it.what,
+                    within: it.within.clone(),
+                    except: it.except.clone(),
+                    chain: chain.collect(),
+                })
+            }
+            Explanation::Call(it) => Explanation::Call(ExplainedCall {
+                spot: spot(&it.spot),
+                call: Call { instr: None, ..it.call.clone() },
+                targets: it.targets.clone(),
+            }),
+            Explanation::Unreached(it) => Explanation::Unreached(*it),
+        }
+    }
 }
 
 struct Code<'a>(&'a mut dyn Sources);
 
 impl Bodies for Code<'_> {
     fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
-        self.0.answer(method).map(|it| Arc::clone(&it.code))
+        self.0.code(method).map(|it| it.code)
     }
 }
 
@@ -126,11 +182,11 @@ impl Whole {
         scope: &Scope<'_>,
     ) -> Vec<ExplainedException> {
         let method = scope.method;
-        let answer = sources.answer(method);
         let (ways, at) = match scope.pc {
             None => (self.ways(work, &mut Code(sources), method, scope.exception), None),
             Some(pc) => {
-                let instrs = answer.map_or_else(Vec::new, |it| instrs_at(&it, pc));
+                let code = sources.code(method);
+                let instrs = code.map_or_else(Vec::new, |it| instrs_at(&it.code, &it.positions, pc));
                 let ways = self.ways_at(work, &mut Code(sources), method, &instrs, scope.exception);
                 (ways, instrs.last().copied())
             }
@@ -141,16 +197,11 @@ impl Whole {
     /// Why the calls of a method go where they go.
     pub fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         let method = scope.method;
-        let answer = sources.answer(method);
-        let calls = match &answer {
-            Some(answer) => self.calls(method, &answer.code),
+        let calls = match sources.code(method) {
+            Some(it) => self.calls(method, &it.code),
             None => self.unseen_calls(method),
         };
-        let receivers = |call: &Call, target: MethodId| match call.declared {
-            Some(declared) => self.receivers(method, declared, target, scope.receivers),
-            None if call.kind == CallWord::Load => self.loaders(target, scope.receivers),
-            None => Vec::new(),
-        };
+        let receivers = |selector, target| self.selecting(method, selector, target, scope.receivers);
         calls_explained(sources, scope, calls, &receivers)
     }
 }
@@ -166,12 +217,12 @@ pub(crate) fn ways_explained(
     ways.into_iter().map(|it| explained(sources, spot.clone(), it)).collect()
 }
 
-/// The calls of a method that are in scope; `receivers` tells who selects a target of a call.
+/// The calls of a method that are in scope; `receivers` gives the objects that select a target.
 pub(crate) fn calls_explained(
     sources: &mut dyn Sources,
     scope: &Scope<'_>,
     calls: Vec<Call>,
-    receivers: &dyn Fn(&Call, MethodId) -> Vec<Receiver>,
+    receivers: &dyn Fn(Selector, MethodId) -> Vec<Receiver>,
 ) -> Vec<ExplainedCall> {
     let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
     let mut acc = Vec::new();
@@ -185,17 +236,11 @@ pub(crate) fn calls_explained(
         let targets = named.filter(|it| wanted(it)).map(|&target| ExplainedTarget {
             method: target,
             possible: !call.targets.contains(&target),
-            receivers: receivers(&call, target),
+            receivers: Selector::of(&call).map_or_else(Vec::new, |it| receivers(it, target)),
         });
         acc.push(ExplainedCall { spot, targets: targets.collect(), call });
     }
     acc
-}
-
-/// The instructions that stand for the bytecode instruction at a pc.
-pub(crate) fn instrs_at(answer: &MethodAnswer, pc: u16) -> Vec<InstrId> {
-    let all = answer.code.body.instrs.iter().map(|it| it.0);
-    all.filter(|&it| answer.positions.pc(it) == Some(pc)).collect()
 }
 
 fn explained(sources: &mut dyn Sources, at: Spot, way: Way) -> ExplainedException {
@@ -219,10 +264,10 @@ fn explained(sources: &mut dyn Sources, at: Spot, way: Way) -> ExplainedExceptio
 fn spot(sources: &mut dyn Sources, method: MethodId, instr: Option<InstrId>) -> Spot {
     let place = sources.place(method);
     let (mut pc, mut line, mut text) = (None, None, None);
-    if let Some((instr, answer)) = instr.zip(sources.answer(method)) {
-        pc = answer.positions.pc(instr);
-        line = answer.positions.line(instr);
-        text = Some(print::instr(&answer.code.body, instr));
+    if let Some((instr, it)) = instr.zip(sources.code(method)) {
+        pc = it.positions.pc(instr);
+        line = it.positions.line(instr);
+        text = Some(print::instr(&it.code.body, instr));
     }
     Spot { method, place, pc, line, text }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub use analysis::answers::Calls;
 use analysis::answers::{self, Entry};
+use analysis::definitions::ClassOrigin;
 use analysis::facts::{ClassFacts, ClassPositions, Code, facts, positions};
 use analysis::fault::Fault;
 use analysis::input::{Library, Part, Profile, World};
@@ -286,22 +287,32 @@ impl Analysis {
                     let records = container_records(&self.db, it);
                     if let Some((found, _)) = records.get(number) {
                         let is_found = |it: &ClassFile| Some(key(&self.db, *it)) == *found;
-                        let file = self.files.iter().find(|it| is_found(it.1))?;
-                        return Some(Definition::File(*file.0));
+                        let class = it.classes(&self.db).iter().find(|it| is_found(it))?;
+                        return self.definition_by(ClassOrigin::File(*class));
                     }
                     number -= records.len();
                 }
                 Part::Library(it) => {
                     let entries = &it.contents(&self.db).entries;
                     if let Some(entry) = entries.get(number) {
-                        let library = self.libraries.iter().find(|(_, other)| **other == it)?;
-                        return Some(Definition::Library(*library.0, *entry));
+                        return self.definition_by(ClassOrigin::Library(it, *entry));
                     }
                     number -= entries.len();
                 }
             }
         }
         None
+    }
+
+    /// The definition that this is.
+    pub(crate) fn definition_by(&self, origin: ClassOrigin) -> Option<Definition> {
+        match origin {
+            ClassOrigin::File(class) => Some(Definition::File(class.file(&self.db))),
+            ClassOrigin::Library(it, entry) => {
+                let library = self.libraries.iter().find(|(_, other)| **other == it)?;
+                Some(Definition::Library(*library.0, entry))
+            }
+        }
     }
 
     /// Which of the methods of a class, in file order, are reached from the entry points; `None` if all count.
@@ -328,7 +339,7 @@ impl Analysis {
         salsa::Cancelled::catch(run).map_err(|_| Cancelled)
     }
 
-    fn ask<T>(
+    pub(crate) fn ask<T>(
         &self,
         file: FileId,
         question: impl FnOnce(&RootDatabase, ClassFile) -> Option<T>,

@@ -208,12 +208,12 @@ impl Inputs {
         if let Some(it) = self.free_slot(db, container, file, content) {
             return it;
         }
-        let (number, (hash, bytes)) = (file.index() as u32, content);
+        let (hash, bytes) = content;
         let durability = match container.role(db) {
             Role::App => Durability::MEDIUM,
             Role::Lib | Role::Jdk => Durability::HIGH,
         };
-        ClassFile::builder(container, number, *hash, Arc::clone(bytes)).durability(durability).new(db)
+        ClassFile::builder(container, file, *hash, Arc::clone(bytes)).durability(durability).new(db)
     }
 
     /// A free input with this content if there is one, else one that gets it.
@@ -225,9 +225,8 @@ impl Inputs {
         (hash, bytes): &(EntryIdentity, Arc<[u8]>),
     ) -> Option<ClassFile> {
         let class = self.free.get_mut(&container).and_then(|it| take_slot(it, *hash))?;
-        let number = file.index() as u32;
-        if class.file(db) != number {
-            class.set_file(db).with_durability(Durability::LOW).to(number);
+        if class.file(db) != file {
+            class.set_file(db).with_durability(Durability::LOW).to(file);
         }
         if class.hash(db) != *hash {
             self.set_content(db, class, *hash, Arc::clone(bytes));
@@ -259,7 +258,7 @@ impl Inputs {
                 let free = self.free_slot(db, container, file, &content);
                 let made = free.unwrap_or_else(|| {
                     let (hash, bytes) = content;
-                    ClassFile::new(db, container, file.index() as u32, hash, bytes)
+                    ClassFile::new(db, container, file, hash, bytes)
                 });
                 self.edited.insert(made);
                 made

@@ -11,6 +11,7 @@ use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
+use analysis::reasons::instrs_at;
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
 use flow::universe::Universe;
@@ -19,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::answer::{ClassAnswer, answer_of};
 use crate::explain::{
-    ExplainedCall, ExplainedException, Scope, Sources, calls_explained, instrs_at, ways_explained,
+    ExplainedCall, ExplainedException, Explanation, Scope, Sources, calls_explained, ways_explained,
 };
 use crate::whole::{Whole, Work};
 
@@ -117,9 +118,30 @@ impl Answers {
         }
     }
 
+    /// All that is asked for of a method: of an instruction its calls first.
+    pub fn explanations(
+        &self,
+        work: &mut ProfileWork,
+        sources: &mut dyn Sources,
+        scope: &Scope<'_>,
+    ) -> Vec<Explanation> {
+        if !self.is_reached(scope.method) {
+            return vec![Explanation::Unreached(scope.method)];
+        }
+        let mut acc = Vec::new();
+        if scope.explains_calls() {
+            acc.extend(self.explained_calls(sources, scope).into_iter().map(Explanation::Call));
+        }
+        if scope.explains_exceptions() {
+            let exceptions = self.explained_exceptions(work, sources, scope);
+            acc.extend(exceptions.into_iter().map(Explanation::Exception));
+        }
+        acc
+    }
+
     /// Why a method lets out what it does; with a pc, why the instructions there raise what they do, before the handlers
     /// around them.
-    pub fn explained_exceptions(
+    fn explained_exceptions(
         &self,
         work: &mut ProfileWork,
         sources: &mut dyn Sources,
@@ -132,9 +154,9 @@ impl Answers {
                     let ways = it.ways(work, scope.method, scope.exception).unwrap_or_default();
                     return ways_explained(sources, scope.method, None, ways);
                 };
-                let Some(answer) = sources.answer(scope.method) else { return Vec::new() };
-                let instrs = instrs_at(&answer, pc);
-                let ways = it.ways_at(work, scope.method, &answer.code, &instrs, scope.exception);
+                let Some(own) = sources.code(scope.method) else { return Vec::new() };
+                let instrs = instrs_at(&own.code, &own.positions, pc);
+                let ways = it.ways_at(work, scope.method, &own.code, &instrs, scope.exception);
                 ways_explained(sources, scope.method, instrs.last().copied(), ways)
             }
             _ => Vec::new(),
@@ -142,19 +164,19 @@ impl Answers {
     }
 
     /// Why the calls of a method go where they go; the formula of the paper asks for no receivers.
-    pub fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
+    fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         match self {
             Answers::Jvm(it) => it.explained_calls(sources, scope),
             Answers::Paper(_) => {
-                let answer = sources.answer(scope.method);
-                let calls = answer.map_or_else(Vec::new, |it| self.calls(scope.method, &it.code));
+                let own = sources.code(scope.method);
+                let calls = own.map_or_else(Vec::new, |it| self.calls(scope.method, &it.code));
                 calls_explained(sources, scope, calls, &|_, _| Vec::new())
             }
         }
     }
 
     /// Whether the method is reached from the entry points, where that was asked; all are that are in the program otherwise.
-    pub fn is_reached(&self, method: MethodId) -> bool {
+    fn is_reached(&self, method: MethodId) -> bool {
         match self {
             Answers::Jvm(it) => it.is_reached(method),
             Answers::Paper(_) => true,

@@ -12,11 +12,13 @@ use analysis::answers::Calls;
 use analysis::facts::{ClassFacts, ClassPositions, Code, MethodFact};
 use analysis::fault::Fault;
 use analysis::names::{MethodId, Text};
+use analysis::parts::MethodCode;
 use analysis::pattern::MethodPattern;
 use analysis::stamps::Kind;
 use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::missing::Missing;
+use bir::positions::Positions;
 use rustc_hash::{FxHashMap, FxHashSet};
 use vfs::file::FileId;
 
@@ -26,6 +28,8 @@ use crate::difference::{
     Changed, MethodAnswer, MethodState, difference, entry_difference, missing_difference,
 };
 use crate::entries::Entry;
+use crate::explain::Scope;
+use crate::explained::Places;
 use crate::host::{Analysis, AnalysisHost, Cancellable, Definition, ProgramState};
 
 /// What is kept current.
@@ -43,6 +47,19 @@ pub enum Subject {
     Missing,
     /// Where the program starts.
     Entries,
+    /// Why methods let out what they do, and why calls go where they go.
+    Explanations(Explained),
+}
+
+/// What is explained of each method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Explained {
+    /// Only the instructions at this pc.
+    pub pc: Option<u16>,
+    /// Only exceptions of this class and its subclasses.
+    pub exception: Option<Text>,
+    /// At most this many receivers of a target.
+    pub receivers: usize,
 }
 
 /// What is asked.
@@ -107,6 +124,8 @@ pub struct Session {
     states: FxHashMap<FileId, ClassState>,
     /// The files that define each class that was shown.
     files: Arc<FxHashMap<Text, Vec<FileId>>>,
+    /// The files with methods that patterns select.
+    selected: Arc<FxHashSet<FileId>>,
     /// How many classes that can be read, and how many methods, the answer is about.
     n: (usize, usize),
     whole: WholeState,
@@ -123,6 +142,10 @@ pub struct Job {
     edited: Arc<FxHashSet<FileId>>,
     /// The files that define each class that was shown.
     known: Arc<FxHashMap<Text, Vec<FileId>>>,
+    /// The files with methods that patterns select.
+    selected: Arc<FxHashSet<FileId>>,
+    /// Where class files are.
+    display: Arc<dyn Places>,
     generation: Option<u64>,
 }
 
@@ -148,6 +171,7 @@ impl Session {
             listings: None,
             states: FxHashMap::default(),
             files: Arc::default(),
+            selected: Arc::default(),
             n: (0, 0),
             whole: WholeState::default(),
         }
@@ -193,8 +217,8 @@ impl Session {
         listings
     }
 
-    /// The work that there is to do.
-    pub fn job(&self) -> Job {
+    /// The work that there is to do. `display` says where class files are.
+    pub fn job(&self, display: Arc<dyn Places>) -> Job {
         Job {
             analysis: self.host.analysis(),
             question: Arc::clone(&self.question),
@@ -203,6 +227,8 @@ impl Session {
             unasked: Arc::clone(&self.unasked),
             edited: Arc::new(self.edited.clone()),
             known: Arc::clone(&self.files),
+            selected: Arc::clone(&self.selected),
+            display,
             generation: self.whole.program.generation,
         }
     }
@@ -233,6 +259,9 @@ impl Session {
             if let Some(class) = state.class {
                 Arc::make_mut(&mut self.files).entry(class).or_default().push(file);
             }
+            if state.matched.contains(&true) {
+                Arc::make_mut(&mut self.selected).insert(file);
+            }
             let counts = usize::from(state.failed.is_none());
             self.n = (self.n.0 + counts, self.n.1 + state.n_methods);
             if self.unasked.contains(&file) {
@@ -249,6 +278,9 @@ impl Session {
     fn forget(&mut self, file: FileId, state: &ClassState) {
         let counts = usize::from(state.failed.is_none());
         self.n = (self.n.0 - counts, self.n.1 - state.n_methods);
+        if self.selected.contains(&file) {
+            Arc::make_mut(&mut self.selected).remove(&file);
+        }
         let Some(class) = state.class else { return };
         let files = Arc::make_mut(&mut self.files);
         if let Some(all) = files.get_mut(&class) {
@@ -340,6 +372,8 @@ impl Job {
             Subject::Graphs => Some(Kind::Graphs),
             Subject::Calls => Some(Kind::Calls),
             Subject::Throws => Some(Kind::Throws),
+            // When which definitions count has changed, all are stale by any kind.
+            Subject::Explanations(_) => Some(Kind::Throws),
             Subject::Bodies | Subject::Missing | Subject::Entries => None,
         };
         if self.question.subject != Subject::Bodies {
@@ -351,7 +385,11 @@ impl Job {
                 let entries = self.analysis.entries()?;
                 whole.entries = entries.iter().map(|it| Entry { method: it.0, why: it.1 }).collect();
             }
-            Subject::Graphs | Subject::Calls | Subject::Throws | Subject::Bodies => {}
+            Subject::Graphs
+            | Subject::Calls
+            | Subject::Throws
+            | Subject::Bodies
+            | Subject::Explanations(_) => {}
         }
         let stale = match (kind, self.generation) {
             (Some(kind), Some(generation)) if whole.program.generation.is_some() => {
@@ -364,7 +402,18 @@ impl Job {
             None => self.shown.to_vec(),
             Some(classes) => {
                 let files = classes.iter().filter_map(|it| self.known.get(it)).flatten();
-                let stale = files.chain(&*self.edited).chain(&*self.unasked);
+                // Reasons lead through the code of any class: whatever changed, the queries say which hold.
+                let selected = match self.question.subject {
+                    Subject::Explanations(_) => Some(self.selected.iter()),
+                    Subject::Graphs
+                    | Subject::Calls
+                    | Subject::Throws
+                    | Subject::Bodies
+                    | Subject::Missing
+                    | Subject::Entries => None,
+                };
+                let selected = selected.into_iter().flatten();
+                let stale = files.chain(&*self.edited).chain(&*self.unasked).chain(selected);
                 let place = |it: &FileId| Some((*self.places.get(it)?, *it));
                 let stale: BTreeMap<usize, FileId> = stale.filter_map(place).collect();
                 stale.into_values().collect()
@@ -396,9 +445,12 @@ impl Job {
         };
         state.shadowed = match self.question.subject {
             Subject::Bodies => None,
-            Subject::Graphs | Subject::Calls | Subject::Throws | Subject::Missing | Subject::Entries => {
-                self.analysis.shadowed(file)?
-            }
+            Subject::Graphs
+            | Subject::Calls
+            | Subject::Throws
+            | Subject::Missing
+            | Subject::Entries
+            | Subject::Explanations(_) => self.analysis.shadowed(file)?,
         };
         if state.shadowed.is_some() {
             return Ok(state);
@@ -440,6 +492,7 @@ impl Job {
             }
             Subject::Bodies => MethodAnswers::Bodies,
             Subject::Missing | Subject::Entries => return Ok(()),
+            Subject::Explanations(it) => return self.explained(file, it, (facts, positions), state),
         };
         let reached = self.analysis.reached(file)?;
         let group = |it: &MethodFact| match it.code {
@@ -458,13 +511,38 @@ impl Job {
                 state.n_unreached += usize::from(!matches!(fact.code, Code::None));
                 continue;
             }
-            let code = match (&fact.code, positions.methods.get(index)) {
-                (Code::Known(code), Some(Some(Ok(it)))) => Some((Arc::clone(code), Arc::clone(it))),
-                (Code::Known(_) | Code::Failed | Code::None, _) => None,
-            };
+            let code = code(fact, positions, index);
             let answer = answers.of(method, index, code.is_some());
             let answer = answer.map(|it| self.narrowed(it));
             state.methods.extend(answer.map(|answer| MethodState { method, code, answer }));
+        }
+        Ok(())
+    }
+
+    /// What is explained of the methods of a class, in file order.
+    fn explained(
+        &self,
+        file: FileId,
+        asked: Explained,
+        (facts, positions): (&ClassFacts, &ClassPositions),
+        state: &mut ClassState,
+    ) -> Cancellable<()> {
+        let wants = |it: &MethodId| self.question.to.iter().any(|pattern| pattern.selects(it));
+        for (index, fact) in facts.methods.iter().enumerate() {
+            let method = MethodId::of(fact.method);
+            if !self.is_shown(&method) {
+                continue;
+            }
+            let scope = Scope {
+                method,
+                pc: asked.pc,
+                exception: asked.exception,
+                target: if self.question.to.is_empty() { None } else { Some(&wants) },
+                receivers: asked.receivers,
+            };
+            let explanations = self.analysis.explanations(file, &scope, &*self.display)?;
+            let answer = MethodAnswer::Explained(explanations.unwrap_or_default());
+            state.methods.push(MethodState { method, code: code(fact, positions, index), answer });
         }
         Ok(())
     }
@@ -480,6 +558,18 @@ impl Job {
             }
             it => it,
         }
+    }
+}
+
+/// The code of the method with this number, if that can be read.
+fn code(
+    fact: &MethodFact,
+    positions: &ClassPositions,
+    index: usize,
+) -> Option<(Arc<MethodCode>, Arc<Positions>)> {
+    match (&fact.code, positions.methods.get(index)) {
+        (Code::Known(code), Some(Some(Ok(it)))) => Some((Arc::clone(code), Arc::clone(it))),
+        (Code::Known(_) | Code::Failed | Code::None, _) => None,
     }
 }
 

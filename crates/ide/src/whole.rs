@@ -7,7 +7,7 @@ use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::parts::Scratch;
 use analysis::whole::answers::{Call, Throws};
-use analysis::whole::explain::{Bodies, Receiver, Way};
+use analysis::whole::explain::{Bodies, Receiver, Selector, Way};
 use analysis::whole::graph::{Graph, Texts};
 use analysis::whole::lattice::Exceptions;
 use analysis::whole::missing::Missing;
@@ -177,23 +177,18 @@ impl Whole {
         Some(self.program.ways_at(&mut work.exceptions, bodies, id, instrs, only))
     }
 
-    /// The receivers for which a call of `caller` goes to a target, each with its chain of supertypes; at most `limit`.
-    pub fn receivers(
+    /// The classes whose objects select a target of a call of `caller`, each with its chain of supertypes; at most `limit`.
+    pub fn selecting(
         &self,
         caller: MethodId,
-        declared: MethodId,
+        selector: Selector,
         target: MethodId,
         limit: usize,
     ) -> Vec<Receiver> {
         match (self.program.named(caller), self.program.named(target)) {
-            (Some(caller), Some(target)) => self.program.receivers(caller, declared, target, limit),
-            _ => Vec::new(),
+            (Some(caller), Some(target)) => self.program.selecting(caller, selector, target, limit),
+            (None, _) | (_, None) => Vec::new(),
         }
-    }
-
-    /// The loaders of the program that select a target, each with its chain of supertypes; at most `limit`.
-    pub fn loaders(&self, target: MethodId, limit: usize) -> Vec<Receiver> {
-        self.program.named(target).map_or_else(Vec::new, |it| self.program.loaders(it, limit))
     }
 
     /// The classes that the program names and that are not there, by text.

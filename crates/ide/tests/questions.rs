@@ -7,13 +7,16 @@ use std::sync::Arc;
 use ide::answer::{Question, class_answer};
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
 use ide::entries::{Entry, EntryRequest};
-use ide::host::{Analysis, AnalysisHost};
+use ide::explain::{Explanation, Scope, Sources, Spot};
+use ide::explained::Places;
+use ide::host::{Analysis, AnalysisHost, Definition};
 use ide::profile::{Answers, paper_record_and_answer};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
-    ClassSource, Contents, EntryIdentity, FileId, MethodId, Packages, Profile, Role, Scratch, Settings,
-    WorldKind,
+    ClassSource, Contents, EntryIdentity, FileId, MethodId, Packages, PlacedCode, Profile, Role, Scratch,
+    Settings, Text, WorldKind,
 };
+use rustc_hash::FxHashMap;
 use test_utils::generate::{Mode, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
@@ -26,6 +29,74 @@ struct Class {
     name: String,
     bytes: Vec<u8>,
     original: Vec<u8>,
+}
+
+/// Where the classes of a case are defined.
+struct Definitions(FxHashMap<Vec<u8>, (Vec<u8>, Definition)>);
+
+impl Definitions {
+    /// Of two definitions of a class the first counts, but code in place of a ghost.
+    fn new(case: &Case, files: &[FileId]) -> Definitions {
+        let app = case.app.iter().zip(files).map(|(it, &file)| (it, Definition::File(file)));
+        let library = |it| Definition::Library(ContainerId(1), it);
+        let all = app.chain(case.lib.iter().zip(0..).map(|(it, entry)| (it, library(entry))));
+        let records = all.filter_map(|it| Some((read(&it.0.bytes)?, it.0, it.1)));
+        let is_ghost = |it: &ClassRecord| {
+            it.outline().ghost.is_some() || it.outline().methods.iter().any(|it| it.ghost.is_some())
+        };
+        let (ghosts, code): (Vec<_>, Vec<_>) = records.partition(|it| is_ghost(&it.0));
+        // What comes last stays.
+        let all = ghosts.into_iter().rev().chain(code.into_iter().rev());
+        let of = |it: (ClassRecord, &Class, Definition)| {
+            (it.0.class().bytes().to_vec(), (it.1.bytes.clone(), it.2))
+        };
+        Definitions(all.map(of).collect())
+    }
+}
+
+impl Sources for Definitions {
+    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+        let question = Question { select: &|it| *it == method, graphs: false, clock: None };
+        let bytes = &self.0.get(method.class.0)?.0;
+        let answer = class_answer(bytes, &question, &mut Scratch::default()).ok()?.methods.pop()?;
+        Some(PlacedCode { code: answer.code, positions: answer.positions })
+    }
+
+    fn place(&self, method: MethodId) -> Option<String> {
+        Named.place(self.0.get(method.class.0)?.1)
+    }
+}
+
+/// Places by the numbers that there are.
+struct Named;
+
+impl Places for Named {
+    fn place(&self, definition: Definition) -> Option<String> {
+        Some(format!("{definition:?}"))
+    }
+}
+
+/// Something about a method that can be explained.
+fn scope(method: MethodId, rng: &mut Rng) -> Scope<'static> {
+    let any: &dyn Fn(&MethodId) -> bool = &|_| true;
+    let some: &dyn Fn(&MethodId) -> bool = &|it| it.name.0.len() % 2 == 0;
+    let exceptions: [&[u8]; 3] = [b"java/lang/RuntimeException", b"java/lang/Error", b"p/Nothing"];
+    let (exception, target) = match rng.below(8) {
+        0 => (None, Some(any)),
+        1 => (None, Some(some)),
+        2 => (Some(Text(rng.one(exceptions))), None),
+        _ => (None, None),
+    };
+    let pc = rng.chance(30).then(|| rng.below(12) as u16);
+    Scope { method, pc, exception, target, receivers: 3 }
+}
+
+fn goes_through_library(all: &[Explanation]) -> bool {
+    let is_there = |it: &Spot| it.pc.is_some() && it.place.as_ref().is_some_and(|it| it.contains("Library"));
+    all.iter().any(|it| match it {
+        Explanation::Exception(it) => it.chain.iter().any(|it| it.spot.as_ref().is_some_and(is_there)),
+        Explanation::Call(_) | Explanation::Unreached(_) => false,
+    })
 }
 
 /// The bytes of a library.
@@ -47,6 +118,8 @@ struct Case {
     host: AnalysisHost,
     /// The library as it was told, by what it was made of.
     told: Option<(Vec<Vec<u8>>, Arc<Contents>)>,
+    /// How many explanations led through code of the library.
+    n_through_library: usize,
 }
 
 fn read(bytes: &[u8]) -> Option<ClassRecord> {
@@ -59,10 +132,11 @@ impl Case {
         let (mut app, mut lib) = (Vec::new(), Vec::new());
         for (i, it) in program(seed, mode).unwrap().classes.into_iter().enumerate() {
             let class = Class { name: it.name, bytes: it.bytes.clone(), original: it.bytes };
-            if i % 4 == 3 { lib.push(class) } else { app.push(class) }
+            if i % (2 + seed as usize % 3) == 1 { lib.push(class) } else { app.push(class) }
         }
         let (settings, host) = (Settings::new(WorldKind::Open, 17), AnalysisHost::new());
-        Case { app, lib, gone: Vec::new(), settings, vfs: Vfs::default(), host, told: None }
+        let (gone, vfs, told) = (Vec::new(), Vfs::default(), None);
+        Case { app, lib, gone, settings, vfs, host, told, n_through_library: 0 }
     }
 
     /// Changes something.
@@ -186,7 +260,7 @@ impl Case {
         let files = self.tell();
         let once = self.once();
         let (analysis, mut work) = (self.host.analysis(), once.work());
-        let mut n = 0;
+        let (mut n, mut through_library) = (0, 0);
         for _ in 0..rng.range(1, 12) {
             let at = rng.below(files.len().max(1) as u32) as usize;
             let (Some(&file), Some(class)) = (files.get(at), self.app.get(at)) else { continue };
@@ -206,7 +280,7 @@ impl Case {
             }
             let (parsed, _) = analysis.parsed(file).unwrap().unwrap().unwrap();
             let index = |method| parsed.index_of(&method).unwrap();
-            match rng.below(5) {
+            match rng.below(6) {
                 0 => {
                     for it in analysis.throws(file).unwrap().unwrap().iter() {
                         let now = once.throws(&mut work, it.method);
@@ -245,17 +319,32 @@ impl Case {
                     for (index, it) in parsed.methods.iter().enumerate() {
                         let method = MethodId::of(it.method);
                         let is_reached = reached.as_ref().is_none_or(|all| all[index]);
-                        assert_eq!(
-                            is_reached,
-                            once.is_reached(method),
-                            "{what}: whether {method} is reached"
-                        );
+                        let now = match &once {
+                            Answers::Jvm(it) => it.is_reached(method),
+                            Answers::Paper(_) => true,
+                        };
+                        assert_eq!(is_reached, now, "{what}: whether {method} is reached");
                     }
                     n += usize::from(reached.is_some());
+                }
+                4 => {
+                    let mut sources = Definitions::new(self, &files);
+                    for method in ide::answer::declared_methods(&class.bytes) {
+                        let scope = scope(method, rng);
+                        let counts =
+                            sources.0.get(method.class.0).is_some_and(|it| it.1 == Definition::File(file));
+                        let mut now = once.explanations(&mut work, &mut sources, &scope);
+                        now.retain(|_| counts);
+                        let said = analysis.explanations(file, &scope, &Named).unwrap().unwrap();
+                        assert_eq!(said, now, "{what}: why {method}; a command says the second");
+                        n += usize::from(!now.is_empty());
+                        through_library += usize::from(goes_through_library(&now));
+                    }
                 }
                 _ => self.ask_whole(&analysis, &once, what),
             }
         }
+        self.n_through_library += through_library;
         n
     }
 
@@ -275,8 +364,9 @@ impl Case {
     }
 }
 
-/// Runs a host through `n` steps; gives how many answers said something, and how often changes were taken in.
-fn run(seed: u64, n: usize) -> (usize, u64) {
+/// Runs a host through `n` steps; gives how many answers said something, how many explanations led through code of a library,
+/// and how often changes were taken in.
+fn run(seed: u64, n: usize) -> (usize, usize, u64) {
     let (mut case, mut rng) = (Case::new(seed), Rng::new(seed ^ 0x5eed));
     let mut said = 0;
     for step in 0..n {
@@ -291,18 +381,19 @@ fn run(seed: u64, n: usize) -> (usize, u64) {
         }
         said += case.ask(&mut rng, &format!("seed {seed}, step {step}"));
     }
-    (said, case.host.counts().updated)
+    (said, case.n_through_library, case.host.counts().updated)
 }
 
 #[test]
 fn all_answers_are_those_of_a_fresh_host() {
     let asked = std::env::var("AJAR_QUESTION_SEEDS").ok().and_then(|it| it.parse().ok());
     let seeds = asked.unwrap_or(tier::rounds(3, 12));
-    let (mut said, mut updated) = (0, 0);
+    let (mut said, mut through_library, mut updated) = (0, 0, 0);
     for seed in 0..seeds {
-        let (answers, taken_in) = run(seed, 60);
-        (said, updated) = (said + answers, updated + taken_in);
+        let (answers, led, taken_in) = run(seed, 60);
+        (said, through_library, updated) = (said + answers, through_library + led, updated + taken_in);
     }
-    println!("{said} answers, {updated} changes taken in");
+    println!("{said} answers, {through_library} through a library, {updated} changes taken in");
     assert!(said > 200 * seeds as usize && updated > 2 * seeds, "{said} {updated}");
+    assert!(through_library > seeds as usize, "{through_library}");
 }

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
 /// One class file.
@@ -16,9 +17,9 @@ pub struct ClassFile {
     /// The container that it belongs to.
     #[returns(copy)]
     pub container: Container,
-    /// The number of its file, by the writer. A file that was edited has two inputs, of which one is listed at a time.
+    /// Its file, by the writer. A file that was edited has two inputs, of which one is listed at a time.
     #[returns(copy)]
-    pub file: u32,
+    pub file: FileId,
     /// The identity of its content.
     #[returns(copy)]
     pub hash: EntryIdentity,

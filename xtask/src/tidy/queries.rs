@@ -183,10 +183,17 @@ fn key(signature: &syn::Signature, self_type: Option<&str>) -> String {
     types.join(", ")
 }
 
-/// A type without the path before it: `ClassFile` for `input::ClassFile`.
+/// A type without the path before it and without lifetimes, which interned keys have: `ClassFile` for `input::ClassFile`,
+/// `LibraryClass` for `LibraryClass<'db>`.
 fn last_name(ty: &syn::Type) -> String {
+    let is_lifetime = |it: &syn::GenericArgument| matches!(it, syn::GenericArgument::Lifetime(_));
+    let is_plain = |it: &syn::PathArguments| match it {
+        syn::PathArguments::None => true,
+        syn::PathArguments::AngleBracketed(it) => it.args.iter().all(is_lifetime),
+        syn::PathArguments::Parenthesized(_) => false,
+    };
     match ty {
-        syn::Type::Path(it) if it.path.segments.last().is_some_and(|it| it.arguments.is_empty()) => {
+        syn::Type::Path(it) if it.path.segments.last().is_some_and(|it| is_plain(&it.arguments)) => {
             it.path.segments.last().map(|it| it.ident.to_string()).unwrap_or_default()
         }
         _ => ty.to_token_stream().to_string(),

@@ -333,6 +333,8 @@ fn queries_are_about_one_class() {
         expect(&[("crates/high/tests/t.rs", &text)], "");
     }
     expect(&[("crates/high/src/lib.rs", &lib("a: ClassFile, b: input::ClassFile"))], "");
+    // An interned key has a lifetime.
+    expect(&[("crates/high/src/lib.rs", &lib("a: keys::ClassFile<'db>"))], "");
     for text in ["//! High.\nfn query(db: &dyn Db, it: World) {}\n", &lib("it: ClassFile")] {
         expect(
             &[("crates/high/src/lib.rs", text), ("xtask/arrows.toml", &house)],

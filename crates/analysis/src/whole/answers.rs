@@ -86,7 +86,7 @@ impl CallWord {
 }
 
 /// A place where control may go to other methods.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
     /// The instruction; none in a native method.
     pub instr: Option<InstrId>,

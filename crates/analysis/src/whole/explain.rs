@@ -7,7 +7,7 @@ use flow::universe::{Part, SetId};
 use program::hierarchy::{ClassId, Link};
 use program::members::MethodId;
 
-use super::answers::{Origin, Step, open_parts};
+use super::answers::{Call, CallWord, Origin, Step, open_parts};
 use super::chain::origin_of;
 use super::dispatch::{Site, Target};
 use super::flows::Flow;
@@ -43,13 +43,33 @@ pub struct WayStep {
 }
 
 /// Why a receiver selects a method.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
     /// A class whose objects select it.
     pub class: Text,
     /// The chain of supertypes from that class to the one that the call names, both included; it ends earlier, with an
     /// absent class, if only that may lie below it.
     pub chain: Vec<Text>,
+}
+
+/// Whose objects decide where a call goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Selector {
+    /// The receivers of a call of this method, as the instruction names it.
+    Receivers(MethodName),
+    /// The class loaders that are asked for a class.
+    Loaders,
+}
+
+impl Selector {
+    /// Whose objects decide where the call goes; none of an initialisation.
+    pub fn of(call: &Call) -> Option<Selector> {
+        match (call.declared, call.kind) {
+            (Some(declared), _) => Some(Selector::Receivers(declared)),
+            (None, CallWord::Load) => Some(Selector::Loaders),
+            (None, _) => None,
+        }
+    }
 }
 
 /// Gives the code of methods.
@@ -275,15 +295,23 @@ impl WholeProgram {
         None
     }
 
-    /// The receivers for which a virtual call of `caller` by these names goes to a method, each with its chain; at most
-    /// `limit`.
-    pub fn receivers(
+    /// The classes whose objects select a target of a call of `caller`, each with its chain; at most `limit`.
+    pub fn selecting(
         &self,
         caller: MethodId,
-        by: MethodName,
+        selector: Selector,
         target: MethodId,
         limit: usize,
     ) -> Vec<Receiver> {
+        match selector {
+            Selector::Receivers(by) => self.receivers(caller, by, target, limit),
+            Selector::Loaders => self.loaders(target, limit),
+        }
+    }
+
+    /// The receivers for which a virtual call of `caller` by these names goes to a method, each with its chain; at most
+    /// `limit`.
+    fn receivers(&self, caller: MethodId, by: MethodName, target: MethodId, limit: usize) -> Vec<Receiver> {
         let descriptor = Descriptor::new(by.descriptor.0);
         let names = MethodRef::new(ClassName::new(by.class.0), Name::new(by.name.0), descriptor);
         let sites = [CallKind::Virtual, CallKind::Interface]
@@ -319,7 +347,7 @@ impl WholeProgram {
     }
 
     /// The loaders of the program that select a method, at most `limit`, each with its chain.
-    pub fn loaders(&self, method: MethodId, limit: usize) -> Vec<Receiver> {
+    fn loaders(&self, method: MethodId, limit: usize) -> Vec<Receiver> {
         let hierarchy = &self.program.hierarchy;
         let listed = self.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
         let named = load_class().class();

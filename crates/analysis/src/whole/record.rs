@@ -163,14 +163,14 @@ impl Program {
         packages: &Packages,
         fuel: &mut Fuel<'_>,
     ) -> std::result::Result<Self, Cancelled> {
-        let winners = winners(&records);
+        let winners = definers(records.iter().map(|it| &it.0).enumerate());
         fuel.ask()?;
         let mut modules = Vec::new();
         let mut passed_over = Vec::new();
         let (mut inputs, mut summaries) = (Vec::new(), Vec::new());
         for (idx, (record, role)) in records.into_iter().enumerate() {
             fuel.spend(2)?;
-            let winner = winners.get(&record.outline.class).copied();
+            let winner = winners.get(&record.outline.class).map(|it| it.by);
             if record.outline.flags.is_module() {
                 // A descriptor on the class path closes nothing.
                 modules.extend(record.module.filter(|_| role == Role::Jdk).map(Arc::unwrap_or_clone));
@@ -257,7 +257,7 @@ impl Program {
         if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {
             return None;
         }
-        let winners = winners(records);
+        let winners = definers(records.iter().map(|it| &it.0).enumerate());
         let mut changes = Vec::new();
         let mut passed_over = Vec::new();
         let mut is_there = vec![false; self.hierarchy.len()];
@@ -266,8 +266,8 @@ impl Program {
             if outline.flags.is_module() {
                 continue;
             }
-            if let Some(&winner) = winners.get(&outline.class).filter(|it| **it != idx) {
-                passed_over.push((idx, winner));
+            if let Some(winner) = winners.get(&outline.class).filter(|it| it.by != idx) {
+                passed_over.push((idx, winner.by));
                 continue;
             }
             let class = self.hierarchy.class(outline.class);
@@ -295,24 +295,47 @@ pub(super) fn refused(hierarchy: &Hierarchy) -> FxHashSet<ClassId> {
     refused.filter_map(|it| hierarchy.class(it.class)).collect()
 }
 
-/// The record that defines each class.
-pub(super) fn winners(records: &[(ClassRecord, Role)]) -> FxHashMap<ClassName, usize> {
-    let mut winners: FxHashMap<ClassName, usize> = FxHashMap::default();
-    winners.reserve(records.len());
-    for ghosts in [false, true] {
-        for (idx, (record, _)) in records.iter().enumerate() {
-            if !record.outline.flags.is_module() && record.is_ghost == ghosts {
-                winners.entry(record.outline.class).or_insert(idx);
-            }
-        }
+/// Something that defines a class: a record, a file, an entry of a library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Definer<T> {
+    /// What defines it.
+    pub by: T,
+    /// Whether the class, or a method of it, is a ghost there.
+    is_ghost: bool,
+}
+
+impl<T: Copy> Definer<T> {
+    /// Of two definitions of one class, this one earlier on the class path, the one that counts: code replaces a ghost.
+    pub fn or(self, later: Self) -> Self {
+        if self.is_ghost && !later.is_ghost { later } else { self }
     }
-    winners
+
+    /// The same definition, said in another way.
+    pub fn map<U>(self, by: impl FnOnce(T) -> U) -> Definer<U> {
+        Definer { by: by(self.by), is_ghost: self.is_ghost }
+    }
+}
+
+/// For each class the definition that counts among these, in class-path order. Modules are no classes.
+pub fn definers<'a, T: Copy>(
+    records: impl Iterator<Item = (T, &'a ClassRecord)>,
+) -> FxHashMap<ClassName, Definer<T>> {
+    let mut acc: FxHashMap<ClassName, Definer<T>> = FxHashMap::default();
+    acc.reserve(records.size_hint().0);
+    for (by, record) in records {
+        if record.outline.flags.is_module() {
+            continue;
+        }
+        let definer = Definer { by, is_ghost: record.is_ghost };
+        acc.entry(record.class()).and_modify(|it| *it = it.or(definer)).or_insert(definer);
+    }
+    acc
 }
 
 /// Whether code calls a method of a class that is not there.
 fn names_outside(
     summaries: &[Arc<ClassSummary>],
-    present: &FxHashMap<ClassName, usize>,
+    present: &FxHashMap<ClassName, Definer<usize>>,
     fuel: &mut Fuel<'_>,
 ) -> std::result::Result<bool, Cancelled> {
     for summary in summaries {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use analysis::keeper::Keeper;
 use program::input::{ClassFile, Container, Role};
 use salsa::Setter;
+use vfs::change::Vfs;
 use vfs::identity::EntryIdentity;
 
 /// A database that writes down which queries run.
@@ -14,6 +15,7 @@ pub(crate) struct LoggingDatabase {
     storage: salsa::Storage<Self>,
     log: Arc<Mutex<Vec<String>>>,
     keeper: Arc<Keeper>,
+    files: Arc<Mutex<Vfs>>,
 }
 
 #[salsa::db]
@@ -43,12 +45,14 @@ impl LoggingDatabase {
             storage: salsa::Storage::new(Some(Box::new(on_event))),
             log,
             keeper: Arc::default(),
+            files: Arc::default(),
         }
     }
 
     pub(crate) fn class(&self, bytes: &[u8]) -> ClassFile {
         let container = Container::new(self, Role::App, Arc::default());
-        let file = salsa::plumbing::AsId::as_id(&container).index();
+        let name = salsa::plumbing::AsId::as_id(&container).index().to_string();
+        let file = self.files.lock().unwrap().file(&name);
         ClassFile::new(self, container, file, EntryIdentity::of_bytes(bytes), bytes.into())
     }
 

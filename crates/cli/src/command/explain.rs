@@ -2,20 +2,19 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use driver::container::{ClassEntry, LoadedContainer};
 use export::document::Document;
 use export::explain::explanation_fragment;
-use ide::answer::{MethodAnswer, class_answer};
+use ide::answer::class_answer;
 use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
 use ide::profile::Answers;
-use ide::{MethodId, Text};
+use ide::{MethodId, PlacedCode, Text};
 use rustc_hash::FxHashMap;
 
-use crate::args::{ExplainArgs, Global, SelectArgs};
+use crate::args::{ExplainArgs, ExplainedArgs, Global, SelectArgs};
 use crate::output::Output;
 use crate::report::{self, Outcome};
 use crate::run::{Run, patterns};
@@ -33,7 +32,7 @@ pub(crate) struct Reader<'a> {
     places: FxHashMap<Cow<'a, str>, (&'a LoadedContainer, &'a ClassEntry)>,
     scratch: driver::container::Scratch,
     lower: ide::Scratch,
-    answers: FxHashMap<MethodId, Option<Arc<MethodAnswer>>>,
+    codes: FxHashMap<MethodId, Option<PlacedCode>>,
 }
 
 impl<'a> Reader<'a> {
@@ -48,7 +47,7 @@ impl<'a> Reader<'a> {
             places.entry(format!("{class}.class").into()).or_insert((container, entry));
         }
         let (scratch, lower) = Default::default();
-        Reader { places, scratch, lower, answers: FxHashMap::default() }
+        Reader { places, scratch, lower, codes: FxHashMap::default() }
     }
 
     /// Where the class of a method is.
@@ -56,23 +55,24 @@ impl<'a> Reader<'a> {
         self.places.get(format!("{}.class", method.class).as_str()).copied()
     }
 
-    fn read(&mut self, method: MethodId) -> Option<MethodAnswer> {
+    fn read(&mut self, method: MethodId) -> Option<PlacedCode> {
         let (container, entry) = self.find(method)?;
         let class = container.bytes(entry, &mut self.scratch).ok()?;
         let select = |it: &MethodId| *it == method;
         let question = ide::answer::Question { select: &select, graphs: false, clock: None };
-        class_answer(class.bytes, &question, &mut self.lower).ok()?.methods.pop()
+        let answer = class_answer(class.bytes, &question, &mut self.lower).ok()?.methods.pop()?;
+        Some(PlacedCode { code: answer.code, positions: answer.positions })
     }
 }
 
 impl Sources for Reader<'_> {
-    fn answer(&mut self, method: MethodId) -> Option<Arc<MethodAnswer>> {
-        if let Some(it) = self.answers.get(&method) {
+    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+        if let Some(it) = self.codes.get(&method) {
             return it.clone();
         }
-        let answer = self.read(method).map(Arc::new);
-        self.answers.insert(method, answer.clone());
-        answer
+        let code = self.read(method);
+        self.codes.insert(method, code.clone());
+        code
     }
 
     fn place(&self, method: MethodId) -> Option<String> {
@@ -81,30 +81,50 @@ impl Sources for Reader<'_> {
     }
 }
 
+/// What the flags ask for.
+pub(crate) struct Wanted<'a> {
+    /// The pattern of the methods.
+    pub(crate) pattern: &'a str,
+    /// Only the instructions at this pc.
+    pub(crate) pc: Option<u16>,
+    /// Only exceptions of this class and its subclasses.
+    pub(crate) exception: Option<Text>,
+    /// Only calls that go to one of these; all if there is no pattern.
+    pub(crate) targets: Vec<MethodPattern>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Reads the flags.
+    pub(crate) fn new(args: &'a ExplainedArgs) -> anyhow::Result<Self> {
+        let (pattern, pc) = match args.method.rsplit_once('@') {
+            Some((pattern, pc)) => (
+                pattern,
+                Some(pc.parse::<u16>().with_context(|| format!("`{pc}` is no pc of an instruction"))?),
+            ),
+            None => (args.method.as_str(), None),
+        };
+        let exception = args.exception.as_ref().map(|it| leaked(&it.replace('.', "/")));
+        Ok(Wanted { pattern, pc, exception, targets: patterns(args.target.as_slice())? })
+    }
+}
+
+/// At most this many receivers are named of a target: by people's text, or by a form for machines.
+pub(crate) fn n_receivers(for_people: bool) -> usize {
+    if for_people { SHOWN_RECEIVERS } else { ALL_RECEIVERS }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome> {
-    let (pattern, pc) = match args.method.rsplit_once('@') {
-        Some((pattern, pc)) => {
-            (pattern, Some(pc.parse::<u16>().with_context(|| format!("`{pc}` is no pc of an instruction"))?))
-        }
-        None => (args.method.as_str(), None),
-    };
+    let wanted = Wanted::new(&args.explained)?;
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = result::format(settings::format(&settings, &["text", "json", "jsonl"])?);
-    let select = SelectArgs { methods: vec![pattern.to_owned()] };
+    let select = SelectArgs { methods: vec![wanted.pattern.to_owned()] };
     let mut run = Run::open(&settings, global, input, &select)?;
-    let targets = patterns(args.target.as_slice())?;
     let whole = whole::answers(&mut run, &args.world)?;
     let methods = run.selected()?;
     let header = whole::header(&run, "explain", &args.world);
-    let question = Question {
-        pc,
-        exception: args.exception.as_ref().map(|it| leaked(&it.replace('.', "/"))),
-        targets: &targets,
-        receivers: if format.is_some() { ALL_RECEIVERS } else { SHOWN_RECEIVERS },
-    };
-    let explanations = explanations(&run, &whole, &methods, &question);
+    let explanations = explanations(&run, &whole, &methods, (&wanted, n_receivers(format.is_none())));
     let trailer = run.trailer();
     if explanations.is_empty() {
         report::print(&trailer, global);
@@ -134,47 +154,26 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
     Ok(run.outcome())
 }
 
-/// What is asked of each method.
-struct Question<'a> {
-    pc: Option<u16>,
-    exception: Option<Text>,
-    targets: &'a [MethodPattern],
-    receivers: usize,
-}
-
-/// Of a method what it lets out, of an instruction its calls too, unless flags ask for one of both.
 fn explanations(
     run: &Run<'_>,
     whole: &Answers,
     methods: &[MethodId],
-    question: &Question<'_>,
+    (wanted, receivers): (&Wanted<'_>, usize),
 ) -> Vec<Explanation> {
     let mut reader = Reader::new(run);
     let mut work = whole.work();
-    let mut acc = Vec::new();
-    let wants = |it: &MethodId| question.targets.iter().any(|pattern| pattern.selects(it));
-    let has_targets = !question.targets.is_empty();
-    for &method in methods {
-        if !whole.is_reached(method) {
-            acc.push(Explanation::Unreached(method));
-            continue;
-        }
+    let wants = |it: &MethodId| wanted.targets.iter().any(|pattern| pattern.selects(it));
+    let of = |method: MethodId| {
         let scope = Scope {
             method,
-            pc: question.pc,
-            exception: question.exception,
-            target: if has_targets { Some(&wants) } else { None },
-            receivers: question.receivers,
+            pc: wanted.pc,
+            exception: wanted.exception,
+            target: if wanted.targets.is_empty() { None } else { Some(&wants) },
+            receivers,
         };
-        if has_targets || question.pc.is_some() && question.exception.is_none() {
-            acc.extend(whole.explained_calls(&mut reader, &scope).into_iter().map(Explanation::Call));
-        }
-        if !has_targets {
-            let exceptions = whole.explained_exceptions(&mut work, &mut reader, &scope);
-            acc.extend(exceptions.into_iter().map(Explanation::Exception));
-        }
-    }
-    acc
+        whole.explanations(&mut work, &mut reader, &scope)
+    };
+    methods.iter().copied().flat_map(of).collect()
 }
 
 /// The text for as long as the process lives, as names do.

@@ -8,16 +8,22 @@ use ide::{Human, MethodId, Origin, Part, Step, Text};
 use crate::text::style::{Ink, Style};
 use crate::text::why::{dotted, raised, why};
 
+/// A line of an explanation.
+pub(crate) struct Line {
+    /// How deep it stands, in characters.
+    pub(crate) indent: usize,
+    /// What it is about.
+    pub(crate) ink: Option<Ink>,
+    /// What it says.
+    pub(crate) text: String,
+}
+
 /// Appends explanations, those of one method under its name.
 pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style) {
     let mut text = String::new();
     let mut before: Option<MethodId> = None;
     for it in all {
-        let method = match it {
-            Explanation::Exception(it) => it.spot.method,
-            Explanation::Call(it) => it.spot.method,
-            Explanation::Unreached(it) => *it,
-        };
+        let method = it.method();
         if before != Some(method) {
             if before.is_some() {
                 text.push('\n');
@@ -26,25 +32,35 @@ pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style)
             let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(method).to_string()));
             before = Some(method);
         }
-        match it {
-            Explanation::Exception(it) => exception(&mut text, it, style),
-            Explanation::Call(it) => call(&mut text, it, style),
-            Explanation::Unreached(_) => text.push_str("  not reached from the entry points\n"),
+        for line in lines(it) {
+            let said = line.ink.map_or_else(|| line.text.clone(), |it| style.text(it, &line.text));
+            let _ = writeln!(text, "  {:indent$}{said}", "", indent = line.indent);
         }
     }
     text.push('\n');
     out.extend(text.as_bytes());
 }
 
-fn exception(text: &mut String, it: &ExplainedException, style: Style) {
+/// What an explanation says, without the method that it is about.
+pub(crate) fn lines(it: &Explanation) -> Vec<Line> {
+    match it {
+        Explanation::Exception(it) => exception(it),
+        Explanation::Call(it) => call(it),
+        Explanation::Unreached(_) => vec![line(0, None, "not reached from the entry points".to_owned())],
+    }
+}
+
+fn line(indent: usize, ink: Option<Ink>, text: String) -> Line {
+    Line { indent, ink, text }
+}
+
+fn exception(it: &ExplainedException) -> Vec<Line> {
     let (ink, what) = match &it.what {
         Some(part) => (Ink::Red, format!("! {}", part_text(part))),
         None => (Ink::Yellow, "? and what is not known".to_owned()),
     };
-    let _ = writeln!(text, "  {}", style.text(ink, &what));
-    for (i, it) in it.chain.iter().enumerate() {
-        let _ = writeln!(text, "      {}", fact(it, i == 0));
-    }
+    let chain = it.chain.iter().enumerate().map(|(i, it)| line(4, None, fact(it, i == 0)));
+    std::iter::once(line(0, Some(ink), what)).chain(chain).collect()
 }
 
 fn fact(it: &Fact, first: bool) -> String {
@@ -72,25 +88,25 @@ fn place(it: &Spot) -> String {
     }
 }
 
-fn call(text: &mut String, it: &ExplainedCall, style: Style) {
+fn call(it: &ExplainedCall) -> Vec<Line> {
     let pc = it.spot.pc.map_or(String::new(), |it| format!("pc {it}: "));
     let call = &it.call;
-    let _ = writeln!(text, "  {pc}{}", crate::text::calls::what(call));
+    let mut acc = vec![line(0, None, format!("{pc}{}", crate::text::calls::what(call)))];
     for target in &it.targets {
         let arrow = if target.possible { "?> possibly" } else { "->" };
-        let line = format!("{arrow} {}", Human(target.method));
-        let _ = writeln!(text, "    {}", style.text(Ink::Blue, &line));
+        acc.push(line(2, Some(Ink::Blue), format!("{arrow} {}", Human(target.method))));
         for it in &target.receivers {
             let chain: Vec<String> = it.chain.iter().map(|it| dotted(*it)).collect();
-            let _ = writeln!(text, "       selected by receivers of {}", chain.join(" below "));
+            acc.push(line(5, None, format!("selected by receivers of {}", chain.join(" below "))));
         }
     }
     for error in &call.errors {
-        let _ = writeln!(text, "    {}", style.text(Ink::Red, &format!("! {}", dotted(*error))));
+        acc.push(line(2, Some(Ink::Red), format!("! {}", dotted(*error))));
     }
     if let Some(open) = call.open {
-        let _ = writeln!(text, "    {}", style.text(Ink::Yellow, &format!("?  anywhere: {}", why(open))));
+        acc.push(line(2, Some(Ink::Yellow), format!("?  anywhere: {}", why(open))));
     }
+    acc
 }
 
 fn part_text(it: &Part) -> String {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 use crate::report::count;
 use crate::text::calls::what;
 use crate::text::entries::reason;
+use crate::text::explain;
 use crate::text::style::{Ink, Style};
 use crate::text::throws::{open_set, parts};
 use crate::text::why::{dotted, steps, why};
@@ -32,21 +33,29 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
             continue;
         }
         let (sign, ink) = if it.added { ("+", Ink::Blue) } else { ("-", Ink::Red) };
-        let mut text = format!("  {sign} {}", fact(&it.fact, it.added));
-        if let Some(line) = it.line {
-            let _ = write!(text, "  (line {line})");
+        for (i, fact) in fact(&it.fact, it.added).lines().enumerate() {
+            let mut text = format!("  {sign} {fact}");
+            if let Some(line) = it.line.filter(|_| i == 0) {
+                let _ = write!(text, "  (line {line})");
+            }
+            let _ = writeln!(out, "{}", style.text(ink, &text));
         }
-        let _ = writeln!(out, "{}", style.text(ink, &text));
     }
     out
 }
 
+/// The lines about a fact.
 fn fact(it: &Fact, added: bool) -> String {
     match it {
         Fact::Method if added => "is there now".to_owned(),
         Fact::Method => "is gone".to_owned(),
         Fact::Instruction(text) => text.clone(),
         Fact::Entry(why) => format!("is an entry point: {}", reason(*why)),
+        Fact::Explained(it) => {
+            let lines = explain::lines(it).into_iter();
+            let lines = lines.map(|it| format!("{:indent$}{}", "", it.text, indent = it.indent));
+            lines.collect::<Vec<_>>().join("\n")
+        }
         Fact::Call { kind, declared, to } => {
             let call = Call {
                 instr: None,

@@ -23,7 +23,9 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
     let path = |it: &str| root.path().join(it);
     classes.iter().for_each(|it| put(&path(&it.0), &it.1));
     let with = |threads| {
-        Watching::start(&[answer, text(root.path()), "--jdk", "none", "--world", world, "--threads", threads])
+        let mut arguments: Vec<&str> = answer.split(' ').collect();
+        arguments.extend([text(root.path()), "--jdk", "none", "--world", world, "--threads", threads]);
+        Watching::start(&arguments)
     };
     let (ours, others) = if seed % 4 == 1 { ("1", "4") } else { ("4", "1") };
     let mut watching = with(ours);
@@ -104,6 +106,12 @@ fn after_random_edits_calls_are_those_of_a_fresh_process() {
 fn after_random_edits_graphs_are_those_of_a_fresh_process() {
     edits("cfg", "open", 9, tier::rounds(8, 40));
     edits("cfg", "closed", 11, tier::rounds(8, 40));
+}
+
+#[test]
+fn after_random_edits_explanations_are_those_of_a_fresh_process() {
+    edits("explain -m *", "open", 13, tier::rounds(8, 40));
+    edits("explain -m * --target *", "closed", 15, tier::rounds(8, 40));
 }
 
 /// The classes of the first jar of a part of the small corpus whose name begins so, by path; none where that is not there.

@@ -3,6 +3,7 @@
 
 mod edits;
 mod files;
+mod reasons;
 mod terminal;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ struct Watching {
     child: Child,
     lines: Receiver<Value>,
     facts: BTreeMap<String, usize>,
+    /// What the last cycle changed.
+    changes: Vec<Value>,
     generation: u64,
 }
 
@@ -49,7 +52,8 @@ impl Watching {
                 }
             }
         });
-        let mut it = Watching { child, lines, facts: BTreeMap::new(), generation: 0 };
+        let (facts, changes) = (BTreeMap::new(), Vec::new());
+        let mut it = Watching { child, lines, facts, changes, generation: 0 };
         it.cycle();
         it
     }
@@ -62,6 +66,7 @@ impl Watching {
 
     /// Waits for the next cycle, applies what it changed, and gives the line about it.
     fn cycle(&mut self) -> Value {
+        self.changes.clear();
         loop {
             let line = self.lines.recv_timeout(PATIENCE).expect("a cycle in time");
             match line["record"].as_str() {
@@ -73,6 +78,7 @@ impl Watching {
                     } else {
                         *n = n.checked_sub(1).unwrap_or_else(|| panic!("removed and never there: {line}"));
                     }
+                    self.changes.push(line);
                 }
                 Some("cycle") => {
                     self.generation += 1;
@@ -103,7 +109,30 @@ fn fact(line: &Value) -> String {
             it["instr"] = instr.replace(|it: char| it.is_ascii_digit(), "").into();
         }
     }
+    if let Some(it) = fact.get_mut("explanation") {
+        without_places(it);
+    }
     format!("{} {fact}", line["method"])
+}
+
+/// Removes where something stands, at any depth.
+fn without_places(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (name, it) in members {
+                match name.as_str() {
+                    "pc" | "line" | "place" => *it = Value::Null,
+                    "text" => {
+                        let text = it.as_str().unwrap_or_default();
+                        *it = text.replace(|it: char| it.is_ascii_digit(), "").into();
+                    }
+                    _ => without_places(it),
+                }
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(without_places),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// A folder that is gone when the test is.

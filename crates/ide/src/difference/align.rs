@@ -56,7 +56,7 @@ fn without_targets(body: &Body, id: InstrId) -> String {
 }
 
 /// The text without the numbers of temporaries.
-fn without_temporaries(text: &str) -> String {
+pub(super) fn without_temporaries(text: &str) -> String {
     let mut acc = String::with_capacity(text.len());
     let mut rest = text;
     let mut before = ' ';

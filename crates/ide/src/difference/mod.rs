@@ -19,9 +19,10 @@ use flow::cfg::{EdgeKind, NodeKind};
 use flow::universe::Part;
 use rustc_hash::FxHashMap;
 
-use align::Alignment;
+use align::{Alignment, without_temporaries};
 
 use crate::entries::{Entry, EntryReason};
+use crate::explain::Explanation;
 
 /// What an answer says of one method.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub enum MethodAnswer {
     Graph(Arc<Graph>),
     /// Its code itself.
     Body,
+    /// Why it lets out what it does, and why its calls go where they go.
+    Explained(Vec<Explanation>),
 }
 
 /// A fact that came or went.
@@ -100,6 +103,8 @@ pub enum Fact {
     Method,
     /// The method has this instruction, in stackless form.
     Instruction(String),
+    /// Why the method lets something out, or a call of it goes somewhere: with the places in the code where that holds.
+    Explained(Box<Explanation>),
     /// The program starts with the method, for this reason.
     Entry(EntryReason),
     /// The class is named and not there.
@@ -237,7 +242,14 @@ fn between(old: &MethodState, new: &MethodState, acc: &mut Vec<Changed>) {
 enum Key {
     Plain(Fact),
     Entry(MethodId, EntryReason),
-    Edge { from: (Numbered, EndKind), to: (Numbered, EndKind), kind: EdgeKind, labels: Vec<Option<MethodId>> },
+    /// Without places.
+    Explained(MethodId, Explanation),
+    Edge {
+        from: (Numbered, EndKind),
+        to: (Numbered, EndKind),
+        kind: EdgeKind,
+        labels: Vec<Option<MethodId>>,
+    },
 }
 
 /// An instruction of the new code, or of the old code alone.
@@ -302,8 +314,22 @@ fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec
                 add(Some(instr), Fact::Instruction(print::instr(&code.body, instr)), None);
             }
         }
+        MethodAnswer::Explained(all) => {
+            acc.extend(all.iter().map(|it| explained(state.method, it, added)));
+        }
     }
     acc
+}
+
+fn explained(method: MethodId, it: &Explanation, added: bool) -> (Key, Changed) {
+    let spot = match it {
+        Explanation::Exception(it) => Some(&it.spot),
+        Explanation::Call(it) => Some(&it.spot),
+        Explanation::Unreached(_) => None,
+    };
+    let (pc, line) = (spot.and_then(|it| it.pc), spot.and_then(|it| it.line));
+    let key = Key::Explained(method, it.without_places(&without_temporaries));
+    (key, Changed { added, method: Some(method), pc, line, fact: Fact::Explained(Box::new(it.clone())) })
 }
 
 fn reached(call: &Call) -> Vec<Reaches> {

@@ -22,13 +22,15 @@ use driver::world::LoadedWorld;
 use export::watch::Cycle;
 use ide::difference::Changed;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
-use ide::session::{ClassState, Job, Question, Subject};
+use ide::session::{ClassState, Explained, Job, Question, Subject};
 use ide::{FileId, Human, MethodId, Profile};
 use rustc_hash::FxHashSet;
 
 use crate::args::{
-    Global, InputArgs, ProfileArg, SelectArgs, WatchArgs, WatchedArgs, WatchedMethodsArgs, WorldArgs,
+    Global, ProfileArg, SelectArgs, WatchArgs, WatchedArgs, WatchedClassesArgs, WatchedExplanationsArgs,
+    WatchedMethodsArgs, WorldArgs,
 };
+use crate::command::explain::{Wanted, n_receivers};
 use crate::report::Outcome;
 use crate::run::{are, defines_elsewhere, patterns, spec};
 use crate::{settings, whole};
@@ -37,9 +39,8 @@ use printer::Printer;
 /// What was asked.
 struct Ask<'a> {
     command: &'static str,
-    input: &'a InputArgs,
+    classes: &'a WatchedClassesArgs,
     world: WorldArgs,
-    format: Option<&'a String>,
     question: Question,
 }
 
@@ -91,8 +92,17 @@ impl Drop for Stop {
     }
 }
 
+/// The forms that there are.
+const FORMATS: [&str; 2] = ["text", "jsonl"];
+
+/// What is set by flags and files.
+fn resolve(classes: &WatchedClassesArgs, global: &Global) -> anyhow::Result<Settings> {
+    let (input, format) = (&classes.input, classes.output_format.as_ref());
+    settings::resolve(global, &input.class_path, &input.platform, format)
+}
+
 /// What was asked on the command line.
-fn ask(args: &WatchArgs) -> anyhow::Result<Ask<'_>> {
+fn ask<'a>(args: &'a WatchArgs, global: &Global) -> anyhow::Result<Ask<'a>> {
     let none = SelectArgs { methods: Vec::new() };
     let open = WorldArgs::default;
     let of = |it: &WatchedMethodsArgs| it.world.clone();
@@ -108,22 +118,43 @@ fn ask(args: &WatchArgs) -> anyhow::Result<Ask<'_>> {
             ("entries", Subject::Entries, &it.classes, &none, world)
         }
         WatchedArgs::Bir(it) => ("bir", Subject::Bodies, &it.classes, &it.select, open()),
+        WatchedArgs::Explain(it) => return ask_for_reasons(it, global),
     };
     let written = patterns(&select.methods)?;
     let callers = matches!(&args.answer, WatchedArgs::Calls(it) if it.callers);
     let (shown, to) = if callers { (Vec::new(), written) } else { (written, Vec::new()) };
-    if world.profile == ProfileArg::Paper {
-        whole::check_paper(&world)?;
+    Ask::new(command, classes, world, Question { subject, shown, to })
+}
+
+/// What was asked on the command line, where that is why something is so.
+fn ask_for_reasons<'a>(args: &'a WatchedExplanationsArgs, global: &Global) -> anyhow::Result<Ask<'a>> {
+    let Wanted { pattern, pc, exception, targets } = Wanted::new(&args.explained)?;
+    let settings = resolve(&args.classes, global)?;
+    let receivers = n_receivers(settings::format(&settings, &FORMATS)? == "text");
+    let subject = Subject::Explanations(Explained { pc, exception, receivers });
+    let question = Question { subject, shown: patterns(&[pattern.to_owned()])?, to: targets };
+    Ask::new("explain", &args.classes, args.world.clone(), question)
+}
+
+impl<'a> Ask<'a> {
+    fn new(
+        command: &'static str,
+        classes: &'a WatchedClassesArgs,
+        world: WorldArgs,
+        question: Question,
+    ) -> anyhow::Result<Self> {
+        if world.profile == ProfileArg::Paper {
+            whole::check_paper(&world)?;
+        }
+        Ok(Ask { command, classes, world, question })
     }
-    let question = Question { subject, shown, to };
-    Ok(Ask { command, input: &classes.input, world, format: classes.output_format.as_ref(), question })
 }
 
 impl Ask<'_> {
     /// The settings of a cycle.
     fn resolve(&self, global: &Global) -> anyhow::Result<Settings> {
-        let it = settings::resolve(global, &self.input.class_path, &self.input.platform, self.format)?;
-        settings::format(&it, &["text", "jsonl"])?;
+        let it = resolve(self.classes, global)?;
+        settings::format(&it, &FORMATS)?;
         Ok(it)
     }
 
@@ -159,7 +190,7 @@ struct Current<'a> {
 
 /// Runs the command.
 pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> {
-    let ask = ask(args)?;
+    let ask = ask(args, global)?;
     let settings = ask.resolve(global)?;
     let writing = |time: Duration| eprintln!("// files have been changing for {} s", time.as_secs());
     let options = WatchOptions {
@@ -168,12 +199,12 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
         ..WatchOptions::default()
     };
     let begin = Instant::now();
-    let asked = spec(&settings, ask.input);
+    let asked = spec(&settings, &ask.classes.input);
     let (mut watch, mut world) = Watch::new(asked.clone(), settings::files()?, options)?;
     // They may have changed before they were watched.
     let settings = ask.resolve(global)?;
-    if spec(&settings, ask.input) != asked {
-        world = watch.set_spec(spec(&settings, ask.input))?;
+    if spec(&settings, &ask.classes.input) != asked {
+        world = watch.set_spec(spec(&settings, &ask.classes.input))?;
     }
     let printer = Printer::new(&settings, args.clear)?;
     let mut current = Current::first(&ask, world, &settings)?;
@@ -251,7 +282,7 @@ fn news(
             Ok(it) => {
                 reason = "settings";
                 *settings = it;
-                match watch.set_spec(spec(settings, ask.input)) {
+                match watch.set_spec(spec(settings, &ask.classes.input)) {
                     Ok(it) => world = it,
                     Err(error) => kept.push(failed(&error)),
                 }
@@ -271,7 +302,11 @@ impl<'a> Current<'a> {
         let reading = match ask.question.subject {
             Subject::Bodies => Reading::Program,
             Subject::Entries => Reading::Libraries,
-            Subject::Graphs | Subject::Calls | Subject::Throws | Subject::Missing => Reading::Platform,
+            Subject::Graphs
+            | Subject::Calls
+            | Subject::Throws
+            | Subject::Missing
+            | Subject::Explanations(_) => Reading::Platform,
         };
         let mut live = Live::new(ask.question.clone(), reading, settings.threads.value);
         live.tell(&world, ask.engine_settings(&world, &closing)?)?;
@@ -290,7 +325,7 @@ impl<'a> Current<'a> {
     /// The first answer: what a command without `watch` takes for an error, is one here.
     fn first_answer(&mut self) -> anyhow::Result<(Vec<Changed>, Cycle)> {
         loop {
-            let (job, threads) = (self.live.session.job(), self.live.threads());
+            let (job, threads) = (self.live.job(), self.live.threads());
             // On a thread with a large stack: classes may be nested deeply.
             let mut done = Work::Cancelled;
             std::thread::scope(|scope| spawn_worker(scope, || done = work(job, threads)))?;
@@ -349,8 +384,7 @@ impl<'a> Current<'a> {
                 }
             }
             number += 1;
-            jobs.send((number, self.live.session.job()))
-                .map_err(|_| anyhow!("the thread that works has ended"))?;
+            jobs.send((number, self.live.job())).map_err(|_| anyhow!("the thread that works has ended"))?;
         }
     }
 
@@ -408,7 +442,7 @@ impl<'a> Current<'a> {
 
     fn no_match(&self, pattern: &MethodPattern) -> anyhow::Error {
         let mut nearest = Nearest::default();
-        let job = self.live.session.job();
+        let job = self.live.job();
         let mut is_empty = true;
         for file in job.shown() {
             for method in job.declared(file).unwrap_or_default() {

@@ -1,0 +1,142 @@
+//! Where each class of the program is defined, and its code: what a question needs that follows the program from class to
+//! class by name.
+//!
+//! A class may be defined in several containers. Which definition counts follows from the records alone
+//! ([`Definer::or`]), so nothing here asks for the solved program, and all of it may be asked while somebody reads that.
+
+use std::sync::Arc;
+
+use bir::positions::Positions;
+use classfile::names::ClassName;
+use program::input::{ClassFile, Container};
+use rustc_hash::FxHashMap;
+
+use crate::db::Db;
+use crate::facts::{ClassFacts, Code, Parsed, class_facts, facts, positions};
+use crate::input::{Library, Part, World};
+use crate::keys::LibraryClass;
+use crate::names::{MethodId, Text};
+use crate::parts::MethodCode;
+use crate::propagated::record;
+use crate::whole::record::{Definer, definers};
+
+/// The definitions of a container that count among its own.
+pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
+
+/// What defines a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClassOrigin {
+    /// A class file that is an input of its own.
+    File(ClassFile),
+    /// A library, with the number of the class for its source.
+    Library(Library, u32),
+}
+
+/// The code of a method, and where that stands in its class file and its source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlacedCode {
+    /// The body and its local facts.
+    pub code: Arc<MethodCode>,
+    /// Where its instructions stand.
+    pub positions: Arc<Positions>,
+}
+
+/// For each class the file of a container that defines it.
+///
+/// **Reads:** the classes of the container, and `record` of each.
+/// **Stays when:** no class comes, goes, or changes its name, and ghosts stay ghosts. The first edit of a class makes another input
+/// of it.
+/// **Cost:** a look at each class; kept for ever.
+/// **Approximates:** nothing; a class that cannot be read defines nothing.
+/// **Test:** `code_of_a_library_is_read_once` (in `ide`).
+#[salsa::tracked]
+pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Definitions<ClassFile> {
+    let classes = container.classes(db).iter();
+    Arc::new(definers(classes.filter_map(|&it| Some((it, record(db, it).as_ref()?)))))
+}
+
+/// For each class the entry of a library that defines it.
+///
+/// **Reads:** the contents of the library.
+/// **Stays when:** no class comes, goes, or gets another number, and ghosts stay ghosts.
+/// **Cost:** a look at each class; kept for ever.
+/// **Approximates:** nothing; a class that cannot be read defines nothing.
+/// **Test:** `code_of_a_library_is_read_once` (in `ide`).
+#[salsa::tracked]
+pub fn library_definitions(db: &dyn Db, library: Library) -> Definitions<u32> {
+    let contents = library.contents(db);
+    let records = contents.records.iter().map(|it| &it.1);
+    Arc::new(definers(contents.entries.iter().copied().zip(records)))
+}
+
+/// A class of a library taken apart; none if its bytes cannot be had or read.
+///
+/// **Reads:** the contents of the library.
+/// **Stays when:** the bytes of the class do, or change in what nothing is made of.
+/// **Cost:** reads the class; the 512 that were asked for last are kept.
+/// **Approximates:** as `facts`.
+/// **Test:** `code_of_a_library_is_read_once` (in `ide`).
+#[salsa::tracked(lru = 512)]
+pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Parsed> {
+    let mut parsed = None;
+    class.library(db).contents(db).source.with_bytes(class.entry(db), &mut |bytes| {
+        parsed = class_facts(bytes).ok();
+    });
+    let (facts, positions) = parsed?;
+    Some(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
+}
+
+/// The definition of a class that counts, if it has one.
+pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
+    let class = ClassName::new(class.0);
+    let mut found: Option<Definer<ClassOrigin>> = None;
+    for part in world.parts(db) {
+        let next = match *part {
+            Part::Classes(it) => file_definitions(db, it).get(&class).map(|it| it.map(ClassOrigin::File)),
+            Part::Library(library) => {
+                let definer = library_definitions(db, library).get(&class);
+                definer.map(|it| it.map(|entry| ClassOrigin::Library(library, entry)))
+            }
+        };
+        found = match (found, next) {
+            (Some(found), Some(next)) => Some(found.or(next)),
+            (found, next) => found.or(next),
+        };
+    }
+    found.map(|it| it.by)
+}
+
+/// The code of a method of the program, if it can be read. Lines that move do not change it.
+pub fn code(db: &dyn Db, world: World, method: MethodId) -> Option<Arc<MethodCode>> {
+    match origin(db, world, method.class)? {
+        ClassOrigin::File(class) => known(facts(db, class).as_ref().ok()?, &method).map(|it| it.1),
+        ClassOrigin::Library(library, entry) => {
+            let parsed = library_code(db, LibraryClass::new(db, library, entry)).as_ref()?;
+            known(&parsed.facts, &method).map(|it| it.1)
+        }
+    }
+}
+
+/// The code of a method of the program and where it stands, if it can be read.
+pub fn placed_code(db: &dyn Db, world: World, method: MethodId) -> Option<PlacedCode> {
+    let (facts, positions) = match origin(db, world, method.class)? {
+        ClassOrigin::File(class) => (facts(db, class).as_ref().ok()?, positions(db, class).as_ref()?),
+        ClassOrigin::Library(library, entry) => {
+            let parsed = library_code(db, LibraryClass::new(db, library, entry)).as_ref()?;
+            (&parsed.facts, &parsed.positions)
+        }
+    };
+    let (index, code) = known(facts, &method)?;
+    match positions.methods.get(index)? {
+        Some(Ok(positions)) => Some(PlacedCode { code, positions: Arc::clone(positions) }),
+        Some(Err(_)) | None => None,
+    }
+}
+
+fn known(facts: &ClassFacts, method: &MethodId) -> Option<(usize, Arc<MethodCode>)> {
+    let index = facts.index_of(method)?;
+    match &facts.methods.get(index)?.code {
+        Code::Known(code) => Some((index, Arc::clone(code))),
+        Code::None | Code::Failed => None,
+    }
+}

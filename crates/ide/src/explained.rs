@@ -1,0 +1,86 @@
+//! Explanations out of the database: the reasons are queries, and where code stands is read beside them, so that code that
+//! moves asks for no reason again.
+
+use analysis::answers::calls;
+use analysis::definitions::{ClassOrigin, PlacedCode, origin, placed_code};
+use analysis::facts::facts;
+use analysis::input::World;
+use analysis::keys::{ReasonQuestion, ReceiverQuestion};
+use analysis::names::MethodId;
+use analysis::reasons::{reasons, receivers};
+use vfs::file::FileId;
+
+use crate::db::RootDatabase;
+use crate::explain::{Explanation, Scope, Sources, calls_explained, ways_explained};
+use crate::host::{Analysis, Cancellable, Definition};
+
+/// Knows where class files are: whoever writes changes does.
+pub trait Places: Send + Sync {
+    /// The display path of a definition.
+    fn place(&self, definition: Definition) -> Option<String>;
+}
+
+impl Analysis {
+    /// All that is asked for of a method that the class in the file declares: of an instruction its calls first; nothing if
+    /// another definition of the class counts. `None` if the file is not known, or declares no such method.
+    ///
+    /// # Errors
+    /// When a change came.
+    pub fn explanations(
+        &self,
+        file: FileId,
+        scope: &Scope<'_>,
+        places: &dyn Places,
+    ) -> Cancellable<Option<Vec<Explanation>>> {
+        let reached = self.reached(file)?;
+        let method = scope.method;
+        self.ask(file, |db, class| {
+            let world = World::try_get(db)?;
+            let index = facts(db, class).as_ref().ok()?.index_of(&method)?;
+            // Another definition of the class counts.
+            if origin(db, world, method.class) != Some(ClassOrigin::File(class)) {
+                return Some(Vec::new());
+            }
+            if reached.is_some_and(|it| it.get(index).is_some_and(|it| !it)) {
+                return Some(vec![Explanation::Unreached(method)]);
+            }
+            let mut sources = ProgramSources { analysis: self, db, world, places };
+            let mut acc = Vec::new();
+            if scope.explains_calls() {
+                let calls = calls(db, class).get(index).map_or_else(Vec::new, |it| it.to_vec());
+                let receivers = |selector, target| {
+                    let asked = ReceiverQuestion::new(db, class, method, selector, target, scope.receivers);
+                    receivers(db, asked).to_vec()
+                };
+                let explained = calls_explained(&mut sources, scope, calls, &receivers);
+                acc.extend(explained.into_iter().map(Explanation::Call));
+            }
+            if scope.explains_exceptions() {
+                let asked = ReasonQuestion::new(db, class, method, scope.pc, scope.exception);
+                let reasons = reasons(db, asked);
+                let explained = ways_explained(&mut sources, method, reasons.at, reasons.ways.clone());
+                acc.extend(explained.into_iter().map(Explanation::Exception));
+            }
+            Some(acc)
+        })
+    }
+}
+
+/// The code of all classes of the program.
+struct ProgramSources<'a> {
+    analysis: &'a Analysis,
+    db: &'a RootDatabase,
+    world: World,
+    places: &'a dyn Places,
+}
+
+impl Sources for ProgramSources<'_> {
+    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+        placed_code(self.db, self.world, method)
+    }
+
+    fn place(&self, method: MethodId) -> Option<String> {
+        let origin = origin(self.db, self.world, method.class)?;
+        self.places.place(self.analysis.definition_by(origin)?)
+    }
+}

@@ -1,0 +1,314 @@
+//! Which edits ask for reasons again, and what of a library is read for them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::explain::{Explanation, Scope};
+use ide::explained::Places;
+use ide::host::{AnalysisHost, Definition};
+use ide::log::QueryStep;
+use ide::whole::read_class;
+use ide::{ClassSource, Contents, EntryIdentity, MethodId, Role, Scratch, Settings, Text, WorldKind};
+use test_utils::asm::assemble;
+use vfs::change::Vfs;
+
+/// `A` calls the library, which divides; `C` calls a job, of which `J` is one.
+const APP: &str = r"
+.class public final p/A
+.method public static a()V
+  .line 3
+  invokestatic lib/L.l()V
+  return
+.end
+
+.class public final p/C
+.method public static c(Lp/J;)V
+  aload_0
+  invokevirtual p/J.run()V
+  return
+.end
+
+.class public p/J
+.method public run()V
+  return
+.end
+
+.class public final p/Other
+.method public static o()V
+  return
+.end
+";
+
+const LIB: &str = r"
+.class public final lib/L
+.method public static l()V
+  iconst_1
+  iconst_0
+  idiv
+  pop
+  return
+.end
+
+.class public final lib/Unused
+.method public static u()V
+  return
+.end
+";
+
+/// The classes of a library, and how often one was read.
+struct Counted(Vec<Vec<u8>>, Arc<AtomicUsize>);
+
+impl ClassSource for Counted {
+    fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8])) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.get(entry as usize).into_iter().for_each(|it| read(it));
+    }
+}
+
+/// Names a class by its definition.
+struct Numbered;
+
+impl Places for Numbered {
+    fn place(&self, definition: Definition) -> Option<String> {
+        Some(match definition {
+            Definition::File(_) => "app".to_owned(),
+            Definition::Library(_, entry) => format!("lib {entry}"),
+        })
+    }
+}
+
+/// A host that is told of edits.
+struct Edited {
+    host: AnalysisHost,
+    vfs: Vfs,
+    app: Vec<(String, Vec<u8>)>,
+    n_read: Arc<AtomicUsize>,
+    library: Arc<Contents>,
+}
+
+/// The classes of a library, of which the first that is read says so and takes its time.
+struct Slow(Vec<Vec<u8>>, Mutex<Option<Sender<()>>>);
+
+impl ClassSource for Slow {
+    fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8])) {
+        let first = self.1.lock().unwrap().take();
+        if let Some(it) = first {
+            it.send(()).unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        self.0.get(entry as usize).into_iter().for_each(|it| read(it));
+    }
+}
+
+fn contents(text: &str, source: impl FnOnce(Vec<Vec<u8>>) -> Arc<dyn ClassSource>) -> Arc<Contents> {
+    let classes: Vec<Vec<u8>> = assemble(text).unwrap().into_iter().map(|it| it.bytes).collect();
+    let records = classes.iter().map(|it| (None, read_class(it, &mut Scratch::default()).unwrap()));
+    let (records, entries) = (records.collect(), (0..classes.len() as u32).collect());
+    Arc::new(Contents { records, entries, source: source(classes) })
+}
+
+fn library(n_read: &Arc<AtomicUsize>, text: &str) -> Arc<Contents> {
+    contents(text, |classes| Arc::new(Counted(classes, Arc::clone(n_read))))
+}
+
+impl Edited {
+    fn new() -> Edited {
+        let n_read = Arc::default();
+        let library = library(&n_read, LIB);
+        let (host, vfs) = (AnalysisHost::with_log(), Vfs::default());
+        let mut it = Edited { host, vfs, app: Vec::new(), n_read, library };
+        it.put(APP);
+        it
+    }
+
+    /// Adds classes, or puts them in the place of those of the same name.
+    fn put(&mut self, text: &str) {
+        for class in assemble(text).unwrap() {
+            match self.app.iter_mut().find(|it| it.0 == class.name) {
+                Some(it) => it.1 = class.bytes,
+                None => self.app.push((class.name, class.bytes)),
+            }
+        }
+        self.tell();
+    }
+
+    fn tell(&mut self) {
+        let mut change = Change { settings: Some(Settings::new(WorldKind::Closed, 17)), ..Change::default() };
+        for (name, bytes) in &self.app {
+            let identity = EntryIdentity::of_bytes(bytes);
+            change.classes.push((self.vfs.file(name), identity, bytes.as_slice().into()));
+        }
+        let classes = change.classes.iter().map(|it| it.0).collect();
+        let app = ContainerListing { id: ContainerId(0), role: Role::App, classes };
+        let contents = Arc::clone(&self.library);
+        let library = Listing::Library { id: ContainerId(1), role: Role::Lib, contents };
+        change.containers = Some(vec![Listing::Classes(app), library]);
+        self.host.apply_change(change);
+    }
+
+    fn ask(
+        &mut self,
+        (class, name, descriptor): (&'static str, &'static str, &'static str),
+        target: Option<&dyn Fn(&MethodId) -> bool>,
+    ) -> Vec<Explanation> {
+        let text = |it: &'static str| Text(it.as_bytes());
+        let method = MethodId { class: text(class), name: text(name), descriptor: text(descriptor) };
+        let scope = Scope { method, pc: None, exception: None, target, receivers: 9 };
+        let analysis = self.host.analysis();
+        analysis.explanations(self.vfs.file(class), &scope, &Numbered).unwrap().unwrap()
+    }
+
+    /// Asks in another thread why `A.a` lets something out. Gives whether it got an answer.
+    fn ask_meanwhile(&mut self) -> std::thread::JoinHandle<bool> {
+        let (analysis, file) = (self.host.analysis(), self.vfs.file("p/A"));
+        std::thread::spawn(move || {
+            let method = MethodId { class: Text(b"p/A"), name: Text(b"a"), descriptor: Text(b"()V") };
+            let scope = Scope { method, pc: None, exception: None, target: None, receivers: 9 };
+            analysis.explanations(file, &scope, &Numbered).is_ok()
+        })
+    }
+
+    /// Why `A.a` lets something out: what, and the steps with place, pc and line.
+    fn chains(&mut self) -> Vec<String> {
+        let mut acc = Vec::new();
+        for it in self.ask(("p/A", "a", "()V"), None) {
+            let Explanation::Exception(it) = it else { panic!("{it:?}") };
+            let spots = it.chain.iter().filter_map(|it| it.spot.as_ref());
+            let spot = |it: &ide::explain::Spot| {
+                let place = it.place.as_deref().unwrap_or_default();
+                format!("{place} {} {:?}", it.pc.unwrap_or_default(), it.line)
+            };
+            let spots: Vec<String> = spots.map(spot).collect();
+            acc.push(format!("{}: {}", it.what.unwrap().class, spots.join(", ")));
+        }
+        acc
+    }
+
+    /// The receivers that select `target` in `C.c`.
+    fn receivers(&mut self, target: &str) -> Vec<String> {
+        let wants = |it: &MethodId| it.class.to_string() == target;
+        let mut acc = Vec::new();
+        for it in self.ask(("p/C", "c", "(Lp/J;)V"), Some(&wants)) {
+            let Explanation::Call(it) = it else { panic!("{it:?}") };
+            let receivers = it.targets.iter().flat_map(|it| &it.receivers);
+            acc.extend(receivers.map(|it| it.class.to_string()));
+        }
+        acc
+    }
+
+    /// Whether a query ran since this was asked last.
+    fn ran(&self, query: &str) -> bool {
+        self.host.logged().iter().any(|it| it.step == QueryStep::Ran && it.query == query)
+    }
+
+    fn n_read(&self) -> usize {
+        self.n_read.load(Ordering::Relaxed)
+    }
+}
+
+const CHAIN: &str = "java/lang/ArithmeticException: app 0 Some(3), lib 0 2 None";
+
+#[test]
+fn reasons_are_searched_again_in_a_new_generation_only() {
+    let mut it = Edited::new();
+    assert_eq!(it.chains(), [CHAIN]);
+    assert!(it.ran("reasons"));
+    assert_eq!(it.chains(), [CHAIN]);
+    assert!(!it.ran("reasons"));
+    // A class that is edited for the first time becomes another input.
+    let at_line = |line: u32| {
+        format!(
+            ".class public final p/A\n.method public static a()V\n .line {line}\n invokestatic lib/L.l()V\n \
+             return\n.end"
+        )
+    };
+    it.put(&at_line(5));
+    assert_eq!(it.chains(), [CHAIN.replace("Some(3)", "Some(5)")]);
+    assert!(it.ran("reasons"));
+    // Lines move: no reason is searched for, yet the chain has the line of now.
+    it.put(&at_line(4));
+    assert_eq!(it.chains(), [CHAIN.replace("Some(3)", "Some(4)")]);
+    assert!(!it.ran("reasons"));
+    // Code moves: the instruction has another number.
+    it.put(
+        ".class public final p/A\n.method public static a()V\n iconst_0\n istore_0\n .line 4\n \
+         invokestatic lib/L.l()V\n return\n.end",
+    );
+    assert_eq!(it.chains(), [CHAIN.replace("app 0 Some(3)", "app 2 Some(4)")]);
+    assert!(it.ran("reasons"));
+    // Another generation of the program, in which the reason is the same.
+    it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
+    assert_eq!(it.chains(), [CHAIN.replace("app 0 Some(3)", "app 2 Some(4)")]);
+    assert!(it.ran("reasons"));
+}
+
+#[test]
+fn code_of_a_library_is_read_once() {
+    let mut it = Edited::new();
+    assert_eq!(it.chains(), [CHAIN]);
+    assert_eq!(it.n_read(), 1, "and nothing that is on no way");
+    assert!(it.ran("file_definitions"));
+    it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
+    assert_eq!(it.chains(), [CHAIN]);
+    assert_eq!(it.n_read(), 1, "it is known");
+    it.ran("");
+    // Another value that says the same: its code is read again, and nothing follows from that.
+    it.library = library(&it.n_read, LIB);
+    it.tell();
+    assert_eq!(it.chains(), [CHAIN]);
+    assert_eq!(it.n_read(), 2);
+    let logged = it.host.logged();
+    let ran = |query: &str| logged.iter().any(|it| it.step == QueryStep::Ran && it.query == query);
+    assert!(ran("library_definitions") && ran("library_code"));
+    assert!(!ran("file_definitions") && !ran("reasons"));
+    // Code that moves within the library is seen.
+    it.library =
+        library(&it.n_read, &LIB.replace("  iconst_1\n  iconst_0\n", "  nop\n  iconst_1\n  iconst_0\n"));
+    it.tell();
+    assert_eq!(it.chains(), [CHAIN.replace("lib 0 2", "lib 0 3")]);
+    // A class of the application shadows it.
+    it.put(".class public final lib/L\n.method public static l()V\n iconst_1\n iconst_0\n irem\n pop\n return\n.end");
+    assert_eq!(it.chains(), [CHAIN.replace("lib 0 2", "app 2")]);
+}
+
+#[test]
+fn receivers_follow_the_classes_below_a_target() {
+    let mut it = Edited::new();
+    assert_eq!(it.receivers("p/J"), ["p/J"]);
+    assert!(it.ran("receivers"));
+    assert_eq!(it.receivers("p/J"), ["p/J"]);
+    assert!(!it.ran("receivers"));
+    it.put(".class public p/K\n.super p/J");
+    assert_eq!(it.receivers("p/J"), ["p/J", "p/K"]);
+    assert!(it.ran("receivers"));
+    it.put(".class public p/K\n.super p/J\n.method public run()V\n return\n.end");
+    assert_eq!(it.receivers("p/J"), ["p/J"]);
+    assert_eq!(it.receivers("p/K"), ["p/K"]);
+}
+
+/// The change comes while code on the way is read, within the search for reasons.
+#[test]
+fn a_search_that_is_broken_off_leaves_nothing_half_done() {
+    let mut it = Edited::new();
+    let calls_on = LIB.replace(
+        "  iconst_1\n  iconst_0\n  idiv\n  pop\n  return\n.end",
+        "  invokestatic lib/M.m()V\n  return\n.end\n\n.class public final lib/M\n.method public static m()V\n  \
+         iconst_1\n  iconst_0\n  idiv\n  pop\n  return\n.end",
+    );
+    let chain = "java/lang/ArithmeticException: app 0 Some(3), lib 0 0 None, lib 1 2 None";
+    for _ in 0..3 {
+        let (sender, started) = channel();
+        it.library = contents(&calls_on, |classes| Arc::new(Slow(classes, Mutex::new(Some(sender)))));
+        it.tell();
+        let asked = it.ask_meanwhile();
+        started.recv().unwrap();
+        it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
+        assert!(!asked.join().unwrap(), "it was broken off");
+        assert_eq!(it.chains(), [chain]);
+        it.put(".class public final p/Other\n.method public static o()V\n return\n.end");
+        assert_eq!(it.chains(), [chain]);
+    }
+}
