@@ -1,9 +1,10 @@
-//! How much the tests do. The *fast* tier is what `cargo test` runs by default: every test, but with fewer random
-//! programs, edits and JDKs, so that all tests together take at most three minutes of CPU time after the build. The *full*
-//! tier is for `.ci/run` and takes all of them; it runs where the environment variable `AJAR_TESTS` is `full`.
+//! How much the tests do. The *fast* tier is what `cargo test` runs by default: every test, but with fewer rounds of random
+//! programs and edits, on one JDK where there are several, and with few questions about a whole JDK, so that all tests
+//! together take at most three minutes of CPU time after the build. The *full* tier, of `.ci/run`, takes everything. It runs
+//! where the environment variable `AJAR_TESTS` is `full`.
 //!
-//! What the fast tier takes is a part of what the full one takes, with the same seeds, so a failure of the fast tier is a
-//! failure of the full one. No other file reads the variable (`cargo xtask tidy` checks that).
+//! Rounds of the fast tier are the first ones of the full tier: a seed makes the same program in both. No other file reads
+//! the variable; `cargo xtask tidy` checks that.
 
 use std::ffi::OsStr;
 
