@@ -1,6 +1,7 @@
 //! A program into which changed bodies are taken says what one says that is made from scratch: what methods let out and why,
 //! where their calls go, and their graphs.
 
+mod update_far;
 mod update_programs;
 mod update_reached;
 

@@ -1,0 +1,114 @@
+//! Programs in which what is open arises far away from most methods: edits that change no set, but reasons.
+
+use ide::{WholeOptions, WorldKind};
+use test_utils::rng::Rng;
+use test_utils::tier;
+
+use crate::update_programs::kept::in_world;
+use crate::{Editor, assembled, seeds};
+
+/// How many classes of each kind there are.
+const N_STATIC: u32 = 14;
+const N_BASES: u32 = 3;
+const N_SUBCLASSES: u32 = 5;
+
+/// A program: what the bodies of its classes do.
+#[derive(Clone)]
+struct Far {
+    /// The classes of static methods.
+    bodies: Vec<String>,
+    /// The classes whose methods are called virtually.
+    bases: Vec<String>,
+    /// Subclasses of these: whose, and what the method does that overrides, if one does.
+    subclasses: Vec<(u32, Option<String>)>,
+}
+
+impl Far {
+    fn new(rng: &mut Rng) -> Far {
+        let mut it = Far { bodies: Vec::new(), bases: Vec::new(), subclasses: Vec::new() };
+        it.bodies = (0..N_STATIC).map(|i| body(i, rng)).collect();
+        it.bases = (0..N_BASES).map(|_| body(N_STATIC / 2, rng)).collect();
+        it.subclasses = (0..N_SUBCLASSES).map(|_| (rng.below(N_BASES), overriding(rng))).collect();
+        it
+    }
+
+    fn edit(&mut self, rng: &mut Rng) {
+        match rng.below(10) {
+            0..6 => {
+                let i = rng.below(N_STATIC);
+                self.bodies[i as usize] = body(i, rng);
+            }
+            6 => self.bases[rng.below(N_BASES) as usize] = body(N_STATIC / 2, rng),
+            _ => {
+                let subclass = &mut self.subclasses[rng.below(N_SUBCLASSES) as usize];
+                if rng.chance(30) {
+                    subclass.0 = rng.below(N_BASES);
+                }
+                subclass.1 = overriding(rng);
+            }
+        }
+    }
+
+    fn classes(&self) -> Vec<Vec<u8>> {
+        let bodies = self.bodies.iter().enumerate().map(|(i, body)| {
+            format!(
+                ".class public super p/K{i}\n.method public static k()V\n{body} return\n.end\n\
+                 .method public static s()V\n .bytes 0xff\n.end\n"
+            )
+        });
+        let bases = self.bases.iter().enumerate().map(|(i, body)| {
+            format!(".class public super p/V{i}\n.method public v()V\n{body} return\n.end\n")
+        });
+        let subclasses = self.subclasses.iter().enumerate().map(|(i, (base, body))| {
+            let method = body.iter().map(|it| format!(".method public v()V\n{it} return\n.end\n"));
+            let method: String = method.collect();
+            format!(".class public super p/W{i}\n.super p/V{base}\n{method}")
+        });
+        let texts: Vec<String> = bodies.chain(bases).chain(subclasses).collect();
+        assembled(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}
+
+/// The calls of a method that stands at this place in the chain: most go a little farther, few to code that cannot be read.
+fn body(place: u32, rng: &mut Rng) -> String {
+    let mut acc = String::new();
+    for _ in 0..1 + rng.below(2) {
+        let farther = (place + 1 + rng.below(3)).min(N_STATIC - 1);
+        acc += &match rng.below(20) {
+            0 => format!(" invokestatic p/K{place}.s()V\n"),
+            1 => format!(" invokestatic p/K{}.k()V\n", rng.below(N_STATIC)),
+            2..5 => format!(" aconst_null\n invokevirtual p/V{}.v()V\n", rng.below(N_BASES)),
+            _ if place + 1 >= N_STATIC => format!(" invokestatic p/K{place}.s()V\n"),
+            _ => format!(" invokestatic p/K{farther}.k()V\n"),
+        };
+    }
+    acc
+}
+
+fn overriding(rng: &mut Rng) -> Option<String> {
+    rng.chance(60).then(|| body(N_STATIC / 2, rng))
+}
+
+#[test]
+fn reasons_far_away_are_followed() {
+    for world in [WorldKind::Open, WorldKind::Closed] {
+        let (mut taken, mut n) = (0, 0);
+        for seed in seeds(6, 40) {
+            let mut rng = Rng::new(3000 + seed);
+            let mut far = Far::new(&mut rng);
+            let options = WholeOptions { link_errors: seed % 5 == 4, ..in_world(world) };
+            let mut editor = Editor::new(far.classes(), options);
+            let present = editor.present.clone();
+            for edit in 0..tier::rounds(30, 60) {
+                for _ in 0..=rng.below(2) {
+                    far.edit(&mut rng);
+                }
+                let what = format!("seed {seed}, {world:?}, edit {edit}");
+                taken += usize::from(editor.go(far.classes(), present.clone(), &what));
+                n += 1;
+            }
+        }
+        println!("{world:?}: {taken} of {n} taken in");
+        assert!(taken * 10 > n * 9, "{world:?}: {taken} of {n}");
+    }
+}
