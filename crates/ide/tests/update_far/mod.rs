@@ -17,8 +17,9 @@ const N_SUBCLASSES: u32 = 5;
 struct Far {
     /// The classes of static methods.
     bodies: Vec<String>,
-    /// The classes whose methods are called virtually.
-    bases: Vec<String>,
+    /// The classes whose methods are called virtually: which absent class they extend, if they do, and what their method
+    /// does, if they have it.
+    bases: Vec<(Option<u32>, Option<String>)>,
     /// Subclasses of these: whose, and what the method does that overrides, if one does.
     subclasses: Vec<(u32, Option<String>)>,
 }
@@ -27,7 +28,7 @@ impl Far {
     fn new(rng: &mut Rng) -> Far {
         let mut it = Far { bodies: Vec::new(), bases: Vec::new(), subclasses: Vec::new() };
         it.bodies = (0..N_STATIC).map(|i| body(i, rng)).collect();
-        it.bases = (0..N_BASES).map(|_| body(N_STATIC / 2, rng)).collect();
+        it.bases = (0..N_BASES).map(|_| base(rng)).collect();
         it.subclasses = (0..N_SUBCLASSES).map(|_| (rng.below(N_BASES), overriding(rng))).collect();
         it
     }
@@ -38,7 +39,7 @@ impl Far {
                 let i = rng.below(N_STATIC);
                 self.bodies[i as usize] = body(i, rng);
             }
-            6 => self.bases[rng.below(N_BASES) as usize] = body(N_STATIC / 2, rng),
+            6 => self.bases[rng.below(N_BASES) as usize] = base(rng),
             _ => {
                 let subclass = &mut self.subclasses[rng.below(N_SUBCLASSES) as usize];
                 if rng.chance(30) {
@@ -56,13 +57,12 @@ impl Far {
                  .method public static s()V\n .bytes 0xff\n.end\n"
             )
         });
-        let bases = self.bases.iter().enumerate().map(|(i, body)| {
-            format!(".class public super p/V{i}\n.method public v()V\n{body} return\n.end\n")
+        let bases = self.bases.iter().enumerate().map(|(i, (absent, body))| {
+            let above = absent.map_or_else(String::new, |it| format!(".super ext/Absent{it}\n"));
+            format!(".class public super p/V{i}\n{above}{}", method(body))
         });
         let subclasses = self.subclasses.iter().enumerate().map(|(i, (base, body))| {
-            let method = body.iter().map(|it| format!(".method public v()V\n{it} return\n.end\n"));
-            let method: String = method.collect();
-            format!(".class public super p/W{i}\n.super p/V{base}\n{method}")
+            format!(".class public super p/W{i}\n.super p/V{base}\n{}", method(body))
         });
         let texts: Vec<String> = bodies.chain(bases).chain(subclasses).collect();
         assembled(&texts.iter().map(String::as_str).collect::<Vec<_>>())
@@ -83,6 +83,15 @@ fn body(place: u32, rng: &mut Rng) -> String {
         };
     }
     acc
+}
+
+fn base(rng: &mut Rng) -> (Option<u32>, Option<String>) {
+    (rng.chance(50).then(|| rng.below(2)), rng.chance(80).then(|| body(N_STATIC / 2, rng)))
+}
+
+fn method(body: &Option<String>) -> String {
+    let method = body.iter().map(|it| format!(".method public v()V\n{it} return\n.end\n"));
+    method.collect()
 }
 
 fn overriding(rng: &mut Rng) -> Option<String> {
