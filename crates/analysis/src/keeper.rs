@@ -289,7 +289,8 @@ struct Difference {
 type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
 
 /// The classes that changed, if that is all that did: the same files are where they were, and each class stands as before to
-/// others of its name. `passed_over` are the numbers of the records that others stand before, and of these.
+/// others of its name. `passed_over` has a pair of numbers for each record that does not count, because another one of its class
+/// does: its own, and that of the other.
 fn changed_in_place<'a>(
     before: &[Tier],
     now: &'a [Tier],

@@ -744,6 +744,34 @@ fn news_that_nobody_tells_is_found_all_the_same() {
     assert!(watched.has("|A.class = two"));
 }
 
+/// While others change and are told, everything is looked at less often, but it is.
+#[test]
+fn news_that_nobody_tells_is_found_among_other_news() {
+    let it = silent_ground();
+    it.write("in/B.class", b"0");
+    let options = WatchOptions { look: Duration::from_millis(200), ..WatchOptions::default() };
+    let (mut watched, signals) = silent(&it, options);
+    it.write("in/A.class", b"untold");
+    let is_found = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut n = 0;
+            while !is_found.load(Ordering::Relaxed) {
+                n += 1;
+                it.write("in/B.class", format!("{n}").as_bytes());
+                signals.changed(vec![it.path("in/B.class").into()]);
+                std::thread::sleep(Duration::from_millis(60));
+            }
+        });
+        let begin = Instant::now();
+        while !watched.has("|A.class = untold") && begin.elapsed() < LONG {
+            watched.next();
+        }
+        is_found.store(true, Ordering::Relaxed);
+    });
+    assert!(watched.has("|A.class = untold"));
+}
+
 #[test]
 fn news_of_what_does_not_concern_us_is_none() {
     let it = silent_ground();

@@ -208,9 +208,9 @@ impl Program {
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
 impl Program {
-    /// What is other in some records `now` than in those that the program was made of, both in class-path order and without
-    /// containers that are the same. `None` if that is more than `limit` classes, if modules are among them, or if two records
-    /// of the program are of one class.
+    /// The classes that are not the same in the records `now` as in the records `before`, of which the program was made; both are
+    /// in class-path order, and containers that did not change may be left out of both. `None` if more than `limit` classes
+    /// differ, if modules do, or if two records of the program are of one class.
     pub fn few_changes(
         &self,
         before: &[(ClassRecord, Role)],
@@ -250,8 +250,8 @@ impl Program {
         (all_distinct && changes.len() <= limit).then(|| (changes, Arc::default()))
     }
 
-    /// What is other in the records of a program, all in class-path order, than in those that it was made of. `None` if that is
-    /// more than `limit` classes, or modules of the platform.
+    /// The classes that are not the same in `records` as in the program; these are all records that there are now, in
+    /// class-path order. `None` if more than `limit` classes differ, or if modules of the platform do.
     pub fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
         let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
         if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {

@@ -12,6 +12,9 @@ const N_STATIC: u32 = 14;
 const N_BASES: u32 = 3;
 const N_SUBCLASSES: u32 = 5;
 
+/// What may be caught on the way, or stand in a throws clause.
+const CLAUSES: [&str; 3] = ["java/lang/RuntimeException", "java/lang/Error", "java/lang/Exception"];
+
 /// A program: what the bodies of its classes do.
 #[derive(Clone)]
 struct Far {
@@ -35,11 +38,11 @@ impl Far {
 
     fn edit(&mut self, rng: &mut Rng) {
         match rng.below(10) {
-            0..6 => {
+            0..4 => {
                 let i = rng.below(N_STATIC);
                 self.bodies[i as usize] = body(i, rng);
             }
-            6 => self.bases[rng.below(N_BASES) as usize] = base(rng),
+            4..7 => self.bases[rng.below(N_BASES) as usize] = base(rng),
             _ => {
                 let subclass = &mut self.subclasses[rng.below(N_SUBCLASSES) as usize];
                 if rng.chance(30) {
@@ -53,7 +56,7 @@ impl Far {
     fn classes(&self) -> Vec<Vec<u8>> {
         let bodies = self.bodies.iter().enumerate().map(|(i, body)| {
             format!(
-                ".class public super p/K{i}\n.method public static k()V\n{body} return\n.end\n\
+                ".class public super p/K{i}\n.method public static k()V\n{body}.end\n\
                  .method public static s()V\n .bytes 0xff\n.end\n"
             )
         });
@@ -71,7 +74,7 @@ impl Far {
 
 /// The calls of a method that stands at this place in the chain: most go a little farther, few to code that cannot be read.
 fn body(place: u32, rng: &mut Rng) -> String {
-    let mut acc = String::new();
+    let mut acc = "F: nop\n".to_owned();
     for _ in 0..1 + rng.below(2) {
         let farther = (place + 1 + rng.below(3)).min(N_STATIC - 1);
         acc += &match rng.below(20) {
@@ -82,20 +85,28 @@ fn body(place: u32, rng: &mut Rng) -> String {
             _ => format!(" invokestatic p/K{farther}.k()V\n"),
         };
     }
-    acc
+    // A handler lets only a part through, so the nearest reason may be another one's.
+    let handler = rng.chance(25).then(|| rng.pick(&CLAUSES).unwrap());
+    let handler = handler.map(|it| format!("H: pop\n return\n .catch {it} from F to T using H\n"));
+    acc + "T: return\n" + &handler.unwrap_or_default()
 }
 
 fn base(rng: &mut Rng) -> (Option<u32>, Option<String>) {
-    (rng.chance(50).then(|| rng.below(2)), rng.chance(80).then(|| body(N_STATIC / 2, rng)))
+    (rng.chance(60).then(|| rng.below(3)), rng.chance(50).then(|| instance_body(rng)))
 }
 
 fn method(body: &Option<String>) -> String {
-    let method = body.iter().map(|it| format!(".method public v()V\n{it} return\n.end\n"));
-    method.collect()
+    body.iter().map(|it| format!(".method public v()V\n{it}.end\n")).collect()
 }
 
 fn overriding(rng: &mut Rng) -> Option<String> {
-    rng.chance(60).then(|| body(N_STATIC / 2, rng))
+    rng.chance(60).then(|| instance_body(rng))
+}
+
+/// With a throws clause, of which a call rests under `--assume contract`.
+fn instance_body(rng: &mut Rng) -> String {
+    let clause = rng.chance(50).then(|| format!(" .throws {}\n", rng.pick(&CLAUSES).unwrap()));
+    clause.unwrap_or_default() + &body(N_STATIC / 2, rng)
 }
 
 #[test]
@@ -105,7 +116,11 @@ fn reasons_far_away_are_followed() {
         for seed in seeds(6, 40) {
             let mut rng = Rng::new(3000 + seed);
             let mut far = Far::new(&mut rng);
-            let options = WholeOptions { link_errors: seed % 5 == 4, ..in_world(world) };
+            let options = WholeOptions {
+                link_errors: seed % 5 == 4,
+                assume_contract: seed % 3 == 2,
+                ..in_world(world)
+            };
             let mut editor = Editor::new(far.classes(), options);
             let present = editor.present.clone();
             for edit in 0..tier::rounds(30, 60) {

@@ -13,10 +13,10 @@ use crate::outline::Outline;
 /// `ACC_FINAL`, `ACC_INTERFACE`, `ACC_ABSTRACT` (JVMS §4.1): nothing is below it, and nothing is made of it.
 const VACANT: Flags = Flags(0x0610);
 
-/// What is other in an edited hierarchy.
+/// What an edit changed in a hierarchy.
 #[derive(Debug)]
 pub struct Edited {
-    /// What there was before.
+    /// What it said before of the classes that are changed.
     pub before: Before,
     /// The classes whose supertypes are not the same in both, by number, by name, or as far as they are known; those that went
     /// and came among them, and perhaps some more.
@@ -154,8 +154,8 @@ impl Hierarchy {
             && edited.changed.iter().all(|&it| edited.before.class(it, self) == was_there(it))
     }
 
-    /// As [`Hierarchy::edit`] would leave it: names are looked up, supertypes collected and children listed anew, as in [`Hierarchy::new`];
-    /// what is declared is not.
+    /// This hierarchy as [`Hierarchy::edit`] leaves it. Names are looked up, supertypes collected and children listed anew, as
+    /// in [`Hierarchy::new`]; what is declared is not.
     fn joined_again(
         &self,
         gone: &[ClassId],

@@ -94,7 +94,7 @@ fn keep_used<T: Copy>(
     classes: &mut [Class],
     range: impl Fn(&mut Class) -> &mut Range<u32>,
 ) {
-    // There is not less than one item for a class, or nearly: it costs nothing to see that little can be dropped.
+    // So much may lie about in any case: the classes need not be asked what they have.
     if items.len() <= MAX_WASTE {
         return;
     }

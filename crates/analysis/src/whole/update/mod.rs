@@ -131,8 +131,8 @@ impl WholeProgram {
     }
 
     /// Takes in what became of some classes, each once; after [`WholeProgram::keep_current`], and before
-    /// [`WholeProgram::reach_again`] and [`WholeProgram::settle`]. `false` if more may change by it than can be found from them: then the program is to be made
-    /// from scratch, and this one is of no use any more.
+    /// [`WholeProgram::reach_again`] and [`WholeProgram::settle`]. `false` if more may change by it than can be found from them:
+    /// then the program is to be made from scratch, and this one is of no use any more.
     pub fn update(&mut self, changes: Vec<ClassChange>) -> bool {
         if !self.is_updatable() || self.solution.is_some() && self.kept.is_none() {
             return false;
@@ -506,7 +506,8 @@ impl WholeProgram {
         Ok(())
     }
 
-    /// Notes what is other of what a node has of itself and of what flows into it.
+    /// Notes what changed of what a node has of itself and of what flows into it. `before` is what that was, and `moved` how far
+    /// nodes were that are farther or nearer now.
     fn touch_inclusions(&mut self, node: NodeId, before: &Inclusions, moved: &Moved) {
         let now = self.inclusions(node);
         let is_own_other = before.0 != now.0;

@@ -27,11 +27,15 @@ impl WholeProgram {
             return Ok(());
         }
         let now = reachable(self, entries, &self.dispatches, fuel)?;
-        let Some(before) = &self.reachable else { return Ok(()) };
+        let Some(before) = &self.reachable else {
+            always_assert::never!("only a program that was searched is searched again");
+            return Ok(());
+        };
         let dispatches = now.other_dispatches(before, fuel)?;
         let classes = now.classes_with_others(before, fuel)?;
         // From here on nobody asks whether it is wanted: a program that is narrowed in part is of no use.
-        let (Some(mut stale), Some(mut edits)) = (self.stale.take(), self.edits.take()) else {
+        let Some((mut stale, mut edits)) = self.stale.take().zip(self.edits.take()) else {
+            always_assert::never!("an update leaves both");
             return Ok(());
         };
         stale.unnarrowed.extend(dispatches);
