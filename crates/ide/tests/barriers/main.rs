@@ -434,6 +434,23 @@ fn a_class_that_is_twice_the_same() {
 }
 
 #[test]
+fn a_jar_behind_all_others_comes_and_goes() {
+    let mut shop = shop();
+    let d = ".class public final p/D\n.method public static d()V\n invokestatic q/Z.z()V\n return\n.end";
+    shop.archive("app").put(d);
+    shop.ran();
+    assert_eq!(shop.known("app", "D"), [""; 0]);
+    let z = format!(".class public final q/Z\n.method public static z()V\n {THROWS}\n.end");
+    shop.archives.push(Archive::new("other", Role::Lib, &z));
+    shop.ran();
+    assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
+    shop.archives.pop();
+    shop.ran();
+    assert_eq!(shop.known("app", "D"), [""; 0]);
+    assert_eq!(of(&shop), (1, 3));
+}
+
+#[test]
 fn a_class_that_becomes_a_ghost() {
     let mut shop = shop_with_edited();
     let with_body = shop.archive("app").classes.iter().find(|it| it.0 == "B").unwrap().1.clone();
