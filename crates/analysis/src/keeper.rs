@@ -278,10 +278,10 @@ impl Solved {
     }
 }
 
-/// What is other in containers than in those that a program was made of.
+/// How containers differ from those that a program was made of.
 struct Difference {
     changes: Vec<ClassChange>,
-    /// The records that others stand before; none if these are as they were.
+    /// The records that do not count, as in [`Program::passed_over`]; none if they are as before.
     passed_over: Option<Arc<[(usize, usize)]>>,
 }
 
@@ -416,7 +416,7 @@ impl Answers {
         self.change(|it| it.reach_again(entries, fuel))
     }
 
-    /// What is other in these containers; none if that cannot be taken in.
+    /// How these containers differ from those before; none if that cannot be taken in.
     fn difference(
         &self,
         before: &[Tier],
