@@ -342,7 +342,7 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
             }
             Part::Classes(it) => {
                 // A platform that is asked about itself is a program like any other.
-                for &class in it.classes(db) {
+                for class in it.classes(db) {
                     if let (Some(it), Ok(facts)) = (record(db, class), facts(db, class)) {
                         records.push((record_of(Arc::clone(it.outline()), facts), false));
                     }

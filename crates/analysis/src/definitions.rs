@@ -51,8 +51,8 @@ pub struct PlacedCode {
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
 #[salsa::tracked]
 pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Definitions<ClassFile> {
-    let classes = container.classes(db).iter();
-    Arc::new(definers(classes.filter_map(|&it| Some((it, record(db, it).as_ref()?)))))
+    let classes = container.classes(db).into_iter();
+    Arc::new(definers(classes.filter_map(|it| Some((it, record(db, it).as_ref()?)))))
 }
 
 /// For each class the entry of a library that defines it.

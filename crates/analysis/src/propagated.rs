@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use classfile::module::Module;
 use flow::fuel::Cancelled;
-use program::input::{ClassFile, Container};
+use program::input::{ClassFile, Container, patched};
 use program::outline::class_outline;
 
 use crate::db::Db;
@@ -19,7 +19,7 @@ use crate::input::{Part, World};
 use crate::keeper::Propagated;
 use crate::parts::Scratch;
 use crate::summary::{ClassSummary, MethodSummary, code_summary};
-use crate::tiers::{ClassKey, Records, Tier};
+use crate::tiers::{ClassKey, KeyedRecord, Records, Tier};
 use crate::whole::record::ClassRecord;
 
 /// What the rest of a program must know of a class: its outline, the summaries of its methods, and what a `module-info`
@@ -49,15 +49,33 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
 
 /// What the rest of a program must know of the classes of a container: all of them that can be read, in its order.
 ///
-/// **Reads:** the classes of the container, and `record` of each.
+/// **Reads:** `base_records`, the patches of the container, and `record` of the classes that they name.
 /// **Stays when:** all of these do.
-/// **Cost:** a look at each class, no copy of what it holds; kept for ever.
+/// **Cost:** a look at each class that was edited, a copy of two words for each other; kept for ever.
 /// **Approximates:** nothing; a class that cannot be read is outside.
-/// **Test:** `a_tier_that_did_not_change_is_one_look` (in `ide`).
+/// **Test:** `a_tier_that_did_not_change_is_one_look`, `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
-    let classes = container.classes(db).iter();
-    classes.filter_map(|&it| Some((Some(key(db, it)), record(db, it).clone()?))).collect()
+    let base = base_records(db, container);
+    let all = patched(base, container.patches(db), Clone::clone, |&it| keyed_record(db, it));
+    all.into_iter().flatten().collect()
+}
+
+/// What the rest of a program must know of the classes of the list that a container had at first, in its order.
+///
+/// **Reads:** the list, and `record` of each of its classes.
+/// **Stays when:** classes are edited, come or go: these are patches. The list is made anew where there are many.
+/// **Cost:** a look at each class, no copy of what it holds; kept for ever. Edits do not lead to a look at what it read: unedited
+/// classes are inputs of medium durability.
+/// **Approximates:** nothing; a class that cannot be read is outside.
+/// **Test:** `an_edit_looks_at_no_other_class` (in `ide`).
+#[salsa::tracked]
+pub fn base_records(db: &dyn program::db::Db, container: Container) -> Arc<[Option<KeyedRecord>]> {
+    container.base(db).iter().map(|&it| keyed_record(db, it)).collect()
+}
+
+fn keyed_record(db: &dyn program::db::Db, class: ClassFile) -> Option<KeyedRecord> {
+    Some((Some(key(db, class)), record(db, class).clone()?))
 }
 
 /// The number by which the keeper knows a class: that of its file, as an edited one may be another input.

@@ -10,8 +10,11 @@ use crate::whole::record::ClassRecord;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ClassKey(pub u32);
 
-/// The classes of a container that can be read, in its order. Classes of a library have no key: no question is about one of them.
-pub type Records = Arc<[(Option<ClassKey>, ClassRecord)]>;
+/// What is known of a class. A class of a library has no key: no question is about it.
+pub type KeyedRecord = (Option<ClassKey>, ClassRecord);
+
+/// The classes of a container that can be read, in its order.
+pub type Records = Arc<[KeyedRecord]>;
 
 /// A container.
 #[derive(Clone, PartialEq, Eq, Debug)]

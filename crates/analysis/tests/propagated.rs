@@ -82,7 +82,7 @@ impl Three {
     fn new() -> Self {
         let db = LoggingDatabase::new();
         let [caller, other, callee] = [CALLER, OTHER, CALLEE].map(|it| db.class(&bytes(it)));
-        let container = Container::new(&db, Role::App, Arc::from([caller, other, callee]));
+        let container = Container::new(&db, Role::App, Arc::from([caller, other, callee]), Arc::default());
         let settings = Arc::new(Settings::new(WorldKind::Closed, 25));
         World::new(&db, Arc::from([Part::Classes(container)]), settings);
         let it = Three { db, caller, other, callee };
@@ -134,7 +134,7 @@ fn before_there_is_a_world_nothing_is_remembered() {
     let db = LoggingDatabase::new();
     let class = db.class(&bytes(OTHER));
     assert_eq!(throws(&db, class).len(), 0);
-    let container = Container::new(&db, Role::App, Arc::from([class]));
+    let container = Container::new(&db, Role::App, Arc::from([class]), Arc::default());
     let settings = Arc::new(Settings::new(WorldKind::Open, 25));
     World::new(&db, Arc::from([Part::Classes(container)]), settings);
     // No input changed. Salsa is told of a change, as it is by each that the host makes.

@@ -121,7 +121,8 @@ impl AnalysisHost {
     pub fn logged(&self) -> Vec<Logged> {
         let Some(log) = &self.log else { return Vec::new() };
         let classes = self.inputs.files.iter().map(|(&file, it)| (it.as_id(), Subject::Class(file)));
-        let containers = self.inputs.containers.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
+        let containers =
+            self.inputs.lists.iter().map(|(&id, it)| (it.container.as_id(), Subject::Container(id)));
         let libraries = self.inputs.libraries.iter().map(|(&id, it)| (it.as_id(), Subject::Container(id)));
         let subjects: FxHashMap<salsa::Id, Subject> = classes.chain(containers).chain(libraries).collect();
         let of = |id| subjects.get(&id).copied().unwrap_or(Subject::Other);
@@ -286,9 +287,9 @@ impl Analysis {
                 Part::Classes(it) => {
                     let records = container_records(&self.db, it);
                     if let Some((found, _)) = records.get(number) {
-                        let is_found = |it: &ClassFile| Some(key(&self.db, *it)) == *found;
-                        let class = it.classes(&self.db).iter().find(|it| is_found(it))?;
-                        return self.definition_by(ClassOrigin::File(*class));
+                        let mut classes = it.classes(&self.db).into_iter();
+                        let class = classes.find(|it| Some(key(&self.db, *it)) == *found)?;
+                        return self.definition_by(ClassOrigin::File(class));
                     }
                     number -= records.len();
                 }

@@ -17,6 +17,7 @@ use vfs::identity::EntryIdentity;
 
 use crate::change::{Change, ContainerId, ContainerListing, Listing};
 use crate::db::RootDatabase;
+use crate::lists::ClassList;
 
 /// The inputs that there are.
 #[derive(Default)]
@@ -24,7 +25,7 @@ pub(crate) struct Inputs {
     /// The class of each file.
     pub(crate) files: Arc<FxHashMap<FileId, ClassFile>>,
     /// The containers of which each class is an input.
-    pub(crate) containers: FxHashMap<ContainerId, Container>,
+    pub(crate) lists: FxHashMap<ContainerId, ClassList>,
     /// The others.
     pub(crate) libraries: Arc<FxHashMap<ContainerId, Library>>,
     /// The other input of each file that was edited.
@@ -38,6 +39,9 @@ pub(crate) struct Inputs {
 
 /// The inputs that no class has, by the content that they still have.
 type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
+
+/// Files with the input that each had, and the one that it has now.
+type Replaced = Vec<(FileId, ClassFile, ClassFile)>;
 
 /// Contents of class files.
 type NewContents = FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)>;
@@ -54,18 +58,18 @@ impl Inputs {
         if let Some(containers) = &change.containers {
             self.set_containers(db, containers, &contents, &mut edited);
         }
-        let mut replaced = FxHashMap::default();
+        let mut replaced = FxHashMap::<Container, Vec<_>>::default();
         for (file, (hash, bytes)) in contents {
             let Some(&class) = self.files.get(&file) else { continue };
             if class.hash(db) != hash {
                 edited.push(file);
                 let now = self.edit(db, (file, class), hash, bytes);
                 if now != class {
-                    replaced.insert(class, now);
+                    replaced.entry(class.container(db)).or_default().push((file, class, now));
                 }
             }
         }
-        self.replace(db, &replaced);
+        self.replace(db, replaced);
         if let Some(settings) = change.settings {
             self.set_settings(db, settings);
         }
@@ -105,7 +109,10 @@ impl Inputs {
         contents: &NewContents,
         edited: &mut Vec<FileId>,
     ) -> Container {
-        let container = self.container(db, listing);
+        let role = listing.role;
+        let mut list = self.lists.remove(&listing.id).unwrap_or_else(|| ClassList::new(db, role));
+        list.set_role(db, role);
+        let container = list.container;
         let mut classes = Vec::with_capacity(listing.classes.len());
         for &file in &listing.classes {
             let known = self.files.get(&file).copied();
@@ -121,12 +128,20 @@ impl Inputs {
             if known.is_none() {
                 Arc::make_mut(&mut self.files).insert(file, class);
             }
-            classes.push(class);
+            classes.push((file, class));
         }
-        if *container.classes(db) != *classes {
-            set_list(db, container, classes);
-        }
+        list.set(db, &classes, |file, class| self.unedited(file, class));
+        self.lists.insert(listing.id, list);
         container
+    }
+
+    /// The input of a file that no edit changes, if it has one.
+    fn unedited(&self, file: FileId, class: ClassFile) -> ClassFile {
+        let is_unedited = |it: &ClassFile| !self.edited.contains(it);
+        Some(class)
+            .filter(is_unedited)
+            .or(self.others.get(&file).copied().filter(is_unedited))
+            .unwrap_or(class)
     }
 
     fn library(
@@ -158,7 +173,7 @@ impl Inputs {
         });
         let listed: FxHashSet<(FileId, Option<Container>)> = of_classes
             .flat_map(|it| {
-                let container = self.containers.get(&it.id).copied();
+                let container = self.lists.get(&it.id).map(|it| it.container);
                 it.classes.iter().map(move |&file| (file, container))
             })
             .collect();
@@ -176,23 +191,6 @@ impl Inputs {
             let free = self.free.entry(class.container(db)).or_default();
             for it in std::iter::once(class).chain(self.others.remove(&file)) {
                 free.entry(it.hash(db)).or_default().push(it);
-            }
-        }
-    }
-
-    fn container(&mut self, db: &mut RootDatabase, listing: &ContainerListing) -> Container {
-        let durability = list_durability(listing.role);
-        match self.containers.get(&listing.id) {
-            Some(&it) => {
-                if it.role(db) != listing.role {
-                    it.set_role(db).with_durability(durability).to(listing.role);
-                }
-                it
-            }
-            None => {
-                let it = Container::builder(listing.role, Arc::default()).durability(durability).new(db);
-                self.containers.insert(listing.id, it);
-                it
             }
         }
     }
@@ -283,12 +281,11 @@ impl Inputs {
     }
 
     /// Lets inputs of files stand where others of the same files stood.
-    fn replace(&mut self, db: &mut RootDatabase, replaced: &FxHashMap<ClassFile, ClassFile>) {
-        let containers: FxHashSet<Container> = replaced.keys().map(|it| it.container(db)).collect();
-        for container in containers {
-            let now = |it: &ClassFile| replaced.get(it).copied().unwrap_or(*it);
-            let classes = container.classes(db).iter().map(now).collect();
-            set_list(db, container, classes);
+    fn replace(&mut self, db: &mut RootDatabase, mut replaced: FxHashMap<Container, Replaced>) {
+        for list in self.lists.values() {
+            if let Some(it) = replaced.remove(&list.container) {
+                list.replace(db, &it);
+            }
         }
     }
 
@@ -311,11 +308,6 @@ fn new_world(db: &RootDatabase, order: Vec<Part>) -> World {
     World::builder(order.into(), settings).durability(Durability::HIGH).new(db)
 }
 
-fn set_list(db: &mut RootDatabase, container: Container, classes: Vec<ClassFile>) {
-    let durability = list_durability(container.role(db));
-    container.set_classes(db).with_durability(durability).to(classes.into());
-}
-
 /// A free slot: one with this content if there is one, as all that is known of it holds again.
 fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
     let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
@@ -325,12 +317,4 @@ fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
         free.remove(&key);
     }
     slot
-}
-
-/// That of the list of classes.
-fn list_durability(role: Role) -> Durability {
-    match role {
-        Role::App => Durability::LOW,
-        Role::Lib | Role::Jdk => Durability::HIGH,
-    }
 }

@@ -25,6 +25,7 @@ pub mod whole;
 
 mod db;
 mod inputs;
+mod lists;
 
 pub use analysis::definitions::PlacedCode;
 pub use analysis::fault::Fault;

@@ -112,7 +112,14 @@ pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, w
         }),
         "facts" => classes(asked, app, &folder, &edited(app, &OTHER_FACTS, n)?),
         "jar" => jars(asked, app, &folder, &edited(app, &OTHER_FACTS[..1], n)?),
-        _ => bail!("nothing can change in `{what}`; there are: bytes, facts, jar"),
+        _ => {
+            let Some(kind) = OTHER_FACTS.iter().find(|it| it.1 == what) else {
+                bail!(
+                    "nothing can change in `{what}`; there are: bytes, facts, jar, throw, call, override, ghost"
+                );
+            };
+            classes(asked, app, &folder, &edited(app, &[*kind], n)?)
+        }
     };
     std::fs::remove_dir_all(&folder)?;
     print(&done?);

@@ -50,7 +50,7 @@ impl LoggingDatabase {
     }
 
     pub(crate) fn class(&self, bytes: &[u8]) -> ClassFile {
-        let container = Container::new(self, Role::App, Arc::default());
+        let container = Container::new(self, Role::App, Arc::default(), Arc::default());
         let name = salsa::plumbing::AsId::as_id(&container).index().to_string();
         let file = self.files.lock().unwrap().file(&name);
         ClassFile::new(self, container, file, EntryIdentity::of_bytes(bytes), bytes.into())

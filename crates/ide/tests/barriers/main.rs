@@ -189,6 +189,31 @@ fn a_tier_that_did_not_change_is_one_look() {
 }
 
 #[test]
+fn an_edit_looks_at_no_other_class() {
+    let mut shop = shop_with_edited();
+    let records = |shop: &mut Shop| {
+        shop.solve();
+        let checked = shop.checked();
+        checked.split(' ').filter(|it| it.contains("record")).collect::<Vec<_>>().join(" ")
+    };
+    // The records of all that was never edited are one value in each container.
+    shop.archive("app").put(&b(THROWS));
+    assert_eq!(records(&mut shop), "base_records(app) container_records(jdk) container_records(lib)");
+    // A class that comes, and one that goes, leave it as it is.
+    shop.archive("app").put(".class public final p/E\n.method public static e()V\n return\n.end");
+    assert_eq!(
+        records(&mut shop),
+        "base_records(app) container_records(jdk) container_records(lib) record(B)"
+    );
+    shop.archive("app").remove("D");
+    assert_eq!(
+        records(&mut shop),
+        "base_records(app) container_records(jdk) container_records(lib) record(B) record(E)"
+    );
+    shop.ran();
+}
+
+#[test]
 fn moving_lines_changes_positions_alone() {
     let mut shop = shop_with_edited();
     shop.archive("app").put(&b(".line 4\n iconst_1\n pop\n return"));
@@ -355,9 +380,13 @@ fn a_slot_is_used_again() {
     let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "S").unwrap().1.clone();
     shop.archive("app").remove("S");
     shop.ran();
-    // A file with the content of the one that is gone: only a slot that still has its memos runs nothing for it.
+    // A file with the content of the one that is gone: only a slot that still has its memos runs nothing for it. The base
+    // lists that slot.
     shop.archive("app").put_bytes("T", bytes);
-    assert_eq!(shop.ran(), "calls(T) container_records(app) graphs(T) propagated throws(T)");
+    assert_eq!(
+        shop.ran(),
+        "base_records(app) calls(T) container_records(app) graphs(T) propagated throws(T)"
+    );
     // Two go, two others come; one of them has known content, whichever comes first.
     let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "D").unwrap().1.clone();
     shop.archive("app").remove("T");
@@ -367,7 +396,7 @@ fn a_slot_is_used_again() {
     shop.archive("app").put(".class public p/U\n.super p/J");
     assert_eq!(
         shop.ran(),
-        "calls(E) calls(U) container_records(app) facts(U) graphs(E) graphs(U) parsed(U) positions(U) \
+        "base_records(app) calls(E) calls(U) container_records(app) facts(U) graphs(E) graphs(U) parsed(U) positions(U) \
          propagated record(U) throws(E) throws(U)"
     );
     assert_eq!(of(&shop), (1, 4));
@@ -389,8 +418,8 @@ fn a_shadowed_class() {
     shop.archive("lib").name = "other";
     assert_eq!(
         shop.ran(),
-        "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(other) graphs(A) \
-         graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) parsed(other!B) parsed(other!Job) \
+        "base_records(other) calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(other) \
+         graphs(A) graphs(B) graphs(D) graphs(J) graphs(K) graphs(S) parsed(other!B) parsed(other!Job) \
          parsed(other!L) propagated record(other!B) record(other!Job) record(other!L) throws(A) \
          throws(B) throws(D) throws(J) throws(K) throws(S)"
     );
@@ -507,7 +536,7 @@ fn switching_the_jdk() {
     // The whole of it is read, and nothing else.
     assert_eq!(
         shop.ran(),
-        "container_records(newer) graphs(D) parsed(newer!Object) parsed(newer!S) propagated \
+        "base_records(newer) container_records(newer) graphs(D) parsed(newer!Object) parsed(newer!S) propagated \
          record(newer!Object) record(newer!S) throws(D)"
     );
     assert_eq!(shop.known("app", "D"), ["NullPointerException"]);

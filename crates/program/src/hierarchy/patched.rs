@@ -158,7 +158,8 @@ impl Patch<'_> {
             (class.nameable, class.extensible) = extended;
         }
         let changed = below.iter().chain(&asked).chain(&parents).copied();
-        let looked_at = self.look_below(changed.filter(|it| !gone.contains(it)));
+        let replaced: Vec<ClassId> = gone.iter().chain(&linking).copied().collect();
+        let looked_at = self.look_below(changed.filter(|it| !gone.contains(it)), &replaced);
         let is_other = |it: &ClassId| {
             let before = self.before.get(it).map(Class::open);
             it.index() < first
@@ -349,8 +350,9 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Finds again what may be below these classes and all above them. Gives all of them.
-    fn look_below(&mut self, changed: impl Iterator<Item = ClassId>) -> Vec<ClassId> {
+    /// Finds again what may be below these classes and all above them. Gives all of them. `replaced` are those that went, and
+    /// those whose supertypes were looked up.
+    fn look_below(&mut self, changed: impl Iterator<Item = ClassId>, replaced: &[ClassId]) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
             all.extend(self.hierarchy.supers(it));
@@ -358,11 +360,80 @@ impl Patch<'_> {
         let mut order: Vec<ClassId> = all.into_iter().collect();
         // Whoever is below has more supertypes.
         order.sort_unstable_by_key(|it| std::cmp::Reverse(self.hierarchy.supers(*it).len()));
+        let mut news: FxHashMap<ClassId, Vec<(Below, Below)>> = FxHashMap::default();
+        for it in replaced {
+            let Some(before) = self.before.get(it) else { continue };
+            for parent in present(slice(&self.hierarchy.links, &before.links).iter()) {
+                news.entry(parent).or_default().push((Below::of(before), Below::NOTHING));
+            }
+        }
+        let replaced: FxHashSet<ClassId> = replaced.iter().copied().collect();
         for &class in &order {
-            let below = nearest(class, &self.hierarchy.classes, &self.hierarchy.children);
-            let it = self.class(class);
-            (it.witness, it.distance, it.nameable_below) = below;
+            let was = Below::of(self.before.get(&class).unwrap_or(&self.hierarchy.classes[class.index()]));
+            let below = self.below(class, news.get(&class).map_or(&[], Vec::as_slice));
+            if below != Below::of(&self.hierarchy.classes[class.index()]) {
+                let it = self.class(class);
+                (it.witness, it.distance, it.nameable_below) =
+                    (below.witness, below.distance, below.nameable);
+            }
+            let was = if replaced.contains(&class) { Below::NOTHING } else { was };
+            if below != was {
+                for parent in self.parents(class) {
+                    news.entry(parent).or_default().push((was, below));
+                }
+            }
         }
         order
+    }
+
+    /// What may be below a class, of whose children these say something else than before. It is looked for among all children only
+    /// where what was found came from one of these: a class may have as many children as there are classes.
+    fn below(&self, class: ClassId, news: &[(Below, Below)]) -> Below {
+        let all = &self.hierarchy.classes;
+        let own = &all[class.index()];
+        let flags = |it: &Class| (it.nameable, it.extensible);
+        let before = self.before.get(&class);
+        let is_known = class.index() < self.n_before[0] && before.is_none_or(|it| flags(it) == flags(own));
+        let mut acc = Below::of(own);
+        let is_lost = |was: &Below, now: &Below| {
+            let is_witness = acc.witness.is_some() && was.above() == (acc.witness, acc.distance);
+            let is_nameable = acc.nameable && !own.nameable && was.nameable;
+            is_witness && now.above() != was.above() || is_nameable && !now.nameable
+        };
+        if !is_known || news.iter().any(|(was, now)| is_lost(was, now)) {
+            let (witness, distance, nameable) = nearest(class, all, &self.hierarchy.children);
+            return Below { witness, distance, nameable };
+        }
+        for (_, it) in news {
+            acc.nameable |= it.nameable;
+            let (Some(witness), there) = it.above() else { continue };
+            let text = |id: ClassId| all[id.index()].outline.class.bytes();
+            if acc.witness.is_none_or(|old| (there, text(witness)) < (acc.distance, text(old))) {
+                (acc.witness, acc.distance) = (Some(witness), there);
+            }
+        }
+        acc
+    }
+}
+
+/// What may be below a class, as [`nearest`] has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Below {
+    witness: Option<ClassId>,
+    distance: u32,
+    nameable: bool,
+}
+
+impl Below {
+    /// That of what is not there.
+    const NOTHING: Below = Below { witness: None, distance: u32::MAX, nameable: false };
+
+    fn of(class: &Class) -> Below {
+        Below { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
+    }
+
+    /// What it says of a class above.
+    fn above(self) -> (Option<ClassId>, u32) {
+        (self.witness, self.distance.saturating_add(1))
     }
 }

@@ -1,0 +1,234 @@
+//! The classes of a container as the database lists them: a base that stays, and patches of it ([`Container::base`]). An edit
+//! changes patches, so that nobody looks again at what was made of the base.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use program::input::{ClassFile, Container, Patch, Role};
+use rustc_hash::FxHashMap;
+use salsa::{Durability, Setter};
+use vfs::file::FileId;
+
+use crate::db::RootDatabase;
+
+/// The list of a container.
+pub(crate) struct ClassList {
+    pub(crate) container: Container,
+    /// The number of each file in the base.
+    places: FxHashMap<FileId, u32>,
+}
+
+/// Patches of so many classes are no reason to make a new base.
+const FEW: usize = 64;
+
+impl ClassList {
+    /// The empty list of a new container.
+    pub(crate) fn new(db: &RootDatabase, role: Role) -> Self {
+        let container = Container::builder(role, Arc::default(), Arc::default());
+        let container =
+            container.base_durability(base_durability(role)).role_durability(list_durability(role));
+        let container = container.patches_durability(list_durability(role)).new(db);
+        ClassList { container, places: FxHashMap::default() }
+    }
+
+    /// What the container is to the program.
+    pub(crate) fn set_role(&self, db: &mut RootDatabase, role: Role) {
+        if self.container.role(db) != role {
+            self.container.set_role(db).with_durability(list_durability(role)).to(role);
+        }
+    }
+
+    /// Lists these classes, in order. `unedited` gives the input of a file that no edit changes.
+    pub(crate) fn set(
+        &mut self,
+        db: &mut RootDatabase,
+        classes: &[(FileId, ClassFile)],
+        unedited: impl Fn(FileId, ClassFile) -> ClassFile,
+    ) {
+        let mut now = patches(self.container.base(db), &self.places, classes);
+        if self.places.is_empty() || size(&now) > FEW {
+            let base: Vec<ClassFile> = classes.iter().map(|it| unedited(it.0, it.1)).collect();
+            let places = classes.iter().zip(0..).map(|(it, number)| (it.0, number)).collect();
+            let of_new = patches(&base, &places, classes);
+            if size(&of_new) <= size(&now) / 2 {
+                let durability = base_durability(self.container.role(db));
+                self.container.set_base(db).with_durability(durability).to(base.into());
+                (self.places, now) = (places, of_new);
+            }
+        }
+        self.set_patches(db, now);
+    }
+
+    /// Lets inputs stand where others of the same files stood: file, what stood there, what stands there now.
+    pub(crate) fn replace(&self, db: &mut RootDatabase, replaced: &[(FileId, ClassFile, ClassFile)]) {
+        let base = self.container.base(db);
+        let before = self.container.patches(db).iter().map(|it| (it.at, it.classes.to_vec()));
+        let mut patches: BTreeMap<u32, Vec<ClassFile>> = before.collect();
+        for &(file, old, now) in replaced {
+            let place = self.places.get(&file).copied();
+            let is_here = |at: &u32| patches.get(at).is_none_or(|it| it.contains(&old));
+            // A file that the base does not have where it is now stands in some patch.
+            let at = place.filter(is_here);
+            let at = at.or_else(|| patches.iter().find(|it| it.1.contains(&old)).map(|it| *it.0));
+            let Some(at) = at else { continue };
+            let listed = patches.entry(at).or_insert_with(|| vec![old]);
+            listed.iter_mut().filter(|it| **it == old).for_each(|it| *it = now);
+            if base.get(at as usize).is_some_and(|it| **listed == [*it]) {
+                patches.remove(&at);
+            }
+        }
+        let now = patches.into_iter().map(|(at, classes)| Patch { at, classes: classes.into() });
+        let now = now.collect();
+        self.set_patches(db, now);
+    }
+
+    fn set_patches(&self, db: &mut RootDatabase, now: Vec<Patch>) {
+        if *self.container.patches(db) != *now {
+            let durability = list_durability(self.container.role(db));
+            self.container.set_patches(db).with_durability(durability).to(now.into());
+        }
+    }
+}
+
+/// What makes these classes of a base in which files have these numbers. A class that is not where its file was comes before the
+/// next that is.
+fn patches(
+    base: &[ClassFile],
+    places: &FxHashMap<FileId, u32>,
+    classes: &[(FileId, ClassFile)],
+) -> Vec<Patch> {
+    let (mut acc, mut next, mut waiting) = (Vec::new(), 0, Vec::new());
+    let mut put = |at: u32, classes: &mut Vec<ClassFile>| {
+        let is_same = base.get(at as usize).map_or(classes.is_empty(), |it| **classes == [*it]);
+        if !is_same {
+            acc.push(Patch { at, classes: std::mem::take(classes).into() });
+        }
+        classes.clear();
+    };
+    for (file, class) in classes {
+        waiting.push(*class);
+        if let Some(&at) = places.get(file).filter(|it| **it >= next) {
+            let mut here = waiting.pop().into_iter().collect();
+            if at == next {
+                waiting.append(&mut here);
+                put(at, &mut waiting);
+            } else {
+                // Those between are gone.
+                (next..at).for_each(|it| put(it, &mut waiting));
+                put(at, &mut here);
+            }
+            next = at + 1;
+        }
+    }
+    (next..=base.len() as u32).for_each(|it| put(it, &mut waiting));
+    acc
+}
+
+/// How many classes patches name, or take away.
+fn size(patches: &[Patch]) -> usize {
+    patches.iter().map(|it| it.classes.len().max(1)).sum()
+}
+
+/// That of the list of classes of which a container is made at first.
+fn base_durability(role: Role) -> Durability {
+    match role {
+        Role::App => Durability::MEDIUM,
+        Role::Lib | Role::Jdk => Durability::HIGH,
+    }
+}
+
+/// That of what says which classes there are now.
+fn list_durability(role: Role) -> Durability {
+    match role {
+        Role::App => Durability::LOW,
+        Role::Lib | Role::Jdk => Durability::HIGH,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_utils::rng::Rng;
+    use vfs::change::Vfs;
+    use vfs::identity::EntryIdentity;
+
+    /// Each file with an input that no edit changes, and another one.
+    fn inputs(db: &RootDatabase, container: Container, n: usize) -> Vec<(FileId, [ClassFile; 2])> {
+        let mut vfs = Vfs::default();
+        let files = (0..n).map(|it| vfs.file(&format!("{it}.class")));
+        let input = |file| ClassFile::new(db, container, file, EntryIdentity::of_bytes(b""), Arc::default());
+        files.map(|file| (file, [input(file), input(file)])).collect()
+    }
+
+    #[test]
+    fn a_list_is_what_it_was_set_to() {
+        let mut rng = Rng::new(3);
+        for n in [0, 1, 4, 300] {
+            let mut db = RootDatabase::default();
+            let mut list = ClassList::new(&db, Role::App);
+            let all = inputs(&db, list.container, n);
+            let mut now: Vec<(FileId, ClassFile)> = Vec::new();
+            for _ in 0..60 {
+                let is_small = rng.chance(70);
+                match rng.below(3) {
+                    // Some go, others come, and some are edited.
+                    0 => {
+                        now.retain(|_| !rng.chance(if is_small { 1 } else { 40 }));
+                        for &(file, inputs) in &all {
+                            if rng.chance(if is_small { 1 } else { 60 }) && now.iter().all(|it| it.0 != file)
+                            {
+                                let at = rng.below(now.len() as u32 + 1) as usize;
+                                now.insert(at, (file, rng.one(inputs)));
+                            }
+                        }
+                        list.set(&mut db, &now, |file, _| all[file.index()].1[0]);
+                    }
+                    // In the order of their numbers.
+                    1 => {
+                        now.sort_by_key(|it| it.0.index());
+                        list.set(&mut db, &now, |file, _| all[file.index()].1[0]);
+                    }
+                    _ => {
+                        let mut replaced = Vec::new();
+                        for (file, class) in &mut now {
+                            if rng.chance(if is_small { 2 } else { 50 }) {
+                                let other = all[file.index()].1.into_iter().find(|it| it != class);
+                                let old = std::mem::replace(class, other.unwrap());
+                                replaced.push((*file, old, *class));
+                            }
+                        }
+                        list.replace(&mut db, &replaced);
+                    }
+                }
+                let wanted: Vec<ClassFile> = now.iter().map(|it| it.1).collect();
+                assert_eq!(list.container.classes(&db), wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn few_changes_leave_the_base() {
+        let mut db = RootDatabase::default();
+        let mut list = ClassList::new(&db, Role::App);
+        let all = inputs(&db, list.container, 1_000);
+        let mut now: Vec<(FileId, ClassFile)> = all.iter().map(|it| (it.0, it.1[0])).collect();
+        list.set(&mut db, &now, |_, it| it);
+        assert_eq!(list.container.patches(&db).len(), 0);
+        let base = list.container.base(&db).to_vec();
+        // One goes, one is edited, and one moves to the end.
+        let moved = now.remove(500);
+        now.remove(20);
+        now.push(moved);
+        list.set(&mut db, &now, |_, it| it);
+        list.replace(&mut db, &[(all[7].0, all[7].1[0], all[7].1[1])]);
+        assert_eq!(list.container.base(&db), base);
+        assert_eq!(
+            list.container.patches(&db).iter().map(|it| it.at).collect::<Vec<_>>(),
+            [7, 20, 500, 1_000]
+        );
+        // What comes back leaves nothing behind.
+        list.replace(&mut db, &[(all[7].0, all[7].1[1], all[7].1[0])]);
+        list.set(&mut db, &all.iter().map(|it| (it.0, it.1[0])).collect::<Vec<_>>(), |_, it| it);
+        assert_eq!(list.container.patches(&db).len(), 0);
+    }
+}
