@@ -32,6 +32,8 @@ pub struct Feed {
     shown: Shown,
     /// The file of each class of the program, with the numbers of its container and entry.
     places: Arc<FxHashMap<FileId, (usize, usize)>>,
+    /// What was read when the reading was broken off, by the number of the entry in its container.
+    ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
 /// Which containers of a world a question is about: the rest does not exist for it.
@@ -58,11 +60,12 @@ pub struct Fed {
 }
 
 /// What is known of a container.
+#[derive(Clone)]
 struct Known {
     container: Arc<LoadedContainer>,
     id: ContainerId,
     /// By entry.
-    classes: Vec<Class>,
+    classes: Arc<Vec<Class>>,
     /// Of a library its classes as one value.
     contents: Option<Arc<Contents>>,
     /// Of a library how many classes and methods there are.
@@ -89,9 +92,12 @@ enum Made {
     Record(ClassRecord),
 }
 
+/// What was made of a class candidate; else why it cannot be read, and whether that is a bug of ours.
+type Read = Result<Made, (Problem, bool)>;
+
 /// A class candidate that is to be read.
 struct Item<'a> {
-    container: &'a LoadedContainer,
+    container: &'a Arc<LoadedContainer>,
     place: (usize, usize),
 }
 
@@ -150,20 +156,29 @@ impl Feed {
     /// Nothing was told yet.
     pub fn new(reading: Reading, threads: usize) -> Feed {
         let (vfs, known) = (Vfs::default(), Vec::new());
-        Feed { reading, threads, vfs, known, next: 0, shown: Shown::default(), places: Arc::default() }
+        let (shown, places) = (Shown::default(), Arc::default());
+        Feed { reading, threads, vfs, known, next: 0, shown, places, ahead: Vec::new() }
     }
 
-    /// What is to be told for the database to have this world with these settings.
+    /// What is to be told for the database to have this world with these settings. `None` when `cancelled`, which is asked after
+    /// every few classes that are read, says that nobody wants it any more: then nothing changed, and what was read is
+    /// not read again.
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn feed(&mut self, world: &LoadedWorld, settings: Settings) -> std::io::Result<Fed> {
+    pub fn feed(
+        &mut self,
+        world: &LoadedWorld,
+        settings: Settings,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<Option<Fed>> {
         let mut change = Change { settings: Some(settings), ..Change::default() };
         let same = self.known.len() == world.containers.len()
             && self.known.iter().zip(&world.containers).all(|(a, b)| Arc::ptr_eq(&a.container, b));
         if same {
-            return Ok(Fed { change, shown: None, read: (0, 0), has_bug: false });
+            return Ok(Some(Fed { change, shown: None, read: (0, 0), has_bug: false }));
         }
+        let as_it_was = self.known.clone();
         let mut before: Vec<Option<Known>> = std::mem::take(&mut self.known).into_iter().map(Some).collect();
         let mut same_files = before.len() == world.containers.len();
         let mut items = Vec::new();
@@ -177,12 +192,23 @@ impl Feed {
         let fresh = items.iter().map(|it| self.known[it.place.0].id);
         let fresh: FxHashSet<ContainerId> =
             fresh.chain(self.known.iter().filter(unknown).map(|it| it.id)).collect();
-        let made = read(&items, self.threads, &self.known)?;
+        let (mut items, mut made) = self.read_ahead(items);
+        let n_ahead = made.len();
+        let done = read(&items[n_ahead..], self.threads, &mut made, cancelled)?;
+        if done.is_break() {
+            items.truncate(made.len());
+            let read = items.iter().zip(made);
+            self.ahead = read.map(|(it, made)| (Arc::clone(it.container), it.place.1, made)).collect();
+            self.known = as_it_was;
+            return Ok(None);
+        }
+        // So that the lists of classes are not copied.
+        drop(as_it_was);
         let mut fed = Fed { change: Change::default(), shown: None, read: (0, 0), has_bug: false };
         let mut stale: FxHashSet<usize> = FxHashSet::default();
         for (item, made) in items.iter().zip(made) {
             let known = &mut self.known[item.place.0];
-            let class = &mut known.classes[item.place.1];
+            let class = &mut Arc::make_mut(&mut known.classes)[item.place.1];
             let was_there = class.file.is_some();
             let entry = &known.container.classes[item.place.1];
             stale.insert(item.place.0);
@@ -238,7 +264,33 @@ impl Feed {
             self.places = Arc::new(places);
         }
         fed.change = change;
-        Ok(fed)
+        Ok(Some(fed))
+    }
+
+    /// Moves what was read already to the front. Gives what that came to.
+    fn read_ahead<'a>(&mut self, items: Vec<Item<'a>>) -> (Vec<Item<'a>>, Vec<Read>) {
+        let ahead = std::mem::take(&mut self.ahead);
+        if ahead.is_empty() {
+            return (items, Vec::new());
+        }
+        // The containers are kept meanwhile, so that none of another one has the same address.
+        let key = |it: &Arc<LoadedContainer>, entry: usize| (Arc::as_ptr(it), entry);
+        let (containers, read): (Vec<_>, Vec<_>) =
+            ahead.into_iter().map(|(container, entry, made)| (container, (entry, made))).unzip();
+        let read = containers.iter().zip(read).map(|(it, (entry, made))| (key(it, entry), made));
+        let mut read: FxHashMap<_, Read> = read.collect();
+        let (mut known, mut made, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+        for item in items {
+            match read.remove(&key(item.container, item.place.1)) {
+                Some(it) => {
+                    known.push(item);
+                    made.push(it);
+                }
+                None => unread.push(item),
+            }
+        }
+        known.append(&mut unread);
+        (known, made)
     }
 
     /// What stays known of a container, and what of it is to be read.
@@ -269,7 +321,7 @@ impl Feed {
             None => {
                 stale.fill(true);
                 *same_files &= !of_program;
-                vec![Class::default(); n]
+                Arc::new(vec![Class::default(); n])
             }
             Some(old) => {
                 let changes = container.changes_since(&old.container);
@@ -280,18 +332,19 @@ impl Feed {
                 } else {
                     *same_files &= !of_program;
                     let members = old.container.classes.iter().map(|it| it.member());
-                    let mut known: FxHashMap<&str, Class> = members.zip(old.classes).collect();
+                    let mut known: FxHashMap<&str, Class> =
+                        members.zip(old.classes.iter().cloned()).collect();
                     let mut of = |(entry, stale): (&ClassEntry, &mut bool)| {
                         let known = known.remove(entry.member());
                         *stale |= known.is_none();
                         known.unwrap_or_default()
                     };
-                    container.classes.iter().zip(&mut stale).map(&mut of).collect()
+                    Arc::new(container.classes.iter().zip(&mut stale).map(&mut of).collect())
                 }
             }
         };
         if !self.reading.reads(container.role) {
-            classes.fill(Class::default());
+            classes = Arc::new(vec![Class::default(); n]);
             stale.fill(false);
         }
         let to_read = stale.iter().enumerate().filter(|it| *it.1).map(|it| it.0);
@@ -368,14 +421,17 @@ fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Optio
     Some((same, before[same].take()?))
 }
 
-/// Why a class cannot be read, and whether that is a bug of ours.
-type Failed = (Problem, bool);
-
-fn read(items: &[Item<'_>], threads: usize, known: &[Known]) -> std::io::Result<Vec<Result<Made, Failed>>> {
+/// Reads classes, and puts what that comes to behind the rest. Breaks when nobody wants it any more.
+fn read(
+    items: &[Item<'_>],
+    threads: usize,
+    acc: &mut Vec<Read>,
+    cancelled: &mut dyn FnMut() -> bool,
+) -> std::io::Result<ControlFlow<()>> {
     let work = |worker: &mut Worker, item: &Item<'_>| {
         let entry = &item.container.classes[item.place.1];
         let class = item.container.bytes(entry, &mut worker.read).map_err(|it| (it, false))?;
-        if known[item.place.0].container.role == Role::App {
+        if item.container.role == Role::App {
             return Ok(Made::Bytes(class.bytes.into(), class.note));
         }
         let record = read_class(class.bytes, &mut worker.parse);
@@ -383,25 +439,24 @@ fn read(items: &[Item<'_>], threads: usize, known: &[Known]) -> std::io::Result<
     };
     // To start a thread takes longer than to read a few classes.
     let threads = if items.len() <= FEW { 0 } else { threads };
-    let mut acc = Vec::with_capacity(items.len());
-    let sink = |made: Result<Result<Made, Failed>, Panicked>| {
-        let item: &Item<'_> = &items[acc.len()];
+    let mut n = 0;
+    let sink = |made: Result<Read, Panicked>| {
+        let item: &Item<'_> = &items[n];
+        n += 1;
         acc.push(made.unwrap_or_else(|panicked| {
             let what = format!("a bug of ajar: {}; please report it", panicked.message);
             let place = item.container.display(&item.container.classes[item.place.1]);
             Err((Problem::error(place, what), true))
         }));
-        ControlFlow::Continue(())
+        if threads > 0 && cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let done: ControlFlow<()> = match threads {
+    match threads {
         0 => {
             let worker = RefCell::new(Worker::default());
-            map_here(items, |it| work(&mut worker.borrow_mut(), it), sink)
+            Ok(map_here(items, |it| work(&mut worker.borrow_mut(), it), sink))
         }
-        n => map_ordered(items, n, Worker::default, work, sink)?,
-    };
-    debug_assert!(done.is_continue());
-    Ok(acc)
+        n => map_ordered(items, n, Worker::default, work, sink),
+    }
 }
 
 impl Known {

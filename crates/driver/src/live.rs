@@ -58,16 +58,22 @@ impl Live {
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Says what the world is now, as it is [settled](crate::packages::settle). Breaks work off that is being done.
+    /// Says what the world is now, as it is [settled](crate::packages::settle). Breaks work off that is being done. `false` when
+    /// `cancelled` says, while classes are read, that the world is another one already: then nothing was told.
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn tell(&mut self, world: &LoadedWorld, settings: Settings) -> std::io::Result<()> {
-        let fed = self.feed.feed(world, settings)?;
+    pub fn tell(
+        &mut self,
+        world: &LoadedWorld,
+        settings: Settings,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<bool> {
+        let Some(fed) = self.feed.feed(world, settings, cancelled)? else { return Ok(false) };
         self.read = (self.read.0 + fed.read.0, self.read.1 + fed.read.1);
         self.has_bug |= fed.has_bug;
         self.session.apply(fed.change, fed.shown);
-        Ok(())
+        Ok(true)
     }
 
     /// The work that there is to do.

@@ -45,7 +45,7 @@ impl Case {
 
     fn feed(&mut self) -> Fed {
         let world = self.world();
-        self.feed.feed(&world, Settings::new(WorldKind::Open, 17)).unwrap()
+        self.feed.feed(&world, Settings::new(WorldKind::Open, 17), &mut || false).unwrap().unwrap()
     }
 }
 
@@ -102,4 +102,78 @@ fn of_the_program_changed_classes_are_told() {
     write(&case.path("lib.jar"), &[class("Lib", "nop")]);
     assert_eq!(case.feed().read, (1, 1));
     assert_eq!(case.feed.problems().count(), 0);
+}
+
+#[test]
+fn a_class_of_the_program_that_can_no_longer_be_read_is_gone() {
+    let mut case = Case::new(&[class("Lib", "nop")]);
+    assert_eq!(case.feed().shown.map(|it| it.len()), Some(1));
+    let (name, bytes) = class("App", "iconst_0\n pop");
+    let whole = jar("", &[(&*name, bytes)]);
+    let mut broken = whole.clone();
+    let last = broken.windows(4).rposition(|it| it == b"PK\x01\x02").unwrap();
+    // A way of compression that nobody knows.
+    broken[last + 10] = 99;
+    std::fs::write(case.path("app.jar"), broken).unwrap();
+    let fed = case.feed();
+    assert_eq!((fed.change.classes.len(), fed.shown.map(|it| it.len())), (0, Some(0)));
+    let n_listed = fed.change.containers.iter().flatten().map(|it| match it {
+        Listing::Classes(it) => it.classes.len(),
+        Listing::Library { .. } => 0,
+    });
+    assert_eq!(n_listed.collect::<Vec<_>>(), [0, 0]);
+    assert_eq!(case.feed.problems().count(), 1);
+    std::fs::write(case.path("app.jar"), whole).unwrap();
+    let fed = case.feed();
+    assert_eq!((fed.change.classes.len(), fed.shown.map(|it| it.len())), (1, Some(1)));
+}
+
+#[test]
+fn reading_that_is_broken_off_goes_on_where_it_was() {
+    let classes: Vec<_> = (0..1000).map(|it| class(&format!("C{it}"), "nop")).collect();
+    let mut case = Case::new(&classes);
+    case.feed();
+    let all = case.feed.all();
+    let more: Vec<_> = (0..1000).map(|it| class(&format!("C{it}"), "iconst_0\n pop")).collect();
+    write(&case.path("lib.jar"), &more);
+    write(&case.path("app.jar"), &[class("App", "iconst_0\n pop")]);
+    let world = case.world();
+    let mut n_asked = 0;
+    let mut broken_off = |feed: &mut Feed, after: usize| {
+        n_asked = 0;
+        let mut cancelled = || {
+            n_asked += 1;
+            n_asked > after
+        };
+        let fed = feed.feed(&world, Settings::new(WorldKind::Open, 17), &mut cancelled).unwrap();
+        (fed, n_asked)
+    };
+    assert!(broken_off(&mut case.feed, 300).0.is_none());
+    assert_eq!(case.feed.all(), all, "what is known is as it was");
+    assert!(broken_off(&mut case.feed, 300).0.is_none());
+    let (fed, n_asked) = broken_off(&mut case.feed, usize::MAX);
+    // Each class is read once, and after each it is asked.
+    assert_eq!(n_asked, 1001 - 2 * 301);
+    let fed = fed.unwrap();
+    assert_eq!((fed.read, fed.change.classes.len(), case.feed.all()), ((1000, 1000), 1, all));
+    let libraries = fed.change.containers.unwrap().into_iter().filter_map(|it| match it {
+        Listing::Library { contents, .. } => Some(contents),
+        Listing::Classes(_) => None,
+    });
+    let records: Vec<_> = libraries.flat_map(|it| it.records.to_vec()).collect();
+    let mut fresh = Case::new(&more);
+    write(&fresh.path("app.jar"), &[class("App", "iconst_0\n pop")]);
+    let contents = fresh.feed().change.containers.unwrap().into_iter().find_map(|it| match it {
+        Listing::Library { contents, .. } => Some(contents),
+        Listing::Classes(_) => None,
+    });
+    assert_eq!(records, contents.unwrap().records.to_vec());
+    // What is in the jar by now counts, not what was read of the one before it.
+    write(&case.path("lib.jar"), &classes);
+    let world = case.world();
+    let settings = || Settings::new(WorldKind::Open, 17);
+    assert!(case.feed.feed(&world, settings(), &mut || true).unwrap().is_none());
+    write(&case.path("lib.jar"), &more[..500]);
+    assert_eq!(case.feed().read.0, 0);
+    assert_eq!(case.feed.all(), (500, 500));
 }

@@ -5,8 +5,8 @@
 
 mod printer;
 
-use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
@@ -81,6 +81,12 @@ struct Odd {
     failed_methods: Vec<(String, String)>,
     notes: Vec<(String, String)>,
     n_unreached: usize,
+}
+
+/// What happened, and was not dealt with yet.
+struct Inbox {
+    receiver: Receiver<Message>,
+    waiting: VecDeque<Message>,
 }
 
 /// Ends the waiting for news.
@@ -224,7 +230,7 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
         let (jobs, to_do) = channel();
         let threads = current.live.threads();
         spawn_worker(scope, move || work_on(to_do, threads, sender))?;
-        current.keep(&jobs, &receiver, &printer, args.once)
+        current.keep(&jobs, Inbox { receiver, waiting: VecDeque::new() }, &printer, args.once)
     })
 }
 
@@ -309,7 +315,7 @@ impl<'a> Current<'a> {
             | Subject::Explanations(_) => Reading::Platform,
         };
         let mut live = Live::new(ask.question.clone(), reading, settings.threads.value);
-        live.tell(&world, ask.engine_settings(&world, &closing)?)?;
+        live.tell(&world, ask.engine_settings(&world, &closing)?, &mut || false)?;
         Ok(Current {
             ask,
             live,
@@ -347,18 +353,22 @@ impl<'a> Current<'a> {
     fn keep(
         &mut self,
         jobs: &Sender<(u64, Job)>,
-        receiver: &Receiver<Message>,
+        mut inbox: Inbox,
         printer: &Printer,
         once: bool,
     ) -> anyhow::Result<Outcome> {
         let mut pending = Pending::default();
         let mut number = 0;
         loop {
-            match self.next(receiver)? {
+            match self.next(&mut inbox)? {
                 Message::End(end) => return end.map(|()| self.outcome()),
                 Message::News(news) => {
                     pending.add(&news);
-                    self.tell(*news)?;
+                    if !self.tell(*news, &mut || inbox.has_news())? {
+                        // The work on what was before tells nothing of this, and nothing is told twice.
+                        number += 1;
+                        continue;
+                    }
                 }
                 Message::Worked(of, _) if of != number => continue,
                 Message::Worked(_, Work::Cancelled) => {}
@@ -389,28 +399,19 @@ impl<'a> Current<'a> {
     }
 
     /// What happens next. If that is not yet, makes ready for it.
-    fn next(&mut self, receiver: &Receiver<Message>) -> anyhow::Result<Message> {
-        let mut arrived = receiver.try_recv().ok();
-        if arrived.is_none() {
-            self.live.session.keep_current(&mut || {
-                if arrived.is_none() {
-                    arrived = receiver.try_recv().ok();
-                }
-                arrived.is_some()
-            });
+    fn next(&mut self, inbox: &mut Inbox) -> anyhow::Result<Message> {
+        if !inbox.has_any() {
+            self.live.session.keep_current(&mut || inbox.has_any());
         }
-        match arrived {
-            Some(it) => Ok(it),
-            None => Ok(receiver.recv()?),
-        }
+        Ok(inbox.next()?)
     }
 
-    /// Tells the database of news.
-    fn tell(&mut self, news: News) -> anyhow::Result<()> {
+    /// Tells the database of news; not if there is other news before what is new was read.
+    fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
         self.closing = self.settler.settle(&mut self.world, &news.settings);
         let settings = self.ask.engine_settings(&self.world, &self.closing)?;
-        Ok(self.live.tell(&self.world, settings)?)
+        Ok(self.live.tell(&self.world, settings, cancelled)?)
     }
 
     fn outcome(&self) -> Outcome {
@@ -563,6 +564,24 @@ impl<'a> Current<'a> {
         }
         odd.notes.extend(state.note.clone().map(said));
         odd
+    }
+}
+
+impl Inbox {
+    /// Whether something happened.
+    fn has_any(&mut self) -> bool {
+        self.waiting.extend(self.receiver.try_iter());
+        !self.waiting.is_empty()
+    }
+
+    /// Whether there is other news, or will be none any more.
+    fn has_news(&mut self) -> bool {
+        self.has_any() && self.waiting.iter().any(|it| matches!(it, Message::News(_) | Message::End(_)))
+    }
+
+    /// What happened first; waits for it.
+    fn next(&mut self) -> Result<Message, RecvError> {
+        self.waiting.pop_front().map_or_else(|| self.receiver.recv(), Ok)
     }
 }
 
