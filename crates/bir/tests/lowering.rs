@@ -181,6 +181,19 @@ mod locals {
     }
 
     #[test]
+    fn a_result_is_not_stored_over_half_of_what_the_stack_still_needs() {
+        insta::assert_snapshot!(method("m(II)I", "iload_1\n invokestatic p/A.f()J\n lstore_0\n ireturn"), @r"
+        method public static p/A.m(II)I locals 2 {
+          0: mayinit p/A
+          1: $l0 := invokestatic p/A.f()J ()
+          2: $i1 := i1
+          3: l0 := $l0
+          4: return $i1
+        }
+        ");
+    }
+
+    #[test]
     fn a_result_goes_straight_into_its_local() {
         insta::assert_snapshot!(method("m()V", "invokestatic p/A.f()I\n istore_0\n return"), @r"
         method public static p/A.m()V locals 1 {
@@ -462,6 +475,21 @@ mod subroutines {
         let rets: Vec<_> = out.lines().filter(|it| it.contains(": ret ")).collect();
         assert_eq!(rets.len(), 21, "{out}");
         assert!(out.lines().count() < 200, "{out}");
+    }
+
+    /// No verifier takes a `ret` that two subroutines share, but a JVM that does not verify runs it.
+    #[test]
+    fn over_the_cap_a_ret_that_two_subroutines_share_goes_to_the_sites_of_both() {
+        let mut text = String::from("jsr A\n jsr B\n jsr S0\n iload_0\n ireturn\n");
+        text += "A: astore_1\n goto T\n B: astore_1\n goto T\n T: ret 1\n";
+        for i in 0..20 {
+            text += &format!("S{i}: astore {}\n jsr S{}\n jsr S{}\n ret {}\n", i + 2, i + 1, i + 1, i + 2);
+        }
+        text += "S20: astore 22\n iinc 0 1\n ret 22";
+        let out = method("m(I)I", &text);
+        let shared = out.lines().find(|it| it.contains(": ret i1 ")).unwrap_or_default();
+        // The subroutines are called at the first two sites.
+        assert!(shared.contains("{ 0: 2, 1: 4"), "{out}");
     }
 
     #[test]

@@ -340,3 +340,37 @@ fn listed(names: &[&str]) -> String {
         None => names.join(", "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ide::ModuleInfo;
+
+    use super::*;
+
+    #[test]
+    fn a_package_is_closed_if_all_modules_are_there_to_which_it_is_exported() {
+        let names = |it: &[&str]| -> Vec<String> { it.iter().map(|it| (*it).to_owned()).collect() };
+        let info = ModuleInfo {
+            name: "mod".to_owned(),
+            open: false,
+            exports: Vec::new(),
+            qualified: vec![("p/in".to_owned(), names(&["one", "two"]))],
+            requires: Vec::new(),
+            uses: Vec::new(),
+            provides: Vec::new(),
+            by_default: false,
+        };
+        let module = Module {
+            name: "mod".to_owned(),
+            info: Some(info),
+            container: 0,
+            root: String::new(),
+            platform: false,
+            resolved: true,
+        };
+        let is_exported = |there: &[&str]| is_exported(&module, "p/in", &there.iter().copied().collect());
+        assert!(is_exported(&[]));
+        assert!(is_exported(&["mod", "one"]) && is_exported(&["mod", "two"]));
+        assert!(!is_exported(&["mod", "one", "two"]));
+    }
+}

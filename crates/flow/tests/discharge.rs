@@ -293,14 +293,49 @@ fn random_text(rng: &mut Rng) -> String {
     text
 }
 
-#[test]
-fn a_proved_assertion_never_fails() {
-    let own = OwnClass {
+fn own_class() -> OwnClass<'static> {
+    OwnClass {
         name: class("p/C"),
         super_class: Some(class("java/lang/Object")),
         is_interface: false,
         static_fields: &[],
-    };
+    }
+}
+
+/// The numbers of the assertions that are proved.
+fn proved(text: &str) -> Vec<u32> {
+    let body = parse_body(text).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
+    let facts = method_facts(&body, &own_class(), Wanted::All, &mut flow::facts::Scratch::default());
+    facts.proofs.iter().map(|it| ordinal(it.0)).collect()
+}
+
+#[test]
+fn an_index_that_changed_is_not_proved() {
+    let text = "method static p/C.m([II)V locals 2 {
+        0: assert notnull a0
+        1: assert bound a0[i1]
+        2: assert bound a0[i1]
+        3: i1 := i1 + 1
+        4: assert bound a0[i1]
+        5: return
+    }\n";
+    assert_eq!(proved(text), [2]);
+}
+
+#[test]
+fn an_array_of_arrays_is_as_long_as_its_first_dimension() {
+    let text = "method static p/C.m()V locals 0 {
+        0: $a0 := multinewarray [[I (2, 5)
+        1: assert bound $a0[1]
+        2: assert bound $a0[4]
+        3: return
+    }\n";
+    assert_eq!(proved(text), [1]);
+}
+
+#[test]
+fn a_proved_assertion_never_fails() {
+    let own = own_class();
     let mut rng = Rng::new(1);
     let (mut proved, mut passed, mut by_flow, mut settled) = (0, 0, 0, 0);
     let n = tier::rounds(4_000, 20_000);

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use ide::answer::{Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class, read_functions};
-use ide::{Call, Role, Scratch, WholeOptions, WorldKind};
+use ide::{Call, MethodId, Role, Scratch, WholeOptions, WorldKind};
+use test_utils::asm::assemble;
 
 fn classes() -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
@@ -56,4 +57,29 @@ fn calls_need_no_bodies_but_those_that_make_functions() {
         }
     }
     assert!(elsewhere > 20, "{elsewhere}");
+}
+
+/// A handle that names a method of an interface by the constant for that is no handle of a class (JVMS §5.4.3.3).
+#[test]
+fn a_function_goes_to_the_static_method_of_an_interface() {
+    let lookup = "Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;";
+    let rest = "Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;";
+    let text = format!(
+        ".class public super p/C\n.version 52.0\n\
+         .bootstrap b0 invokestatic java/lang/invoke/LambdaMetafactory.metafactory({lookup}{rest})Ljava/lang/invoke/CallSite; \
+         methodtype ()V handle invokestatic interface p/I.s()V methodtype ()V\n\
+         .method public static make()Lp/F;\n invokedynamic b0 f()Lp/F;\n areturn\n.end\n\
+         .method public static run(Lp/F;)V\n aload_0\n invokeinterface p/F.f()V\n return\n.end\n\
+         .class public interface abstract p/I\n.version 52.0\n.method public static s()V\n return\n.end\n\
+         .class public interface abstract p/F\n.version 52.0\n.method public abstract f()V\n.end\n"
+    );
+    let classes: Vec<Vec<u8>> = assemble(&text).unwrap().into_iter().map(|it| it.bytes).collect();
+    let records: Vec<ClassRecord> =
+        classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
+    let calls = calls(&classes[0], &records, 0, WorldKind::Closed).concat();
+    let of_run: Vec<&Call> = calls.iter().filter(|it| !it.glue.is_empty()).collect();
+    assert_eq!(of_run.len(), 1, "{calls:?}");
+    let targets: Vec<String> = of_run[0].targets.iter().map(MethodId::to_string).collect();
+    assert_eq!(targets, ["p/I.s()V"]);
+    assert!(of_run[0].errors.is_empty() && of_run[0].open.is_none(), "{:?}", of_run[0]);
 }

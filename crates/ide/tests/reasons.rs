@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
+use ide::entries::EntryRequest;
 use ide::explain::{Explanation, Scope};
 use ide::explained::Places;
 use ide::host::{AnalysisHost, Definition};
@@ -289,6 +290,23 @@ fn receivers_follow_the_classes_below_a_target() {
     assert_eq!(it.receivers("p/K"), ["p/K"]);
 }
 
+#[test]
+fn receivers_that_nobody_makes_are_left_out() {
+    let mut it = Edited::new();
+    let constructor = ".method public <init>()V\n return\n.end\n";
+    it.put(&format!(
+        ".class public p/J\n{constructor}.method public run()V\n return\n.end\n\
+         .class public p/K\n.super p/J\n{constructor}\
+         .class public final p/Main\n.method public static main([Ljava/lang/String;)V\n new p/J\n dup\n \
+         invokespecial p/J.<init>()V\n invokestatic p/C.c(Lp/J;)V\n return\n.end"
+    ));
+    assert_eq!(it.receivers("p/J"), ["p/J", "p/K"]);
+    let mut settings = Settings::new(WorldKind::Closed, 17);
+    (settings.rta, settings.entries) = (true, Some(EntryRequest { app: true, ..EntryRequest::default() }));
+    it.host.apply_change(Change { settings: Some(settings), ..Change::default() });
+    assert_eq!(it.receivers("p/J"), ["p/J"]);
+}
+
 /// The change comes while code on the way is read, within the search for reasons.
 #[test]
 fn a_search_that_is_broken_off_leaves_nothing_half_done() {
@@ -311,4 +329,27 @@ fn a_search_that_is_broken_off_leaves_nothing_half_done() {
         it.put(".class public final p/Other\n.method public static o()V\n return\n.end");
         assert_eq!(it.chains(), [chain]);
     }
+}
+
+#[test]
+fn what_stands_before_a_class_is_found_behind_other_libraries() {
+    let (mut host, mut vfs) = (AnalysisHost::new(), Vfs::default());
+    let class =
+        |name: &str| format!(".class public final {name}\n.method public static m()V\n return\n.end\n");
+    let bytes = assemble(&class("p/X")).unwrap().remove(0).bytes;
+    let file = vfs.file("p/X");
+    let library = |id: u32, text: &str| {
+        let contents = contents(text, |classes| Arc::new(Counted(classes, Arc::default())));
+        Listing::Library { id: ContainerId(id), role: Role::Lib, contents }
+    };
+    let app = ContainerListing { id: ContainerId(0), role: Role::App, classes: vec![file] };
+    let two = format!("{}\n{}", class("lib/B"), class("p/X"));
+    let containers = vec![library(1, &class("lib/A")), library(2, &two), Listing::Classes(app)];
+    host.apply_change(Change {
+        containers: Some(containers),
+        classes: vec![(file, EntryIdentity::of_bytes(&bytes), bytes.into())],
+        settings: Some(Settings::new(WorldKind::Closed, 17)),
+    });
+    let by = host.analysis().shadowed(file).unwrap();
+    assert_eq!(by, Some(Definition::Library(ContainerId(2), 1)));
 }

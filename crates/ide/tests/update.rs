@@ -659,6 +659,33 @@ fn loaders_are_taken_in() {
     }
 }
 
+/// Natives of the platform ask loaders, as code of the program does; here there was none at first.
+#[test]
+fn a_first_loader_is_asked_by_the_platform() {
+    let loader = ".class public super p/L\n.super java/lang/ClassLoader\n\
+        .method public <init>()V\n aload_0\n invokespecial java/lang/ClassLoader.<init>()V\n return\n.end\n\
+        .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n aconst_null\n athrow\n.end\n";
+    let classes = assembled(&[
+        ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
+         .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n aconst_null\n areturn\n.end\n",
+        ".class public super java/lang/Class\n\
+         .method public static native getDeclaredClasses0()[Ljava/lang/Class;\n.end\n\
+         .method public static all()V\n invokestatic java/lang/Class.getDeclaredClasses0()[Ljava/lang/Class;\n \
+         pop\n return\n.end\n",
+        loader,
+    ]);
+    let options = WholeOptions { link_errors: true, ..in_world(WorldKind::Closed) };
+    let mut editor = Editor::new(classes[..2].to_vec(), options);
+    assert!(editor.go(classes.clone(), vec![0, 1, 2], "with a loader"));
+    let is_asked = |it: &String| {
+        it.contains("Throws { method: java/lang/Class.all()V")
+            && it.contains("java/lang/NullPointerException")
+    };
+    assert!(editor.last.iter().any(is_asked), "{:#?}", editor.last);
+    assert!(editor.go(classes, vec![0, 1], "without it"));
+    assert!(!editor.last.iter().any(is_asked), "{:#?}", editor.last);
+}
+
 /// There throws clauses say what unseen code lets out, wherever that is called.
 #[test]
 fn throws_clauses_are_followed_where_they_are_assumed() {

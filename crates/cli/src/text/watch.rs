@@ -166,3 +166,26 @@ pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
     let _ = writeln!(text, "{}", style.text(Ink::Dim, &line));
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_is_named_as_far_as_there_is_room() {
+        let line = |n: usize| {
+            let changed = ["a", "b", "c", "d", "e"][..n].iter().map(|it| (*it).to_owned()).collect();
+            cycle(&Cycle { generation: 2, changed, ..Cycle::default() }, Style { color: false })
+        };
+        let starts = [
+            "// 2: 0 of ",
+            "// 2: a changed; 0 of ",
+            "// 2: a, b changed; 0 of ",
+            "// 2: a, b, c changed; 0 of ",
+        ];
+        for (n, start) in starts.iter().enumerate() {
+            assert!(line(n).starts_with(start), "{}", line(n));
+        }
+        assert!(line(5).starts_with("// 2: a, b, c and 2 more changed; 0 of "), "{}", line(5));
+    }
+}

@@ -622,3 +622,22 @@ fn a_library_that_is_replaced_and_a_folder_that_is_made_again_are_seen() {
         assert_eq!(followed.watching.facts, before);
     });
 }
+
+#[test]
+fn what_is_odd_again_is_told_again() {
+    both(|it| {
+        let of = |code: &str| {
+            class(&format!(".class public super p/L\n.method public static f()V\n{code}\n.end\n"))
+        };
+        let (good, bad) = (of("return"), of(".bytes 0xff"));
+        it.move_over("p/L.class", &good);
+        let mut watch = it.watch(".");
+        for _ in 0..2 {
+            it.move_over("p/L.class", &bad);
+            let problems: Vec<Value> = watch.follows().iter().map(|it| it["problems"].clone()).collect();
+            assert!(problems.iter().any(|it| it.to_string().contains("L.class")), "{problems:?}");
+            it.move_over("p/L.class", &good);
+            watch.follows();
+        }
+    });
+}

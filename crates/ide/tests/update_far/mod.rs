@@ -146,3 +146,32 @@ fn reasons_far_away_are_followed() {
         assert!(taken * 10 > n * 9, "{world:?}: {taken} of {n}");
     }
 }
+
+/// A method on the way is open by itself before and after, lets out the same and calls the same, but what its caller is asked
+/// about arises elsewhere now.
+#[test]
+fn what_arises_on_the_way_may_be_something_else() {
+    let class = |name: &str, code: &str| {
+        format!(".class public super p/{name}\n.method public static m()V\n{code} return\n.end\n")
+    };
+    let caller = class(
+        "C",
+        ".catch java/lang/Error from A to B using H\nA: invokestatic p/M.m()V\nB: return\nH: pop\n",
+    );
+    let called = class("K", " invokestatic x/Other.o()V\n");
+    let between = |code: &str| class("M", &format!(" {code}\n invokestatic p/K.m()V\n"));
+    let before = assembled(&[&caller, &between("invokestatic x/Out.o()V"), &called]);
+    let after = assembled(&[&caller, &between("getstatic x/Out.f I\n pop"), &called]);
+    let mut editor = Editor::new(before.clone(), in_world(WorldKind::Open));
+    let is_because = |said: &[String], class: &str| {
+        said.iter().any(|it| it.contains("Throws") && it.contains("p/C.m") && it.contains(class))
+    };
+    assert!(
+        is_because(&editor.kept.answers(&before), "Outside(x/Out)"),
+        "{:#?}",
+        editor.kept.answers(&before)
+    );
+    assert!(editor.go(after.clone(), vec![0, 1, 2], "it reads a field"));
+    assert!(is_because(&editor.last, "Outside(x/Other)"), "{:#?}", editor.last);
+    assert!(editor.go(before, vec![0, 1, 2], "it calls again"));
+}

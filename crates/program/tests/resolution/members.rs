@@ -195,6 +195,26 @@ public r/E < q/D
     assert_eq!(selected(&h, "q/D", "q/B.m()V"), "q/D.m()V");
 }
 
+/// `q/D` overrides the method of `p/A` by way of the public `p/C`, whose version decides only what that overrides itself.
+#[test]
+fn what_a_class_before_version_51_overrides_is_overridden_with_it() {
+    let h = world(
+        "public p/A
+  m()V
+public q/B < p/A
+  m()V
+public p/C < q/B
+  version 50
+  public m()V
+public q/D < p/C
+  m()V",
+    )
+    .open();
+    for (receiver, want) in [("q/B", "p/A"), ("p/C", "p/C"), ("q/D", "q/D")] {
+        assert_eq!(selected(&h, receiver, "p/A.m()V"), format!("{want}.m()V"), "{receiver}");
+    }
+}
+
 /// Any of them may be taken (JVMS §5.4.3.3); answers do not depend on the order of the class path.
 #[test]
 fn of_conflicting_methods_the_first_by_text_is_resolved() {
@@ -358,6 +378,8 @@ q/Open < x/Out",
         ("q/Sub", "stat()V", "p/A", Yes),
         ("q/Open", "pro()V", "p/A", Unknown),
         ("q/Open", "stat()V", "p/A", Unknown),
+        // What is absent above the class named may be below the one whose code it is.
+        ("q/Sub", "pro()V", "q/Open", Unknown),
         ("q/Sub", "pack()V", "p/A", No),
         ("p/Near", "pack()V", "p/A", Yes),
         ("p/Near", "priv()V", "p/A", No),
