@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::whole::{Whole, read_class};
 use ide::{Part, Role, Scratch, Throws, WholeOptions, WorldKind};
-use test_utils::asm::Assembled;
+use test_utils::asm::{Assembled, assemble};
 use test_utils::generate::{RunGroup, Structure};
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
@@ -177,4 +177,90 @@ fn the_jvm_lets_out_what_is_said() {
     assert!(more.is_empty(), "{}: {:#?}", more.len(), &more[..more.len().min(10)]);
     assert!(known.iter().all(|it| *it > 0), "a fault is mended: {known:?}");
     assert!(n_thrown > 10 * seeds as usize && n_exact > seeds as usize, "{n_thrown} {n_exact}");
+}
+
+/// `B` has no method for `J.m`. To `C` a new interface brings one, so no receiver that there is selects as `B` does; `D` does.
+const CHOOSING: &str = r"
+.class public interface abstract p/J
+.method public abstract m()V
+.end
+
+.class public interface abstract p/I
+.implements p/J
+.method public m()V
+  return
+.end
+
+.class public abstract p/B
+.implements p/J
+.method public <init>()V
+  aload_0
+  invokespecial java/lang/Object.<init>()V
+  return
+.end
+
+.class public p/C
+.super p/B
+.implements p/I
+.method public <init>()V
+  aload_0
+  invokespecial p/B.<init>()V
+  return
+.end
+
+.class public p/Main
+.method public static m(Lp/J;)V
+  aload_0
+  invokeinterface p/J.m()V
+  return
+.end
+.method public static c()V
+  new p/C
+  dup
+  invokespecial p/C.<init>()V
+  invokestatic p/Main.m(Lp/J;)V
+  return
+.end
+";
+
+/// A receiver that selects as `B` does, and what makes one.
+const INHERITING: &str = r"
+.class public p/D
+.super p/B
+.method public <init>()V
+  aload_0
+  invokespecial p/B.<init>()V
+  return
+.end
+
+.class public p/Other
+.method public static d()V
+  new p/D
+  dup
+  invokespecial p/D.<init>()V
+  invokestatic p/Main.m(Lp/J;)V
+  return
+.end
+";
+
+#[test]
+fn a_class_that_chooses_anew_does_not_choose_as_the_one_above() {
+    let error = "java/lang/AbstractMethodError";
+    let case = |class: &str, method: &str| Case {
+        class: class.to_owned(),
+        method: method.to_owned(),
+        descriptor: "()V".to_owned(),
+        args: Vec::new(),
+    };
+    for (text, case, raises) in [
+        (CHOOSING.to_owned(), case("p/Main", "c"), false),
+        (format!("{CHOOSING}{INHERITING}"), case("p/Other", "d"), true),
+    ] {
+        let classes = assemble(&text).unwrap();
+        let said = &throws(&classes, WorldKind::Closed)["p/Main.m(Lp/J;)V"];
+        assert_eq!(said.known.iter().any(|it| it.class.to_string() == error), raises, "{said:?}");
+        let Some(jdk) = jdk::at_least(17) else { continue };
+        let seen = jvm::run(&jdk, &classes, &[case]).expect("the harness runs").remove(0).outcome;
+        assert_eq!(matches!(&seen, Outcome::Throw(it) if it == error), raises, "{seen:?}");
+    }
 }

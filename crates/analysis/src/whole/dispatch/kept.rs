@@ -14,10 +14,10 @@ use program::members::ResolvedMethod;
 use program::members::resolve::resolve_method;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::members::{declared, element, find_method};
+use super::super::members::{declared, element};
 use super::{
-    COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId, LinkError,
-    Offers, Open, Outcome, Receiver, Target, declares, function_supers, super_names,
+    Above, COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId,
+    LinkError, Offers, Open, Outcome, Receiver, Target, function_supers,
 };
 
 /// See the module.
@@ -525,42 +525,14 @@ impl Dispatches {
         receivers.sort_unstable();
         receivers.dedup();
         for it in receivers {
-            let made = self.with_sink(|this| this.offer_to(id, it));
+            if hierarchy.is_interface(it) {
+                continue;
+            }
+            let above = Above::of(&hierarchy, it);
+            let made = self.with_sink(|this| this.offer_to(id, it, &above));
             if let (Some(kept), false) = (&mut self.kept, made.is_empty()) {
                 kept.extend(Receiver::Class(it), made);
             }
-        }
-    }
-
-    /// Offers what receivers of a class select to one dispatch, as [`Dispatches::offer`] does to all.
-    fn offer_to(&mut self, id: DispatchId, class: ClassId) {
-        let hierarchy = Arc::clone(&self.hierarchy);
-        let supers = super_names(&hierarchy, class);
-        let names = self.all[id.0 as usize].method.get();
-        if hierarchy.is_interface(class) || !supers.contains(&names.class) {
-            return;
-        }
-        if declares(&hierarchy, class, names.name, names.descriptor) {
-            // No receiver selects a constructor, whatever a broken call names.
-            let selectable = names.name.bytes() != b"<init>";
-            if let Some(it) =
-                find_method(&hierarchy, class, names.name, names.descriptor).filter(|_| selectable)
-            {
-                self.offer_selection(id, class, it);
-            }
-            return;
-        }
-        let old = match hierarchy.super_class(class) {
-            Some(Link::Present(it)) => super_names(&hierarchy, it),
-            _ => Vec::new(),
-        };
-        let has = |interface: ClassName| {
-            hierarchy
-                .class(interface)
-                .is_some_and(|it| it != class && declares(&hierarchy, it, names.name, names.descriptor))
-        };
-        if !old.contains(&names.class) || supers.iter().any(|it| !old.contains(it) && has(*it)) {
-            self.offer_inherited(id, class);
         }
     }
 

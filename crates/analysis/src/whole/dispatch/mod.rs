@@ -27,6 +27,7 @@ use program::members::access::{may_access_class, may_access_method};
 use program::members::resolve::resolve_method;
 use program::members::select::{select, select_interface, special_target};
 use program::members::{LinkError, ResolvedMethod, Selected};
+use program::outline::Method;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::Text;
@@ -501,56 +502,60 @@ impl Dispatches {
 
     /// Offers what receivers of this class select.
     fn offer(&mut self, class: ClassId) {
-        let hierarchy = &*Arc::clone(&self.hierarchy);
-        let outline = hierarchy.outline(class);
-        if outline.flags.is_interface() {
+        if self.hierarchy.is_interface(class) {
             return;
         }
-        let supers = super_names(hierarchy, class);
-        for (index, method) in outline.methods.iter().enumerate() {
-            if method.flags.is_static() || method.flags.is_private() || method.name.bytes() == b"<init>" {
-                continue;
-            }
-            for &sup in &supers {
-                let Some(ids) = self.by_name.get(&(sup, method.name, method.descriptor)) else { continue };
-                for id in ids.clone() {
-                    self.offer_selection(id, class, method_id(class, index));
-                }
-            }
+        let above = Above::of(&self.hierarchy, class);
+        for id in self.asking(class, &above) {
+            self.offer_to(id, class, &above);
         }
-        // What the class did not have to select among before: dispatches of supertypes that are new here, and methods of
-        // interfaces that are new here for those that it had already.
-        let old = match hierarchy.super_class(class) {
-            Some(Link::Present(it)) => super_names(hierarchy, it),
-            _ => Vec::new(),
+    }
+
+    /// The dispatches for which a class may select something itself, and perhaps others: what it declares may be asked for by the
+    /// name of any supertype, what it inherits by that of a new one, and methods of new interfaces by that of any.
+    fn asking(&self, class: ClassId, above: &Above) -> Vec<DispatchId> {
+        let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
+        let mut acc: Vec<DispatchId> = Vec::new();
+        let mut named = |supers: &[ClassName], method: &Method| {
+            let ids = supers.iter().filter_map(|it| self.by_name.get(&(*it, method.name, method.descriptor)));
+            acc.extend(ids.flatten());
         };
-        let new: Vec<ClassName> = supers.iter().copied().filter(|it| !old.contains(it)).collect();
-        for &sup in &new {
-            for id in self.by_class.get(&sup).cloned().unwrap_or_default() {
-                let names = self.all[id.0 as usize].method.get();
-                if !declares(hierarchy, class, names.name, names.descriptor) {
-                    self.offer_inherited(id, class);
-                }
-            }
+        for method in self.hierarchy.outline(class).methods.iter().filter(is_selectable) {
+            named(&above.supers, method);
         }
-        let interfaces = new.iter().filter_map(|&it| hierarchy.class(it)).filter(|&it| it != class);
-        for interface in interfaces {
-            for method in hierarchy
-                .outline(interface)
-                .methods
-                .iter()
-                .filter(|it| !it.flags.is_static() && !it.flags.is_private())
-            {
-                for &sup in &old {
-                    let ids = self.by_name.get(&(sup, method.name, method.descriptor));
-                    for id in ids.cloned().unwrap_or_default() {
-                        if !declares(hierarchy, class, method.name, method.descriptor) {
-                            self.offer_inherited(id, class);
-                        }
-                    }
-                }
-            }
+        for interface in new_supers(&self.hierarchy, class) {
+            let methods = &self.hierarchy.outline(interface).methods;
+            methods.iter().filter(is_selectable).for_each(|it| named(&above.old, it));
         }
+        let new = above.supers.iter().filter(|it| !above.old.contains(it));
+        acc.extend(new.filter_map(|it| self.by_class.get(it)).flatten());
+        acc.sort_unstable();
+        acc.dedup();
+        acc
+    }
+
+    /// Offers what receivers of a class select to a dispatch, if that is not what its superclass selects.
+    fn offer_to(&mut self, id: DispatchId, class: ClassId, above: &Above) {
+        let names = self.all[id.0 as usize].method.get();
+        if !above.supers.contains(&names.class) {
+            return;
+        }
+        if declares(&self.hierarchy, class, names.name, names.descriptor) {
+            // No receiver selects a constructor, whatever a broken call names.
+            let is_selectable = names.name != constructor();
+            let method = find_method(&self.hierarchy, class, names.name, names.descriptor);
+            if let Some(it) = method.filter(|_| is_selectable) {
+                self.offer_selection(id, class, it);
+            }
+        } else if !above.old.contains(&names.class) || self.is_new_in(class, names.name, names.descriptor) {
+            self.offer_inherited(id, class);
+        }
+    }
+
+    /// Whether a class has an interface with such a method that its superclass does not have: it selects among more methods than
+    /// that does.
+    fn is_new_in(&self, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
+        new_supers(&self.hierarchy, class).any(|it| declares(&self.hierarchy, it, name, descriptor))
     }
 
     /// Offers a method that the class declares itself.
@@ -598,23 +603,26 @@ impl Dispatches {
 
     fn take(&mut self, id: DispatchId, class: ClassId, selected: Selected) {
         let receiver = Receiver::Class(class);
+        let names = self.all[id.0 as usize].method.get();
+        let (name, descriptor) = (names.name, names.descriptor);
+        let is_live = |this: &Self| {
+            let declares = |it| declares(&this.hierarchy, it, name, descriptor);
+            this.is_live(class, |it| declares(it) || this.is_new_in(it, name, descriptor))
+        };
         match selected {
             Selected::Method(it) => {
-                let method = declared(&self.hierarchy, it);
-                if !method.flags.is_abstract() && self.is_live(class, method.name, method.descriptor) {
+                if !declared(&self.hierarchy, it).flags.is_abstract() && is_live(self) {
                     self.emit(id, receiver, Outcome::Target(Target::Method(it)));
                 }
             }
             Selected::Error(error) => {
-                let names = self.all[id.0 as usize].method.get();
-                if !self.has_error(id, error) && self.is_live(class, names.name, names.descriptor) {
+                if !self.has_error(id, error) && is_live(self) {
                     self.emit(id, receiver, Outcome::Error(error));
                 }
             }
             // The receiver is known, what it selects is not: an absent superclass or interface may have the method.
             Selected::Unknown { outside, beyond } => {
-                let names = self.all[id.0 as usize].method.get();
-                if self.is_live(class, names.name, names.descriptor) {
+                if is_live(self) {
                     self.unknown_selection(id, receiver, outside, beyond);
                 }
             }
@@ -671,16 +679,16 @@ impl Dispatches {
         flags.is_public() || flags.is_protected()
     }
 
-    /// Whether some known class that can have objects is this one, or inherits its choice of the method.
-    fn is_live(&self, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
+    /// Whether some known class that can have objects is this one, or inherits its choice of a method. `chooses` says which
+    /// classes below make their own.
+    fn is_live(&self, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
         let mut pending = vec![class];
         while let Some(at) = pending.pop() {
             let outline = self.hierarchy.outline(at);
             if !outline.flags.is_abstract() && !outline.flags.is_interface() {
                 return true;
             }
-            let children = self.hierarchy.children(at).iter().copied();
-            pending.extend(children.filter(|&it| !declares(&self.hierarchy, it, name, descriptor)));
+            pending.extend(self.hierarchy.children(at).iter().copied().filter(|it| !chooses(*it)));
         }
         false
     }
@@ -794,7 +802,8 @@ impl Dispatches {
                 && !flags.is_private()
                 && !flags.is_abstract()
                 && it.name.bytes() != b"<init>"
-                && self.is_live(class, it.name, it.descriptor)
+                // A method of a class goes before those of interfaces that are new below it.
+                && self.is_live(class, |below| declares(&self.hierarchy, below, it.name, it.descriptor))
             {
                 acc.push((it.name, it.descriptor, Target::Method(method_id(class, index))));
             }
@@ -926,6 +935,34 @@ fn declares(hierarchy: &Hierarchy, class: ClassId, name: Name, descriptor: Descr
         let flags = declared(hierarchy, it).flags;
         !flags.is_static() && !flags.is_private()
     })
+}
+
+/// The interfaces of a class that its superclass does not have.
+fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
+    let old = match hierarchy.super_class(class) {
+        Some(Link::Present(it)) => hierarchy.supers(it),
+        _ => &[],
+    };
+    let is_new = move |it: &ClassId| *it != class && old.binary_search(it).is_err();
+    hierarchy.supers(class).iter().copied().filter(is_new)
+}
+
+/// What is above a class, by name.
+struct Above {
+    /// All its supertypes, itself first, also those that are outside.
+    supers: Vec<ClassName>,
+    /// Those that its superclass has.
+    old: Vec<ClassName>,
+}
+
+impl Above {
+    fn of(hierarchy: &Hierarchy, class: ClassId) -> Self {
+        let old = match hierarchy.super_class(class) {
+            Some(Link::Present(it)) => super_names(hierarchy, it),
+            _ => Vec::new(),
+        };
+        Above { supers: super_names(hierarchy, class), old }
+    }
 }
 
 /// The names of all supertypes of a class, itself first, also of those that are outside.
