@@ -406,7 +406,7 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
 }
 
 /// What narrowing calls to what is reached rests on.
-pub(crate) const RTA: &str = export::compose::NARROWED;
+pub(crate) const RTA: &str = compose::NARROWED;
 
 /// What the answers rest on, for a result that others may compose: with the names that the program knows, where the world
 /// has no others.
@@ -437,7 +437,7 @@ pub(crate) fn header_of(
     let mut assumptions = Vec::new();
     assumptions.extend(args.assume.map(|_| contract));
     assumptions.extend(args.rta.then_some(RTA));
-    assumptions.extend(args.link_errors.then_some(export::compose::ALL_LINK_ERRORS));
+    assumptions.extend(args.link_errors.then_some(compose::ALL_LINK_ERRORS));
     let mut header = run::header(world, command, &assumptions);
     header.assumptions.extend(closing.assumptions.iter().cloned());
     if args.profile == ProfileArg::Paper {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use export::compose::{ComposeError, Composer};
+use compose::{ComposeError, Composer};
 use export::form::Format;
 use serde_json::Value;
 use test_utils::asm::assemble;

@@ -48,7 +48,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends one unit to a string that is open.
-pub(crate) fn unit(out: &mut Vec<u8>, unit: u16) {
+pub fn unit(out: &mut Vec<u8>, unit: u16) {
     match unit {
         0x22 => out.extend(b"\\\""),
         0x5c => out.extend(b"\\\\"),

@@ -6,7 +6,6 @@
 //!
 //! `schemas/` holds the JSON Schemas of what is written; the tests validate against them.
 
-pub mod compose;
 pub mod document;
 pub mod entries;
 pub mod explain;
@@ -21,7 +20,7 @@ mod call_graph;
 mod call_graphml;
 mod dot;
 mod graphml;
-mod json;
+pub mod json;
 mod json_method;
 mod json_whole;
 mod markup;

@@ -1,189 +1,27 @@
 //! Every format on ordinary and on hostile names: the schemas hold, and nothing is lost or garbled.
 
+mod documents;
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use export::compose::Composer;
+use documents::{
+    CFG_SCHEMA, ORDER, answer, document, header, line_schema, odd, parsed, program, trailer, validate,
+};
 use export::document::Document;
 use export::form::{Format, Nodes};
-use export::fragment::{bir_fragment, calls_fragment, cfg_fragment, throws_fragment};
-use export::frame::{FailedClass, FailedMethod, Header, Interface, Trailer};
+use export::fragment::{calls_fragment, throws_fragment};
+use export::frame::Trailer;
 use export::stats::{Stats, stats_json};
-use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::whole::{Whole, read_class};
-use ide::{Fault, Graph, MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{Fault, MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
-const ORDER: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
-const CFG_SCHEMA: &str = include_str!("../schemas/cfg.schema.json");
 const BIR_SCHEMA: &str = include_str!("../schemas/bir.schema.json");
 const CALLS_SCHEMA: &str = include_str!("../schemas/calls.schema.json");
 const THROWS_SCHEMA: &str = include_str!("../schemas/throws.schema.json");
 const STATS_SCHEMA: &str = include_str!("../schemas/stats.schema.json");
-
-/// A class whose names hold quotes, newlines, control characters, marks of XML and a lone surrogate, with a switch,
-/// handlers that catch, may catch and catch all, a subroutine, and a method that cannot be lowered.
-const ODD: &str = r#"
-.class public super "p/a\"b\n<&>\u0001\ud800\uffff"
-.source "a\\b\".java"
-.method public static "m\ud800\n\t\"'-->]]><\u007f\u202e"(ILjava/lang/Object;)I
-A: iload_0
-  .line 7
-  lookupswitch 1:B 9:C 10:C default D
-B: aload_1
-  invokevirtual "p/\ud800".toString()Ljava/lang/String;
-  pop
-  goto D
-C: iload_0
-  iload_0
-  idiv
-  ireturn
-D: ldc "text \ud800 <b>&amp;</b> \" \\ \u0000"
-  pop
-  jsr S
-  jsr S
-  iconst_0
-  ireturn
-S: astore_2
-  ret 2
-H: astore_1
-  goto D
-G: athrow
-  .catch "p/E\ud800\n" from A to D using H
-  .catch java/lang/RuntimeException from A to D using H
-  .catch any from A to D using G
-.end
-.method public static abstract nothing()V
-.end
-.method public static broken()V
-  pop
-  return
-.end
-"#;
-
-fn answer(bytes: &[u8]) -> ClassAnswer {
-    let question = Question { select: &|_| true, graphs: true, clock: None };
-    class_answer(bytes, &question, &mut Scratch::default()).unwrap()
-}
-
-fn odd() -> ClassAnswer {
-    answer(&assemble(ODD).unwrap()[0].bytes)
-}
-
-/// The classes of these tests as a program.
-fn program() -> Whole {
-    let odd = assemble(ODD).unwrap();
-    let records = [ORDER, &odd[0].bytes].map(|it| read_class(it, &mut Scratch::default()).unwrap());
-    let records = records.into_iter().map(|it| (it, Role::App)).collect();
-    let options = WholeOptions {
-        world: WorldKind::Open,
-        release: None,
-        assume_contract: false,
-        link_errors: false,
-        async_errors: false,
-    };
-    Whole::new(records, options)
-}
-
-/// The final graphs of the methods of a class of it.
-fn graphs(class: &ClassAnswer) -> Vec<Graph> {
-    let whole = program();
-    let mut work = whole.work();
-    class.methods.iter().map(|it| whole.graph(&mut work, it.method, &it.code, true)).collect()
-}
-
-fn header(command: &'static str) -> Header {
-    Header {
-        command,
-        version: "0.0.0",
-        jdk: Some("JDK \"17\"".to_owned()),
-        release: 17,
-        profile: "jvm",
-        world: "open",
-        names: (command == "cfg").then_some(7),
-        vm_error_groups: vec!["init"],
-        assumptions: vec!["what -- is assumed".to_owned()],
-        containers: vec![("a\u{7}.jar".to_owned(), "app")],
-    }
-}
-
-fn trailer(class: &ClassAnswer) -> Trailer {
-    let place = || "a.jar!/\"<C>.class".to_owned();
-    let methods = class.failed.iter();
-    Trailer {
-        failed_classes: vec![
-            FailedClass {
-                place: place(),
-                reason: "it\nis cut".to_owned(),
-                offset: Some(7),
-                jvms: Some("4.1"),
-            },
-            FailedClass { place: place(), reason: "unreadable".to_owned(), offset: None, jvms: None },
-        ],
-        failed_methods: methods
-            .map(|it| FailedMethod { place: place(), method: it.method, fault: it.fault.clone() })
-            .collect(),
-        notes: vec![(place(), "odd".to_owned())],
-        interface: None,
-    }
-}
-
-/// The trailer of a document with graphs.
-fn with_interface(trailer: Trailer, classes: &[ClassAnswer]) -> Trailer {
-    let methods = || classes.iter().flat_map(|it| &it.methods).map(|it| it.method);
-    Trailer {
-        interface: Some(Interface {
-            provided: methods().collect(),
-            required: methods().take(1).collect(),
-            quiet: classes.iter().map(|it| it.class).collect(),
-            types: vec![(Text(b"java/lang/Error"), Text(b"java/lang/Throwable"))],
-        }),
-        ..trailer
-    }
-}
-
-fn document(format: Format, command: &'static str, nodes: Nodes, classes: &[ClassAnswer]) -> String {
-    let mut document = Document::begin(Vec::new(), format, &header(command)).unwrap();
-    for (i, class) in classes.iter().enumerate() {
-        let mut fragment = Vec::new();
-        match command {
-            "bir" => bir_fragment(&mut fragment, format, "place\u{1f}", class),
-            _ => {
-                let graphs = graphs(class);
-                cfg_fragment(&mut fragment, format, nodes, "place\u{1f}", i, class, &graphs);
-            }
-        }
-        document.fragment(&fragment).unwrap();
-        document.fragment(b"").unwrap();
-    }
-    let mut trailer = classes.last().map(trailer).unwrap_or_default();
-    if command == "cfg" {
-        trailer = with_interface(trailer, classes);
-    }
-    String::from_utf8(document.end(&trailer).unwrap()).unwrap()
-}
-
-/// Parses JSON. Our parser's strings hold no lone surrogates, which JSON allows: they are replaced.
-fn parsed(text: &str) -> Value {
-    assert!(text.is_ascii());
-    serde_json::from_str(&text.replace("\\ud800", "\\ufffd")).unwrap()
-}
-
-#[track_caller]
-fn validate(schema: &Value, text: &str) -> Value {
-    let value = parsed(text);
-    let validator = jsonschema::validator_for(schema).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(&value).map(|it| format!("{}: {it}", it.instance_path())).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
-    value
-}
-
-/// The schema for one line of JSON lines.
-fn line_schema(schema: &Value) -> Value {
-    serde_json::json!({ "$ref": "#/$defs/line", "$defs": schema["$defs"] })
-}
 
 #[test]
 fn json_keeps_its_schema() {
@@ -377,73 +215,4 @@ fn a_fault_keeps_its_place() {
     assert_eq!(name, Text(b"broken"));
     let Fault { offset, jvms, .. } = &failed.fault;
     assert!(*offset > 0 && jvms.starts_with('4'), "{}", failed.fault);
-}
-
-#[test]
-fn what_is_composed_is_such_a_document() {
-    let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
-    let (order, odd) = ([answer(ORDER)], [odd()]);
-    let documents = |format| [&order, &odd].map(|it| document(format, "cfg", Nodes::Blocks, it));
-    let both = parsed(&document(Format::Json, "cfg", Nodes::Blocks, &[answer(ORDER), self::odd()]));
-    let mut results = Vec::new();
-    for read in [Format::Json, Format::JsonLines] {
-        let documents = documents(read);
-        let mut composer = Composer::new("0.0.0");
-        documents.iter().for_each(|it| composer.add("a.json", it.as_bytes()).unwrap());
-        composer.solve();
-        for written in [Format::Json, Format::JsonLines] {
-            let mut out = Vec::new();
-            let mut first = true;
-            composer.begin(&mut out, written).unwrap();
-            for it in &documents {
-                composer.copy("a.json", it.as_bytes(), &mut out, written, &mut first).unwrap();
-            }
-            composer.end(&mut out, written).unwrap();
-            let text = String::from_utf8(out).unwrap();
-            if written == Format::Json {
-                let value = validate(&schema, &text);
-                let names = |it: &Value| -> Vec<Value> {
-                    it["methods"].as_array().unwrap().iter().map(|it| it["method"].clone()).collect()
-                };
-                assert_eq!(names(&value), names(&both));
-                assert_eq!(value["command"], "compose");
-            } else {
-                text.lines().for_each(|it| drop(validate(&line_schema(&schema), it)));
-            }
-            // Names that are no Unicode are as they were.
-            assert!(text.contains(r"\u0001\ud800\uffff.m\ud800\n"), "{text}");
-            results.push((written, text));
-        }
-    }
-    // Whatever form was read.
-    assert_eq!(results[0], results[2]);
-    assert_eq!(results[1], results[3]);
-}
-
-/// No text makes reading panic or accept what is no document: each prefix is refused, each changed byte at worst accepted.
-#[test]
-fn broken_documents_are_refused() {
-    for format in [Format::Json, Format::JsonLines] {
-        let text = document(format, "cfg", Nodes::Blocks, &[odd()]).into_bytes();
-        let add = |text: &[u8]| Composer::new("0.0.0").add("a.json", text);
-        assert!(add(&text).is_ok());
-        for cut in (0..text.len() - 1).step_by(7).chain(text.len() - 20..text.len() - 1) {
-            let error = add(&text[..cut]).unwrap_err().to_string();
-            assert!(error.starts_with("a.json: ") && error.contains("(at byte "), "{error}");
-        }
-        let mut rng = test_utils::rng::Rng::new(1);
-        for _ in 0..3_000 {
-            let mut text = text.clone();
-            let at = rng.below(text.len() as u32) as usize;
-            text[at] = rng.below(256) as u8;
-            let mut composer = Composer::new("0.0.0");
-            if composer.add("a.json", &*text).is_ok() {
-                composer.solve();
-                let (mut out, mut first) = (Vec::new(), true);
-                composer.begin(&mut out, format).unwrap();
-                let _ = composer.copy("a.json", &*text, &mut out, format, &mut first);
-                composer.end(&mut out, format).unwrap();
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
-use export::compose::{ComposeError, Composer};
+use compose::{ComposeError, Composer};
 use export::form::Format;
 
 use crate::args::{ComposeArgs, Global};

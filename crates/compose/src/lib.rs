@@ -16,8 +16,8 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Write};
 
-use crate::form::Format;
-use crate::json::unit;
+use export::form::Format;
+use export::json::unit;
 use facts::Method;
 use json::{Fault, Json, Sink};
 use rewrite::rewritten;

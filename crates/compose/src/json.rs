@@ -1,12 +1,12 @@
 //! JSON, read from a stream: a value at a time, and of a document of ours a method at a time.
 //!
-//! Strings keep the form in which [`crate::json`] writes them, so that equal names are equal bytes whoever wrote the file,
+//! Strings keep the form in which [`export::json`] writes them, so that equal names are equal bytes whoever wrote the file,
 //! lone surrogates included.
 
 use std::fmt;
 use std::io::{self, BufRead};
 
-use crate::json::unit;
+use export::json::unit;
 
 /// A value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
