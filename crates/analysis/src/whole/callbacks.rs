@@ -17,6 +17,7 @@ use super::dispatch::{Open, Site};
 use super::members::{declared, find_method};
 use super::program::WholeProgram;
 use super::reads::{Read, note};
+use super::serialization::{Direction, externalizable, serializable, stream_methods};
 
 fn word(kind: CallbackKind) -> CallWord {
     match kind {
@@ -28,23 +29,6 @@ fn word(kind: CallbackKind) -> CallWord {
         CallbackKind::Serialize | CallbackKind::Deserialize => CallWord::Serialization,
     }
 }
-
-/// The words for one direction of serialization (Java Object Serialization Specification, §2.3 to §3.7).
-struct Direction {
-    /// Private methods that a class may have for it.
-    own: &'static [(&'static str, &'static str)],
-    /// A method of any access, inherited or not, that replaces the object.
-    replaces: (&'static str, &'static str),
-}
-
-const WRITING: Direction = Direction {
-    own: &[("writeObject", "(Ljava/io/ObjectOutputStream;)V")],
-    replaces: ("writeReplace", "()Ljava/lang/Object;"),
-};
-const READING: Direction = Direction {
-    own: &[("readObject", "(Ljava/io/ObjectInputStream;)V"), ("readObjectNoData", "()V")],
-    replaces: ("readResolve", "()Ljava/lang/Object;"),
-};
 
 impl WholeProgram {
     /// Asks for the dispatches of what the table names, so that they are known.
@@ -79,8 +63,8 @@ impl WholeProgram {
                 },
             };
             match row.kind {
-                CallbackKind::Serialize => self.serialized(&WRITING, &mut call),
-                CallbackKind::Deserialize => self.serialized(&READING, &mut call),
+                CallbackKind::Serialize => self.serialized(Direction::Writing, &mut call),
+                CallbackKind::Deserialize => self.serialized(Direction::Reading, &mut call),
                 _ => {}
             }
             // What the platform's own classes do follows from its bodies.
@@ -139,7 +123,7 @@ impl WholeProgram {
     fn is_serializable(&self, class: ClassId) -> Option<bool> {
         let name = self.program.hierarchy.name(class);
         // Without a JDK nothing else tells that the one is below the other.
-        let below = [externalizable(), ClassName::new(b"java/io/Serializable")];
+        let below = [externalizable(), serializable()];
         let below = below.map(|it| self.is_below(name, it));
         if below.contains(&Some(true)) {
             return Some(true);
@@ -148,7 +132,7 @@ impl WholeProgram {
     }
 
     /// Adds what writing or reading an object runs by its class, of the classes of the program and its libraries.
-    fn serialized(&self, direction: &Direction, call: &mut Call) {
+    fn serialized(&self, direction: Direction, call: &mut Call) {
         note(Read::Classes);
         let hierarchy = &self.program.hierarchy;
         for class in hierarchy.ids().filter(|&it| hierarchy.role(it) != Role::Jdk) {
@@ -163,30 +147,31 @@ impl WholeProgram {
         sort(call);
     }
 
-    fn serialization_methods(&self, direction: &Direction, class: ClassId, surely: bool) -> Vec<MethodId> {
+    fn serialization_methods(&self, direction: Direction, class: ClassId, surely: bool) -> Vec<MethodId> {
         let hierarchy = &self.program.hierarchy;
-        let find = |class: ClassId, (name, descriptor): (&str, &str)| {
-            let (name, descriptor) = (Name::new(name.as_bytes()), Descriptor::new(descriptor.as_bytes()));
+        let find = |class: ClassId, name: Name, descriptor: Descriptor| {
             find_method(hierarchy, class, name, descriptor)
                 .filter(|&it| !declared(hierarchy, it).flags.is_static())
         };
+        let constructor = |class| find(class, Name::new(b"<init>"), Descriptor::new(b"()V"));
         let mut acc = Vec::new();
-        let own = direction.own.iter().filter_map(|&it| find(class, it));
-        acc.extend(own.filter(|&it| declared(hierarchy, it).flags.is_private()));
-        acc.extend(find(class, direction.replaces));
-        if !surely || direction.own.len() == 1 {
+        for it in stream_methods().iter().filter(|it| it.direction == direction) {
+            let found = find(class, it.name, it.descriptor);
+            acc.extend(found.filter(|&id| it.replaces || declared(hierarchy, id).flags.is_private()));
+        }
+        if !surely || direction == Direction::Writing {
             return acc;
         }
         // Reading makes the part above of an object by the constructor of the first class that is not serializable, and
         // an externalizable object by its own.
         if self.is_below(hierarchy.name(class), externalizable()) == Some(true) {
-            acc.extend(find(class, ("<init>", "()V")));
+            acc.extend(constructor(class));
             return acc;
         }
         let mut at = class;
         while let Some(Link::Present(above)) = hierarchy.super_class(at) {
             if self.is_serializable(above) != Some(true) {
-                acc.extend(find(above, ("<init>", "()V")));
+                acc.extend(constructor(above));
                 break;
             }
             at = above;
@@ -222,8 +207,4 @@ impl WholeProgram {
             }
         }
     }
-}
-
-fn externalizable() -> ClassName {
-    ClassName::new(b"java/io/Externalizable")
 }

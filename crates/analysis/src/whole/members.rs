@@ -39,6 +39,19 @@ pub fn find_method(
     hierarchy.method(class, name, descriptor).map(|index| MethodId { class, index })
 }
 
+/// Whether a class itself declares a method that calls select by their receiver: neither static nor private.
+pub fn declares_selectable(
+    hierarchy: &Hierarchy,
+    class: ClassId,
+    name: Name,
+    descriptor: Descriptor,
+) -> bool {
+    find_method(hierarchy, class, name, descriptor).is_some_and(|it| {
+        let flags = declared(hierarchy, it).flags;
+        !flags.is_static() && !flags.is_private()
+    })
+}
+
 /// The class's own initialiser (JVMS §2.9.2).
 pub fn class_initializer(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let id = find_method(hierarchy, class, Name::new(b"<clinit>"), Descriptor::new(b"()V"))?;

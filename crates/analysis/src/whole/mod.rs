@@ -30,6 +30,7 @@ pub mod reach;
 pub mod reachable;
 pub mod reads;
 pub mod record;
+mod serialization;
 pub mod solved;
 mod system;
 mod throwables;

@@ -12,7 +12,7 @@ mod kept;
 use self::kept::Kept;
 pub(super) use self::kept::{Edit, Functions};
 use super::ids::{DispatchId, FunctionSiteId};
-use super::members::{declared, find_method, is_closed_to_overriding, method_id};
+use super::members::{declared, declares_selectable, find_method, is_closed_to_overriding, method_id};
 use super::reads::{Read, note};
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -540,7 +540,7 @@ impl Dispatches {
         if !above.supers.contains(&names.class) {
             return;
         }
-        if declares(&self.hierarchy, class, names.name, names.descriptor) {
+        if declares_selectable(&self.hierarchy, class, names.name, names.descriptor) {
             // No receiver selects a constructor, whatever a broken call names.
             let is_selectable = names.name != constructor();
             let method = find_method(&self.hierarchy, class, names.name, names.descriptor);
@@ -555,7 +555,8 @@ impl Dispatches {
     /// Whether a class has an interface with such a method that its superclass does not have: it selects among more methods than
     /// that does.
     fn is_new_in(&self, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
-        new_supers(&self.hierarchy, class).any(|it| declares(&self.hierarchy, it, name, descriptor))
+        new_supers(&self.hierarchy, class)
+            .any(|it| declares_selectable(&self.hierarchy, it, name, descriptor))
     }
 
     /// Offers a method that the class declares itself.
@@ -606,7 +607,7 @@ impl Dispatches {
         let names = self.all[id.0 as usize].method.get();
         let (name, descriptor) = (names.name, names.descriptor);
         let is_live = |this: &Self| {
-            let declares = |it| declares(&this.hierarchy, it, name, descriptor);
+            let declares = |it| declares_selectable(&this.hierarchy, it, name, descriptor);
             this.is_live(class, |it| declares(it) || this.is_new_in(it, name, descriptor))
         };
         match selected {
@@ -803,7 +804,7 @@ impl Dispatches {
                 && !flags.is_abstract()
                 && it.name.bytes() != b"<init>"
                 // A method of a class goes before those of interfaces that are new below it.
-                && self.is_live(class, |below| declares(&self.hierarchy, below, it.name, it.descriptor))
+                && self.is_live(class, |below| declares_selectable(&self.hierarchy, below, it.name, it.descriptor))
             {
                 acc.push((it.name, it.descriptor, Target::Method(method_id(class, index))));
             }
@@ -927,13 +928,6 @@ pub(super) fn handle_call(handle: MethodHandle) -> Option<CallKind> {
         HandleKind::GetField | HandleKind::PutField | HandleKind::GetStatic | HandleKind::PutStatic => {
             return None;
         }
-    })
-}
-
-fn declares(hierarchy: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
-    find_method(hierarchy, class, name, descriptor).is_some_and(|it| {
-        let flags = declared(hierarchy, it).flags;
-        !flags.is_static() && !flags.is_private()
     })
 }
 

@@ -18,10 +18,12 @@ use crate::summary::{CodeSummary, MethodSummary};
 use crate::whole::dispatch::{Offers, Receiver, Site, Target, handle_call};
 use crate::whole::ids::{DispatchId, FunctionSiteId};
 use crate::whole::members::{
-    class_initializer, declared, find_method, initialized_interfaces, initialized_superclass, method_id,
+    class_initializer, declared, declares_selectable, find_method, initialized_interfaces,
+    initialized_superclass, method_id,
 };
 use crate::whole::program::{WholeProgram, thread_run};
 use crate::whole::reachable::{EntryPoint, From, Reachable};
+use crate::whole::serialization::{serializable, stream_methods};
 
 /// Something that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -363,7 +365,7 @@ impl<'a> Search<'a> {
         while let Some(at) = above {
             offers.of(Receiver::Class(at), &mut |dispatch, target| {
                 let names = self.whole.dispatches.method(dispatch).get();
-                if !below.iter().any(|&it| overrides(hierarchy, it, names.name, names.descriptor)) {
+                if !below.iter().any(|&it| declares_selectable(hierarchy, it, names.name, names.descriptor)) {
                     self.select(dispatch, target);
                 }
             });
@@ -399,21 +401,13 @@ impl<'a> Search<'a> {
     /// Streams call methods of serializable objects that no interface names (Java Object Serialization Specification
     /// §2.3, §3.4).
     fn serialization(&mut self, class: ClassId, from: From) {
-        const CALLED: [(&[u8], &[u8]); 5] = [
-            (b"readObject", b"(Ljava/io/ObjectInputStream;)V"),
-            (b"readObjectNoData", b"()V"),
-            (b"readResolve", b"()Ljava/lang/Object;"),
-            (b"writeObject", b"(Ljava/io/ObjectOutputStream;)V"),
-            (b"writeReplace", b"()Ljava/lang/Object;"),
-        ];
         let hierarchy = self.hierarchy();
-        let serializable = ClassName::new(b"java/io/Serializable");
-        if hierarchy.is_subtype(hierarchy.name(class), serializable) == Below::No {
+        if hierarchy.is_subtype(hierarchy.name(class), serializable()) == Below::No {
             return;
         }
         for &above in hierarchy.supers(class) {
-            for (name, descriptor) in CALLED {
-                let it = find_method(hierarchy, above, Name::new(name), Descriptor::new(descriptor));
+            for it in stream_methods() {
+                let it = find_method(hierarchy, above, it.name, it.descriptor);
                 it.into_iter().for_each(|it| self.method(it, from));
             }
             // Reading makes objects by the constructor of the first class that is not serializable, or by their own.
@@ -428,14 +422,6 @@ impl<'a> Search<'a> {
             self.method(method_id(class, index), From::Vm);
         }
     }
-}
-
-/// Whether a class declares the method again, so that what it inherits does not count.
-fn overrides(hierarchy: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
-    find_method(hierarchy, class, name, descriptor).is_some_and(|it| {
-        let flags = declared(hierarchy, it).flags;
-        !flags.is_static() && !flags.is_private()
-    })
 }
 
 /// The class that a method returns, or whose arrays it returns.
