@@ -64,7 +64,7 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
 /// What the rest of a program must know of the classes of the list that a container had at first, in its order.
 ///
 /// **Reads:** the list, and `record` of each of its classes.
-/// **Stays when:** classes are edited, come or go: these are patches. The list is made anew where there are many.
+/// **Stays when:** classes are edited, come or go: these are patches. When there are many, a new list is made.
 /// **Cost:** a look at each class, no copy of what it holds; kept for ever. Edits do not lead to a look at what it read: unedited
 /// classes are inputs of medium durability.
 /// **Approximates:** nothing; a class that cannot be read is outside.

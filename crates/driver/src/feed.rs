@@ -176,6 +176,7 @@ impl Feed {
         let same = self.known.len() == world.containers.len()
             && self.known.iter().zip(&world.containers).all(|(a, b)| Arc::ptr_eq(&a.container, b));
         if same {
+            self.ahead = Vec::new();
             return Ok(Some(Fed { change, shown: None, read: (0, 0), has_bug: false }));
         }
         let as_it_was = self.known.clone();

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use always_assert::never;
 use program::input::{ClassFile, Container, Patch, Role};
 use rustc_hash::FxHashMap;
 use salsa::{Durability, Setter};
@@ -70,7 +71,10 @@ impl ClassList {
             // A file that the base does not have where it is now stands in some patch.
             let at = place.filter(is_here);
             let at = at.or_else(|| patches.iter().find(|it| it.1.contains(&old)).map(|it| *it.0));
-            let Some(at) = at else { continue };
+            let Some(at) = at else {
+                never!("what is replaced stands in the list");
+                continue;
+            };
             let listed = patches.entry(at).or_insert_with(|| vec![old]);
             listed.iter_mut().filter(|it| **it == old).for_each(|it| *it = now);
             if base.get(at as usize).is_some_and(|it| **listed == [*it]) {

@@ -186,6 +186,7 @@ const CHOOSING: &str = r"
 .end
 
 .class public interface abstract p/I
+.version 52.0
 .implements p/J
 .method public m()V
   return
@@ -261,6 +262,87 @@ fn a_class_that_chooses_anew_does_not_choose_as_the_one_above() {
         assert_eq!(said.known.iter().any(|it| it.class.to_string() == error), raises, "{said:?}");
         let Some(jdk) = jdk::at_least(17) else { continue };
         let seen = jvm::run(&jdk, &classes, &[case]).expect("the harness runs").remove(0).outcome;
-        assert_eq!(matches!(&seen, Outcome::Throw(it) if it == error), raises, "{seen:?}");
+        let expected =
+            if raises { Outcome::Throw(error.to_owned()) } else { Outcome::Result("V".to_owned()) };
+        assert_eq!(seen, expected);
     }
+}
+
+/// `B.m` has no code, and goes before what `I` brings to `C`. `A` may be absent.
+const WITHOUT_CODE: [&str; 2] = [
+    r"
+.class public p/A
+.method public <init>()V
+  aload_0
+  invokespecial java/lang/Object.<init>()V
+  return
+.end
+.method public m()V
+  return
+.end
+",
+    r"
+.class public interface abstract p/I
+.version 52.0
+.method public m()V
+  return
+.end
+
+.class public abstract p/B
+.super p/A
+.method public <init>()V
+  aload_0
+  invokespecial p/A.<init>()V
+  return
+.end
+.method public abstract m()V
+.end
+
+.class public p/C
+.super p/B
+.implements p/I
+.method public <init>()V
+  aload_0
+  invokespecial p/B.<init>()V
+  return
+.end
+
+.class public p/Main
+.method public static m(Lp/A;)V
+  aload_0
+  invokevirtual p/A.m()V
+  return
+.end
+.method public static c()V
+  new p/C
+  dup
+  invokespecial p/C.<init>()V
+  invokestatic p/Main.m(Lp/A;)V
+  return
+.end
+",
+];
+
+#[test]
+fn a_method_without_code_goes_before_that_of_an_interface() {
+    let error = "java/lang/AbstractMethodError";
+    let all = assemble(&WITHOUT_CODE.concat()).unwrap();
+    for (classes, world) in [
+        (&all[..], WorldKind::Closed),
+        (&all[..], WorldKind::Open),
+        // Without `A`.
+        (&all[1..], WorldKind::Open),
+    ] {
+        let said = &throws(classes, world)["p/Main.m(Lp/A;)V"];
+        assert!(said.known.iter().any(|it| it.class.to_string() == error), "{world:?}: {said:?}");
+    }
+    let Some(jdk) = jdk::at_least(17) else { return };
+    let case = Case {
+        class: "p/Main".to_owned(),
+        method: "c".to_owned(),
+        descriptor: "()V".to_owned(),
+        args: Vec::new(),
+    };
+    let seen = jvm::run(&jdk, &all, &[case]).expect("the harness runs").remove(0).outcome;
+    assert!(matches!(&seen, Outcome::Throw(it) if it == error), "{seen:?}");
 }

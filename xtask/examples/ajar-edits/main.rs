@@ -13,7 +13,8 @@
 //!   whatever else this machine does meets both; all of the application is not asked.
 //! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and lets `ajar watch throws`,
 //!   with these flags, keep an answer about it; then N times changes a file, and brings it back with the next change. WHAT says
-//!   what changes: `bytes` of class files that no fact rests on, `facts` by edits of class files, or a `jar` of 60 MB with
+//!   what changes: `bytes` of class files that no fact rests on, `facts` by edits of class files (or by one kind of
+//!   these alone: `throw`, `call`, `override`, `ghost`), or a `jar` of 60 MB with
 //!   the same classes that is moved over another. The table has three groups for each kind of change, in nanoseconds: `told` by
 //!   the clock, from the written file to the line about the cycle; `line` of CPU, of all threads of the process, until it
 //!   prints that line; `whole` of CPU until it is quiet again. Kind `all` has all cycles, kind `changed` those that told of a
@@ -63,7 +64,7 @@ fn main() -> Result<()> {
         _ => {
             bail!(
                 "usage: ajar-edits edits WORLD N N_MOST N_REST APP JDK | grown N APP REST | \
-                 watch AJAR JDK APP FOLDER N bytes|facts|jar [FLAG...]"
+                 watch AJAR JDK APP FOLDER N bytes|facts|jar|throw|call|override|ghost [FLAG...]"
             )
         }
     }

@@ -594,6 +594,10 @@ impl Dispatches {
                 names.descriptor,
                 false,
             ) {
+                // A method of a class goes before those of interfaces, also if it has no code.
+                ResolvedMethod::Method(it) if declared(&self.hierarchy, it).flags.is_abstract() => {
+                    Selected::Error(LinkError::AbstractMethod)
+                }
                 ResolvedMethod::Method(it) => Selected::Method(it),
                 ResolvedMethod::Unknown { beyond: Some(it), .. } => Selected::Method(it),
                 _ => return,

@@ -406,7 +406,7 @@ impl<'a> Current<'a> {
         Ok(inbox.next()?)
     }
 
-    /// Tells the database of news; not if there is other news before what is new was read.
+    /// Tells the database of news. `false` if newer news came before all classes were read: then it was not told.
     fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
         self.closing = self.settler.settle(&mut self.world, &news.settings);
@@ -574,7 +574,7 @@ impl Inbox {
         !self.waiting.is_empty()
     }
 
-    /// Whether there is other news, or will be none any more.
+    /// Whether newer news waits, or the end of all news.
     fn has_news(&mut self) -> bool {
         self.has_any() && self.waiting.iter().any(|it| matches!(it, Message::News(_) | Message::End(_)))
     }
