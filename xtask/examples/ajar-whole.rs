@@ -8,10 +8,10 @@
 use std::hint::black_box;
 
 use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
-use analysis::whole::graph::Texts;
-use analysis::whole::program::{Options, Program};
+use analysis::whole::drawing::{Sets, Texts, graph};
 use analysis::whole::record::class_record_of;
 use analysis::whole::solved::{propagation, solved};
+use analysis::whole::tables::{ClassTable, Options};
 use anyhow::{Context, Result, bail};
 use program::input::{Role, WorldKind};
 
@@ -49,17 +49,16 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     times.push(cpu()?);
     let options =
         Options { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false };
-    let program = Program::new(records, &options);
+    let classes_joined = ClassTable::new(records, &options);
     times.push(cpu()?);
-    let whole = solved(program, options, None);
+    let (program, exceptions) = solved(classes_joined, options, None);
     times.push(cpu()?);
     let (mut nodes, mut edges) = (0, 0);
-    let methods = whole.program.methods().count();
-    let mut exceptions = whole.exceptions.clone();
-    let mut texts = Texts::default();
+    let methods = program.calls.classes.methods().count();
+    let mut sets = Sets { exceptions: exceptions.clone(), texts: Texts::default() };
     for (method, code) in &codes {
-        if let Some(id) = whole.named(*method) {
-            let graph = whole.graph(&mut exceptions, &mut texts, id, code);
+        if let Some(id) = program.calls.classes.named(*method) {
+            let graph = graph(&program, &mut sets, id, code);
             nodes += graph.cfg.nodes.len();
             edges += graph.cfg.edges.len();
             black_box(&graph);
@@ -69,12 +68,12 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     let user = driver::usage::user_time().context("this system does not tell CPU times")?;
     let system = times.last().unwrap_or(&0).saturating_sub(user.as_nanos() as u64);
     let peak = driver::usage::peak_memory().unwrap_or(0);
-    let solution = propagation(&whole);
+    let solution = propagation(&program);
     times.push(cpu()?);
     let spent: Vec<String> = times.windows(2).map(|it| (it[1] - it[0]).to_string()).collect();
-    let (components, sets) = (solution.n_components(), whole.exceptions.universe.n_sets());
+    let (components, sets) = (solution.n_components(), exceptions.universe.n_sets());
     println!("{}\t{methods}\t{components}\t{sets}\t{nodes}\t{edges}\t{system}\t{peak}", spent.join("\t"));
-    std::mem::forget((whole, solution, codes));
+    std::mem::forget((program, exceptions, sets, solution, codes));
     Ok(())
 }
 

@@ -137,6 +137,17 @@ impl ClassName {
         self.bytes().first() == Some(&b'[')
     }
 
+    /// The element class of an array type with all dimensions removed; the class itself if it is no array type. `None` for
+    /// arrays of primitives.
+    pub fn element(self) -> Option<ClassName> {
+        if !self.is_array() {
+            return Some(self);
+        }
+        let text = self.bytes();
+        let text = text.iter().position(|&it| it != b'[').and_then(|at| text.get(at..))?;
+        text.strip_prefix(b"L").and_then(|it| it.strip_suffix(b";")).map(ClassName::new)
+    }
+
     /// The package, without a slash at its end; empty for the unnamed package.
     pub fn package(self) -> &'static [u8] {
         let bytes = self.bytes();

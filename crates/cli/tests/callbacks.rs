@@ -7,8 +7,7 @@ use camino::Utf8PathBuf;
 use driver::container::Scratch;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
-use ide::whole::{Whole, read_class};
-use ide::{Role, WholeOptions, WorldKind};
+use ide::whole::{ClassRecord, read_class};
 use test_utils::jdk;
 
 const TABLE: &str = include_str!("../../flow/src/callbacks.tsv");
@@ -34,19 +33,10 @@ fn classes(jdk: &jdk::Jdk, named: &BTreeSet<&str>) -> BTreeMap<String, Class> {
         let mut records = Vec::new();
         for (container, entry) in world.classes().filter(|it| pending.contains(it.1.path())) {
             let bytes = container.bytes(entry, &mut read).expect("the class is there").bytes;
-            records.push((read_class(bytes, &mut lower).expect("the class can be read"), Role::Jdk));
+            records.push(read_class(bytes, &mut lower).expect("the class can be read"));
         }
         pending.clear();
-        let options = WholeOptions {
-            world: WorldKind::Open,
-            release: None,
-            assume_contract: false,
-            link_errors: false,
-            async_errors: false,
-        };
-        let whole = Whole::new(records, options);
-        let hierarchy = &whole.program().program.hierarchy;
-        for outline in hierarchy.ids().map(|it| hierarchy.outline(it)) {
+        for outline in records.iter().map(ClassRecord::outline) {
             let above: Vec<String> =
                 outline.super_class.iter().chain(&outline.interfaces).map(ToString::to_string).collect();
             let is_interface = outline.flags.is_interface();

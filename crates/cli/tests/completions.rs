@@ -9,7 +9,7 @@ use driver::container::Scratch as Read;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
 use ide::answer::{MethodAnswer, Question, class_answer};
-use ide::whole::{ClassRecord, Whole, Work, read_class};
+use ide::whole::{ClassRecord, Whole, WorkerSets, read_class};
 use ide::{
     Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Selector, Step, Text, Throws,
     WholeOptions, Why, WorldKind,
@@ -69,7 +69,7 @@ struct Answers {
 fn ask(classes: &[Class], present: &[usize], options: WholeOptions) -> (Answers, Whole) {
     let records = present.iter().map(|&it| (classes[it].record.clone(), Role::App)).collect();
     let whole = Whole::new(records, options);
-    let mut work: Work = whole.work();
+    let mut work: WorkerSets = whole.work();
     let mut acc = Answers { throws: BTreeMap::new(), calls: BTreeMap::new(), codes: BTreeMap::new() };
     for it in present.iter().flat_map(|&it| &classes[it].methods) {
         acc.throws.insert(it.method, whole.throws(&mut work, it.method).unwrap());
@@ -98,12 +98,7 @@ impl Chains {
         ] {
             chains.insert(sub.to_owned(), sup.to_owned());
         }
-        let records = classes.iter().map(|it| (it.record.clone(), Role::App)).collect();
-        let whole = Whole::new(records, options(WorldKind::Open, false));
-        for outline in whole.program().program.hierarchy.ids().map(|it| {
-            let hierarchy = &whole.program().program.hierarchy;
-            hierarchy.outline(it).clone()
-        }) {
+        for outline in classes.iter().map(|it| it.record.outline()) {
             if let Some(above) = outline.super_class {
                 chains.insert(outline.class.to_string(), above.to_string());
             }

@@ -11,8 +11,8 @@ use std::process::Command;
 use driver::container::Scratch as Read;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
-use ide::whole::{Whole, read_class};
-use ide::{Role, Scratch, WholeOptions, WorldKind};
+use ide::whole::read_class;
+use ide::{Role, Scratch};
 use serde_json::Value;
 use test_utils::tier;
 
@@ -225,17 +225,9 @@ impl Program {
 }
 
 fn heads(records: Vec<(ide::whole::ClassRecord, Role)>) -> BTreeMap<String, Head> {
-    let options = WholeOptions {
-        world: WorldKind::Open,
-        release: None,
-        assume_contract: false,
-        link_errors: false,
-        async_errors: false,
-    };
-    let whole = Whole::new(records, options);
-    let hierarchy = &whole.program().program.hierarchy;
-    let outlines = hierarchy.ids().map(|it| hierarchy.outline(it));
-    outlines
+    records
+        .iter()
+        .map(|it| it.0.outline())
         .map(|it| {
             let above = it.super_class.iter().chain(&it.interfaces).map(ToString::to_string).collect();
             let nest = it.nest_host.unwrap_or(it.class).to_string();

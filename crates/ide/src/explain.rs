@@ -7,12 +7,13 @@ use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::reasons::instrs_at;
 use analysis::whole::answers::{Call, Origin, Step};
-use analysis::whole::explain::{Bodies, Receiver, Selector, Way};
+use analysis::whole::explain::{Bodies, Way};
+use analysis::whole::receivers::{Receiver, Selector};
 use bir::body::InstrId;
 use bir::print;
 use flow::universe::Part;
 
-use crate::whole::{Whole, Work};
+use crate::whole::{Whole, WorkerSets};
 
 /// Where something stands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -177,7 +178,7 @@ impl Whole {
     /// around them. Nothing of a method that is not in the program.
     pub fn explained_exceptions(
         &self,
-        work: &mut Work,
+        work: &mut WorkerSets,
         sources: &mut dyn Sources,
         scope: &Scope<'_>,
     ) -> Vec<ExplainedException> {

@@ -243,8 +243,8 @@ impl Analysis {
             }
             let propagated = propagated(db, world);
             let answers = propagated.read();
-            let hierarchy = &answers.whole().program.hierarchy;
-            let reached = answers.whole().reachable.as_ref();
+            let hierarchy = &answers.solved().calls.classes.hierarchy;
+            let reached = answers.solved().calls.reachable.as_ref();
             ProgramState {
                 generation: Some(propagated.generation()),
                 no_match: answers.no_match().cloned(),

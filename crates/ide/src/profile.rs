@@ -22,7 +22,7 @@ use crate::answer::{ClassAnswer, answer_of};
 use crate::explain::{
     ExplainedCall, ExplainedException, Explanation, Scope, Sources, calls_explained, ways_explained,
 };
-use crate::whole::{Whole, Work};
+use crate::whole::{Whole, WorkerSets};
 
 /// What profile `paper` must know of one class.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub enum Answers {
 /// What a worker keeps from question to question.
 pub enum ProfileWork {
     /// The sets that it meets on its way.
-    Jvm(Box<Work>),
+    Jvm(Box<WorkerSets>),
     /// The same.
     Paper(Box<Universe>),
 }
@@ -186,7 +186,7 @@ impl Answers {
     /// Adds what the graph of a method needs from elsewhere.
     pub fn needs(&self, needs: &mut Needs, method: MethodId, code: &MethodCode, graph: &Graph) {
         match self {
-            Answers::Jvm(it) => needs.of_method(it.program(), method, code),
+            Answers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
             Answers::Paper(_) => needs.of_labels(graph),
         }
     }
@@ -194,7 +194,7 @@ impl Answers {
     /// The methods that graphs need, and that are no part of the platform, by text.
     pub fn required(&self, needs: &Needs) -> BTreeSet<MethodId> {
         let whole = match self {
-            Answers::Jvm(it) => Some(it.program()),
+            Answers::Jvm(it) => Some(it.calls_table()),
             Answers::Paper(_) => None,
         };
         needs.methods(self.hierarchy(), whole)
@@ -202,7 +202,7 @@ impl Answers {
 
     /// The direct superclasses of throwable types and of those above them, as far as they are known, by name.
     pub fn super_types(&self, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
-        interface::super_types(self.universe(), types)
+        self.universe().map_or_else(Vec::new, |it| interface::super_types(it, types))
     }
 
     /// Whether initialising the class runs no code, and cannot fail.
@@ -217,15 +217,15 @@ impl Answers {
 
     fn hierarchy(&self) -> &Hierarchy {
         match self {
-            Answers::Jvm(it) => &it.program().program.hierarchy,
+            Answers::Jvm(it) => &it.calls_table().classes.hierarchy,
             Answers::Paper(it) => &it.environment.hierarchy,
         }
     }
 
-    fn universe(&self) -> &Universe {
+    fn universe(&self) -> Option<&Universe> {
         match self {
-            Answers::Jvm(it) => &it.program().exceptions.universe,
-            Answers::Paper(it) => &it.environment.exceptions,
+            Answers::Jvm(it) => it.solution().map(|it| &it.1.universe),
+            Answers::Paper(it) => Some(&it.environment.exceptions),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is reached from where a program starts.
 
-use analysis::whole::program::Program;
 use analysis::whole::reachable::{From, Reachable};
+use analysis::whole::tables::ClassTable;
 use program::input::Role;
 
 use crate::MethodId;
@@ -14,9 +14,9 @@ use crate::whole::{ClassRecord, Setup, Whole};
 /// # Errors
 /// When a pattern selects nothing.
 pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Vec<Entry>, NoMatch> {
-    let program = Program::with_packages(records, &setup.options, setup.packages);
-    let points = setup.points(&program)?.unwrap_or_default();
-    Ok(points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect())
+    let classes = ClassTable::with_packages(records, &setup.options, setup.packages);
+    let points = setup.points(&classes)?.unwrap_or_default();
+    Ok(points.iter().map(|it| Entry { method: classes.name(it.method), why: it.why }).collect())
 }
 
 impl Whole {
@@ -28,30 +28,30 @@ impl Whole {
     /// Whether a method is reached; `true` when that was not asked for, or the method is not in the program.
     pub fn is_reached(&self, method: MethodId) -> bool {
         let Some(reachable) = self.reachable() else { return true };
-        self.program().named(method).is_none_or(|it| reachable.from(it).is_some())
+        self.calls_table().classes.named(method).is_none_or(|it| reachable.from(it).is_some())
     }
 
     /// The methods that are reached, in class-path order.
     pub fn reached(&self) -> Vec<MethodId> {
-        let program = &self.program().program;
+        let classes = &self.calls_table().classes;
         let reached =
-            program.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
-        reached.map(|it| program.name(it)).collect()
+            classes.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
+        reached.map(|it| classes.name(it)).collect()
     }
 
     /// The way from where control starts to a method, itself last; `None` if it is not reached.
     pub fn way_to(&self, method: MethodId) -> WayTo {
         let reachable = self.reachable()?;
-        let (from, way) = reachable.way(self.program().named(method)?)?;
+        let (from, way) = reachable.way(self.calls_table().classes.named(method)?)?;
         let start = match from {
             From::Entry(it) => Start::Entry(reachable.entries.get(it as usize)?.why),
             From::Outside => Start::Outside,
             From::Vm | From::Method(_) => Start::Vm,
         };
-        Some((start, way.into_iter().map(|it| self.program().name(it)).collect()))
+        Some((start, way.into_iter().map(|it| self.calls_table().classes.name(it)).collect()))
     }
 
     fn reachable(&self) -> Option<&Reachable> {
-        self.program().reachable.as_ref()
+        self.calls_table().reachable.as_ref()
     }
 }

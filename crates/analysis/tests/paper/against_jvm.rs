@@ -10,10 +10,13 @@ use analysis::names::MethodId;
 use analysis::parts::Scratch;
 use analysis::parts::{MethodCode, MethodPart};
 use analysis::whole::answers::CallWord;
-use analysis::whole::graph::{Graph, SetRef, Texts};
-use analysis::whole::program::{Options, Program, WholeProgram};
+use analysis::whole::called::calls_of;
+use analysis::whole::drawing::{Sets, Texts, graph};
+use analysis::whole::graph::{Graph, SetRef};
+use analysis::whole::lattice::Exceptions;
 use analysis::whole::record::class_record;
-use analysis::whole::solved::solved;
+use analysis::whole::solved::{SolvedProgram, solved};
+use analysis::whole::tables::{ClassTable, Options};
 use bir::body::{CallKind, Instr, ordinal};
 use flow::cfg::{EdgeKind, NodeKind};
 use program::input::{Role, WorldKind};
@@ -24,7 +27,7 @@ use crate::gamma::{FOLDERS, Gamma, generated, of_folder};
 use crate::graphs;
 use crate::reference::{Edges, Reference};
 
-fn whole(gamma: &Gamma) -> WholeProgram {
+fn whole(gamma: &Gamma) -> (SolvedProgram, Exceptions) {
     let options = Options {
         world: WorldKind::Closed,
         release: Some(17),
@@ -35,7 +38,7 @@ fn whole(gamma: &Gamma) -> WholeProgram {
     let role = |api: bool| if api { Role::Jdk } else { Role::App };
     let record = |bytes: &[u8]| class_record(bytes, &mut Scratch::default()).unwrap();
     let records = gamma.classes.iter().map(|it| (record(&it.bytes), role(it.api))).collect();
-    solved(Program::new(records, &options), options, None)
+    solved(ClassTable::new(records, &options), options, None)
 }
 
 /// The program without initialisers: they become methods that nobody calls.
@@ -154,15 +157,15 @@ impl Both<'_> {
         }
     }
 
-    fn calls(&mut self, method: MethodId, code: &MethodCode, whole: &WholeProgram) {
+    fn calls(&mut self, method: MethodId, code: &MethodCode, whole: &SolvedProgram) {
         let paper = self.paper[&method.to_string()].clone();
         let labels = |pc: u32| -> BTreeSet<String> {
             let normal = paper.iter().filter(move |it| it.0 == (pc, None, false) && it.2.1.is_none());
             normal.filter_map(|it| it.1.clone()).collect()
         };
-        let Some(id) = whole.named(method) else { panic!("{method}") };
+        let Some(id) = whole.calls.classes.named(method) else { panic!("{method}") };
         let mut targets: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-        for call in whole.calls(id, code) {
+        for call in calls_of(&whole.calls, id, code) {
             let (Some(pc), Some(declared)) = (call.instr, call.declared) else { continue };
             if matches!(call.kind, CallWord::Clinit | CallWord::Thread) {
                 continue;
@@ -186,8 +189,8 @@ impl Both<'_> {
                 continue;
             };
             for label in labels(ordinal(pc)) {
-                let Some(id) = whole.named(name_of(&label)) else { continue };
-                let hierarchy = &whole.program.hierarchy;
+                let Some(id) = whole.calls.classes.named(name_of(&label)) else { continue };
+                let hierarchy = &whole.calls.classes.hierarchy;
                 let class = &hierarchy.outline(id.class).flags;
                 let flags = hierarchy.outline(id.class).methods[id.index as usize].flags;
                 let own =
@@ -196,7 +199,7 @@ impl Both<'_> {
                     .reference
                     .below(&hierarchy.name(id.class).to_string(), &declared.class().to_string());
                 // A method that only its package sees is overridden there alone.
-                let named = whole.named(MethodId::of(declared));
+                let named = whole.calls.classes.named(MethodId::of(declared));
                 let seen = named.is_none_or(|it| {
                     hierarchy.outline(it.class).methods[it.index as usize].flags.is_public()
                 });
@@ -238,15 +241,15 @@ fn in_a_closed_world_both_profiles_hang_together() {
     for gamma in programs {
         let gamma = without_initializers(gamma);
         let methods = gamma.methods();
-        let whole = whole(&gamma);
+        let (whole, exceptions) = whole(&gamma);
         let paper = graphs(&gamma, &gamma.paper());
         let reference = Reference::new(&gamma, true);
         let mut both = Both { name: &gamma.name, reference, paper, counts: &mut counts };
-        let (mut ex, mut texts) = (whole.exceptions.clone(), Texts::default());
+        let mut sets = Sets { exceptions, texts: Texts::default() };
         for (method, code) in methods {
             let code = Arc::new(code);
-            let id = whole.named(method).unwrap();
-            let graph = whole.graph(&mut ex, &mut texts, id, &code);
+            let id = whole.calls.classes.named(method).unwrap();
+            let graph = graph(&whole, &mut sets, id, &code);
             both.method(method, &code, &graph);
             both.calls(method, &code, &whole);
         }

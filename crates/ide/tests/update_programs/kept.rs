@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use analysis::keeper::{Advance, Keeper, Work};
+use analysis::keeper::{Advance, Keeper};
 use analysis::stamps::Kind;
 use analysis::tiers::{ClassKey, Tier};
-use analysis::whole::program::WholeProgram;
+use analysis::whole::called::calls_of;
+use analysis::whole::drawing::{Sets, graph};
+use analysis::whole::missing::missing;
+use analysis::whole::solved::SolvedProgram;
+use analysis::whole::throws::throws;
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::entries::EntryRequest;
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
@@ -130,7 +134,7 @@ impl Kept {
         bytes: &[u8],
         methods: &[MethodAnswer],
         kind: Kind,
-        ask: impl Fn(&WholeProgram, &mut Work, MethodId, &MethodCode) -> String,
+        ask: impl Fn(&SolvedProgram, &mut Sets, MethodId, &MethodCode) -> String,
     ) -> Vec<String> {
         let class = read_class(bytes, &mut Scratch::default()).unwrap().class();
         let program = self.keeper.current().unwrap();
@@ -142,7 +146,10 @@ impl Kept {
             return it.texts.clone();
         }
         let texts: Vec<String> = answers.ask(class, kind, |whole, work| {
-            methods.iter().map(|it| ask(whole, work, whole.named(it.method).unwrap(), &it.code)).collect()
+            methods
+                .iter()
+                .map(|it| ask(whole, work, whole.calls.classes.named(it.method).unwrap(), &it.code))
+                .collect()
         });
         let said = Said { since, bytes: bytes.to_vec(), texts: texts.clone() };
         self.said.insert(key, said);
@@ -155,23 +162,23 @@ impl Kept {
         for class in classes {
             let methods = methods(class);
             let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
-                let is_reached = whole.reachable.as_ref().is_none_or(|it| it.from(id).is_some());
-                format!("{:?} {is_reached}", Some(whole.throws(&mut work.exceptions, id)))
+                let is_reached = whole.calls.reachable.as_ref().is_none_or(|it| it.from(id).is_some());
+                format!("{:?} {is_reached}", Some(throws(whole, &mut work.exceptions, id)))
             });
             let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
-                format!("{:?} {:?}", whole.name(id), whole.calls(id, code))
+                format!("{:?} {:?}", whole.calls.classes.name(id), calls_of(&whole.calls, id, code))
             });
             let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
-                if whole.program.ghost(id).is_some() {
+                if whole.calls.classes.ghost(id).is_some() {
                     return graph_text(&Graph::default());
                 }
-                graph_text(&whole.graph(&mut work.exceptions, &mut work.texts, id, code))
+                graph_text(&graph(whole, work, id, code))
             });
             let program = self.keeper.current().unwrap();
             let is_ghost = |it: &MethodAnswer| {
                 let answers = program.read();
-                let whole = answers.whole();
-                whole.named(it.method).is_some_and(|it| whole.program.ghost(it).is_some())
+                let classes = &answers.solved().calls.classes;
+                classes.named(it.method).is_some_and(|it| classes.ghost(it).is_some())
             };
             for (i, it) in methods.iter().enumerate() {
                 acc.push(format!("{} {}", it.method, is_ghost(it)));
@@ -184,15 +191,15 @@ impl Kept {
     /// Whether there is an entry point.
     pub(crate) fn has_entries(&self) -> bool {
         let program = self.keeper.current().unwrap();
-        program.read().whole().reachable.as_ref().is_some_and(|it| !it.entries.is_empty())
+        program.read().solved().calls.reachable.as_ref().is_some_and(|it| !it.entries.is_empty())
     }
 
     pub(crate) fn missing(&self) -> Vec<Missing> {
-        self.keeper.current().unwrap().read().whole().missing()
+        missing(&self.keeper.current().unwrap().read().solved().calls)
     }
 
     pub(crate) fn passed_over(&self) -> Vec<(usize, usize)> {
-        self.keeper.current().unwrap().read().whole().program.passed_over.to_vec()
+        self.keeper.current().unwrap().read().solved().calls.classes.passed_over.to_vec()
     }
 }
 

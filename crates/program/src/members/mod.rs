@@ -10,6 +10,7 @@
 //! without its class file. All this needs whole outlines: private members matter.
 
 pub mod access;
+pub mod declared;
 mod maximal;
 pub mod resolve;
 pub mod select;
@@ -38,6 +39,11 @@ pub struct FieldId {
 }
 
 impl MethodId {
+    /// The method with this index in [`crate::outline::Outline::methods`] of the class.
+    pub fn new(class: ClassId, index: usize) -> Self {
+        MethodId { class, index: index as u32 }
+    }
+
     /// Its declaration; `None` only if it belongs to another hierarchy.
     pub fn of(self, hierarchy: &Hierarchy) -> Option<&Method> {
         hierarchy.outline(self.class).methods.get(self.index as usize)
