@@ -1,4 +1,4 @@
-//! Outlines of classes as javac writes them: ghosts, nests, sealed classes, throws clauses.
+//! Outlines of classes as javac compiles them: ghosts, nests, sealed classes, `throws` clauses.
 
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn a_class_may_be_a_ghost_as_a_whole() {
     assert_eq!(format!("{:?} {:?}", circle.permitted, circle.nest_host), "None Some(ghost/Shape)");
 }
 
-/// The JVM reads the list late or never, so nobody may rely on it.
+/// The JVM reads the list late or never, so an unreadable one must not close the class.
 #[test]
 fn a_list_that_cannot_be_read_seals_nothing() {
     let outline = |list: &str| {
