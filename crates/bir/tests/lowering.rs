@@ -574,7 +574,7 @@ mod reach {
         m: operand of the wrong kind on the stack, JVMS §4.9
         m: control runs off the end of the code, JVMS §4.9
         m: local variable outside max_locals: 9, JVMS §4.9
-        m: branch to a place that is no instruction: 1, JVMS §4.9.1
+        m: branch to a pc that is not the start of an instruction: 1, JVMS §4.9.1
         m: stack instruction would split a long or double, JVMS §4.9
         m: new of an array class, JVMS §4.9
         m: ret without a jsr, JVMS §4.9

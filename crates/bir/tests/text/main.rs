@@ -291,22 +291,22 @@ fn the_verifier_sees_what_is_wrong() {
     p/C.m()V: at 0: control runs off the end
     0: l0 := 1L
     1: return
-    p/C.m()V: at 0: l0 is behind the 1 local variables
+    p/C.m()V: at 0: l0 exceeds the 1 local variables
     0: $i1 := 1
     1: $i1 := 2
     2: return
-    p/C.m()V: at 1: $i1 is assigned by 0 too
+    p/C.m()V: at 1: $i1 is also assigned by 0
     0: $i1 := $i2
     1: return
     p/C.m()V: at 0: $i2 is not assigned
     0: $i1 := 1L + 2
     1: return
-    p/C.m()V: at 0: a long where an int is wanted: 1L
+    p/C.m()V: at 0: a long where an int is expected: 1L
     0: assert notnull ::p/C.f:Lp/C;
     1: return
     p/C.m()V: at 0: an assertion reads the heap
     0: return 5
-    p/C.m()V: at 0: an int is returned where nothing is wanted
+    p/C.m()V: at 0: an int is returned where nothing is expected
     0: goto 1
     1: catch %a0
     2: return
@@ -320,20 +320,20 @@ fn the_verifier_sees_what_is_wrong() {
     p/C.m()V: at 0: $l1 cannot hold an int
     0: if (null < null) goto 0
     1: return
-    p/C.m()V: at 0: a branch compares what it cannot
+    p/C.m()V: at 0: a branch cannot compare operands of these kinds
     0: switch 5 { 2: 0, 1: 0, default: 0 }
     p/C.m()V: at 0: the cases are not ascending
     0: switch 5 { 2: 0 }
-    p/C.m()V: at 0: a default is missing or too much
+    p/C.m()V: at 0: a default is missing or superfluous
     0: return
     1: return
     row 0..1 catch any goto 1 source 0
-    p/C.m()V: at 1: a handler begins without catch
+    p/C.m()V: at 1: a handler does not begin with catch
     0: $f1 := 1.0f &F 2.0f
     1: return
     p/C.m()V: at 0: the operator does not exist for its kind
     0: $a1 := newarray p/C (5)
     1: return
-    p/C.m()V: at 0: newarray makes no array
+    p/C.m()V: at 0: the class of newarray is not an array
     "#);
 }

@@ -83,7 +83,7 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
         }
         if let Some(target) = bad {
             let fault =
-                Fault::OtherAt("branch to a place that is no instruction:", i64::from(target.0 as i32));
+                Fault::OtherAt("branch to a pc that is not the start of an instruction:", i64::from(target.0 as i32));
             return Err(Malformed::new(code.offset + pc.0 as usize, "4.9.1", fault));
         }
     }

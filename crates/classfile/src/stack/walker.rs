@@ -315,7 +315,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
         match self.w.ordinal(to) {
             Some(to) => self.reach(context, to, frame, TARGET),
-            None => Err(Fault::Other("branch to a place that is no instruction").into()),
+            None => Err(Fault::Other("branch to a pc that is not the start of an instruction").into()),
         }
     }
 

@@ -175,7 +175,7 @@ impl Hierarchy {
         inputs.extend(come.iter().map(|it| (Arc::clone(&it.0), it.1)));
         let mut by_name = FxHashMap::default();
         by_name.reserve(inputs.len());
-        for (id, (outline, _)) in (0..).map(ClassId).zip(&inputs) {
+        for (id, (outline, _)) in (0..).map(ClassId::new).zip(&inputs) {
             if !is_vacant_outline(outline) && by_name.insert(outline.class, id).is_some() {
                 return None;
             }
@@ -197,7 +197,7 @@ impl Hierarchy {
             self.methods.forget(it);
             self.fields.forget(it);
         }
-        for (id, (outline, _)) in (first as u32..).map(ClassId).zip(come) {
+        for (id, (outline, _)) in (first..).map(ClassId::new).zip(come) {
             self.methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
             self.fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
         }
@@ -230,7 +230,7 @@ impl Hierarchy {
             _ => false,
         };
         let n = self.len().max(other.len());
-        (0..n as u32).map(ClassId).filter(|&it| !same(it)).collect()
+        (0..n).map(ClassId::new).filter(|&it| !same(it)).collect()
     }
 
     /// Returns the classes, present in both versions, whose openness to absent classes differs.

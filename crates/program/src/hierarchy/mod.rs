@@ -294,7 +294,7 @@ impl Hierarchy {
                 problems.push(Problem { class, kind: ProblemKind::Duplicate, other: class });
                 continue;
             }
-            by_name.insert(class, ClassId(present.len() as u32));
+            by_name.insert(class, ClassId::new(present.len()));
             present.push(it);
         }
         let members = members(&present, cancelled)?;
@@ -355,7 +355,7 @@ impl Hierarchy {
 
     /// Returns all present classes in class-path order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = ClassId> + use<> {
-        (0..self.classes.len() as u32).map(ClassId)
+        (0..self.classes.len()).map(ClassId::new)
     }
 
     fn at(&self, class: ClassId) -> &Class {
@@ -582,7 +582,7 @@ fn members(inputs: &[Input<'_>], cancelled: &mut dyn FnMut() -> bool) -> Option<
         inputs.iter().map(|it| it.outline.methods.len()).sum(),
         inputs.iter().map(|it| it.outline.fields.len()).sum(),
     );
-    let classes = || (0..).map(ClassId).zip(inputs);
+    let classes = || (0..).map(ClassId::new).zip(inputs);
     let methods = classes().flat_map(|(id, it)| {
         (0..).zip(&it.outline.methods).map(move |(number, it)| (id, it.name, it.descriptor, number))
     });
