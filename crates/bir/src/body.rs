@@ -388,9 +388,18 @@ pub struct Row {
 impl Row {
     /// Returns whether the row covers the instruction.
     pub fn covers(&self, instr: InstrId) -> bool {
-        self.start.into_raw().into_u32() <= instr.into_raw().into_u32()
-            && instr.into_raw().into_u32() < self.end
+        (ordinal(self.start)..self.end).contains(&ordinal(instr))
     }
+}
+
+/// Returns the index of an expression or instruction in its arena.
+pub(crate) fn index<T>(id: Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+/// Returns the id of the expression or instruction with this index in its arena.
+pub(crate) fn from_index<T>(index: usize) -> Idx<T> {
+    Idx::from_raw((index as u32).into())
 }
 
 /// Returns the ordinal of an instruction, from 0.

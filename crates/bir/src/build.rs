@@ -11,12 +11,13 @@ use la_arena::Arena;
 use rustc_hash::FxHashMap;
 
 use crate::body::{
-    Body, Check, Expr, ExprId, Instr, InstrId, MAX_OPERANDS, Operands, Row, SwitchTable, instr_id, ordinal,
+    Body, Check, Expr, ExprId, Instr, InstrId, MAX_OPERANDS, Operands, Row, SwitchTable, from_index, index,
+    instr_id, ordinal,
 };
 
 /// A body under construction.
 pub struct Builder {
-    exprs: Vec<Expr>,
+    exprs: Arena<Expr>,
     instrs: Arena<Instr>,
     operands: Vec<ExprId>,
     switches: Vec<SwitchTable>,
@@ -75,7 +76,7 @@ impl Builder {
     /// Returns a builder of an empty body.
     pub fn new() -> Self {
         Builder {
-            exprs: Vec::new(),
+            exprs: Arena::new(),
             instrs: Arena::new(),
             operands: Vec::new(),
             switches: Vec::new(),
@@ -101,14 +102,13 @@ impl Builder {
     /// Adds an expression and returns its id. It may be used any number of times; freezing copies it to each use.
     #[inline]
     pub fn expr(&mut self, expr: Expr) -> ExprId {
-        self.exprs.push(expr);
-        ExprId::from_raw(((self.exprs.len() - 1) as u32).into())
+        self.exprs.alloc(expr)
     }
 
     /// Returns the expression with this id.
     #[inline]
     pub fn get(&self, id: ExprId) -> Expr {
-        self.exprs[id.into_raw().into_u32() as usize]
+        self.exprs[id]
     }
 
     /// Adds a method-handle constant and returns its index.
@@ -145,7 +145,7 @@ impl Builder {
     /// Creates a label, to be placed once.
     pub fn label(&mut self) -> InstrId {
         self.labels.push(UNPLACED);
-        instr_id((self.labels.len() - 1) as u32)
+        from_index(self.labels.len() - 1)
     }
 
     /// Creates `n` labels, numbered from 0, in a builder that has no labels yet.
@@ -155,7 +155,7 @@ impl Builder {
 
     /// Places the label before the instruction that is added next.
     pub fn place(&mut self, label: InstrId) {
-        self.labels[ordinal(label) as usize] = self.len();
+        self.labels[index(label)] = self.len();
     }
 
     /// Adds an instruction whose targets are labels, and returns its ordinal.
@@ -225,7 +225,7 @@ impl Builder {
             out,
             dynamic_ids: FxHashMap::default(),
             handle_ids: FxHashMap::default(),
-            leaves: [NO_LEAF; LEAVES],
+            leaves: [from_index(NO_LEAF); LEAVES],
             failed: None,
         };
         instrs.values_mut().for_each(|it| freezer.instr(it));
@@ -256,7 +256,7 @@ impl Builder {
     }
 
     fn resolve_below(&self, label: InstrId, len: u32) -> Result<InstrId, BuildError> {
-        match self.labels.get(ordinal(label) as usize) {
+        match self.labels.get(index(label)) {
             Some(&at) if at < len => Ok(instr_id(at)),
             _ => Err(BuildError::Label(ordinal(label))),
         }
@@ -271,14 +271,15 @@ struct Freezer<'b> {
     dynamic_ids: FxHashMap<u32, u32>,
     handle_ids: FxHashMap<MethodHandle, u32>,
     /// A cache of the ids of variables and small constants, indexed by a hash of their content.
-    leaves: [u32; LEAVES],
+    leaves: [ExprId; LEAVES],
     /// The first label that could not be resolved.
     failed: Option<BuildError>,
 }
 
 /// The size of the cache: a power of two.
 const LEAVES: usize = 64;
-const NO_LEAF: u32 = u32::MAX;
+/// An index that no expression has.
+const NO_LEAF: usize = u32::MAX as usize;
 
 /// Returns the cache index of a leaf with this content.
 fn leaf_slot(bits: u32) -> usize {
@@ -310,12 +311,11 @@ impl Freezer<'_> {
     #[inline]
     fn leaf(&mut self, slot: usize, leaf: Expr, is_it: impl Fn(&Expr) -> bool) -> ExprId {
         let known = self.leaves[slot];
-        let id = ExprId::from_raw(known.into());
-        if (known as usize) < self.out.exprs.len() && is_it(&self.out.exprs[id]) {
-            return id;
+        if index(known) < self.out.exprs.len() && is_it(&self.out.exprs[known]) {
+            return known;
         }
         let id = self.keep(leaf);
-        self.leaves[slot] = id.into_raw().into_u32();
+        self.leaves[slot] = id;
         id
     }
 

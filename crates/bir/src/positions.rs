@@ -2,7 +2,7 @@
 //!
 //! Kept separate from the body, so that a change of line numbers invalidates no fact about the code.
 
-use crate::body::{InstrId, ordinal};
+use crate::body::{InstrId, index};
 
 /// The side table of one body.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -21,12 +21,12 @@ pub struct Positions {
 impl Positions {
     /// Returns the pc of the bytecode instruction that the instruction was lowered from.
     pub fn pc(&self, instr: InstrId) -> Option<u16> {
-        self.pcs.get(ordinal(instr) as usize).copied()
+        self.pcs.get(index(instr)).copied()
     }
 
     /// Returns the number of the inlined subroutine copy that contains the instruction, 0 for none.
     pub fn copy(&self, instr: InstrId) -> u16 {
-        self.copies.get(ordinal(instr) as usize).copied().unwrap_or(0)
+        self.copies.get(index(instr)).copied().unwrap_or(0)
     }
 
     /// Returns the source line of a pc.

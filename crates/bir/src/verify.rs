@@ -5,7 +5,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::body::{Body, Check, Expr, ExprId, Instr, InstrId, Operands, Place, Var, instr_id, ordinal};
+use crate::body::{
+    Body, Check, Expr, ExprId, Instr, InstrId, Operands, Place, Var, index, instr_id, ordinal,
+};
 use crate::ops::{BinOp, BinaryOp, Cond, Kind, UnOp};
 use crate::parse::expr::MAX_DEPTH;
 use crate::print;
@@ -48,7 +50,7 @@ struct Verifier<'b> {
     at: u32,
     problems: Vec<String>,
     // The expected next new index of each table: tables are in order of use, and trees share only leaves.
-    next_expr: u32,
+    next_expr: usize,
     next_operand: usize,
     next_switch: u32,
     next_dynamic: u32,
@@ -108,8 +110,8 @@ impl Verifier<'_> {
 
     /// Checks a tree whose value must be of kind `want`; returns its depth.
     fn expr(&mut self, id: ExprId, want: Kind) -> usize {
-        let number = id.into_raw().into_u32();
-        if number as usize >= self.body.exprs.len() {
+        let number = index(id);
+        if number >= self.body.exprs.len() {
             self.problem(format_args!("there is no expression {number}"));
             return 0;
         }
@@ -117,7 +119,7 @@ impl Verifier<'_> {
         // Operands precede their operator, so recursion ends, and each node is visited once unless it is a shared
         // leaf.
         let mut ordered = true;
-        expr.operands(|it| ordered &= it.into_raw().into_u32() < number);
+        expr.operands(|it| ordered &= index(it) < number);
         let shared = number < self.next_expr && expr.is_shareable();
         if !ordered || number < self.next_expr && !shared {
             self.problem(format_args!("expression {number} is shared or does not follow its operands"));
@@ -319,7 +321,7 @@ impl Verifier<'_> {
 
     /// Returns the kind of an expression, or int if there is no such expression.
     fn kind_of(&self, id: ExprId) -> Kind {
-        let there = (id.into_raw().into_u32() as usize) < self.body.exprs.len();
+        let there = index(id) < self.body.exprs.len();
         if there { self.body.exprs[id].kind() } else { Kind::Int }
     }
 
@@ -357,7 +359,7 @@ impl Verifier<'_> {
                 self.expr(e, Kind::Int);
             }
         }
-        let reads = self.body.exprs.iter().skip(first as usize).take((self.next_expr - first) as usize);
+        let reads = self.body.exprs.iter().skip(first).take(self.next_expr - first);
         let reads = reads.filter(|it| it.1.reads_heap()).count();
         self.demand(reads == 0, "an assertion reads the heap");
     }
@@ -387,7 +389,7 @@ impl Verifier<'_> {
         let body = self.body;
         self.at = body.instrs.len() as u32;
         self.demand(!body.instrs.is_empty(), "there is no instruction");
-        self.demand(self.next_expr as usize == body.exprs.len(), "an expression is not used");
+        self.demand(self.next_expr == body.exprs.len(), "an expression is not used");
         self.demand(self.next_operand == body.operands.len(), "an operand list is not used");
         self.demand(self.next_switch as usize == body.switches.len(), "a switch table is not used");
         self.demand(self.next_dynamic as usize == body.dynamics.len(), "a dynamic constant is not used");
@@ -399,7 +401,7 @@ impl Verifier<'_> {
 
     /// Returns the instruction, if it exists.
     fn target(&self, id: InstrId) -> Option<Instr> {
-        ((ordinal(id) as usize) < self.body.instrs.len()).then(|| self.body.instrs[id])
+        (index(id) < self.body.instrs.len()).then(|| self.body.instrs[id])
     }
 
     fn flow(&mut self) {
@@ -440,7 +442,7 @@ impl Verifier<'_> {
             let fine = ordinal(row.start) <= row.end && row.end as usize <= body.instrs.len();
             self.demand(fine, "a row covers instructions that do not exist");
             match self.target(row.handler) {
-                Some(Instr::Catch(_)) => handlers[ordinal(row.handler) as usize] = true,
+                Some(Instr::Catch(_)) => handlers[index(row.handler)] = true,
                 _ => self.problem("a handler does not begin with catch"),
             }
         }
@@ -448,7 +450,7 @@ impl Verifier<'_> {
         self.demand(ordered, "rows are not in the order of the exception table");
         for (id, instr) in body.instrs.iter() {
             self.at = ordinal(id);
-            let fine = !matches!(instr, Instr::Catch(_)) || handlers[self.at as usize];
+            let fine = !matches!(instr, Instr::Catch(_)) || handlers[index(id)];
             self.demand(fine, "no row leads to this catch");
         }
     }

@@ -11,7 +11,9 @@ use classfile::stack::rearrangement;
 use super::lean;
 use super::symbolic::{Item, MAX_DEPTH, Slot, local_bits, mentions, overlaps, stack_var};
 use super::{Lowerer, Step, build_fault, fault};
-use crate::body::{CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, SwitchTable, Var};
+use crate::body::{
+    CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, SwitchTable, Var, from_index,
+};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
 impl Lowerer<'_, '_, '_> {
@@ -168,7 +170,7 @@ impl Lowerer<'_, '_, '_> {
     #[inline]
     fn pop<const N: usize>(&mut self) -> Step<[(ExprId, Slot); N]> {
         let Some(base) = self.stack.slots.len().checked_sub(N) else { return Err(missing()) };
-        let mut out = [(ExprId::from_raw(0.into()), Slot::new_object(0)); N];
+        let mut out = [(from_index(0), Slot::new_object(0)); N];
         for (to, &slot) in out.iter_mut().zip(&self.stack.slots[base..]) {
             let Item::Value(e) = slot.item else { return Err(no_value()) };
             *to = (e, slot);
@@ -678,8 +680,10 @@ impl Lowerer<'_, '_, '_> {
     // ---- control ----
 
     fn label(&self, to: Pc) -> Step<crate::body::InstrId> {
-        let ordinal =
-            self.walk.ordinal(to).ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+        let ordinal = self
+            .walk
+            .ordinal(to)
+            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
         self.label_at(self.context, ordinal)
     }
 
@@ -724,7 +728,10 @@ impl Lowerer<'_, '_, '_> {
     }
 
     fn jsr(&mut self, to: Pc) -> Step<()> {
-        let to = self.walk.ordinal(to).ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+        let to = self
+            .walk
+            .ordinal(to)
+            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
         let inside = if self.walk.inlined {
             self.stack.slots.push(Slot::return_address(None));
             self.walk.called(self.context, self.at)

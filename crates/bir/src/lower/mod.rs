@@ -20,7 +20,7 @@ use classfile::insn::Insn;
 use classfile::names::{ClassName, MethodRef};
 use classfile::stack::{Block, Context, Walk};
 
-use crate::body::{Body, ExprId, Instr, InstrId, Row, instr_id};
+use crate::body::{Body, ExprId, Instr, InstrId, Row, from_index, instr_id};
 use crate::build::{BuildError, Builder, Header};
 use crate::positions::Positions;
 use lean::Lean;
@@ -257,12 +257,12 @@ impl Lowerer<'_, '_, '_> {
 
     /// Returns the label of the block of the walk with this index.
     fn block_label(&self, block: usize) -> InstrId {
-        instr_id(block as u32)
+        from_index(block)
     }
 
     /// Returns the label of the `catch` before the handler block with this index.
     fn catch_label(&self, block: usize) -> InstrId {
-        instr_id((self.walk.blocks.len() + block) as u32)
+        from_index(self.walk.blocks.len() + block)
     }
 
     /// Initialises the stack of a block where control joins.

@@ -6,7 +6,7 @@
 use classfile::descriptor::Kind;
 use classfile::stack::Shape;
 
-use crate::body::{Expr, ExprId, Place, Var};
+use crate::body::{Expr, ExprId, Place, Var, from_index};
 use crate::build::Builder;
 
 /// Expressions deeper than this are cut by a temporary (`semantics.md` §2.10).
@@ -66,7 +66,7 @@ impl Slot {
 
     /// Returns an entry whose value cannot be named in BIR.
     fn other(item: Item) -> Self {
-        let none = ExprId::from_raw(0.into());
+        let none = from_index(0);
         Slot { item, trivial: true, ..Slot::constant(none, Kind::Ref) }
     }
 

@@ -2,7 +2,7 @@
 
 use classfile::bootstrap::{Dynamic, HandleKind, Loadable, MethodHandle};
 
-use crate::body::{Expr, ExprId, MAX_TEMP, Place, Var};
+use crate::body::{Expr, ExprId, MAX_TEMP, Place, Var, index};
 use crate::build::Builder;
 use crate::ops::{BinaryOp, Kind, UnOp};
 use crate::parse::cursor::{Cursor, Result};
@@ -38,7 +38,7 @@ impl<'t> Exprs<'t> {
     fn add(&mut self, expr: Expr) -> Result<ExprId> {
         let mut depth = 0;
         expr.operands(|it| {
-            let of = self.depths.get(it.into_raw().into_u32() as usize).copied().unwrap_or(0);
+            let of = self.depths.get(index(it)).copied().unwrap_or(0);
             depth = depth.max(of + 1);
         });
         if usize::from(depth) > MAX_DEPTH {

@@ -1,4 +1,4 @@
-//! Methods of the library that run code of the program: initialisers, lambdas, `getMessage`, `toString`.
+//! Library methods that run code of the program: initialisers, lambdas, `getMessage`, `toString`.
 
 use bir::body::CallKind;
 use classfile::descriptor::FieldType;
@@ -85,7 +85,7 @@ impl Machine<'_> {
         self.call(CallKind::Interface, method, vec![receiver(then), between], None)
     }
 
-    /// Calls a method of the object that has no parameters and gives a string.
+    /// Calls a method of the object that has no parameters and returns a string.
     fn ask(&mut self, class: &[u8], name: &[u8], id: ObjId) -> Step<Value> {
         let descriptor = Descriptor::new(b"()Ljava/lang/String;");
         let method = MemberRef::new(ClassName::new(class), Name::new(name), descriptor);

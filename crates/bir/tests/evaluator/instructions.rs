@@ -1,7 +1,7 @@
-//! Each BIR instruction as its page in `bir::body` says.
+//! Evaluation of each BIR instruction, as documented in `bir::body`.
 //!
-//! It trusts nothing: where an assertion should have excluded what it finds (null, an index out of bounds, a
-//! zero divisor, a class not initialised, a variable without value) it gives up with a message.
+//! It relies on no invariant: on an operand that an assertion should have excluded (null, an index out of bounds, a
+//! zero divisor, an uninitialised class, a variable without value), it aborts with a message.
 
 use bir::body::{Body, CallKind, Check, Expr, ExprId, Instr, Operands, SwitchTable, Var, instr_id, ordinal};
 use bir::ops::UnOp;
@@ -15,7 +15,7 @@ use crate::value::{NULL, ObjId, Value};
 
 const ILLEGAL_MONITOR: &[u8] = b"java/lang/IllegalMonitorStateException";
 
-/// Where control goes behind an instruction.
+/// The continuation after an instruction.
 pub(crate) enum Next {
     On,
     To(u32),
@@ -23,8 +23,9 @@ pub(crate) enum Next {
 }
 
 impl Machine<'_> {
-    /// The class whose initialiser a `mayinit` runs: the class itself for `new`, for static members the class
-    /// that declares what is named (`bir` knows no other class). Which it is, the use behind the `mayinit` says.
+    /// Returns the class whose initialiser a `mayinit` runs: the class itself for `new`; for static members, the
+    /// class that declares the member (`bir` knows no other class). The use after the `mayinit` decides between the
+    /// two.
     pub(crate) fn to_initialise(&self, body: &Body, at: u32, class: ClassName) -> ClassName {
         for number in at + 1..body.instrs.len() as u32 {
             let instr = &body.instrs[instr_id(number)];
@@ -73,7 +74,7 @@ impl Machine<'_> {
         self.world().field(it.class, it.name, it.descriptor).map_or(it.class, |it| it.0.class())
     }
 
-    /// Runs a body; gives back what came out and the monitors still held.
+    /// Runs a body; returns its result and the monitors still held.
     pub(crate) fn bir(&mut self, body: &Body, args: Vec<Value>) -> (Step<Option<Value>>, Vec<ObjId>) {
         let mut frame = Frame::default();
         let mut slot = 0;

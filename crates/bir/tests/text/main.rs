@@ -1,4 +1,4 @@
-//! BIR text: what is printed is read back as it was, odd names and numbers included; no text makes the parser panic.
+//! BIR text: printing and parsing is the identity, also for odd names and numbers; no text makes the parser panic.
 
 mod random;
 
@@ -30,7 +30,7 @@ fn several_methods_make_one_text() {
     assert!(parse(&text).expect("parses") == bodies);
 }
 
-/// Texts that are nearly right reach deeper than noise. Whatever parses must also print and parse again.
+/// Nearly valid texts reach deeper into the parser than noise. Whatever parses must also print and parse again.
 #[test]
 fn mutated_texts_do_not_panic() {
     let (mut parsed, mut refused) = (0, 0);
@@ -113,7 +113,7 @@ fn hostile_nesting_is_refused() {
     let deep = |n: usize| method(&format!("{}i0{}", "neg(".repeat(n), ")".repeat(n)));
     let mut body = parse_body(&deep(256)).expect("the limit is within");
     assert_eq!(verify(&body), Vec::<String>::new());
-    // The verifier knows the limit too.
+    // The verifier enforces the limit, too.
     let Some(Instr::Return(Some(value))) = body.instrs.values_mut().next() else { panic!("{body:?}") };
     *value = body.exprs.alloc(Expr::Unary(UnOp::Neg(Kind::Int), *value));
     assert_eq!(verify(&body), ["p/C.m()I: at 0: an expression is too deep"]);

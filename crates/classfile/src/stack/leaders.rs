@@ -82,8 +82,10 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
             _ => {}
         }
         if let Some(target) = bad {
-            let fault =
-                Fault::OtherAt("branch to a pc that is not the start of an instruction:", i64::from(target.0 as i32));
+            let fault = Fault::OtherAt(
+                "branch to a pc that is not the start of an instruction:",
+                i64::from(target.0 as i32),
+            );
             return Err(Malformed::new(code.offset + pc.0 as usize, "4.9.1", fault));
         }
     }
