@@ -61,7 +61,7 @@ impl Lowerer<'_, '_, '_> {
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 if kind != self.returns {
-                    return Err(fault("return of another kind than the descriptor's"));
+                    return Err(fault("return of a kind other than the descriptor's"));
                 }
                 let value = if kind.is_some() { Some(self.pop::<1>()?[0].0) } else { None };
                 self.save_heap(self.stack.slots.len())?;
@@ -444,7 +444,7 @@ impl Lowerer<'_, '_, '_> {
                     self.push_result(Some(var));
                     return Ok(());
                 }
-                _ => return Err(fault("constant of another kind")),
+                _ => return Err(fault("constant of the wrong kind")),
             },
         };
         self.constant(expr, kind);
