@@ -9,6 +9,20 @@ use crate::pool::PoolIndex;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pc(pub u32);
 
+impl Pc {
+    /// Returns the offset in the code, as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the pc at this offset in the code.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        Pc(index as u32)
+    }
+}
+
 /// An instruction. Branch targets are absolute, and not checked to be starts of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Insn {
@@ -278,7 +292,7 @@ fn jump(pc: Pc, by: i32) -> Pc {
 pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>> {
     use BinOp::*;
     use Kind::{Double as D, Float as F, Int as I, Long as L, Ref as A};
-    let at = pc.0 as usize;
+    let at = pc.index();
     let have = code.len().saturating_sub(at) as u64;
     let Some(&op) = code.get(at) else { return Err(Fault::Truncated { need: 1, have: 0 }.into()) };
     let n1 = || code.get(at + 1).copied().ok_or(Fault::Truncated { need: 2, have });
@@ -436,7 +450,7 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
 
 /// Reads the operands of `tableswitch` and `lookupswitch`, aligned to four bytes from the start of the code.
 fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<'_>, u32), Fault> {
-    let at = pc.0 as usize;
+    let at = pc.index();
     let have = (code.len() - at) as u64;
     let start = (at + 4) & !3;
     let n4 = |k: usize| {
@@ -492,7 +506,7 @@ impl Iterator for Instructions<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.pc.0 as usize >= self.code.len() {
+        if self.pc.index() >= self.code.len() {
             return None;
         }
         let pc = self.pc;
@@ -502,8 +516,8 @@ impl Iterator for Instructions<'_> {
                 Some(Ok((pc, insn)))
             }
             Err(fault) => {
-                self.pc = Pc(self.code.len() as u32);
-                Some(Err(Malformed::new(self.base + pc.0 as usize, "6.5", *fault)))
+                self.pc = Pc::from_index(self.code.len());
+                Some(Err(Malformed::new(self.base + pc.index(), "6.5", *fault)))
             }
         }
     }

@@ -13,6 +13,19 @@ use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PoolIndex(pub u16);
 
+impl PoolIndex {
+    /// Returns the number of the entry in the pool.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// Returns the index of the entry with this number, which must fit into 16 bits.
+    pub(crate) fn from_index(index: usize) -> Self {
+        PoolIndex(index as u16)
+    }
+}
+
 /// An entry of the constant pool, with references left as indices.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Entry<'a> {
@@ -105,7 +118,7 @@ impl<'a> Pool<'a> {
             return Err(Malformed::new(at, "4.4", fault));
         }
         if offsets.len() > count.max(1) {
-            let last = PoolIndex((count - 1) as u16);
+            let last = PoolIndex::from_index(count - 1);
             return Err(Malformed::new(at, "4.4.5", Fault::PoolIndex(last.0)));
         }
         *reader = Reader::new(bytes, pos, "4.1");
@@ -136,7 +149,7 @@ impl<'a> Pool<'a> {
 
     #[inline]
     fn offset(&self, index: PoolIndex) -> Result<usize> {
-        match self.offsets.get(index.0 as usize) {
+        match self.offsets.get(index.index()) {
             Some(&at) if at != 0 => Ok(at as usize),
             _ => Err(Malformed::new(0, "4.4", Fault::PoolIndex(index.0))),
         }
@@ -193,7 +206,7 @@ impl<'a> Pool<'a> {
     /// Returns the `CONSTANT_Utf8` at `index`, validated and interned.
     pub fn name(&self, index: PoolIndex) -> Result<Name> {
         let text = self.utf8(index)?;
-        let cell = &self.interned[index.0 as usize];
+        let cell = &self.interned[index.index()];
         if let Some(name) = Name::from_raw(cell.get()) {
             return Ok(name);
         }
@@ -210,7 +223,7 @@ impl<'a> Pool<'a> {
     /// # Errors As for [`Pool::name`].
     pub fn check_name(&self, index: PoolIndex) -> Result<()> {
         let text = self.utf8(index)?;
-        let is_known = self.interned[index.0 as usize].get() != 0;
+        let is_known = self.interned[index.index()].get() != 0;
         match is_known || mutf8::is_valid(text) {
             true => Ok(()),
             false => Err(Malformed::new(self.offset(index)?, "4.4.7", Fault::Utf8)),
@@ -223,7 +236,7 @@ impl<'a> Pool<'a> {
         if self.bytes[at] != 7 {
             return self.wrong(index, "CONSTANT_Class");
         }
-        let cell = &self.interned[index.0 as usize];
+        let cell = &self.interned[index.index()];
         if let Some(name) = Name::from_raw(cell.get()) {
             return Ok(ClassName(name));
         }
@@ -274,18 +287,18 @@ impl<'a> Pool<'a> {
             None => tag == 9 && shape.field().is_some(),
         };
         if fits {
-            self.interned[index.0 as usize].set(member.raw());
-            self.shapes[index.0 as usize].set(shape.0);
+            self.interned[index.index()].set(member.raw());
+            self.shapes[index.index()].set(shape.0);
         }
     }
 
     /// Returns the cached member for `index`, if the constant there has one of these tags.
     #[inline]
     fn known_member(&self, index: PoolIndex, tags: [u8; 2]) -> Option<(MemberRef, u8, MemberShape)> {
-        let at = *self.offsets.get(index.0 as usize)? as usize;
+        let at = *self.offsets.get(index.index())? as usize;
         let tag = *self.bytes.get(at)?;
-        let member = MemberRef::from_raw(self.interned.get(index.0 as usize)?.get())?;
-        let shape = self.shapes.get(index.0 as usize)?.get();
+        let member = MemberRef::from_raw(self.interned.get(index.index())?.get())?;
+        let shape = self.shapes.get(index.index())?.get();
         (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, MemberShape(shape)))
     }
 
@@ -294,12 +307,12 @@ impl<'a> Pool<'a> {
     /// read. Unreadable entries are skipped.
     pub(crate) fn intern(&self, strings: bool, more: impl Iterator<Item = PoolIndex>) {
         let mut texts = Batch::new(|texts: &[_]| {
-            Name::new_all(texts, |index: PoolIndex, name| self.interned[index.0 as usize].set(name.raw()));
+            Name::new_all(texts, |index: PoolIndex, name| self.interned[index.index()].set(name.raw()));
         });
         let mut want = |index: PoolIndex| {
             if let Ok(text) = self.utf8(index)
-                && self.shapes[index.0 as usize].replace(1) == 0
-                && self.interned[index.0 as usize].get() == 0
+                && self.shapes[index.index()].replace(1) == 0
+                && self.interned[index.index()].get() == 0
                 && mutf8::is_valid(text)
             {
                 texts.push((text, index));
@@ -325,9 +338,9 @@ impl<'a> Pool<'a> {
         });
         for (i, &at) in entries() {
             if matches!(self.bytes[at as usize], 9..=11)
-                && let Ok((member, tag)) = self.member(PoolIndex(i as u16))
+                && let Ok((member, tag)) = self.member(PoolIndex::from_index(i))
             {
-                members.push((member, (PoolIndex(i as u16), tag)));
+                members.push((member, (PoolIndex::from_index(i), tag)));
             }
         }
         members.finish();

@@ -196,7 +196,7 @@ struct Lowerer<'l, 'c, 'a> {
 impl Lowerer<'_, '_, '_> {
     #[cold]
     fn locate(&self, it: &Malformed) -> Malformed {
-        let pc = self.walk.pc(self.at).0 as usize;
+        let pc = self.walk.pc(self.at).index();
         Malformed::new(self.code.offset + pc, it.jvms, it.fault.clone())
     }
 
@@ -352,7 +352,7 @@ impl Lowerer<'_, '_, '_> {
 fn lines(code: &Code<'_, '_>, lines: &mut Vec<(u16, u16)>) -> Box<[(u16, u16)]> {
     lines.clear();
     code.lines().for_each(|(pc, line)| {
-        if (pc.0 as usize) < code.bytes.len() {
+        if pc.index() < code.bytes.len() {
             lines.push((pc.0 as u16, line));
         }
     });

@@ -29,7 +29,7 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     for it in code.instructions() {
         let (pc, insn) = it?;
         let ordinal = insns.len() as u32;
-        ordinals[pc.0 as usize] = ordinal;
+        ordinals[pc.index()] = ordinal;
         leaders.push(leader);
         leader = 0;
         if ends_block(insn) {
@@ -66,7 +66,7 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     for &branch in &*branches {
         let (pc, insn) = insns[branch as usize];
         let mut bad = None;
-        let mut to = |target: Pc| match ordinals.get(target.0 as usize) {
+        let mut to = |target: Pc| match ordinals.get(target.index()) {
             Some(&it) if it != NONE => leaders[it as usize] |= LEADER | TARGET,
             _ => bad = Some(target),
         };
@@ -86,7 +86,7 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
                 "branch to a pc that is not the start of an instruction:",
                 i64::from(target.0 as i32),
             );
-            return Err(Malformed::new(code.offset + pc.0 as usize, "4.9.1", fault));
+            return Err(Malformed::new(code.offset + pc.index(), "4.9.1", fault));
         }
     }
     Ok(())
@@ -102,7 +102,7 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     };
     for row in code.handlers() {
         let row = row?;
-        let at = |pc: Pc| walk.ordinals.get(pc.0 as usize).copied().filter(|&it| it != NONE);
+        let at = |pc: Pc| walk.ordinals.get(pc.index()).copied().filter(|&it| it != NONE);
         let end = if row.end.0 == behind { Some(n) } else { at(row.end) };
         let (Some(start), Some(end), Some(handler)) = (at(row.start), end, at(row.handler)) else {
             return error("exception table refers to a pc that is not the start of an instruction: row", walk.ranges.len());

@@ -161,13 +161,13 @@ impl Walk {
     /// Returns the ordinal of the instruction at `pc`.
     #[inline]
     pub fn ordinal(&self, pc: Pc) -> Option<u32> {
-        self.ordinals.get(pc.0 as usize).copied().filter(|&it| it != NONE)
+        self.ordinals.get(pc.index()).copied().filter(|&it| it != NONE)
     }
 
     /// Returns the pc of the instruction with this ordinal; for the ordinal after the last, the length of the code.
     #[inline]
     pub fn pc(&self, ordinal: u32) -> Pc {
-        let end = Pc((self.ordinals.len() - 1) as u32);
+        let end = Pc::from_index(self.ordinals.len() - 1);
         self.insns.get(ordinal as usize).map_or(end, |it| it.0)
     }
 

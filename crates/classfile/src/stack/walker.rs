@@ -121,7 +121,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
 
     #[cold]
     fn error(&self, ordinal: u32, fault: impl Into<Box<Fault>>) -> Malformed {
-        Malformed::new(self.code.offset + self.w.pc(ordinal).0 as usize, "4.9", *fault.into())
+        Malformed::new(self.code.offset + self.w.pc(ordinal).index(), "4.9", *fault.into())
     }
 
     #[inline]
