@@ -6,7 +6,17 @@ use rustc_hash::FxHashMap;
 
 /// The id of a name that occurs in some document.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct NameId(pub(super) u32);
+pub(super) struct NameId(u32);
+
+impl NameId {
+    fn from_index(index: usize) -> Self {
+        NameId(index as u32)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The names that occur in documents, with their ids.
 #[derive(Default)]
@@ -20,7 +30,7 @@ impl Names {
         if let Some(&it) = self.ids.get(text) {
             return it;
         }
-        let next = NameId(self.texts.len() as u32);
+        let next = NameId::from_index(self.texts.len());
         self.texts.push(text.into());
         self.ids.insert(text.into(), next);
         next
@@ -31,7 +41,7 @@ impl Names {
     }
 
     pub(super) fn text(&self, it: NameId) -> &[u8] {
-        &self.texts[it.0 as usize]
+        &self.texts[it.index()]
     }
 }
 

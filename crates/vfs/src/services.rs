@@ -1,17 +1,18 @@
 //! Provider-configuration files: `META-INF/services/NAME-OF-SERVICE` (`java.util.ServiceLoader`).
 
-/// Where they lie below a root of classes.
+/// The folder of these files, relative to a class root.
 pub const SERVICES_FOLDER: &str = "META-INF/services/";
 
-/// The service that a member of an archive or folder names providers of, if it is such a file.
+/// Returns the service for which an archive or folder member configures providers; `None` for other members.
 pub fn service_of(member: &str) -> Option<&str> {
-    // A war and a Spring Boot jar have their roots inside.
+    // In a war or a Spring Boot jar, the class root is an inner folder.
     let roots = ["", "WEB-INF/classes/", "BOOT-INF/classes/"];
     let below = roots.iter().find_map(|it| member.strip_prefix(it)?.strip_prefix(SERVICES_FOLDER))?;
     Some(below).filter(|it| !it.is_empty() && !it.contains('/'))
 }
 
-/// The classes that a file names, in its order, each once. What is no name the JDK refuses; here it names nobody.
+/// Returns the provider classes in file order, without duplicates. Illegal names, which the JDK refuses, are
+/// skipped.
 pub fn providers(bytes: &[u8]) -> Vec<String> {
     let mut acc: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(bytes).split(['\n', '\r']) {
