@@ -78,7 +78,8 @@ pub const MAX_TEMP: u32 = (1 << VAR_BITS) - 1;
 impl Var {
     /// Returns the variable of this kind at this place.
     ///
-    /// # Panics Panics if the number of a temporary is above [`MAX_TEMP`]; lowering rejects a method before that.
+    /// # Panics
+    /// Panics if the number of a temporary is above [`MAX_TEMP`]; lowering rejects a method before that.
     pub fn new(place: Place, kind: Kind) -> Self {
         let (tag, number) = match place {
             Place::Local(it) => (1, u32::from(it)),
@@ -217,7 +218,8 @@ pub const MAX_OPERANDS: usize = 1 << 24;
 impl Operands {
     /// Returns the range of `len` operands from `start` on.
     ///
-    /// # Panics Panics if `start` is not below [`MAX_OPERANDS`]; lowering rejects a method before that.
+    /// # Panics
+    /// Panics if `start` is not below [`MAX_OPERANDS`]; lowering rejects a method before that.
     pub fn new(start: usize, len: u8) -> Self {
         assert!(start < MAX_OPERANDS, "operand {start} is out of range");
         Operands((start as u32) << 8 | u32::from(len))

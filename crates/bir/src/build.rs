@@ -131,7 +131,8 @@ impl Builder {
 
     /// Adds a list of at most 255 operands.
     ///
-    /// # Errors Fails if the list is longer, or if the body has too many operands.
+    /// # Errors
+    /// Fails if the list is longer, or if the body has too many operands.
     pub fn operands(&mut self, list: &[ExprId]) -> Result<Operands, BuildError> {
         let start = self.operands.len();
         let len = u8::try_from(list.len()).map_err(|_| BuildError::TooLarge)?;
@@ -188,7 +189,8 @@ impl Builder {
     /// Like [`Builder::freeze`], for a short-lived body: it keeps the memory that it was built in, which may be
     /// more than it needs.
     ///
-    /// # Errors As for [`Builder::freeze`].
+    /// # Errors
+    /// As for [`Builder::freeze`].
     pub fn freeze_in_place(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
         let (mut exprs, mut instrs) = std::mem::take(&mut self.spare);
         exprs.clear();
@@ -200,7 +202,8 @@ impl Builder {
 
     /// Builds the body. Rows refer to instructions, except that their handlers are labels.
     ///
-    /// # Errors Fails if a label that is used was never placed.
+    /// # Errors
+    /// Fails if a label that is used was never placed.
     pub fn freeze(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
         let body = self.frozen(header, rows)?;
         // Copies of the exact size, because a body is long-lived.

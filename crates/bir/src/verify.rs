@@ -38,7 +38,8 @@ pub fn verify(body: &Body) -> Vec<String> {
 
 /// Stops a debug build at the pass that created an ill-formed body.
 ///
-/// # Panics Panics with the text of the body if it is ill-formed.
+/// # Panics
+/// Panics with the text of the body if it is ill-formed.
 pub fn check(body: &Body) {
     let problems = verify(body);
     assert!(problems.is_empty(), "{}\n{}", problems.join("\n"), print::print(body));

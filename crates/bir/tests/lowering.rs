@@ -557,7 +557,7 @@ mod reach {
     }
 
     #[test]
-    fn what_breaks_a_rule_costs_its_method() {
+    fn a_rule_violation_loses_its_method() {
         let bad = [
             "iadd\n ireturn",
             "aconst_null\n ireturn",
@@ -591,7 +591,7 @@ mod lean {
         let classes = test_utils::asm::assemble(&text).expect("the test's own text assembles");
         let class = ClassFile::parse(&classes[0].bytes).expect("assembled classes can be read");
         let boots = Bootstraps::of(&class).expect("assembled bootstraps can be read");
-        let method = class.methods().last().expect("there is a method");
+        let method = class.methods().last().expect("a method exists");
         let code = method.code().expect("assembled bodies can be read").expect("it has code");
         let body =
             lower_lean(&class, &boots, &method, &code, &mut Scratch::default()).expect("it is lowered");
@@ -600,7 +600,7 @@ mod lean {
     }
 
     #[test]
-    fn tables_and_the_receiver_leave_nothing() {
+    fn stores_to_tables_and_checks_of_the_receiver_are_omitted() {
         insta::assert_snapshot!(lean(".method public m()[Ljava/lang/Object;\n iconst_2\n anewarray java/lang/Object\n dup\n iconst_0\n ldc \"a\"\n aastore\n dup\n iconst_1\n iconst_1\n newarray int\n dup\n iconst_0\n bipush 7\n iastore\n aastore\n aload_0\n getfield p/A.n I\n pop\n areturn\n.end\n"), @r"
         method public p/A.m()[Ljava/lang/Object; locals 1 {
           0: $a0 := newarray [Ljava/lang/Object; (2)
@@ -612,7 +612,7 @@ mod lean {
     }
 
     #[test]
-    fn what_may_raise_stays() {
+    fn instructions_that_may_raise_are_kept() {
         // The index is out of bounds; `ldc class` loads a class; a string is not an Integer; the array is a
         // parameter.
         insta::assert_snapshot!(lean(".method public static m([I)V\n iconst_1\n anewarray java/lang/Object\n dup\n iconst_1\n ldc \"a\"\n aastore\n dup\n iconst_0\n ldc class p/B\n aastore\n pop\n iconst_1\n anewarray java/lang/Integer\n iconst_0\n ldc \"a\"\n aastore\n aload_0\n iconst_0\n iconst_0\n iastore\n return\n.end\n"), @r#"
@@ -654,7 +654,7 @@ mod lean {
     }
 
     #[test]
-    fn under_a_handler_all_stays() {
+    fn under_a_handler_nothing_is_omitted() {
         insta::assert_snapshot!(lean(".method public m()I\n .catch any from L to H using H\n L: aload_0\n getfield p/A.n I\n ireturn\n H: pop\n iconst_0\n ireturn\n.end\n"), @r"
         method public p/A.m()I locals 1 {
           0: assert notnull a0

@@ -55,7 +55,8 @@ impl<'c, 'a> Attributes<'c, 'a> {
     /// Returns the classes listed by `Exceptions`, `NestMembers` or `PermittedSubclasses`; empty if the attribute
     /// is missing.
     ///
-    /// # Errors Fails if the attribute exists but cannot be read.
+    /// # Errors
+    /// Fails if the attribute exists but cannot be read.
     pub fn class_list(self, name: &[u8]) -> Result<Vec<ClassName>> {
         let Some(it) = self.find(name) else { return Ok(Vec::new()) };
         let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7");

@@ -129,7 +129,8 @@ pub struct Bootstraps<'c, 'a> {
 impl<'c, 'a> Bootstraps<'c, 'a> {
     /// Returns the bootstrap methods of the class; none if it has no table.
     ///
-    /// # Errors Fails if the table exists but is truncated.
+    /// # Errors
+    /// Fails if the table exists but is truncated.
     pub fn of(class: &'c ClassFile<'a>) -> Result<Self> {
         let mut rows = Vec::new();
         if let Some(it) = class.attributes().find(b"BootstrapMethods") {

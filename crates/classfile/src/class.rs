@@ -55,7 +55,8 @@ pub struct MemberInfo<'c, 'a> {
 impl<'a> ClassFile<'a> {
     /// Reads header and member tables, and checks that they fill `bytes` exactly.
     ///
-    /// # Errors Fails if the structure cannot be read; the class then counts as absent in every analysis.
+    /// # Errors
+    /// Fails if the structure cannot be read; the class then counts as absent in every analysis.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut r = Reader::new(bytes, 0, "4.1");
         let magic = r.u4()?;
@@ -181,7 +182,8 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
 
     /// Returns the `Code` attribute, if there is one (JVMS §4.7.3).
     ///
-    /// # Errors Fails if it cannot be read, if there are two, or if a native or abstract method has one.
+    /// # Errors
+    /// Fails if it cannot be read, if there are two, or if a native or abstract method has one.
     pub fn code(&self) -> Result<Option<Code<'c, 'a>>> {
         let mut found = None;
         for it in self.attributes() {

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_descriptor_comes_apart() {
+    fn a_method_descriptor_is_split() {
         let t = MethodType::parse(b"(I[JLjava/lang/String;D)[[Lp/C;").unwrap();
         let params: Vec<_> = t.params().map(|it| String::from_utf8_lossy(it.0).into_owned()).collect();
         assert_eq!(params, ["I", "[J", "Ljava/lang/String;", "D"]);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_descriptor_is_refused() {
+    fn invalid_descriptors_are_refused() {
         for bad in ["", "(", "()", "(V)V", "()VV", "(I", "I", "(L;)V", "(Lp.C;)V", "([)V", "(Lp)V", "()II"] {
             assert!(MethodType::parse(bad.as_bytes()).is_none(), "{bad}");
             assert!(CallShape::parse(bad.as_bytes()).is_none(), "{bad}");

@@ -251,7 +251,8 @@ pub struct Switch<'a> {
 impl<'a> Switch<'a> {
     /// Reads the operands of the switch at `pc`.
     ///
-    /// # Errors Fails if they run past the end of the code or contradict each other, which cannot happen after a
+    /// # Errors
+    /// Fails if they run past the end of the code or contradict each other, which cannot happen after a
     /// successful [`decode`].
     pub fn read(code: &'a [u8], pc: Pc, table: bool) -> std::result::Result<Self, Fault> {
         read_switch(code, pc, table).map(|it| it.0)
@@ -285,7 +286,8 @@ fn jump(pc: Pc, by: i32) -> Pc {
 
 /// Decodes the instruction at `pc`; returns it with the pc of the next one.
 ///
-/// # Errors Fails if the opcode does not exist or its operands run past the end. Boxed, so that results are
+/// # Errors
+/// Fails if the opcode does not exist or its operands run past the end. Boxed, so that results are
 /// returned in registers.
 // long match: one arm an opcode
 #[inline]

@@ -39,7 +39,8 @@ pub struct Module {
 impl Module {
     /// Reads the module that the class file `bytes` declares; returns `None` if it is an ordinary class.
     ///
-    /// # Errors Fails if the class file or one of the two attributes cannot be read.
+    /// # Errors
+    /// Fails if the class file or one of the two attributes cannot be read.
     pub fn read(bytes: &[u8]) -> Result<Option<Module>> {
         let class = ClassFile::parse(bytes)?;
         if !class.flags.is_module() {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exported_or_opened_to_all_is_exported() {
+    fn packages_exported_or_opened_to_all_are_exported() {
         let to = "[(p/to, [my.mod])]";
         let all = "[p/out, p/to, p/open, p/in]";
         assert_eq!(shown(&module_info(0x8000, 0, true)), format!("my.mod false [p/out, p/open] {all} {to}"));
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_exports_nothing_to_all_is_not_there_by_default() {
+    fn a_module_that_exports_nothing_to_all_is_no_default_root() {
         let is_there = |bytes: &[u8]| Module::read(bytes).expect("readable").expect("a module").by_default;
         assert!(is_there(&module_info(0x8000, 0, true)));
         assert!(!is_there(&exporting(0x8000, 0, true, false)), "it opens one to all");

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_get_the_ids_that_each_gets_alone() {
+    fn interning_many_yields_the_same_ids() {
         let texts: Vec<String> = (0..100).map(|i| format!("many{}", i % 60)).collect();
         let alone: Vec<Name> = texts.iter().step_by(3).map(|it| Name::new(it.as_bytes())).collect();
         let keys: Vec<_> = texts.iter().enumerate().map(|(i, it)| (it.as_bytes(), i)).collect();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn members_show_as_people_write_them() {
+    fn members_are_formatted_as_in_source() {
         let c = ClassName::new(b"p/C");
         let m = MemberRef::new(c, Name::new(b"m"), Descriptor::new(b"(I)V"));
         let f = MemberRef::new(c, Name::new(b"f"), Descriptor::new(b"I"));

@@ -162,7 +162,8 @@ impl<'a> Pool<'a> {
 
     /// Returns the entry at `index`.
     ///
-    /// # Errors Fails if there is no such entry.
+    /// # Errors
+    /// Fails if there is no such entry.
     pub fn entry(&self, index: PoolIndex) -> Result<Entry<'a>> {
         let at = self.offset(index)?;
         let b = self.bytes;
@@ -220,7 +221,8 @@ impl<'a> Pool<'a> {
 
     /// Checks that [`Pool::name`] would succeed at `index`, without interning the name.
     ///
-    /// # Errors As for [`Pool::name`].
+    /// # Errors
+    /// As for [`Pool::name`].
     pub fn check_name(&self, index: PoolIndex) -> Result<()> {
         let text = self.utf8(index)?;
         let is_known = self.interned[index.index()].get() != 0;
@@ -348,7 +350,8 @@ impl<'a> Pool<'a> {
 
     /// Returns the field that the `CONSTANT_Fieldref` at `index` names, and the kind of its values.
     ///
-    /// # Errors Fails if the constant is not a field constant or its descriptor is not a field descriptor.
+    /// # Errors
+    /// Fails if the constant is not a field constant or its descriptor is not a field descriptor.
     #[inline]
     pub fn field_ref(&self, index: PoolIndex) -> Result<(MemberRef, Kind)> {
         match self.known_member(index, [9, 9]) {
@@ -374,7 +377,8 @@ impl<'a> Pool<'a> {
     /// Returns the method that the constant at `index` names, whether it is a `CONSTANT_InterfaceMethodref`, and
     /// the kinds of its parameters and result.
     ///
-    /// # Errors Fails if the constant is not a method constant or its descriptor is not a method descriptor.
+    /// # Errors
+    /// Fails if the constant is not a method constant or its descriptor is not a method descriptor.
     #[inline]
     pub fn method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool, CallShape)> {
         if let Some((member, tag, shape)) = self.known_member(index, [10, 11])
@@ -408,7 +412,8 @@ impl<'a> Pool<'a> {
 
     /// Returns descriptor and kinds of the `CONSTANT_InvokeDynamic` at `index`.
     ///
-    /// # Errors Fails if the constant is not a call site or its descriptor is not a method descriptor.
+    /// # Errors
+    /// Fails if the constant is not a call site or its descriptor is not a method descriptor.
     pub fn call_site_type(&self, index: PoolIndex) -> Result<(Descriptor, CallShape)> {
         let Entry::InvokeDynamic(_, name_and_type) = self.entry(index)? else {
             return self.wrong(index, "CONSTANT_InvokeDynamic");

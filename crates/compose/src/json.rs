@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_this_room_writes_them() {
+    fn values_are_written_in_the_form_of_export() {
         assert_eq!(
             again(r#" { "a" : [ 1 , -2.5e3 , true , null ] , "b" : { } } "#),
             r#"{"a":[1,-2.5e3,true,null],"b":{}}"#
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_where_it_is_not() {
+    fn invalid_json_is_refused_at_its_position() {
         for (text, at) in [
             ("[1 2]", 3),
             ("{\"a\" 1}", 5),

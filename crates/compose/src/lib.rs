@@ -104,7 +104,8 @@ impl Composer {
 
     /// Reads the facts of a document.
     ///
-    /// # Errors Fails if the document cannot be read, is not a document of `ajar cfg`, or is incompatible with the
+    /// # Errors
+    /// Fails if the document cannot be read, is not a document of `ajar cfg`, or is incompatible with the
     /// previous ones.
     pub fn add(&mut self, place: &str, input: impl BufRead) -> Result<(), ComposeError> {
         self.places.push(place.to_owned());
@@ -143,7 +144,8 @@ impl Composer {
 
     /// Writes the part of the composed document before the methods.
     ///
-    /// # Errors Fails if `out` fails.
+    /// # Errors
+    /// Fails if `out` fails.
     pub fn begin(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
         let Some((_, Json::Object(members))) = &self.header else { return Ok(()) };
         let mut members = members.clone();
@@ -171,7 +173,8 @@ impl Composer {
     /// Writes the methods of an added document, after composition. `first` tells whether no method has been written
     /// yet.
     ///
-    /// # Errors Fails if `out` fails, or if the document has changed since it was added; the output is then
+    /// # Errors
+    /// Fails if `out` fails, or if the document has changed since it was added; the output is then
     /// invalid.
     pub fn copy(
         &self,
@@ -199,7 +202,8 @@ impl Composer {
 
     /// Writes the part of the composed document after the methods.
     ///
-    /// # Errors Fails if `out` fails.
+    /// # Errors
+    /// Fails if `out` fails.
     pub fn end(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
         let names = &self.program.names;
         let string = |it: NameId| Json::String(names.text(it).into());

@@ -11,7 +11,8 @@ use super::types::{NameId, Names, Part, Piece, Value};
 
 /// Returns the method with linked calls and refined open sets.
 ///
-/// # Errors Fails if the method has changed since its document was first read.
+/// # Errors
+/// Fails if the method has changed since its document was first read.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
     let unknown = || "the method is not the one that was read first".to_owned();
     let name = method.get("method").and_then(Json::text).and_then(|it| program.names.known(it));

@@ -9,7 +9,7 @@ use export::form::{Format, Nodes};
 use serde_json::Value;
 
 #[test]
-fn what_is_composed_is_such_a_document() {
+fn a_composed_document_is_valid() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let (order, odd) = ([answer(ORDER)], [odd()]);
     let documents = |format| [&order, &odd].map(|it| document(format, "cfg", Nodes::Blocks, it));

@@ -29,7 +29,8 @@ pub struct Document<W> {
 impl<W: Write> Document<W> {
     /// Writes the header.
     ///
-    /// # Errors Fails if `out` fails.
+    /// # Errors
+    /// Fails if `out` fails.
     pub fn begin(mut out: W, format: Format, header: &Header) -> io::Result<Self> {
         let mut text = Vec::new();
         let one_graph = header.command == "calls";
@@ -56,7 +57,8 @@ impl<W: Write> Document<W> {
 
     /// Writes a fragment. An empty one has no effect.
     ///
-    /// # Errors Fails if the output fails.
+    /// # Errors
+    /// Fails if the output fails.
     pub fn fragment(&mut self, fragment: &[u8]) -> io::Result<()> {
         if fragment.is_empty() {
             return Ok(());
@@ -73,7 +75,8 @@ impl<W: Write> Document<W> {
 
     /// Writes the list of what was left out, and ends the document.
     ///
-    /// # Errors Fails if the output fails.
+    /// # Errors
+    /// Fails if the output fails.
     pub fn end(mut self, trailer: &Trailer) -> io::Result<W> {
         let mut text = Vec::new();
         match self.format {

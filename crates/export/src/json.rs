@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_unicode_survive() {
+    fn names_that_are_not_unicode_are_preserved() {
         // A, a lone surrogate, newline, quote, and NUL, in modified UTF-8.
         let text = Text(b"A\xed\xa0\x80\n\"\xc0\x80");
         assert_eq!(written(|out| texts(out, &[text, Text(b".m")])), r#""A\ud800\n\"\u0000.m""#);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_stand_between_members() {
+    fn members_are_separated_by_commas() {
         let text = written(|out| {
             out.push(b'{');
             key(out, "a");

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_xml_cannot_hold_is_shown() {
+    fn characters_not_allowed_in_xml_are_escaped() {
         let mut out = Vec::new();
         xml(&mut out, Text(b"<a&\"\xed\xa0\x80\n\xef\xbf\xbf"));
         assert_eq!(String::from_utf8(out).unwrap(), r"&lt;a&amp;&quot;\ud800\n\uffff");

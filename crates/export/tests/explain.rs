@@ -148,7 +148,7 @@ fn own(name: &'static str, descriptor: &'static str) -> MethodId {
 }
 
 #[test]
-fn a_chain_leads_to_where_something_arises() {
+fn a_chain_ends_at_the_origin() {
     let mut program = program(Vec::new());
     let all = checked(&explanations(&mut program, &scope(own("calls", "()V"), None)));
     let division = all.iter().find(|it| it["what"]["type"] == "java/lang/ArithmeticException").unwrap();
@@ -168,7 +168,7 @@ fn a_chain_leads_to_where_something_arises() {
 }
 
 #[test]
-fn an_instruction_is_explained_by_itself() {
+fn a_single_instruction_is_explained() {
     let mut program = program(Vec::new());
     let all = checked(&explanations(&mut program, &scope(own("calls", "()V"), Some(1))));
     let records: Vec<&str> = all.iter().map(|it| it["record"].as_str().unwrap()).collect();
@@ -185,7 +185,7 @@ fn an_instruction_is_explained_by_itself() {
 }
 
 #[test]
-fn receivers_say_why_a_target_is_one() {
+fn receivers_explain_the_targets() {
     let mut program = program(Vec::new());
     let odd = MethodId { class: Text(b"p/A"), name: Text(b"odd\xed\xa0\x80"), descriptor: Text(b"(Lp/B;)V") };
     let all = checked(&explanations(&mut program, &scope(odd, Some(1))));

@@ -113,7 +113,7 @@ fn a_call_graph_is_one_graph() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_wrong() {
+fn the_schema_refuses_invalid_documents() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = parsed(&document(Format::Json, "cfg", Nodes::Blocks, &[answer(ORDER)]));

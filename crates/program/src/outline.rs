@@ -78,7 +78,8 @@ pub struct Ghost {
 
 /// Parses the class file in `bytes` and returns its outline.
 ///
-/// # Errors Fails if the structure of the file or the name of a supertype or member cannot be read; the class then
+/// # Errors
+/// Fails if the structure of the file or the name of a supertype or member cannot be read; the class then
 /// counts as absent. A nest, `throws` clause or annotation that cannot be read counts as missing, because the JVM
 /// reads them late or never.
 pub fn class_outline(bytes: &[u8]) -> Result<Outline> {
@@ -87,7 +88,8 @@ pub fn class_outline(bytes: &[u8]) -> Result<Outline> {
 
 /// Returns the outline of a parsed class file.
 ///
-/// # Errors As for [`class_outline`].
+/// # Errors
+/// As for [`class_outline`].
 pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
     let attributes = class.attributes();
     Ok(Outline {

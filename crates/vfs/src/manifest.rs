@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_header_are_listed() {
+    fn lines_that_are_not_headers_are_listed() {
         let it = Manifest::parse(b"A: 1\r\nno header\r\n ease: true\r\nB:2\r\n x\r\nC: 3");
         assert_eq!(it.bad_lines, [2, 3, 4, 5]);
         assert_eq!(it.value("C"), Some("3"));

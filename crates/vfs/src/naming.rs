@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn stray_bytes_are_written_out() {
+    fn invalid_bytes_are_escaped() {
         assert_eq!(name_text(b"p/C.class"), "p/C.class");
         assert_eq!(name_text("ü".as_bytes()), "ü");
         assert_eq!(name_text(b"\xfc\xff.class"), "\\xFC\\xFF.class");

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_name_services_where_loaders_look() {
+    fn services_are_found_at_class_roots() {
         assert_eq!(service_of("META-INF/services/p.Service"), Some("p.Service"));
         assert_eq!(service_of("BOOT-INF/classes/META-INF/services/p.Service"), Some("p.Service"));
         assert_eq!(service_of("x/META-INF/services/p.Service"), None);
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_stand_one_a_line_with_comments() {
+    fn each_line_names_one_provider_before_a_comment() {
         let text = b"# all\np.A # the first\r\n\n  p.B$C\np.A\nno name\n";
         assert_eq!(providers(text), ["p.A", "p.B$C"]);
         assert_eq!(providers(b"\xff\n").len(), 1);

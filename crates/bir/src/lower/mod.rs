@@ -61,7 +61,8 @@ impl Scratch {
 /// (most of the code of a JDK: tables of locales). String constants are replaced by the empty string, unless the
 /// method uses monitors, which may be strings. The body may use the memory of a [recycled](Scratch::recycle) one.
 ///
-/// # Errors As for [`lower`].
+/// # Errors
+/// As for [`lower`].
 pub fn lower_lean<'a>(
     class: &ClassFile<'a>,
     boots: &Bootstraps<'_, 'a>,
@@ -74,7 +75,8 @@ pub fn lower_lean<'a>(
 
 /// Lowers the body `code` of `method`.
 ///
-/// # Errors Fails if the body cannot be lowered: operands are missing or of the wrong kind, a branch has no valid
+/// # Errors
+/// Fails if the body cannot be lowered: operands are missing or of the wrong kind, a branch has no valid
 /// target, or a constant is missing or of another kind. Other methods of the class are not affected.
 pub fn lower<'a>(
     class: &ClassFile<'a>,

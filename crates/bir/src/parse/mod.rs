@@ -22,7 +22,8 @@ const MAX_TEXT: usize = 1 << 30;
 
 /// Parses all methods of the text.
 ///
-/// # Errors Fails at the first position that is not valid BIR text.
+/// # Errors
+/// Fails at the first position that is not valid BIR text.
 pub fn parse(text: &str) -> std::result::Result<Vec<Body>, ParseError> {
     let mut exprs = Exprs::new(Cursor::new(text));
     if text.len() > MAX_TEXT {
@@ -39,7 +40,8 @@ pub fn parse(text: &str) -> std::result::Result<Vec<Body>, ParseError> {
 
 /// Parses a text with a single method.
 ///
-/// # Errors Fails if the text is not valid BIR text, or does not contain exactly one method.
+/// # Errors
+/// Fails if the text is not valid BIR text, or does not contain exactly one method.
 pub fn parse_body(text: &str) -> std::result::Result<Body, ParseError> {
     let mut bodies = parse(text)?;
     match (bodies.pop(), bodies.is_empty()) {

@@ -82,7 +82,7 @@ impl Machine<'_> {
                 }
                 Ok(self.state.is_instance(id, class))
             }
-            _ => abort("cast of no reference"),
+            _ => abort("cast of a value that is not a reference"),
         }
     }
 
@@ -143,7 +143,7 @@ impl Machine<'_> {
                 }
                 None => abort("an element out of bounds is set"),
             },
-            _ => abort("an element of no array"),
+            _ => abort("an element of a value that is not an array"),
         }
     }
 

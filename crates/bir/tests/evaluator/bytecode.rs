@@ -160,7 +160,7 @@ impl Machine<'_> {
             }
             (Insn::Load(_, slot), _) => match f.locals.get(&slot) {
                 Some(&it) => f.stack.push(it),
-                None => return abort("a local without value"),
+                None => return abort("a local without a value"),
             },
             (Insn::Store(_, slot), _) => {
                 let it = f.cell()?;
@@ -207,7 +207,7 @@ impl Machine<'_> {
             }
             (Insn::Iinc(slot, by), _) => match f.locals.get_mut(&slot) {
                 Some(Cell::Value(Value::Int(it))) => *it = it.wrapping_add(by.into()),
-                _ => return abort("iinc of no int"),
+                _ => return abort("iinc of a value that is not an int"),
             },
             (Insn::If(cond, to), _) => {
                 let a = f.pop()?;
@@ -230,7 +230,7 @@ impl Machine<'_> {
             }
             (Insn::Ret(slot), _) => match f.locals.get(&slot) {
                 Some(Cell::Return(it)) => return Ok(Next::To(*it)),
-                _ => return abort("ret of no return address"),
+                _ => return abort("ret of a value that is not a return address"),
             },
             (Insn::Switch(_), Operand::Table(cases, default)) => {
                 let key = f.int()?;
@@ -298,7 +298,7 @@ impl Machine<'_> {
                 let id = self.non_null(f)?;
                 match self.state.heap.array(id) {
                     Some(it) => f.push(Value::Int(it.len() as i32)),
-                    None => return abort("length of no array"),
+                    None => return abort("length of a value that is not an array"),
                 }
             }
             (Insn::Throw, _) => return Err(Stop::Throw(self.non_null(f)?)),

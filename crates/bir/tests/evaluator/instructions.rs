@@ -190,7 +190,7 @@ impl Machine<'_> {
                 let args = self.args(body, frame, args)?;
                 let result = self.call(kind, method, args, Some(body.method.class()))?;
                 if let Some(var) = var {
-                    let Some(value) = result else { return abort("a call gives nothing") };
+                    let Some(value) = result else { return abort("a call returns nothing") };
                     return assign(frame, var, value);
                 }
             }
@@ -244,7 +244,9 @@ impl Machine<'_> {
                 }
             }
             Instr::Switch(e, table) | Instr::Ret(e, table) => {
-                let Value::Int(key) = self.eval(body, frame, e)? else { return abort("switch on no int") };
+                let Value::Int(key) = self.eval(body, frame, e)? else {
+                    return abort("switch on a value that is not an int");
+                };
                 return jump(&body.switches[table as usize], key);
             }
             Instr::Catch(_) => return abort("catch without exception"),
@@ -263,7 +265,9 @@ impl Machine<'_> {
                 let array = self.eval(body, frame, array)?;
                 let index = self.eval(body, frame, index)?;
                 let Value::Ref(Some(id)) = array else { return abort("bound of null") };
-                let Some(elements) = self.state.heap.array(id) else { return abort("bound of no array") };
+                let Some(elements) = self.state.heap.array(id) else {
+                    return abort("bound of a value that is not an array");
+                };
                 matches!(index, Value::Int(it) if usize::try_from(it).is_ok_and(|it| it < elements.len()))
             }
             Check::Store(array, value) => {
@@ -296,7 +300,7 @@ impl Machine<'_> {
             Expr::Unary(UnOp::Length, e) => match self.eval(body, frame, e)? {
                 Value::Ref(Some(id)) => match self.state.heap.array(id) {
                     Some(it) => Value::Int(it.len() as i32),
-                    None => return abort("length of no array"),
+                    None => return abort("length of a value that is not an array"),
                 },
                 _ => return abort("length of null"),
             },

@@ -375,7 +375,9 @@ fn boxed(
             _ => return Ok(Some(Value::Ref(Some(state.heap.add(class, Payload::Boxed(value)))))),
         };
         let units: Vec<u16> = format!("\u{1}box {class} {key}").encode_utf16().collect();
-        let Value::Ref(Some(id)) = state.interned(units) else { return abort("a string is no object") };
+        let Value::Ref(Some(id)) = state.interned(units) else {
+            return abort("an interned string is not an object");
+        };
         let object = state.heap.get_mut(id);
         (object.class, object.payload) = (class, Payload::Boxed(value));
         return Ok(Some(Value::Ref(Some(id))));

@@ -200,7 +200,7 @@ fn recorded(folder: &str) {
     let root = jvm::data_dir().join(folder);
     let mut world = World::new();
     let mut classes = 0;
-    for entry in std::fs::read_dir(&root).expect("the folder is there") {
+    for entry in std::fs::read_dir(&root).expect("the folder exists") {
         let path = entry.expect("the folder can be read").path();
         if path.extension().is_some_and(|it| it == "class") {
             let bytes = std::fs::read(&path).expect("the class can be read");
@@ -208,7 +208,7 @@ fn recorded(folder: &str) {
             classes += 1;
         }
     }
-    let expected = programs::expected(&root).expect("expected.txt is there");
+    let expected = programs::expected(&root).expect("expected.txt exists");
     assert!(classes > 5 && expected.len() > 10, "{classes} classes, {} cases", expected.len());
     let mut failures = Vec::new();
     for (case, expected) in &expected {

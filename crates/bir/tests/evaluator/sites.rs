@@ -92,11 +92,11 @@ impl Machine<'_> {
 
     /// `toString` of a record: the component names are the names of the fields.
     fn record_text(&mut self, class: ClassName, getters: &[Loadable], args: &[Value]) -> Step<Value> {
-        let &[Value::Ref(Some(id))] = args else { return abort("toString of no record") };
+        let &[Value::Ref(Some(id))] = args else { return abort("toString of something other than a record") };
         let mut out: Vec<u16> = format!("{}[", simple_name(class)).encode_utf16().collect();
         for (i, it) in getters.iter().enumerate() {
             let Loadable::MethodHandle(MethodHandle { kind: HandleKind::GetField, member, .. }) = *it else {
-                return abort("a component that is no field");
+                return abort("a component that is not a field");
             };
             out.extend(if i == 0 { "" } else { ", " }.encode_utf16());
             out.extend(mutf8::units(member.name().bytes()));
@@ -128,7 +128,7 @@ impl Machine<'_> {
                 },
                 2 => match consts.next() {
                     Some(Loadable::Str(it)) => self.state.string(*it),
-                    _ => return abort("a constant to join that is no string"),
+                    _ => return abort("a joined constant that is not a string"),
                 },
                 _ => {
                     out.push(unit);

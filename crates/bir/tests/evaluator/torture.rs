@@ -95,7 +95,7 @@ fn check(files: &[PathBuf], main: &str, expected: &str) -> Result<(), String> {
 
 fn recorded_lines() {
     let root = data_dir().join("torture");
-    let table = std::fs::read_to_string(root.join("expected.tsv")).expect("expected.tsv is there");
+    let table = std::fs::read_to_string(root.join("expected.tsv")).expect("expected.tsv exists");
     let (mut failures, mut ran) = (Vec::new(), [0; GROUPS.len()]);
     for row in table.lines().filter(|it| !it.starts_with('#') && !it.is_empty()) {
         let [group, case, folder, main, library, expected] = row.split('\t').collect::<Vec<_>>()[..] else {

@@ -122,7 +122,7 @@ fn hostile_nesting_is_refused() {
 }
 
 #[test]
-fn errors_say_where_and_what() {
+fn errors_contain_position_and_expectation() {
     let cases = [
         "method p/C.m()V locals 0 {\n  0: if (i0 ~ 1) goto 0\n}\n",
         "method p/C.m()V locals 0 {\n  0: goto 7\n}\n",
@@ -262,7 +262,7 @@ fn comments_stand_in_a_column() {
 }
 
 #[test]
-fn the_verifier_sees_what_is_wrong() {
+fn the_verifier_reports_faults() {
     let wrong = |lines: &str| {
         let text = format!("method p/C.m()V locals 1 {{\n{lines}\n}}\n");
         let body = parse_body(&text).unwrap_or_else(|err| panic!("{err}\n{text}"));

@@ -67,7 +67,7 @@ fn read_file(path: &Path) -> Reading {
 }
 
 #[test]
-fn what_runs_is_lowered_and_what_is_refused_is_refused() {
+fn running_classes_are_lowered_and_refused_ones_are_refused() {
     let accepted: BTreeMap<(String, String), String> = rows("accepted.tsv")
         .into_iter()
         .map(|row| row.try_into().expect("three columns in accepted.tsv"))

@@ -105,7 +105,10 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
         let at = |pc: Pc| walk.ordinals.get(pc.index()).copied().filter(|&it| it != NONE);
         let end = if row.end.0 == behind { Some(n) } else { at(row.end) };
         let (Some(start), Some(end), Some(handler)) = (at(row.start), end, at(row.handler)) else {
-            return error("exception table refers to a pc that is not the start of an instruction: row", walk.ranges.len());
+            return error(
+                "exception table refers to a pc that is not the start of an instruction: row",
+                walk.ranges.len(),
+            );
         };
         if row.start > row.end {
             return error("exception table row ends before it starts: row", walk.ranges.len());

@@ -144,7 +144,8 @@ impl Walk {
     /// Walks the body. `major` is the version of its class file: subroutines are not allowed after 50 (JVMS
     /// §4.9.1).
     ///
-    /// # Errors Fails if the body violates a rule that the walk depends on; the offset is that of the instruction.
+    /// # Errors
+    /// Fails if the body violates a rule that the walk depends on; the offset is that of the instruction.
     pub fn run(&mut self, code: &Code<'_, '_>, major: u16) -> Result<()> {
         leaders::decode(self, code, major)?;
         match walker::run(self, code, true) {

@@ -8,7 +8,8 @@ use crate::insn::StackOp;
 ///
 /// `wide(k)` tells whether the entry at depth `k` takes two words, which determines the form of the instruction.
 ///
-/// # Errors Fails if an operand is missing or would be split.
+/// # Errors
+/// Fails if an operand is missing or would be split.
 pub fn rearrangement(
     op: StackOp,
     depth: usize,

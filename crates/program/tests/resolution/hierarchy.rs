@@ -39,7 +39,7 @@ p/B",
 }
 
 #[test]
-fn below_is_unknown_where_a_chain_leaves() {
+fn subtyping_is_unknown_beyond_absent_supertypes() {
     let h = world(
         "p/A < x/Out
 p/B < p/A
@@ -139,7 +139,7 @@ p/U < p/S",
 }
 
 #[test]
-fn a_chain_without_end_is_cut() {
+fn a_chain_of_too_many_supertypes_is_cut() {
     let mut text = "p/C0\n".to_owned();
     for i in 1..5000 {
         text += &format!("p/C{i} < p/C{}\n", i - 1);

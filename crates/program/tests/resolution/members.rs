@@ -108,7 +108,7 @@ p/B < p/A",
 }
 
 #[test]
-fn absent_classes_on_the_way_leave_answers_open() {
+fn absent_classes_on_the_path_leave_answers_open() {
     let h = world(
         "p/A < x/Out p/I
   public m()V
@@ -219,7 +219,7 @@ public q/D < p/C
 
 /// Any of them may be resolved (JVMS §5.4.3.3); the answer must not depend on the order of the class path.
 #[test]
-fn of_conflicting_methods_the_first_by_text_is_resolved() {
+fn conflicting_methods_resolve_to_the_smallest_class_name() {
     let interfaces = ["interface p/I\n  public d()V\n", "interface p/J\n  public d()V\n"];
     let class = "p/A < java/lang/Object p/J p/I\n";
     for [first, second] in [interfaces, [interfaces[1], interfaces[0]]] {
@@ -342,7 +342,7 @@ p/Fake
 }
 
 #[test]
-fn access_goes_by_package_subclass_and_nest() {
+fn access_depends_on_package_subclass_and_nest() {
     let h = world(
         "public p/A
   public pub()V

@@ -111,7 +111,7 @@ fn selections(
 }
 
 #[test]
-fn taking_a_class_away_only_opens() {
+fn removing_a_class_only_makes_answers_unknown() {
     let (mut n_kept, mut n_opened) = (0_u32, 0_u32);
     for seed in seeds(20, 60) {
         let full = outlines(&generate(seed, 3));
