@@ -96,9 +96,9 @@ pub enum Role {
 /// Which classes may exist besides the present ones (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorldKind {
-    /// Any number of unknown classes that do all that Java lets them.
+    /// Any number of unknown classes, which may do everything that Java allows.
     Open,
-    /// All names and the hierarchy are known, code may be missing.
+    /// All names and the whole hierarchy are known, but code may be missing.
     Declared,
     /// What is not present does not exist.
     Closed,
