@@ -233,7 +233,7 @@ impl Verifier<'_> {
         }
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     fn instr(&mut self, instr: &Instr) {
         match *instr {
             Instr::Assign(var, e) => {

@@ -289,7 +289,7 @@ fn jump(pc: Pc, by: i32) -> Pc {
 /// # Errors
 /// Fails if the opcode does not exist or its operands run past the end. Boxed, so that results are
 /// returned in registers.
-// long match: one arm an opcode
+// long match: one arm per opcode
 #[inline]
 pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>> {
     use BinOp::*;

@@ -18,7 +18,7 @@ use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
 impl Lowerer<'_, '_, '_> {
     /// Lowers one instruction of the block with index `block`.
-    // long match: one arm a kind of instruction
+    // long match: one arm per kind of instruction
     pub(super) fn insn(&mut self, block: usize, insn: Insn) -> Step<()> {
         match insn {
             Insn::Nop => {}

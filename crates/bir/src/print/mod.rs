@@ -160,7 +160,7 @@ fn header(out: &mut dyn Write, body: &Body) -> fmt::Result {
 }
 
 /// Writes one instruction without its number.
-// long match: one arm an instruction
+// long match: one arm per instruction
 pub fn write_instr(out: &mut dyn Write, body: &Body, instr: &Instr) -> fmt::Result {
     match *instr {
         Instr::Assign(var, e) => {

@@ -136,7 +136,7 @@ impl Machine<'_> {
         }
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     fn step(
         &mut self,
         method: MemberRef,

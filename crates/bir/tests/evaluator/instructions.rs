@@ -134,7 +134,7 @@ impl Machine<'_> {
         }
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     pub(crate) fn instr(&mut self, body: &Body, frame: &mut Frame, at: u32, instr: &Instr) -> Step<Next> {
         match *instr {
             Instr::Assign(var, e) => {

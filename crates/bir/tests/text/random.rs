@@ -406,7 +406,7 @@ impl Gen<'_> {
         self.b.switch(SwitchTable { cases, default })
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     fn instr(&mut self) -> Instr {
         let kind = self.rng.one(KINDS);
         match self.rng.below(22) {

@@ -42,7 +42,7 @@ pub(super) struct Effects<'e, 'c, 'a> {
 
 impl Effects<'_, '_, '_> {
     /// Applies the instruction with ordinal `i` to the frame.
-    // long match: one arm a kind of instruction
+    // long match: one arm per kind of instruction
     #[inline]
     pub(super) fn step(&mut self, context: Context, i: u32, insn: Insn, f: &mut Frame) -> Step<()> {
         use Kind::{Double, Float, Int, Long, Ref};
