@@ -1,4 +1,4 @@
-//! Which classes are not there, as one JSON document.
+//! The absent classes, as one JSON document.
 
 use ide::hints::Hint;
 use ide::{MethodId, Missing};
@@ -6,7 +6,7 @@ use ide::{MethodId, Missing};
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, optional_number, string, texts};
 
-/// The document.
+/// Returns the document.
 pub fn missing_json(header: &Header, missing: &[(Missing, Vec<Hint>)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);

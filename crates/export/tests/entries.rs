@@ -1,4 +1,4 @@
-//! Entry points as JSON keep their schema.
+//! The JSON of entry points is valid against its schema.
 
 use export::entries::{entries_json, ways_json};
 use export::frame::{FailedClass, FailedMethod, Header, Trailer};

@@ -1,4 +1,5 @@
-//! Every format on ordinary and on hostile names: the schemas hold, and nothing is lost or garbled.
+//! All formats, for ordinary and for hostile names: output is valid against the schemas, and nothing is lost or
+//! garbled.
 
 mod documents;
 
@@ -112,7 +113,7 @@ fn a_call_graph_is_one_graph() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_wrong() {
+fn the_schema_refuses_invalid_documents() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = parsed(&document(Format::Json, "cfg", Nodes::Blocks, &[answer(ORDER)]));
@@ -157,14 +158,14 @@ fn graphml_holds_only_what_xml_allows() {
         |c: char| c == '\n' || c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
     assert_eq!(text.chars().find(|&it| !legal(it)), None);
     assert!(text.contains(r"p/a&quot;b\n&lt;&amp;&gt;\u0001\ud800\uffff.m\ud800\n"));
-    // Each handler has the number of its row, whether it surely catches or not.
+    // Each handler edge has the number of its row, whether the handler certainly catches or not.
     for kind in ["handler", "may-handler"] {
         let edge = format!("<data key=\"edge_kind\">{kind}</data>");
         let mut behind = text.split(&edge).skip(1).peekable();
         assert!(behind.peek().is_some(), "{kind}");
         assert!(behind.all(|it| it.starts_with("<data key=\"row\">")), "{kind}");
     }
-    // Tags close in the order in which they open.
+    // Tags are closed in reverse order.
     let mut open = Vec::new();
     for tag in text.split('<').skip(2).map(|it| it.split_once('>').unwrap().0) {
         if let Some(name) = tag.strip_prefix('/') {

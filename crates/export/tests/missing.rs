@@ -1,4 +1,4 @@
-//! Classes that are not there as JSON keep their schema.
+//! The JSON of absent classes is valid against its schema.
 
 use export::frame::{FailedClass, Header, Trailer};
 use export::missing::missing_json;

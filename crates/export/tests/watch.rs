@@ -1,4 +1,4 @@
-//! Lines about answers that are kept current keep their schema, whatever they say.
+//! The lines of continuously updated answers are valid against their schema, whatever they contain.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/watch.schema.json");
 
-/// Knows the code of one method, which is asked for.
+/// A source that knows the code of a single method.
 struct Own(ide::answer::MethodAnswer);
 
 impl Sources for Own {
@@ -29,7 +29,7 @@ impl Sources for Own {
     }
 }
 
-/// All that four answers say of the classes of `test-data/calls` and `test-data/programs`, as new facts.
+/// Returns all facts of four answers about the classes of `test-data/calls` and `test-data/programs`, as additions.
 fn facts() -> Vec<Changed> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
     let mut classes = Vec::new();

@@ -1,13 +1,13 @@
-//! The log of changes. The driver says what each file's content is now; whoever feeds the database drains what
-//! really changed. Setting an equal identity logs nothing: compilers often rewrite equal files.
+//! The change log. The driver reports the current content of each file; the database writer drains the changes.
+//! Setting an equal identity logs nothing, because compilers often rewrite files with equal content.
 
 use rustc_hash::FxHashMap;
 
 use crate::file::{FileId, Revision};
 use crate::identity::EntryIdentity;
 
-/// Every name seen, the identity of its content now, and the changes since the log was last drained.
-/// Names are never forgotten, so an id stays valid and a file that returns gets its old one.
+/// All names seen so far, the identity of their current content, and the changes since the log was last drained.
+/// Names are never removed, so ids stay valid, and a file that reappears has its old id.
 #[derive(Debug, Default)]
 pub struct Vfs {
     by_name: FxHashMap<Box<str>, FileId>,
@@ -15,25 +15,25 @@ pub struct Vfs {
     touched: Vec<FileId>,
 }
 
-/// What happened to one file between two drainings.
+/// The change of a file between two drainings of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change {
     /// The file.
     pub file: FileId,
-    /// The revision of its content after the change.
+    /// The revision of the content after the change.
     pub revision: Revision,
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
 }
 
-/// The ways in which a file can change.
+/// The kinds of change of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
-    /// It was not there when the log was last drained.
+    /// The file did not exist when the log was last drained.
     Created(EntryIdentity),
-    /// It was there with another content.
+    /// The file existed with different content.
     Modified(EntryIdentity),
-    /// It is gone.
+    /// The file no longer exists.
     Deleted,
 }
 
@@ -41,14 +41,14 @@ pub enum ChangeKind {
 struct FileState {
     name: Box<str>,
     now: Option<EntryIdentity>,
-    /// The state at the last draining: changes that undo each other cancel out.
+    /// The state when the log was last drained: changes that undo each other cancel out.
     drained: Option<EntryIdentity>,
     revision: Revision,
     logged: bool,
 }
 
 impl Vfs {
-    /// The id of the file with this display path, given out on first use.
+    /// Returns the id of the file with this display path, which is assigned on first use.
     pub fn file(&mut self, name: &str) -> FileId {
         if let Some(&file) = self.by_name.get(name) {
             return file;
@@ -65,27 +65,27 @@ impl Vfs {
         file
     }
 
-    /// The id of the file with this display path, if it was ever named.
+    /// Returns the id of the file with this display path, if one was assigned.
     pub fn find(&self, name: &str) -> Option<FileId> {
         self.by_name.get(name).copied()
     }
 
-    /// The display path of a file of this `Vfs`; empty for an id of another.
+    /// Returns the display path of a file; empty for an id of another `Vfs`.
     pub fn name(&self, file: FileId) -> &str {
         self.files.get(file.index()).map_or("", |it| &it.name)
     }
 
-    /// The identity of the content of a file, `None` when there is no such file now.
+    /// Returns the identity of the current content of a file; `None` if the file does not exist.
     pub fn identity(&self, file: FileId) -> Option<EntryIdentity> {
         self.files.get(file.index()).and_then(|it| it.now)
     }
 
-    /// The revision of the content of a file.
+    /// Returns the revision of the content of a file.
     pub fn revision(&self, file: FileId) -> Revision {
         self.files.get(file.index()).map_or(Revision::default(), |it| it.revision)
     }
 
-    /// Says what a file's content is now; `None` when it is gone. True when that is news.
+    /// Sets the current content of a file; `None` if it no longer exists. Returns whether this is a change.
     pub fn set(&mut self, file: FileId, identity: Option<EntryIdentity>) -> bool {
         let Some(state) = self.files.get_mut(file.index()) else { return false };
         if state.now == identity {
@@ -100,12 +100,12 @@ impl Vfs {
         true
     }
 
-    /// Are there changes to drain? May be true although they cancel out.
+    /// Returns whether there are changes to drain. May be true although they cancel out.
     pub fn has_changes(&self) -> bool {
         !self.touched.is_empty()
     }
 
-    /// Drains the log: one change a file at most, in the order in which files were first touched.
+    /// Drains the log. Returns at most one change per file, in the order in which the files were first changed.
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = Vec::with_capacity(self.touched.len());
         for file in std::mem::take(&mut self.touched) {

@@ -1,15 +1,15 @@
-//! The two doors through which the pure rooms reach the outside: bytes of files and facts kept from earlier runs.
+//! The interfaces through which pure crates access the outside: bytes of files, and facts kept from earlier runs.
 
 use std::fmt;
 
 use crate::file::{FileId, Revision};
 use crate::identity::EntryIdentity;
 
-/// Gives the bytes of files. The driver implements it; a query may call it, because the bytes of a file at a
-/// revision never change.
+/// Provides the bytes of files. The driver implements it; queries may call it, because the bytes of a file at a
+/// given revision never change.
 pub trait ContentSource: Send + Sync {
-    /// Calls `read` once with the bytes of `file` as they were at `revision`. A callback, so that bytes in a
-    /// mapped image or a reused buffer need no copy.
+    /// Calls `read` once with the bytes of `file` at `revision`. This is a callback so that bytes in a mapped image
+    /// or a reused buffer need not be copied.
     fn with_content(
         &self,
         file: FileId,
@@ -18,14 +18,14 @@ pub trait ContentSource: Send + Sync {
     ) -> Result<(), ContentError>;
 }
 
-/// Why bytes could not be had.
+/// The reason why bytes are not available.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ContentError {
     /// No file has this id.
     Unknown,
-    /// The content has changed since that revision and the old bytes are gone; a change is on its way.
+    /// The content has changed since the revision and the old bytes are lost; a change will be logged.
     Stale,
-    /// The container could not give the entry; the text says why.
+    /// The container could not provide the entry, for this reason.
     Unreadable(String),
 }
 
@@ -41,26 +41,26 @@ impl fmt::Display for ContentError {
 
 impl std::error::Error for ContentError {}
 
-/// Under which key a fact is kept: it depends on the class bytes and the schema and on nothing else.
+/// The key of a stored fact, which depends on nothing but the class bytes and the schema.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FactKey {
-    /// The version of the encoding and of the analysis that made the fact.
+    /// The version of the encoding and of the analysis that computed the fact.
     pub schema: u32,
-    /// The class bytes, by the identity of their entry.
+    /// The identity of the class bytes.
     pub content: EntryIdentity,
 }
 
-/// Keeps facts between runs. Reading one is no tracked read: an absent, old or broken store never changes an
-/// answer, only its cost.
+/// Keeps facts between runs. Reads are not tracked: a missing, old or broken store never changes an answer, only
+/// its cost.
 pub trait FactStore: Send + Sync {
-    /// The fact kept under this key, its checksum verified; `None` is always a right answer.
+    /// Returns the fact with this key, after verifying its checksum. `None` is always a correct answer.
     fn get(&self, key: &FactKey) -> Option<Vec<u8>>;
 
-    /// Offers a fact. Only queues it: the driver writes, later or never.
+    /// Offers a fact for storage. It is only queued: the driver writes it later, or never.
     fn offer(&self, key: FactKey, bytes: Vec<u8>);
 }
 
-/// The store that keeps nothing.
+/// A store that keeps nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct NoStore;
 

@@ -1,22 +1,22 @@
-//! The ids of files. A `FileId` stands for one name (`naming`) in one `change::Vfs` and means nothing elsewhere.
+//! File ids. A [`FileId`] denotes one name (see `naming`) in one `change::Vfs`, and is meaningless in any other.
 
-/// A file or a member of an archive, as numbered by the [`Vfs`](crate::change::Vfs) that handed it out.
-/// Never printed and never sorted by: the order of ids is the order of discovery.
+/// A file or archive member, as numbered by the [`Vfs`](crate::change::Vfs) that assigned the id. It must not be
+/// printed or used for ordering, because the order of ids is that of discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileId(u32);
 
 impl FileId {
-    /// The id with this index; the owner of the table calls it.
+    /// Returns the id with this index; called by the `Vfs` that owns the table.
     pub(crate) fn new(index: usize) -> FileId {
         FileId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// The index into side tables of the `Vfs` that owns this id.
+    /// Returns the index into side tables of the `Vfs` that owns the id.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The how-manieth content of a file this is, counted from 0 in the `Vfs` that owns the file.
+/// The number of content changes of a file, from 0, in the `Vfs` that owns the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Revision(pub u32);

@@ -1,6 +1,8 @@
-//! Names of files and of members of archives, a log of what changed, and the traits through which bytes and
-//! facts reach the pure rooms; also the parts of container formats that are bytes to data (manifests,
-//! multi-release selection, the JDK's image index). No I/O, no threads, no clock: the `driver` brings the bytes.
+//! File ids, a log of file changes, the traits through which other crates get bytes and facts, and the parts of
+//! container formats that are pure functions of bytes (manifests, multi-release selection, the index of the JDK
+//! image).
+//!
+//! No I/O, no threads, no clock: the `driver` provides the bytes.
 
 pub mod file;
 pub mod identity;
