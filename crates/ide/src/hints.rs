@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_jdks_have_or_had_is_told_by_the_name() {
+    fn names_of_jdk_classes_give_hints() {
         let jaxb = Some(Hint::Removed(11, Some("javax.xml.bind:jaxb-api")));
         assert_eq!(hint("javax.xml.bind.JAXBContext", Some((17, false))), jaxb);
         assert_eq!(hint("javax.xml.bind.JAXBContext", None), jaxb);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_what_it_was_set_to() {
+    fn a_list_contains_the_classes_it_was_set_to() {
         let mut rng = Rng::new(3);
         for n in [0, 1, 4, 300] {
             let mut db = RootDatabase::default();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn few_changes_leave_the_base() {
+    fn few_changes_keep_the_base() {
         let mut db = RootDatabase::default();
         let mut list = ClassList::new(&db, Role::App);
         let all = inputs(&db, list.container, 1_000);

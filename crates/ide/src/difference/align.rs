@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_temporaries_do_not_count() {
+    fn numbers_of_temporaries_are_ignored() {
         assert_eq!(without_temporaries("$a3 := a0->p/L1.f2:I"), "$a := a0->p/L1.f2:I");
     }
 }
