@@ -811,7 +811,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_passes_on_its_side_of_the_target() {
+    fn a_row_passes_within_its_target() {
         let row = |figure, target| {
             let (command, seen) = ("ajar stats".to_string(), "1 s".to_string());
             Row { name: "read", command, seen, figure, target }
@@ -848,7 +848,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_side_prints() {
+    fn the_output_of_a_side_is_read() {
         let found = measured("2000000000\t3\t4\n").unwrap();
         assert_eq!(found, Measured { number: 2_000_000_000, counts: "3\t4".to_string() });
         assert!(measured("soon\t3").is_err());

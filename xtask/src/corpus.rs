@@ -340,7 +340,7 @@ mod tests {
     const SUM: &str = "0908baf60ba5791e0fd8d86b075b610c47211fbc93a922362ed642257b834b9c";
 
     #[test]
-    fn a_tier_is_its_lines_and_medium_has_small_in_it() {
+    fn a_tier_has_its_lines_and_medium_includes_small() {
         let list = format!(
             "# head\nsmall\tapt\ta\t1:2\t{SUM}\t3\nmedium\tnpm\tb\t2\t{SUM}\t4\nlarge\tpip\tc\t3\t{SUM}\t5\n"
         );
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_list_says_where() {
+    fn an_error_in_a_list_names_its_line() {
         let error = |list: &str| parse(list).unwrap_err().to_string();
         assert_eq!(error("# x\nsmall\tapt\ta\n"), "test-data/corpora.tsv:2: 3 fields, 6 expected");
         assert_eq!(error(&format!("s\tftp\ta\t1\t{SUM}\t3")), "test-data/corpora.tsv:1: unknown kind `ftp`");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn the_committed_list_reads() {
+    fn the_committed_list_is_valid() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let packages = parse(&std::fs::read_to_string(root.join(LIST)).unwrap()).unwrap();
         let small = select(&packages, "small").unwrap();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_those_of_sha256() {
+    fn sha256_of_known_inputs() {
         let folder = std::env::temp_dir().join(format!("ajar-corpus-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("x.txt");

@@ -226,7 +226,7 @@ mod tests {
     const GUAVA: Program = Program { app: App::Guava, world: World::Closed };
 
     #[test]
-    fn names_say_what_is_measured() {
+    fn names_tell_what_is_measured() {
         let names: Vec<String> = all().into_iter().map(|it| it.0.name()).collect();
         assert_eq!(names.len(), 20);
         assert_eq!(
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_counts_cycles_that_told_of_a_fact() {
+    fn figures_count_cycles_that_reported_a_fact() {
         let table = Table::read(
             "command\tajar watch throws app\n\
              told\tall\t4\t30000000\t40000000\t40000000\ntold\tchanged\t2\t40000000\t40000000\t40000000\n\
