@@ -353,8 +353,7 @@ impl Workbench {
             Subject::Jar(mode) => {
                 let jar = self.jar()?;
                 let (ms, pace) = self.paced(|| Ok(self.run_ours(mode, &jar)?.number as f64 / 1e6))?;
-                let seen =
-                    format!("{ms:.1} ms here, where ASM takes {:.1} times as long", 1.0 / pace);
+                let seen = format!("{ms:.1} ms here, where ASM takes {:.1} times as long", 1.0 / pace);
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
