@@ -112,7 +112,7 @@ fn list(name: &str, bytes: Vec<u8>) -> Result<usize> {
 
 /// The bytes of memory that belong to this process alone.
 fn own_memory() -> Result<u64> {
-    driver::usage::own_memory().context("this system does not say how much memory a process has")
+    driver::usage::own_memory().context("this system does not report the memory of a process")
 }
 
 /// Computes the stackless form, local facts and graph of every method; returns the number of nodes.
@@ -210,7 +210,7 @@ fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
         let length = u32::from_be_bytes(*length) as usize;
-        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is truncated")?;
         classes.push(class);
         blob = rest;
     }

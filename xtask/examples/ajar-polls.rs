@@ -154,7 +154,7 @@ impl Run {
         }
         measured.times.push(start.elapsed());
         measured.gaps.append(&mut gaps);
-        Ok(done.ok().context("nobody cancels")?.1)
+        Ok(done.ok().context("the work was cancelled")?.1)
     }
 
     fn keep_current(&mut self, measured: &mut Measured) -> Result<()> {
@@ -168,7 +168,7 @@ impl Run {
         gaps.push(clock.gap());
         measured.times.push(start.elapsed());
         measured.gaps.append(&mut gaps);
-        done.ok().context("nobody cancels")
+        done.ok().context("the work was cancelled")
     }
 }
 

@@ -66,7 +66,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
         }
     }
     times.push(cpu()?);
-    let user = driver::usage::user_time().context("this system does not tell CPU times")?;
+    let user = driver::usage::user_time().context("this system does not report CPU times")?;
     let system = times.last().unwrap_or(&0).saturating_sub(user.as_nanos() as u64);
     let peak = driver::usage::peak_memory().unwrap_or(0);
     let solution = propagation(&whole);
@@ -82,7 +82,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
 fn cpu() -> Result<u64> {
     driver::usage::process_time()
         .map(|it| it.as_nanos() as u64)
-        .context("this system does not tell CPU times")
+        .context("this system does not report CPU times")
 }
 
 /// Splits a blob into its classes.
@@ -90,7 +90,7 @@ fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
         let length = u32::from_be_bytes(*length) as usize;
-        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is truncated")?;
         classes.push(class);
         blob = rest;
     }

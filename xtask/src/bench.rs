@@ -658,7 +658,7 @@ fn middle(mut figures: Vec<f64>) -> f64 {
 fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
     let before = children_time()?;
     for _ in 0..runs {
-        let done = command.status().context("cannot run a program of ours")?;
+        let done = command.status().context("cannot run the command")?;
         if !done.success() {
             bail!("{command:?} ended with {done}");
         }
@@ -669,7 +669,7 @@ fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
 /// The CPU time in seconds, to a hundredth, of the child processes that this process waited for: fields 16 and 17 of
 /// `/proc/*/stat`.
 fn children_time() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not tell CPU times")?;
+    let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not report CPU times")?;
     let (_, rest) = stat.rsplit_once(')').context("no program name in /proc/self/stat")?;
     let mut fields = rest.split_ascii_whitespace().skip(13);
     let mut ticks =
@@ -706,7 +706,7 @@ fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBu
         }
         Some(PathBuf::from(message.get("executable")?.as_str()?))
     });
-    executable.with_context(|| format!("cargo did not say where {name} is"))
+    executable.with_context(|| format!("cargo did not report the path of {name}"))
 }
 
 /// ASM on a JVM.

@@ -73,7 +73,7 @@ impl ClassList {
             let at = place.filter(is_here);
             let at = at.or_else(|| patches.iter().find(|it| it.1.contains(&old)).map(|it| *it.0));
             let Some(at) = at else {
-                never!("what is replaced stands in the list");
+                never!("a replaced input is in the list");
                 continue;
             };
             let listed = patches.entry(at).or_insert_with(|| vec![old]);

@@ -394,7 +394,7 @@ fn all_answers_are_those_of_a_fresh_host() {
         let (answers, led, taken_in) = run(seed, 60);
         (said, through_library, updated) = (said + answers, through_library + led, updated + taken_in);
     }
-    println!("{said} answers, {through_library} through a library, {updated} changes taken in");
+    println!("{said} answers, {through_library} through a library, {updated} updates in place");
     assert!(said > 200 * seeds as usize && updated > 2 * seeds, "{said} {updated}");
     assert!(through_library > seeds as usize, "{through_library}");
 }

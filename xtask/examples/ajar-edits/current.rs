@@ -86,7 +86,7 @@ fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
         async_errors: false,
     };
     let setup = Setup { options, packages: &Packages::default(), entries: None, solve: true };
-    Whole::joined(records, &setup).ok().context("there are no patterns of entry points")
+    Whole::joined(records, &setup).ok().context("unexpected pattern of entry points")
 }
 
 impl Current {
@@ -125,7 +125,7 @@ impl Current {
 
     /// Brings the program up to date.
     fn solve(&self) -> Result<()> {
-        self.host.analysis().program().map(|_| ()).ok().context("nobody cancels")
+        self.host.analysis().program().map(|_| ()).ok().context("the work was cancelled")
     }
 
     /// Does the work that is done between edits, when nobody waits.
@@ -140,7 +140,7 @@ impl Current {
         }
         let analysis = self.host.analysis();
         let files = self.classes.iter().take(self.n_app).filter_map(|it| it.file);
-        files.map(|it| analysis.throws(it).ok().context("nobody cancels")).collect()
+        files.map(|it| analysis.throws(it).ok().context("the work was cancelled")).collect()
     }
 
     /// Reserves places for classes that do not exist yet, after all others. Returns the number of the first.
@@ -221,7 +221,7 @@ impl Current {
         let (mut work, analysis) = (fresh.work(), self.host.analysis());
         let mut known = 0;
         for file in self.classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file) {
-            let kept = analysis.throws(file).ok().flatten().context("the class is there")?;
+            let kept = analysis.throws(file).ok().flatten().context("the class is present")?;
             for kept in kept.iter() {
                 let made = fresh.throws(&mut work, kept.method);
                 if made.as_ref() != Some(kept) {

@@ -265,7 +265,7 @@ impl Run<'_> {
         let mut edited: HashMap<usize, Edited> = HashMap::new();
         let mut costs: Vec<(Kind, Vec<Cost>)> = Vec::with_capacity(n);
         while costs.len() < n {
-            let class = *self.rng.pick(among).context("a class to edit")?;
+            let class = *self.rng.pick(among).context("no class to edit")?;
             if !self.sides[0].program.is_readable(class) {
                 continue;
             }
@@ -316,9 +316,12 @@ impl Run<'_> {
                 self.set(Place::Class(class), Some(bytes), &self.concerned(class, part), twins)
             }
             // The new class has no callers yet.
-            Now::Twin(bytes) => {
-                self.set(Place::Twin(twin.context("a place for it")?), Some(bytes), &[], twins)
-            }
+            Now::Twin(bytes) => self.set(
+                Place::Twin(twin.context("no reserved place for the new class")?),
+                Some(bytes),
+                &[],
+                twins,
+            ),
         }
     }
 
@@ -406,7 +409,7 @@ fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
         let length = u32::from_be_bytes(*length) as usize;
-        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is truncated")?;
         classes.push(class);
         blob = rest;
     }

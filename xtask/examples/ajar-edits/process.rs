@@ -137,7 +137,7 @@ impl Watching {
         let Line::Cycle { at, facts } = self.line()? else { bail!("a mark was read before any was written") };
         let whole = self.still()?;
         std::thread::sleep(QUIET);
-        self.wanted.send(()).context("nobody reads")?;
+        self.wanted.send(()).context("the reading thread has ended")?;
         self.pipe.write_all(MARK)?;
         ensure!(matches!(self.received()?, Line::Mark), "one change caused two cycles");
         let told = at.saturating_duration_since(begin).as_nanos() as u64;
@@ -147,7 +147,7 @@ impl Watching {
 
     /// The next relevant line.
     fn line(&self) -> Result<Line> {
-        self.wanted.send(()).context("nobody reads")?;
+        self.wanted.send(()).context("the reading thread has ended")?;
         self.received()
     }
 

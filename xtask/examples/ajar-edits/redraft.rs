@@ -51,8 +51,9 @@ pub(crate) fn ghost(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
 
 /// Fails if the outlines of two class files differ, or if the files are equal.
 pub(crate) fn check_same(one: &[u8], other: &[u8]) -> Result<()> {
-    ensure!(one != other, "no byte has changed");
-    let outline = |it: &[u8]| program::outline::class_outline(it).ok().context("an edited class is none");
+    ensure!(one != other, "the class files are equal");
+    let outline =
+        |it: &[u8]| program::outline::class_outline(it).ok().context("the edited file is no valid class");
     ensure!(outline(one)? == outline(other)?, "more than debug data has changed");
     Ok(())
 }

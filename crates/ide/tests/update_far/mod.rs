@@ -173,7 +173,7 @@ fn the_origin_in_the_middle_of_a_chain_may_change() {
         "{:#?}",
         editor.kept.answers(&before)
     );
-    assert!(editor.go(after.clone(), vec![0, 1, 2], "it reads a field"));
+    assert!(editor.go(after.clone(), vec![0, 1, 2], "with a read of a field"));
     assert!(is_because(&editor.last, "Outside(x/Other)"), "{:#?}", editor.last);
-    assert!(editor.go(before, vec![0, 1, 2], "it calls again"));
+    assert!(editor.go(before, vec![0, 1, 2], "with a call again"));
 }

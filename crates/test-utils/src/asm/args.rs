@@ -95,7 +95,8 @@ impl<'a> Args<'a> {
         ];
         let word = self.next()?;
         let kind = kinds.iter().zip(1..).find(|it| word.is(it.0)).map(|it| it.1);
-        let kind: u8 = kind.ok_or_else(|| AsmError::new(format!("no kind of handle: {}", word.plain())))?;
+        let kind: u8 =
+            kind.ok_or_else(|| AsmError::new(format!("unknown kind of method handle: {}", word.plain())))?;
         let mut member = if kind <= 4 { self.field_ref()? } else { self.method_ref()? };
         member.interface |= kind == 9;
         Ok((kind, member))
