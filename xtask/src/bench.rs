@@ -2,8 +2,8 @@
 //! bytes. Prints a table and writes `bench-out/bench.tsv`.
 //!
 //! WORD selects the benches whose name contains it, such as `ajar watch`, `guava` or `closed world`. EDITS is the
-//! number of edited classes for benches that edit a program in their own process (default: 1,000). Benches of `ajar
-//! watch` change a tenth as many files, and replace a hundredth as many jars. Each row names the command of the
+//! number of edited classes for benches that edit a program in their own process (default: 1,000). Benches of
+//! `ajar watch` change a tenth as many files, and replace a hundredth as many jars. Each row names the command of the
 //! shipped binary that gave the figure, or `-` if a program of the bench calls the rooms directly.
 
 use std::cell::{OnceCell, RefCell};

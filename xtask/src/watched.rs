@@ -1,5 +1,5 @@
-//! The cost for `ajar watch throws` to keep an answer current: the figures taken from the table that `ajar-edits
-//! watch` prints, and their targets.
+//! The cost for `ajar watch throws` to keep an answer current: the figures taken from the table that
+//! `ajar-edits watch` prints, and their targets.
 
 use anyhow::{Result, bail};
 

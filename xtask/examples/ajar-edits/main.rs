@@ -13,8 +13,8 @@
 //! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one that consists of the blob
 //!   (group `alone`), and one that also contains a second blob (group `among`). Each edit is made in one program and
 //!   then in the other, so that other work of the machine affects both. It does not ask about the whole application.
-//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts `ajar
-//!   watch throws` with these flags for it. Then it changes a file N times, where every other change restores the
+//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts
+//!   `ajar watch throws` with these flags for it. Then it changes a file N times, where every other change restores the
 //!   file. WHAT is the kind of change: `bytes` changes bytes of class files that affect no fact; `facts` edits class
 //!   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` moves a jar of 60 MB with
 //!   the same classes over another. The table has three groups for each kind of change, in nanoseconds: `told` is the

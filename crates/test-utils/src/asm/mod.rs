@@ -5,8 +5,8 @@
 //!
 //! # The text
 //! Each line has one directive or instruction; `//` at the start of a word makes the rest a comment. A word with
-//! special characters is quoted, as a whole or in part: `"a b"`, `p/"we.ird".m()V`. The escapes in quotes are `\n \r
-//! \t \\ \"` and `\uXXXX`, including unpaired surrogates. Numbers are decimal or `0x…`.
+//! special characters is quoted, as a whole or in part: `"a b"`, `p/"we.ird".m()V`. The escapes in quotes are
+//! `\n \r \t \\ \"` and `\uXXXX`, including unpaired surrogates. Numbers are decimal or `0x…`.
 //! ```text
 //! .class public super p/A            // flags by name or number, then the name; starts a new class
 //! .version 49.0                      // the default
