@@ -1,5 +1,6 @@
-//! Tests Theorem 2 of `conflex.txt` as a property: the answers about a part of a program cover those about the whole
-//! (`semantics.md` §1 and §7). Classes are removed at random; nothing that the whole program does may be lost.
+//! Tests Theorem 2 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs* as a property: the
+//! answers about a part of a program cover those about the whole (`semantics.md` §1 and §7). Classes are removed at
+//! random; nothing that the whole program does may be lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! A common interface to the answers of both profiles: `jvm`, which is sound for what a JVM may do, and `paper`,
-//! which follows the rules of `conflex.txt` Fig. 4.
+//! which follows the rules of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, Fig. 4.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
