@@ -1,5 +1,5 @@
-//! The answers of either profile behind one face: `jvm`, sound for what a JVM does, or `paper`, the rules of
-//! `conflex.txt` Fig. 4.
+//! A common interface to the answers of both profiles: `jvm`, which is sound for what a JVM may do, and `paper`,
+//! which follows the rules of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, Fig. 4.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,19 +24,19 @@ use crate::explain::{
 };
 use crate::whole::{Whole, WorkerSets};
 
-/// What profile `paper` must know of one class.
+/// The record of one class for profile `paper`.
 #[derive(Clone, Debug)]
 pub struct PaperRecord(Record);
 
-/// Takes a class of the API apart: its signatures count alone.
+/// Reads a class of the API, of which the analysis uses only the signatures.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// When the structure of the file cannot be read. The class then counts as outside.
 pub fn read_api_class(bytes: &[u8]) -> Result<PaperRecord, Fault> {
     api_record(bytes).map(PaperRecord).map_err(Fault::from)
 }
 
-/// Takes a class of the program apart, and answers about the selected methods, without graphs.
+/// Analyses a class of the program, and returns its record and the answer about the selected methods, without graphs.
 ///
 /// # Errors
 /// See [`read_api_class`].
@@ -54,28 +54,35 @@ pub fn paper_record_and_answer(
 
 /// A program and the answers about it.
 pub enum Answers {
-    /// For every completion of the program, on a JVM.
+    /// Profile `jvm`: answers that hold for every completion of the program.
     Jvm(Arc<Whole>),
-    /// As Fig. 4 has it.
+    /// Profile `paper`: answers by the rules of Fig. 4.
     Paper(Box<Paper>),
 }
 
-/// What a worker keeps from question to question.
+/// The state that a worker keeps between questions.
 pub enum ProfileWork {
+<<<<<<< HEAD
     /// The sets that it meets on its way.
     Jvm(Box<WorkerSets>),
     /// The same.
+=======
+    /// For profile `jvm`: the sets of exceptions that the worker has used.
+    Jvm(Box<Work>),
+    /// For profile `paper`: the same.
+>>>>>>> l3
     Paper(Box<Universe>),
 }
 
 impl Answers {
-    /// Profile `paper`: the classes in class-path order, each with whether it is of the API.
+    /// The answers of profile `paper` about these classes in class-path order; the flag says whether a class belongs
+    /// to the API.
     pub fn paper(records: Vec<(PaperRecord, bool)>) -> Self {
         let records = records.into_iter().map(|it| (it.0.0, it.1)).collect();
         Answers::Paper(Box::new(Paper::new(records)))
     }
 
-    /// What a worker needs to ask.
+    /// Creates the state of a worker.
     pub fn work(&self) -> ProfileWork {
         match self {
             Answers::Jvm(it) => ProfileWork::Jvm(Box::new(it.work())),
@@ -83,7 +90,7 @@ impl Answers {
         }
     }
 
-    /// Where the calls of a method go, by instruction.
+    /// The targets of a method's calls, by instruction.
     pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
         match self {
             Answers::Jvm(it) => it.calls(method, code),
@@ -92,7 +99,7 @@ impl Answers {
         }
     }
 
-    /// What a method calls whose code nobody has seen; the paper knows of nothing.
+    /// The calls that a method with unseen code may make; none in profile `paper`.
     pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
         match self {
             Answers::Jvm(it) => it.unseen_calls(method),
@@ -100,7 +107,7 @@ impl Answers {
         }
     }
 
-    /// What a method lets out; `None` if it is not in the program.
+    /// The exceptions that leave a method; `None` if it is not in the program.
     pub fn throws(&self, work: &mut ProfileWork, method: MethodId) -> Option<Throws> {
         match (self, work) {
             (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
@@ -109,7 +116,8 @@ impl Answers {
         }
     }
 
-    /// The final graph of a method, with where its calls go if that is wanted; empty for one that is not in the program.
+    /// The final graph of a method, with the targets of its calls if `calls` is set; empty if the method is not in
+    /// the program.
     pub fn graph(&self, work: &mut ProfileWork, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
         match (self, work) {
             (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
@@ -118,7 +126,7 @@ impl Answers {
         }
     }
 
-    /// All that is asked for of a method: of an instruction its calls first.
+    /// The explanations that `scope` asks for. For an instruction, its calls come first.
     pub fn explanations(
         &self,
         work: &mut ProfileWork,
@@ -139,8 +147,8 @@ impl Answers {
         acc
     }
 
-    /// Why a method lets out what it does; with a pc, why the instructions there raise what they do, before the handlers
-    /// around them.
+    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
+    /// exceptions, before any handler catches them.
     fn explained_exceptions(
         &self,
         work: &mut ProfileWork,
@@ -163,7 +171,8 @@ impl Answers {
         }
     }
 
-    /// Why the calls of a method go where they go; the formula of the paper asks for no receivers.
+    /// The reasons why the calls of a method have their targets; in profile `paper` without receivers, which its
+    /// rules do not use.
     fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         match self {
             Answers::Jvm(it) => it.explained_calls(sources, scope),
@@ -175,7 +184,7 @@ impl Answers {
         }
     }
 
-    /// Whether the method is reached from the entry points, where that was asked; all are that are in the program otherwise.
+    /// Whether the method is reached from the entry points; `true` if reachability was not computed.
     fn is_reached(&self, method: MethodId) -> bool {
         match self {
             Answers::Jvm(it) => it.is_reached(method),
@@ -183,7 +192,7 @@ impl Answers {
         }
     }
 
-    /// Adds what the graph of a method needs from elsewhere.
+    /// Adds to `needs` what the graph of a method needs from elsewhere.
     pub fn needs(&self, needs: &mut Needs, method: MethodId, code: &MethodCode, graph: &Graph) {
         match self {
             Answers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
@@ -191,7 +200,7 @@ impl Answers {
         }
     }
 
-    /// The methods that graphs need, and that are no part of the platform, by text.
+    /// The methods that graphs need and that do not belong to the platform, sorted by text.
     pub fn required(&self, needs: &Needs) -> BTreeSet<MethodId> {
         let whole = match self {
             Answers::Jvm(it) => Some(it.calls_table()),
@@ -200,17 +209,17 @@ impl Answers {
         needs.methods(self.hierarchy(), whole)
     }
 
-    /// The direct superclasses of throwable types and of those above them, as far as they are known, by name.
+    /// The known direct superclasses of these throwable types and of all types above them, by name.
     pub fn super_types(&self, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
         self.universe().map_or_else(Vec::new, |it| interface::super_types(it, types))
     }
 
-    /// Whether initialising the class runs no code, and cannot fail.
+    /// Whether the initialisation of the class runs no code and cannot fail.
     pub fn is_quiet(&self, class: Text) -> bool {
         interface::is_quiet(self.hierarchy(), class)
     }
 
-    /// A number for the names that the program knows.
+    /// A hash of the names that the program knows.
     pub fn names(&self) -> u64 {
         interface::names(self.hierarchy())
     }
@@ -229,7 +238,7 @@ impl Answers {
         }
     }
 
-    /// Whether the method is a ghost: the code in its class file is not its own, and has no graph.
+    /// Whether the method is a ghost: the code in its class file is not its own, and it has no graph.
     pub fn is_ghost(&self, method: MethodId) -> bool {
         match self {
             Answers::Jvm(it) => it.is_ghost(method),

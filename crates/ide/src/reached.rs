@@ -1,4 +1,4 @@
-//! What is reached from where a program starts.
+//! The methods that are reached from the entry points of a program.
 
 use analysis::whole::reachable::{From, Reachable};
 use analysis::whole::tables::ClassTable;
@@ -12,7 +12,7 @@ use crate::whole::{ClassRecord, Setup, Whole};
 /// The entry points of a program, in class-path order.
 ///
 /// # Errors
-/// When a pattern selects nothing.
+/// When a pattern selects no method.
 pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Vec<Entry>, NoMatch> {
     let classes = ClassTable::with_packages(records, &setup.options, setup.packages);
     let points = setup.points(&classes)?.unwrap_or_default();
@@ -20,18 +20,18 @@ pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<V
 }
 
 impl Whole {
-    /// Whether there is an entry point.
+    /// Whether the program has an entry point.
     pub fn has_entries(&self) -> bool {
         self.reachable().is_some_and(|it| !it.entries.is_empty())
     }
 
-    /// Whether a method is reached; `true` when that was not asked for, or the method is not in the program.
+    /// Whether a method is reached; `true` if reachability was not computed or the method is not in the program.
     pub fn is_reached(&self, method: MethodId) -> bool {
         let Some(reachable) = self.reachable() else { return true };
         self.calls_table().classes.named(method).is_none_or(|it| reachable.from(it).is_some())
     }
 
-    /// The methods that are reached, in class-path order.
+    /// The reached methods in class-path order; all methods if reachability was not computed.
     pub fn reached(&self) -> Vec<MethodId> {
         let classes = &self.calls_table().classes;
         let reached =
@@ -39,7 +39,8 @@ impl Whole {
         reached.map(|it| classes.name(it)).collect()
     }
 
-    /// The way from where control starts to a method, itself last; `None` if it is not reached.
+    /// The start of a path to the method, and the methods on it with this one last; `None` if the method is not
+    /// reached.
     pub fn way_to(&self, method: MethodId) -> WayTo {
         let reachable = self.reachable()?;
         let (from, way) = reachable.way(self.calls_table().classes.named(method)?)?;

@@ -1,4 +1,4 @@
-//! All work on a program as a whole asks often enough whether it is still wanted.
+//! All work on a whole program checks often enough whether it was cancelled.
 
 use analysis::whole::maintained::MaintainedProgram;
 use analysis::whole::solved::solved_cancellable;
@@ -9,7 +9,7 @@ use ide::{Packages, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
 use test_utils::tier;
 
-/// How often is asked whether work is still wanted, and where that is said to be cancelled, if anywhere.
+/// Counts the checks for cancellation, and cancels at the given one, if there is one.
 struct Polls {
     n: u32,
     cancelled_at: u32,
@@ -27,9 +27,9 @@ impl Polls {
     }
 }
 
-/// All work that grows with the program stops soon when it is not wanted any more, wherever it is.
+/// All work that grows with the program stops soon after it is cancelled, in whatever phase.
 #[test]
-fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
+fn work_on_a_large_program_can_be_cancelled_in_each_phase() {
     let programs = (0..tier::rounds(40, 150)).map(|it| program(it, Mode::Dynamic).unwrap());
     let classes: Vec<Vec<u8>> = programs.flat_map(|it| it.classes).map(|it| it.bytes).collect();
     for world in [WorldKind::Open, WorldKind::Declared] {
@@ -57,7 +57,7 @@ fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
         for n in (1..n_solved).step_by(n_solved as usize / 40) {
             assert!(Polls::of(n, solve).0.is_err(), "{n} of {n_solved}");
         }
-        // Broken off each time somewhat later; in the end there is nothing left to do.
+        // Cancel the work a little later each time, until nothing is left to do.
         let mut n_kept = 0;
         for n in 1.. {
             let (done, polls) = Polls::of(n, |fuel| whole.prepare(&mut sets, fuel));

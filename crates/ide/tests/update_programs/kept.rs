@@ -1,4 +1,5 @@
-//! A program that a keeper has, asked after each change only about what may have changed, and one from nothing to compare with.
+//! A program in a keeper that is asked, after each change, only about what may have changed, and a program built from
+//! scratch for comparison.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(crate) fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRec
     fresh_from(classes, options, None)
 }
 
-/// The same; with `entries` calls go only to receivers that code makes which is reached from there.
+/// Like [`fresh`]; with `entries`, calls are narrowed to receivers that code creates which is reached from there.
 pub(crate) fn fresh_from(
     classes: &[Vec<u8>],
     options: WholeOptions,
@@ -40,7 +41,7 @@ pub(crate) fn fresh_from(
     (records, whole)
 }
 
-/// All that the program says.
+/// All answers about the program.
 pub(crate) fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
     let mut work = whole.work();
     let mut acc = Vec::new();
@@ -68,7 +69,7 @@ pub(crate) fn methods(class: &[u8]) -> Vec<MethodAnswer> {
 
 pub(crate) fn graph_text(graph: &Graph) -> String {
     let something = |it: &RaisedSet| !it.parts.is_empty();
-    assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
+    assert!(graph.sets.iter().all(something), "a set contains no exception: {graph:?}");
     let set = |it| format!("{:?}", graph.set(it));
     let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
         ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
@@ -77,14 +78,16 @@ pub(crate) fn graph_text(graph: &Graph) -> String {
     format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws)
 }
 
-/// A program that a keeper has, and what it said. Only what may have changed is asked again, so that this is compared too.
+/// A program in a keeper, and its last answers. Only what may have changed is asked again, so the comparison also
+/// tests that.
 pub(crate) struct Kept {
     pub(crate) keeper: Keeper,
     pub(crate) settings: Arc<Settings>,
     pub(crate) said: HashMap<(String, Kind), Said>,
 }
 
-/// What was said of the methods of a class, since when, and of which bytes.
+/// The answers about the methods of one class, the generation since when they are valid, and the class file that they
+/// are about.
 pub(crate) struct Said {
     since: u64,
     bytes: Vec<u8>,
@@ -99,12 +102,12 @@ impl Kept {
         Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
     }
 
-    /// Goes over to these records, each with a number that stays.
+    /// Advances to these records, each with a number that stays the same.
     pub(crate) fn advance(&self, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
         self.advance_until(records, numbers, u32::MAX).unwrap()
     }
 
-    /// The same, broken off when it is asked for the `n_polls`th time whether it is still wanted.
+    /// Like [`Kept::advance`], but cancelled at the `n_polls`th check for cancellation.
     pub(crate) fn advance_until(
         &self,
         records: &[(ClassRecord, Role)],
@@ -128,7 +131,7 @@ impl Kept {
         self.keeper.advance(&self.settings, tiers.collect(), &mut cancelled).ok().map(|it| it.1)
     }
 
-    /// What is said of the methods of a class that have code. Asked again is what may have changed.
+    /// The answers about the methods with code of one class. They are recomputed if they may have changed.
     pub(crate) fn of_class(
         &mut self,
         bytes: &[u8],
@@ -156,7 +159,7 @@ impl Kept {
         texts
     }
 
-    /// All that the program says, as [`answers`] has it.
+    /// All answers about the program, in the form of [`answers`].
     pub(crate) fn answers(&mut self, classes: &[Vec<u8>]) -> Vec<String> {
         let mut acc = Vec::new();
         for class in classes {
@@ -203,7 +206,7 @@ impl Kept {
     }
 }
 
-/// Some tests give their programs a class of the platform.
+/// Gives each record a role: the class of the platform that some tests add is the JDK's.
 pub(crate) fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
     let is_platforms = |it: &ClassRecord| it.class().to_string() == "java/lang/Class";
     let role = |it: &ClassRecord| if is_platforms(it) { Role::Jdk } else { Role::App };
