@@ -1,13 +1,14 @@
 //! Strongly connected components of a graph that is given by its successors: Tarjan, "Depth-first search and linear
-//! graph algorithms" (1972), without recursion. Knows nothing of lattices.
+//! graph algorithms" (1972), without recursion. The module knows nothing of lattices.
 
 const NONE: u32 = u32::MAX;
 
-/// The component of each node, and how many there are. What a component reaches has smaller numbers.
+/// Returns the component of each node and the number of components. A component has a larger number than those that
+/// it reaches.
 ///
-/// `successor` gives the next successor of a node and moves the cursor, which starts at 0; `roots` is where searches
-/// begin, in this order. A node that no root reaches keeps the number `u32::MAX`. `step` is called for each step and may
-/// stop the search.
+/// `successor` gives the next successor of a node and advances the cursor, which starts at 0. Searches begin at the
+/// `roots`, in this order; a node that no root reaches keeps the number `u32::MAX`. `step` is called for each step
+/// and may stop the search with an error.
 pub(crate) fn components<E>(
     n: usize,
     roots: impl IntoIterator<Item = u32>,
@@ -59,8 +60,8 @@ pub(crate) fn components<E>(
     Ok((component, count))
 }
 
-/// The nodes that `roots` reach in the order in which a depth-first search leaves them: what a node reaches comes before
-/// it, unless it reaches the node too.
+/// Returns the nodes that `roots` reach, in depth-first postorder: what a node reaches comes before the node, unless
+/// the two reach each other.
 pub(crate) fn postorder<E>(
     n: usize,
     roots: impl IntoIterator<Item = u32>,

@@ -1,8 +1,8 @@
-//! How far it is from each node of a graph to the nearest source, kept while the graph changes.
+//! The distance from each node of a graph to the nearest source, maintained while the graph changes.
 //!
-//! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a generalization of
-//! the shortest-path problem", J. Algorithms 21, 1996): a node is looked at only if its distance changes, or that of a node
-//! that it leads to does.
+//! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a
+//! generalization of the shortest-path problem", J. Algorithms 21, 1996): a node is examined only if its distance
+//! changes, or that of one of its successors does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,44 +11,44 @@ use rustc_hash::FxHashMap;
 
 use crate::solver::NodeId;
 
-/// No source can be reached.
+/// The distance of a node from which no source can be reached.
 pub const NEVER: u32 = u32::MAX;
 
-/// The graph.
+/// The graph whose distances are maintained.
 pub trait Links {
     /// Whether the node is a source.
     fn is_source(&self, node: NodeId) -> bool;
 
-    /// Whether ways lead through the node at all. A source is such a node.
+    /// Whether paths may lead through the node at all. Every source must be open.
     fn is_open(&self, node: NodeId) -> bool;
 
-    /// The nodes to which it leads; one may come more than once.
+    /// The successors of the node; duplicates are allowed.
     fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 
-    /// The nodes that lead to it; one may come more than once.
+    /// The predecessors of the node; duplicates are allowed.
     fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 }
 
-/// The distances of all nodes.
+/// The distance of each node to the nearest source.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     known: Vec<u32>,
 }
 
-/// The distances of before, of nodes that have another one now.
+/// The previous distances of the nodes whose distance changed.
 pub type Moved = FxHashMap<NodeId, u32>;
 
-/// What is to be done yet.
+/// The state of one update.
 #[derive(Default)]
 struct Work {
     queue: BinaryHeap<Reverse<(u32, u32)>>,
-    /// For nodes whose distance is not what follows from those of the nodes that they lead to, what follows.
+    /// For each node whose distance does not follow from the distances of its successors, the one that does.
     following: FxHashMap<u32, u32>,
     before: Moved,
 }
 
 impl Distances {
-    /// Those of a graph with `n` nodes.
+    /// Computes the distances in a graph with `n` nodes.
     pub fn new(n: usize, links: &impl Links) -> Self {
         let mut known = vec![NEVER; n];
         let mut queue: Vec<NodeId> = (0..n as u32).map(NodeId).filter(|it| links.is_source(*it)).collect();
@@ -68,13 +68,14 @@ impl Distances {
         Distances { known }
     }
 
-    /// By node the fewest steps to a source.
+    /// For each node the least number of steps to a source, or [`NEVER`].
     pub fn all(&self) -> &[u32] {
         &self.known
     }
 
-    /// Follows a change of the graph, which has `n` nodes now. `changed` are the nodes that became another kind of node, or
-    /// lead to others than before.
+    /// Updates the distances after a change of the graph, which has `n` nodes now. `changed` are the nodes whose
+    /// successors changed, or that became or ceased to be a source or open. Returns the previous distances of the
+    /// nodes whose distance changed.
     pub fn update(
         &mut self,
         n: usize,
@@ -86,7 +87,7 @@ impl Distances {
         changed.into_iter().for_each(|it| self.look(links, it, &mut work));
         while let Some(Reverse((key, node))) = work.queue.pop() {
             let known = self.known[node as usize];
-            // It may have been looked at again since.
+            // The entry is stale if the node was examined again since.
             let Some(&follows) = work.following.get(&node).filter(|it| known.min(**it) == key) else {
                 continue;
             };
@@ -95,7 +96,7 @@ impl Distances {
                 self.known[node as usize] = follows;
                 work.following.remove(&node);
             } else {
-                // Nothing that it leads to is so near any more; how near something is, is seen when all nearer is known.
+                // No successor is that near any more; the new distance is found once all smaller ones are known.
                 self.known[node as usize] = NEVER;
                 self.look(links, NodeId(node), &mut work);
             }
@@ -105,12 +106,12 @@ impl Distances {
         work.before
     }
 
-    /// Whether the second of two nodes is one step nearer to a source than the first.
+    /// Whether `to` is one step nearer to a source than `from`.
     pub fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         is_step(self.of(from), self.of(to))
     }
 
-    /// The same before the update that moved these nodes.
+    /// Whether `to` was one step nearer to a source than `from` before the update that returned `moved`.
     pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
         is_step(before(from), before(to))
@@ -120,7 +121,7 @@ impl Distances {
         self.known.get(node.0 as usize).copied().unwrap_or(NEVER)
     }
 
-    /// Finds whether a node has the distance that follows from those of the nodes that it leads to.
+    /// Compares a node's distance with the one that follows from its successors, and queues the node if they differ.
     fn look(&self, links: &impl Links, node: NodeId, work: &mut Work) {
         let follows = if !links.is_open(node) {
             NEVER
@@ -140,7 +141,7 @@ impl Distances {
     }
 }
 
-/// Whether a node so far away is one step farther than another one.
+/// Whether a node at distance `from` is one step farther away than a node at distance `to`.
 fn is_step(from: u32, to: u32) -> bool {
     from != NEVER && from == to.saturating_add(1)
 }
@@ -151,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// A graph that changes.
+    /// A graph that the test changes at random.
     struct Graph {
         is_source: Vec<bool>,
         is_open: Vec<bool>,
@@ -196,7 +197,7 @@ mod tests {
             NodeId(node)
         }
 
-        /// Goes on until nothing changes.
+        /// Computes the distances by relaxing all edges `n` times.
         fn slowly(&self) -> Vec<u32> {
             let n = self.edges.len();
             let mut acc: Vec<u32> = self.is_source.iter().map(|it| if *it { 0 } else { NEVER }).collect();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn after_each_change_distances_are_those_of_going_on_until_nothing_changes() {
+    fn updated_distances_equal_those_of_naive_iteration() {
         let (mut reached, mut moved) = (0, 0);
         for seed in 0..60 {
             let mut rng = Rng::new(seed);

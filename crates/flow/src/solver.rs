@@ -1,9 +1,9 @@
-//! The least solution of a system of inclusions over a lattice, from scratch (`engine.md`, rule 3).
+//! The least solution of a system of inclusions over a lattice, computed from scratch (`engine.md`, rule 3).
 //!
 //! A system has nodes, each with a value of its own and with edges to the nodes whose values flow into it through a
-//! function. Functions are monotone and distribute over joins; the first is the identity. Nodes that reach each other
-//! through identities have the same value, so each such component is solved once; what is left flows from callees to
-//! callers, and only edges against that order need a second look.
+//! function. Functions are monotone and distribute over joins; the first is the identity. Nodes that reach each
+//! other through identities have the same value, so each such component is solved once; the other values flow from
+//! callees to callers, and only edges against that order need a second visit.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,46 +12,46 @@ use std::hash::Hash;
 use crate::components;
 use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 
-/// A node of one system: its number.
+/// The number of a node in one system.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// A function of one lattice: its number.
+/// The number of a function of one lattice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionId(pub u32);
 
 impl FunctionId {
-    /// The function that changes nothing.
+    /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);
 }
 
 /// A join semilattice of finite height with functions on it.
 pub trait Lattice {
-    /// An element; equal elements are equal values.
+    /// An element of the lattice; equal elements are equal values.
     type Value: Copy + Eq + Hash;
 
     /// The least element.
     fn bottom(&self) -> Self::Value;
 
-    /// The least upper bound.
+    /// The least upper bound of two elements.
     fn join(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
 
-    /// Applies a function.
+    /// Applies a function to an element.
     fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
 }
 
 /// A system of inclusions.
 #[derive(Clone, Debug)]
 pub struct System<V> {
-    /// The value that each node has of itself.
+    /// The own value of each node.
     pub values: Vec<V>,
-    /// For each node the number of its first edge, and at the end the number of edges.
+    /// For each node the index of its first edge; the last entry is the number of edges.
     pub starts: Vec<u32>,
-    /// The edges by node: what flows in, and through which function.
+    /// The edges by node: the node from which a value flows in, and the function through which it does.
     pub edges: Vec<(NodeId, FunctionId)>,
 }
 
-/// The least solution.
+/// The least solution of a system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution<V> {
     components: Vec<u32>,
@@ -64,7 +64,7 @@ impl<V: Copy> Solution<V> {
         self.values[self.components[node.0 as usize] as usize]
     }
 
-    /// How many components the nodes form.
+    /// The number of components that the nodes form.
     pub fn n_components(&self) -> usize {
         self.values.len()
     }
@@ -76,15 +76,15 @@ impl<V> System<V> {
     }
 }
 
-/// Solves the system.
+/// Computes the least solution of a system.
 pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution<L::Value> {
     uncancelled(|fuel| solve_cancellable(system, lattice, fuel))
 }
 
-/// Solves the system, unless that is not wanted any more.
+/// Computes the least solution of a system, unless it is cancelled.
 ///
 /// # Errors
-/// [`Cancelled`] if so; nothing is kept then.
+/// [`Cancelled`] if the work is no longer wanted; nothing is kept then.
 pub fn solve_cancellable<L: Lattice>(
     system: &System<L::Value>,
     lattice: &mut L,
@@ -93,7 +93,7 @@ pub fn solve_cancellable<L: Lattice>(
     let (components, n) = components(system, fuel)?;
     let (first, members) = members(&components, n);
     let mut values = vec![lattice.bottom(); n];
-    // Edges to a component that is not solved yet: a function stands on each, or it would be the same component.
+    // Edges to a component that is not solved yet: each has a function, or both ends would be in the same component.
     let mut against: Vec<(u32, u32, FunctionId)> = Vec::new();
     for c in 0..n {
         let mut value = values[c];
@@ -132,12 +132,12 @@ pub fn solve_cancellable<L: Lattice>(
     Ok(Solution { components, values })
 }
 
-/// What comes out of a function.
+/// The value that arrives through an edge with this function.
 pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::Value) -> L::Value {
     if function == FunctionId::IDENTITY { value } else { lattice.apply(function, value) }
 }
 
-/// Lets what flows from a component into `c`; queues `c` if that adds something.
+/// Joins what flows from the component `from` into the component `c`; queues `c` if that changes its value.
 fn raise<L: Lattice>(
     lattice: &mut L,
     values: &mut [L::Value],
@@ -156,7 +156,7 @@ fn raise<L: Lattice>(
     }
 }
 
-/// For each component those that its value flows into.
+/// For each component, the components into which its value flows.
 struct Users {
     starts: Vec<u32>,
     users: Vec<(u32, FunctionId)>,
@@ -201,7 +201,7 @@ impl Users {
     }
 }
 
-/// The nodes of each component: for each component where its own begin, and all of them.
+/// The nodes by component: the index of each component's first node, and the list of nodes.
 fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
     let mut first = vec![0; n + 1];
     components.iter().for_each(|&c| first[c as usize + 1] += 1);
@@ -217,7 +217,8 @@ fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
     (first, members)
 }
 
-/// Strongly connected components over the identities. What flows into a component by identities has smaller numbers.
+/// Strongly connected components over the identities. A component has a larger number than those that flow into it
+/// through identities.
 fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<u32>, usize), Cancelled> {
     let n = system.values.len();
     let successor = |node: u32, cursor: &mut u32| {
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
 
     /// Sets of 64 elements; function `f` above 0 keeps the elements whose number is not divisible by `f + 1`, and
-    /// turns what it takes away into element 0.
+    /// replaces the elements that it removes by element 0.
     struct Bits;
 
     impl Lattice for Bits {
@@ -281,7 +282,7 @@ mod tests {
         system
     }
 
-    /// The textbook iteration: apply everything until nothing changes.
+    /// The textbook iteration: applies all edges until nothing changes.
     fn naive(system: &System<u64>) -> Vec<u64> {
         let mut values = system.values.clone();
         loop {

@@ -1,30 +1,30 @@
-//! Random systems and edits to them.
+//! Random systems, and random edits to them.
 
 use flow::incremental::Incremental;
 use flow::solver::{FunctionId, NodeId, System};
 
 use crate::masks::{Masks, Random};
 
-/// A solver, its lattice, and the system as it should be.
+/// A solver, its lattice, and the expected system.
 pub(crate) struct World {
     pub(crate) masks: Masks,
     pub(crate) solver: Incremental<u64>,
     pub(crate) arrived_atoms: u64,
     pub(crate) reused_nodes: u64,
-    /// What the solver said last of each node.
+    /// The value of each node that the solver reported last.
     pub(crate) told: Vec<u64>,
     nodes: Vec<Node>,
-    /// How many nodes there shall be.
+    /// The number of nodes at the start.
     size: u32,
-    /// One of so many edges has a function.
+    /// About one in this many edges has a function other than the identity.
     filtered: u32,
-    /// Of how many edges a node has most.
+    /// The upper bound of the number of edges of most nodes.
     degree: u32,
-    /// Of how many nodes one has a value.
+    /// About one in this many nodes has a value.
     values: u32,
-    /// Edges lead to the next few nodes, so that components are long rings; or anywhere.
+    /// Whether edges lead only to the next few nodes, so that components are long rings, instead of anywhere.
     is_ring: bool,
-    /// Whether its lattice panics now and then.
+    /// Whether the lattice panics now and then.
     pub(crate) panics: bool,
 }
 
@@ -65,7 +65,7 @@ impl World {
         world
     }
 
-    /// The system as it should be, edges sorted.
+    /// The expected system, with sorted edges.
     pub(crate) fn system(&self) -> System<u64> {
         let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
         for node in &self.nodes {
@@ -79,7 +79,7 @@ impl World {
         acc
     }
 
-    /// One random edit, or several at once.
+    /// Makes one random edit, or several.
     pub(crate) fn edit(&mut self, random: &mut Random) {
         let n = if random.below(6) == 0 { 1 + random.below(12) } else { 1 };
         for _ in 0..n {
@@ -98,14 +98,14 @@ impl World {
             3 if self.masks.n_atoms < 60 => {
                 let changed = self.masks.add_atom(random);
                 self.arrived_atoms += 1;
-                // No value has the atom, so it need not be said.
+                // No value has the atom yet, so reporting the functions is optional.
                 if random.below(2) == 0 {
                     self.solver.functions_changed(changed);
                 }
             }
             4 if self.masks.n_functions() < 40 => self.masks.add_function(random),
             5 => {
-                // Empties a whole class, or fills it again.
+                // Empties all methods of a class, or fills them again.
                 let empties = random.below(2) == 0;
                 let first = random.below(self.nodes.len() as u32);
                 for i in first..(first + 5).min(self.nodes.len() as u32) {
@@ -164,7 +164,7 @@ impl World {
 
     fn remove(&mut self, random: &mut Random) {
         let Some(node) = self.any(random) else { return };
-        // Often its users go first, as they should.
+        // Often the node's users are updated first, as they should be.
         if random.below(4) > 0 {
             for i in 0..self.nodes.len() {
                 let edges = &mut self.nodes[i].edges;
@@ -192,7 +192,7 @@ impl World {
         let n = self.nodes.len() as u32;
         let of = match random.below(3) {
             _ if self.is_ring => (node.0 + 1 + random.below(2)) % n,
-            // Some nodes are wanted more than others.
+            // Some nodes have more users than others.
             0 => random.below(1 + n / 8),
             _ => random.below(n),
         };
