@@ -30,7 +30,7 @@ pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
                 Block { instrs: instrs.clone(), successors: vec![], handlers: vec![], lets_out: vec![] };
             for at in instrs.clone() {
                 for edge in cfg.successors(normal_node(instr_id(at))) {
-                    let Some(to) = cfg.nodes.get(edge.to.0 as usize) else { continue };
+                    let Some(to) = cfg.nodes.get(edge.to.index()) else { continue };
                     match to.kind {
                         NodeKind::Normal if at + 1 == instrs.end => {
                             acc.successors.push((of(edge.to), edge.kind));

@@ -41,9 +41,9 @@ pub type Moved = FxHashMap<NodeId, u32>;
 /// The state of one update.
 #[derive(Default)]
 struct Work {
-    queue: BinaryHeap<Reverse<(u32, u32)>>,
+    queue: BinaryHeap<Reverse<(u32, NodeId)>>,
     /// For each node whose distance does not follow from the distances of its successors, the one that does.
-    following: FxHashMap<u32, u32>,
+    following: FxHashMap<NodeId, u32>,
     before: Moved,
 }
 
@@ -51,14 +51,15 @@ impl Distances {
     /// Computes the distances in a graph with `n` nodes.
     pub fn new(n: usize, links: &impl Links) -> Self {
         let mut known = vec![NEVER; n];
-        let mut queue: Vec<NodeId> = (0..n as u32).map(NodeId).filter(|it| links.is_source(*it)).collect();
-        queue.iter().for_each(|it| known[it.0 as usize] = 0);
+        let mut queue: Vec<NodeId> =
+            (0..n).map(NodeId::from_index).filter(|it| links.is_source(*it)).collect();
+        queue.iter().for_each(|it| known[it.index()] = 0);
         let mut at = 0;
         while let Some(&node) = queue.get(at) {
             at += 1;
-            let next = known[node.0 as usize] + 1;
+            let next = known[node.index()] + 1;
             for user in links.users(node) {
-                let known = &mut known[user.0 as usize];
+                let known = &mut known[user.index()];
                 if *known == NEVER && links.is_open(user) {
                     *known = next;
                     queue.push(user);
@@ -86,23 +87,23 @@ impl Distances {
         let mut work = Work::default();
         changed.into_iter().for_each(|it| self.look(links, it, &mut work));
         while let Some(Reverse((key, node))) = work.queue.pop() {
-            let known = self.known[node as usize];
+            let known = self.known[node.index()];
             // The entry is stale if the node was examined again since.
             let Some(&follows) = work.following.get(&node).filter(|it| known.min(**it) == key) else {
                 continue;
             };
-            work.before.entry(NodeId(node)).or_insert(known);
+            work.before.entry(node).or_insert(known);
             if follows < known {
-                self.known[node as usize] = follows;
+                self.known[node.index()] = follows;
                 work.following.remove(&node);
             } else {
                 // No successor is that near any more; the new distance is found once all smaller ones are known.
-                self.known[node as usize] = NEVER;
-                self.look(links, NodeId(node), &mut work);
+                self.known[node.index()] = NEVER;
+                self.look(links, node, &mut work);
             }
-            links.users(NodeId(node)).for_each(|it| self.look(links, it, &mut work));
+            links.users(node).for_each(|it| self.look(links, it, &mut work));
         }
-        work.before.retain(|node, before| self.known[node.0 as usize] != *before);
+        work.before.retain(|node, before| self.known[node.index()] != *before);
         work.before
     }
 
@@ -118,7 +119,7 @@ impl Distances {
     }
 
     fn of(&self, node: NodeId) -> u32 {
-        self.known.get(node.0 as usize).copied().unwrap_or(NEVER)
+        self.known.get(node.index()).copied().unwrap_or(NEVER)
     }
 
     /// Compares a node's distance with the one that follows from its successors, and queues the node if they differ.
@@ -128,15 +129,15 @@ impl Distances {
         } else if links.is_source(node) {
             0
         } else {
-            let nearest = links.leads_to(node).map(|it| self.known[it.0 as usize]).min();
+            let nearest = links.leads_to(node).map(|it| self.known[it.index()]).min();
             nearest.map_or(NEVER, |it| it.saturating_add(1))
         };
-        let known = self.known[node.0 as usize];
+        let known = self.known[node.index()];
         if follows == known {
-            work.following.remove(&node.0);
+            work.following.remove(&node);
         } else {
-            work.following.insert(node.0, follows);
-            work.queue.push(Reverse((follows.min(known), node.0)));
+            work.following.insert(node, follows);
+            work.queue.push(Reverse((follows.min(known), node)));
         }
     }
 }
@@ -161,20 +162,20 @@ mod tests {
 
     impl Links for Graph {
         fn is_source(&self, node: NodeId) -> bool {
-            self.is_source[node.0 as usize]
+            self.is_source[node.index()]
         }
 
         fn is_open(&self, node: NodeId) -> bool {
-            self.is_open[node.0 as usize]
+            self.is_open[node.index()]
         }
 
         fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-            self.edges[node.0 as usize].iter().copied()
+            self.edges[node.index()].iter().copied()
         }
 
         fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
             let leads = move |it: &(usize, &Vec<NodeId>)| it.1.contains(&node);
-            self.edges.iter().enumerate().filter(leads).map(|it| NodeId(it.0 as u32))
+            self.edges.iter().enumerate().filter(leads).map(|it| NodeId::from_index(it.0))
         }
     }
 
@@ -186,15 +187,15 @@ mod tests {
                 self.edges.push(Vec::new());
             }
             let n = self.edges.len() as u32;
-            let node = rng.below(n);
-            let at = node as usize;
+            let node = NodeId(rng.below(n));
+            let at = node.index();
             match rng.below(4) {
                 0 => self.is_source[at] = rng.chance(15),
                 1 => self.is_open[at] = rng.chance(80),
                 _ => self.edges[at] = (0..rng.below(4)).map(|_| NodeId(rng.below(n))).collect(),
             }
             self.is_open[at] |= self.is_source[at];
-            NodeId(node)
+            node
         }
 
         /// Computes the distances by relaxing all edges `n` times.
@@ -204,7 +205,7 @@ mod tests {
             for _ in 0..n {
                 for node in (0..n).filter(|it| self.is_open[*it]) {
                     for of in &self.edges[node] {
-                        acc[node] = acc[node].min(acc[of.0 as usize].saturating_add(1));
+                        acc[node] = acc[node].min(acc[of.index()].saturating_add(1));
                     }
                 }
             }
@@ -230,14 +231,13 @@ mod tests {
                 assert_eq!(distances.all(), graph.slowly(), "seed {seed}, step {step}");
                 before.resize(graph.edges.len(), NEVER);
                 let other = (0..before.len()).filter(|&it| before[it] != distances.all()[it]);
-                let other: Moved = other.map(|it| (NodeId(it as u32), before[it])).collect();
+                let other: Moved = other.map(|it| (NodeId::from_index(it), before[it])).collect();
                 assert_eq!(told, other, "seed {seed}, step {step}");
                 let (from, to) = (rng.below(before.len() as u32), rng.below(before.len() as u32));
-                for (from, to) in [(from, to), (to, from)] {
+                for (from, to) in [(NodeId(from), NodeId(to)), (NodeId(to), NodeId(from))] {
                     let is_nearer = |all: &[u32]| {
-                        all[from as usize] < NEVER && all[from as usize] == all[to as usize].saturating_add(1)
+                        all[from.index()] < NEVER && all[from.index()] == all[to.index()].saturating_add(1)
                     };
-                    let (from, to) = (NodeId(from), NodeId(to));
                     assert_eq!(distances.is_step(from, to), is_nearer(distances.all()));
                     assert_eq!(distances.was_step(&told, from, to), is_nearer(&before));
                 }

@@ -8,13 +8,29 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
+use std::ops::Range;
 
-use crate::components;
+use crate::components::{self, ComponentId};
 use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 
 /// The number of a node in one system.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        NodeId(index as u32)
+    }
+}
 
 /// The number of a function of one lattice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -23,6 +39,19 @@ pub struct FunctionId(pub u32);
 impl FunctionId {
     /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);
+
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        FunctionId(index as u32)
+    }
 }
 
 /// A join semilattice of finite height with functions on it.
@@ -54,14 +83,14 @@ pub struct System<V> {
 /// The least solution of a system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution<V> {
-    components: Vec<u32>,
+    components: Vec<ComponentId>,
     values: Vec<V>,
 }
 
 impl<V: Copy> Solution<V> {
     /// The value of a node.
     pub fn value(&self, node: NodeId) -> V {
-        self.values[self.components[node.0 as usize] as usize]
+        self.values[self.components[node.index()].index()]
     }
 
     /// The number of components that the nodes form.
@@ -71,9 +100,15 @@ impl<V: Copy> Solution<V> {
 }
 
 impl<V> System<V> {
-    fn edges_of(&self, node: usize) -> &[(NodeId, FunctionId)] {
-        &self.edges[self.starts[node] as usize..self.starts[node + 1] as usize]
+    fn edges_of(&self, node: NodeId) -> &[(NodeId, FunctionId)] {
+        &self.edges[part(&self.starts, node.index())]
     }
+}
+
+/// The range of part `i` of a list, given where each part starts, and at the end the length of the list.
+#[inline]
+fn part(starts: &[u32], i: usize) -> Range<usize> {
+    starts[i] as usize..starts[i + 1] as usize
 }
 
 /// Computes the least solution of a system.
@@ -91,27 +126,27 @@ pub fn solve_cancellable<L: Lattice>(
     fuel: &mut Fuel<'_>,
 ) -> Result<Solution<L::Value>, Cancelled> {
     let (components, n) = components(system, fuel)?;
-    let (first, members) = members(&components, n);
+    let members = Members::new(&components, n);
     let mut values = vec![lattice.bottom(); n];
     // Edges to a component that is not solved yet: each has a function, or both ends would be in the same component.
-    let mut against: Vec<(u32, u32, FunctionId)> = Vec::new();
-    for c in 0..n {
-        let mut value = values[c];
-        for &member in &members[first[c] as usize..first[c + 1] as usize] {
+    let mut against: Vec<(ComponentId, ComponentId, FunctionId)> = Vec::new();
+    for c in (0..n).map(ComponentId::from_index) {
+        let mut value = values[c.index()];
+        for &member in members.of(c) {
             fuel.spend(OPERATION)?;
-            value = lattice.join(value, system.values[member as usize]);
-            for &(to, function) in system.edges_of(member as usize) {
+            value = lattice.join(value, system.values[member.index()]);
+            for &(to, function) in system.edges_of(member) {
                 fuel.spend(OPERATION)?;
-                let to = components[to.0 as usize];
-                if to as usize > c || (to as usize == c && function != FunctionId::IDENTITY) {
-                    against.push((c as u32, to, function));
-                } else if (to as usize) < c {
-                    let other = flow(lattice, function, values[to as usize]);
+                let to = components[to.index()];
+                if to > c || (to == c && function != FunctionId::IDENTITY) {
+                    against.push((c, to, function));
+                } else if to < c {
+                    let other = flow(lattice, function, values[to.index()]);
                     value = lattice.join(value, other);
                 }
             }
         }
-        values[c] = value;
+        values[c.index()] = value;
     }
     let mut pending = BinaryHeap::new();
     let mut queued = vec![false; n];
@@ -122,7 +157,7 @@ pub fn solve_cancellable<L: Lattice>(
     if !pending.is_empty() {
         let users = Users::new(system, &components, n, fuel)?;
         while let Some(Reverse(c)) = pending.pop() {
-            queued[c as usize] = false;
+            queued[c.index()] = false;
             for &(user, function) in users.of(c) {
                 fuel.spend(OPERATION)?;
                 raise(lattice, &mut values, user, (c, function), &mut queued, &mut pending);
@@ -141,16 +176,16 @@ pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::
 fn raise<L: Lattice>(
     lattice: &mut L,
     values: &mut [L::Value],
-    c: u32,
-    (from, function): (u32, FunctionId),
+    c: ComponentId,
+    (from, function): (ComponentId, FunctionId),
     queued: &mut [bool],
-    pending: &mut BinaryHeap<Reverse<u32>>,
+    pending: &mut BinaryHeap<Reverse<ComponentId>>,
 ) {
-    let other = flow(lattice, function, values[from as usize]);
-    let joined = lattice.join(values[c as usize], other);
-    if joined != values[c as usize] {
-        values[c as usize] = joined;
-        if !std::mem::replace(&mut queued[c as usize], true) {
+    let other = flow(lattice, function, values[from.index()]);
+    let joined = lattice.join(values[c.index()], other);
+    if joined != values[c.index()] {
+        values[c.index()] = joined;
+        if !std::mem::replace(&mut queued[c.index()], true) {
             pending.push(Reverse(c));
         }
     }
@@ -159,21 +194,21 @@ fn raise<L: Lattice>(
 /// For each component, the components into which its value flows.
 struct Users {
     starts: Vec<u32>,
-    users: Vec<(u32, FunctionId)>,
+    users: Vec<(ComponentId, FunctionId)>,
 }
 
 impl Users {
     fn new<V>(
         system: &System<V>,
-        components: &[u32],
+        components: &[ComponentId],
         n: usize,
         fuel: &mut Fuel<'_>,
     ) -> Result<Self, Cancelled> {
-        let mut each = |f: &mut dyn FnMut(u32, u32, FunctionId)| -> Result<(), Cancelled> {
+        let mut each = |f: &mut dyn FnMut(ComponentId, ComponentId, FunctionId)| -> Result<(), Cancelled> {
             for (node, &c) in components.iter().enumerate() {
                 fuel.spend(1)?;
-                for &(to, function) in system.edges_of(node) {
-                    let to = components[to.0 as usize];
+                for &(to, function) in system.edges_of(NodeId::from_index(node)) {
+                    let to = components[to.index()];
                     if to != c || function != FunctionId::IDENTITY {
                         f(c, to, function);
                     }
@@ -182,53 +217,65 @@ impl Users {
             Ok(())
         };
         let mut starts = vec![0; n + 1];
-        each(&mut |_, to, _| starts[to as usize + 1] += 1)?;
+        each(&mut |_, to, _| starts[to.index() + 1] += 1)?;
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut users = vec![(0, FunctionId::IDENTITY); starts[n] as usize];
+        let mut users = vec![(ComponentId(0), FunctionId::IDENTITY); starts[n] as usize];
         each(&mut |c, to, function| {
-            let at = &mut next[to as usize];
+            let at = &mut next[to.index()];
             users[*at as usize] = (c, function);
             *at += 1;
         })?;
         Ok(Users { starts, users })
     }
 
-    fn of(&self, c: u32) -> &[(u32, FunctionId)] {
-        &self.users[self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize]
+    fn of(&self, c: ComponentId) -> &[(ComponentId, FunctionId)] {
+        &self.users[part(&self.starts, c.index())]
     }
 }
 
-/// The nodes by component: the index of each component's first node, and the list of nodes.
-fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut first = vec![0; n + 1];
-    components.iter().for_each(|&c| first[c as usize + 1] += 1);
-    for c in 0..n {
-        first[c + 1] += first[c];
+/// The nodes of each component.
+struct Members {
+    /// For each component the index of its first node; the last entry is the number of nodes.
+    starts: Vec<u32>,
+    nodes: Vec<NodeId>,
+}
+
+impl Members {
+    fn new(components: &[ComponentId], n: usize) -> Self {
+        let mut starts = vec![0; n + 1];
+        components.iter().for_each(|it| starts[it.index() + 1] += 1);
+        for c in 0..n {
+            starts[c + 1] += starts[c];
+        }
+        let mut next = starts.clone();
+        let mut nodes = vec![NodeId(0); components.len()];
+        for (node, c) in components.iter().enumerate() {
+            let at = &mut next[c.index()];
+            nodes[*at as usize] = NodeId::from_index(node);
+            *at += 1;
+        }
+        Members { starts, nodes }
     }
-    let mut next = first.clone();
-    let mut members = vec![0; components.len()];
-    for (node, &c) in components.iter().enumerate() {
-        members[next[c as usize] as usize] = node as u32;
-        next[c as usize] += 1;
+
+    fn of(&self, c: ComponentId) -> &[NodeId] {
+        &self.nodes[part(&self.starts, c.index())]
     }
-    (first, members)
 }
 
 /// Strongly connected components over the identities. A component has a larger number than those that flow into it
 /// through identities.
-fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<u32>, usize), Cancelled> {
+fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<ComponentId>, usize), Cancelled> {
     let n = system.values.len();
     let successor = |node: u32, cursor: &mut u32| {
-        let edges = system.edges_of(node as usize).get(*cursor as usize..).unwrap_or_default();
+        let edges = system.edges_of(NodeId(node)).get(*cursor as usize..).unwrap_or_default();
         let skipped = edges.iter().position(|it| it.1 == FunctionId::IDENTITY);
         *cursor += skipped.unwrap_or(edges.len()) as u32 + 1;
         skipped.map(|it| edges[it].0.0)
     };
-    let (component, count) = components::components(n, 0..n as u32, successor, || fuel.spend(1))?;
-    Ok((component, count as usize))
+    components::components(n, 0..n as u32, successor, || fuel.spend(1))
 }
 
 #[cfg(test)]
@@ -288,8 +335,8 @@ mod tests {
         loop {
             let before = values.clone();
             for node in 0..values.len() {
-                for &(to, function) in system.edges_of(node) {
-                    values[node] |= Bits.apply(function, values[to.0 as usize]);
+                for &(to, function) in system.edges_of(NodeId::from_index(node)) {
+                    values[node] |= Bits.apply(function, values[to.index()]);
                 }
             }
             if values == before {

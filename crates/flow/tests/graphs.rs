@@ -60,7 +60,7 @@ fn edges_of(code: &str) -> String {
 }
 
 fn node(graph: &Cfg, id: NodeId) -> String {
-    let it = graph.nodes[id.0 as usize];
+    let it = graph.nodes[id.index()];
     let at = ordinal(it.instr);
     match it.kind {
         NodeKind::Normal => at.to_string(),

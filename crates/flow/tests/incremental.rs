@@ -95,7 +95,7 @@ fn solve_somehow(world: &mut World, random: &mut Random, met: &mut Met) {
         if random.below(4) == 0 {
             // These values are not a solution, but later reports are relative to them.
             for node in world.solver.take_changed() {
-                world.told[node.0 as usize] = world.solver.value(node);
+                world.told[node.index()] = world.solver.value(node);
             }
         }
         if random.below(3) == 0 {

@@ -142,7 +142,7 @@ impl Pair<'_> {
         let kept: BTreeSet<u32> = self.of_pc.iter().filter(kept).map(|it| *it.0).collect();
         let mut ours: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for edge in &self.graph.edges {
-            let (from, to) = (self.graph.nodes[edge.from.0 as usize], self.graph.nodes[edge.to.0 as usize]);
+            let (from, to) = (self.graph.nodes[edge.from.index()], self.graph.nodes[edge.to.index()]);
             if from.kind == NodeKind::Normal && to.kind == NodeKind::Normal {
                 ours.entry(self.pc(from.instr)).or_default().insert(self.pc(to.instr));
             }
@@ -161,7 +161,7 @@ impl Pair<'_> {
         let mut ours = BTreeSet::new();
         for edge in &self.graph.edges {
             if let EdgeKind::Handler(row) | EdgeKind::MayHandler(row) = edge.kind {
-                let from = self.graph.nodes[edge.from.0 as usize].instr;
+                let from = self.graph.nodes[edge.from.index()].instr;
                 ours.insert((self.pc(from), self.lowered.body.rows[row as usize].source));
             }
         }

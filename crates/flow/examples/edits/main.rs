@@ -83,6 +83,7 @@ fn print_row(name: &str, times: &mut [f64], changes: &mut [f64]) {
 
 fn check(solver: &Incremental<u32>, sets: &mut Sets) {
     let solution = solve(&solver.system(), sets);
-    let wrong = (0..solver.n_nodes() as u32).map(NodeId).filter(|&it| solver.value(it) != solution.value(it));
+    let wrong =
+        (0..solver.n_nodes()).map(NodeId::from_index).filter(|&it| solver.value(it) != solution.value(it));
     assert_eq!(wrong.count(), 0, "all values are right");
 }

@@ -27,6 +27,21 @@ use crate::throwables::{Subtypes, well_known};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub u32);
 
+impl NodeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        NodeId(index as u32)
+    }
+}
+
 /// A node of the graph; `S` is the type of its exception sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Node<S = ExceptionSet> {
@@ -121,7 +136,7 @@ impl<S> Cfg<S> {
     /// from a body alone: `entered_only_by_vm_errors` stays empty.
     pub fn of(nodes: Vec<Node<S>>, mut edges: Vec<Edge>) -> Self {
         edges.sort_by_key(|it| it.from);
-        let first = |node: usize| edges.partition_point(|it| (it.from.0 as usize) < node) as u32;
+        let first = |node: usize| edges.partition_point(|it| it.from.index() < node) as u32;
         let starts = (0..=nodes.len()).map(first).collect();
         Cfg { nodes, edges, starts, entered_only_by_vm_errors: Box::default() }
     }
@@ -136,13 +151,13 @@ impl<S: PartialEq> Cfg<S> {
     /// The edges that start at the node.
     pub fn successors(&self, node: NodeId) -> &[Edge] {
         let at = |i: usize| self.starts.get(i).map_or(0, |&it| it as usize);
-        self.edges.get(at(node.0 as usize)..at(node.0 as usize + 1)).unwrap_or_default()
+        self.edges.get(at(node.index())..at(node.index() + 1)).unwrap_or_default()
     }
 
     /// The paper's label of the edge: the called method, or `None` for ε. `body` must be the one from which the
     /// graph was drawn.
     pub fn label(&self, body: &Body, edge: Edge) -> Option<MethodRef> {
-        let node = self.nodes.get(edge.from.0 as usize)?;
+        let node = self.nodes.get(edge.from.index())?;
         if node.kind != NodeKind::Normal {
             return None;
         }
@@ -252,7 +267,7 @@ impl<S: Copy> Drawing<S> {
     fn node(&mut self, instr: InstrId, kind: NodeKind<S>) -> NodeId {
         self.later_starts.push(self.later.len() as u32);
         self.nodes.push(Node { instr, kind });
-        NodeId(self.nodes.len() as u32 - 1)
+        NodeId::from_index(self.nodes.len() - 1)
     }
 
     /// Draws that the instruction raises the set and that some row catches part of it. The calls of
@@ -305,7 +320,7 @@ impl<S: Copy> Drawing<S> {
 
     fn fall_through(&mut self, from: NodeId, kind: EdgeKind, n: usize) {
         // A valid body never runs off its end; an invalid one has no edge there.
-        if (from.0 as usize + 1) < n {
+        if from.index() + 1 < n {
             self.edges.push(Edge { from, to: NodeId(from.0 + 1), kind });
         }
     }

@@ -2,13 +2,13 @@
 
 use std::hash::Hash;
 
-use crate::components::{components, postorder};
+use crate::components::{ComponentId, components, postorder};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
 use super::Incremental;
 use super::history::Round;
 use super::order::Order;
-use super::parts::{ComponentId, Parts};
+use super::parts::Parts;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
@@ -58,15 +58,14 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
             fuel.spend(1)?;
             parts.add(self.constant());
         }
-        for (node, &it) in component.iter().enumerate() {
+        for (node, &id) in component.iter().enumerate() {
             fuel.spend(1)?;
-            let id = ComponentId(it);
-            parts.get_mut(id).n_edges += self.graph.edges(NodeId(node as u32)).len();
+            parts.get_mut(id).n_edges += self.graph.edges(NodeId::from_index(node)).len();
             parts.place(id);
         }
         self.parts = parts;
-        self.order = Order::new(n as usize);
-        self.work = Work::new(n as usize);
+        self.order = Order::new(n);
+        self.work = Work::new(n);
         self.touched.clear();
         self.parts.ids().for_each(|it| self.touch(it));
         self.marks.grow(self.graph.n_nodes());
@@ -81,7 +80,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     /// Finds the components, in an order in which all identities lead upwards, and of the other edges those that lie
     /// on no cycle and many more: the searches start from the nodes in postorder over all edges, so that what flows
     /// into a node comes before it.
-    fn find_components(&self, fuel: &mut Fuel) -> Result<(Vec<u32>, u32), Cancelled> {
+    fn find_components(&self, fuel: &mut Fuel) -> Result<(Vec<ComponentId>, usize), Cancelled> {
         let graph = &self.graph;
         let n = graph.n_nodes();
         let all = |node: u32, cursor: &mut u32| {

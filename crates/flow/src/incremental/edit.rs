@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::Incremental;
 use super::graph::Change;
 use super::history::Round;
-use super::parts::ComponentId;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
@@ -28,7 +28,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
                 i += 1;
                 fuel.spend(1)?;
                 // A new node is queued anyway.
-                if (node.0 as usize) >= self.parts.n_nodes() || !self.graph.has_through(node, function) {
+                if node.index() >= self.parts.n_nodes() || !self.graph.has_through(node, function) {
                     continue;
                 }
                 let id = self.parts.of(node);

@@ -99,27 +99,27 @@ impl<V: Copy + Eq> Graph<V> {
     /// Adds a node with this value of its own.
     pub(super) fn add(&mut self, value: V) -> NodeId {
         self.nodes.push(Node { value, edges: Vec::new(), users: Vec::new() });
-        NodeId(self.nodes.len() as u32 - 1)
+        NodeId::from_index(self.nodes.len() - 1)
     }
 
     /// The node's own value.
     pub(super) fn value(&self, node: NodeId) -> V {
-        self.nodes[node.0 as usize].value
+        self.nodes[node.index()].value
     }
 
     /// Sets the node's own value.
     pub(super) fn set_value(&mut self, node: NodeId, value: V) {
-        self.nodes[node.0 as usize].value = value;
+        self.nodes[node.index()].value = value;
     }
 
     /// The edges that lead into a node.
     pub(super) fn edges(&self, node: NodeId) -> &[Edge] {
-        &self.nodes[node.0 as usize].edges
+        &self.nodes[node.index()].edges
     }
 
     /// The edges that lead out of a node.
     pub(super) fn users(&self, node: NodeId) -> &[User] {
-        &self.nodes[node.0 as usize].users
+        &self.nodes[node.index()].users
     }
 
     /// Whether a node has exactly these edges.
@@ -157,7 +157,7 @@ impl<V: Copy + Eq> Graph<V> {
         for it in changes.iter().filter(|it| !it.comes) {
             self.unlink(node, it.of, it.function);
         }
-        let old = std::mem::take(&mut self.nodes[node.0 as usize].edges);
+        let old = std::mem::take(&mut self.nodes[node.index()].edges);
         let mut edges = Vec::with_capacity((old.len() + changes.len()).min(old.len() * 2 + 8));
         let mut old = old.into_iter().peekable();
         for it in changes {
@@ -172,15 +172,15 @@ impl<V: Copy + Eq> Graph<V> {
             }
         }
         edges.extend(old);
-        self.nodes[node.0 as usize].edges = edges;
+        self.nodes[node.index()].edges = edges;
     }
 
     fn link(&mut self, node: NodeId, of: NodeId, function: FunctionId) -> Edge {
-        let users = &mut self.nodes[of.0 as usize].users;
+        let users = &mut self.nodes[of.index()].users;
         users.push(User { node, function });
         let at = users.len() as u32 - 1;
         if function != FunctionId::IDENTITY {
-            let index = function.0 as usize;
+            let index = function.index();
             if self.through.len() <= index {
                 self.through.resize_with(index + 1, Through::default);
             }
@@ -194,7 +194,7 @@ impl<V: Copy + Eq> Graph<V> {
     fn unlink(&mut self, node: NodeId, of: NodeId, function: FunctionId) {
         let Some(edge) = self.find(node, of, function) else { return };
         let at = edge.at;
-        let users = &mut self.nodes[of.0 as usize].users;
+        let users = &mut self.nodes[of.index()].users;
         users.swap_remove(at as usize);
         if let Some(&moved) = users.get(at as usize)
             && let Some(edge) = self.find(moved.node, of, moved.function)
@@ -204,18 +204,18 @@ impl<V: Copy + Eq> Graph<V> {
         if function == FunctionId::IDENTITY {
             return;
         }
-        let through = &mut self.through[function.0 as usize];
+        let through = &mut self.through[function.index()];
         through.n_edges -= 1;
         if through.nodes.len() > 2 * through.n_edges + 16 {
             let mut nodes = std::mem::take(&mut through.nodes);
             let mut seen = FxHashSet::default();
             nodes.retain(|&it| seen.insert(it) && self.has_through(it, function));
-            self.through[function.0 as usize].nodes = nodes;
+            self.through[function.index()].nodes = nodes;
         }
     }
 
     fn find(&mut self, node: NodeId, of: NodeId, function: FunctionId) -> Option<&mut Edge> {
-        let edges = &mut self.nodes[node.0 as usize].edges;
+        let edges = &mut self.nodes[node.index()].edges;
         let found = edges.binary_search_by_key(&key(of, function), |it| key(it.of, it.function));
         found.ok().map(|it| &mut edges[it])
     }
@@ -223,7 +223,7 @@ impl<V: Copy + Eq> Graph<V> {
     /// The nodes that have an edge through a function. May contain duplicates, and nodes that have no such edge any
     /// more.
     pub(super) fn nodes_through(&self, function: FunctionId) -> &[NodeId] {
-        self.through.get(function.0 as usize).map_or(&[], |it| &it.nodes)
+        self.through.get(function.index()).map_or(&[], |it| &it.nodes)
     }
 
     /// Whether a node has an edge through a function.
@@ -234,7 +234,7 @@ impl<V: Copy + Eq> Graph<V> {
     /// Returns the system as lists, with other values and edges for the nodes for which `other` gives some.
     pub(super) fn system<'a>(&'a self, other: impl Fn(NodeId) -> Option<(V, &'a Edges)>) -> System<V> {
         let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
-        for node in (0..self.nodes.len() as u32).map(NodeId) {
+        for node in (0..self.nodes.len()).map(NodeId::from_index) {
             if let Some((value, edges)) = other(node) {
                 acc.values.push(value);
                 acc.edges.extend_from_slice(edges);
@@ -250,7 +250,7 @@ impl<V: Copy + Eq> Graph<V> {
     /// Whether the lists of edges and of users agree.
     #[cfg(test)]
     pub(super) fn is_sound(&self) -> bool {
-        let nodes = || (0..self.nodes.len() as u32).map(NodeId);
+        let nodes = || (0..self.nodes.len()).map(NodeId::from_index);
         let n_users: usize = self.nodes.iter().map(|it| it.users.len()).sum();
         n_users == nodes().map(|it| self.edges(it).len()).sum()
             && nodes().all(|node| {
@@ -259,7 +259,7 @@ impl<V: Copy + Eq> Graph<V> {
                         let user = self.users(edge.of)[edge.at as usize];
                         (user.node, user.function) == (node, edge.function)
                             && (edge.function == FunctionId::IDENTITY
-                                || self.through[edge.function.0 as usize].nodes.contains(&node))
+                                || self.through[edge.function.index()].nodes.contains(&node))
                     })
             })
     }

@@ -46,10 +46,11 @@ use self::build::Sweep;
 use self::graph::Graph;
 use self::history::{History, Round};
 use self::order::Order;
-use self::parts::{ComponentId, Parts};
+use self::parts::Parts;
 use self::search::Marks;
 use self::spread::Spreading;
 use self::work::Work;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, PATIENCE};
 use crate::solver::{FunctionId, Lattice, NodeId, System};
 
@@ -268,7 +269,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     /// The value of a node in the solution that [`Incremental::solve`] computed last; before the first call, the
     /// least value.
     pub fn value(&self, node: NodeId) -> V {
-        if (node.0 as usize) < self.parts.n_nodes() {
+        if node.index() < self.parts.n_nodes() {
             self.parts.history(self.parts.of(node)).last()
         } else {
             self.bottom
@@ -298,7 +299,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
             self.parts.get_mut(id).touched = false;
             let value = self.parts.history(id).last();
             for node in self.parts.nodes(id) {
-                let told = &mut self.told[node.0 as usize];
+                let told = &mut self.told[node.index()];
                 if std::mem::replace(told, value) != value {
                     changed.push(node);
                 }

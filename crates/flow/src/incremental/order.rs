@@ -1,8 +1,8 @@
 //! A total order of components, in which a new one can be inserted between any two.
 
-use super::parts::ComponentId;
+use crate::components::ComponentId;
 
-const NONE: ComponentId = ComponentId(u32::MAX);
+const NONE: ComponentId = ComponentId::NONE;
 
 /// The upper bound of all labels, chosen so that the sum of two labels fits into 64 bits.
 const TOP: u64 = 1 << 62;
@@ -29,7 +29,7 @@ impl Order {
     /// The components from 0 to `n`, exclusive, in the order of their numbers.
     pub(super) fn new(n: usize) -> Self {
         let gap = TOP / (n as u64 + 1);
-        let near = |i: usize, ok: bool| if ok { ComponentId(i as u32) } else { NONE };
+        let near = |i: usize, ok: bool| if ok { ComponentId::from_index(i) } else { NONE };
         let link = |i: usize| Link {
             label: (i as u64 + 1) * gap,
             before: near(i.wrapping_sub(1), i > 0),
@@ -38,7 +38,7 @@ impl Order {
         Order {
             links: (0..n).map(link).collect(),
             first: (n > 0).then_some(ComponentId(0)),
-            last: n.checked_sub(1).map(|it| ComponentId(it as u32)),
+            last: n.checked_sub(1).map(ComponentId::from_index),
             version: 0,
         }
     }
@@ -96,7 +96,7 @@ impl Order {
 
     fn fresh(&mut self) -> ComponentId {
         self.links.push(Link { label: 0, before: NONE, after: NONE });
-        ComponentId(self.links.len() as u32 - 1)
+        ComponentId::from_index(self.links.len() - 1)
     }
 
     fn link(&mut self, before: ComponentId, new: ComponentId, after: ComponentId) {

@@ -1,20 +1,10 @@
 //! The partition of the nodes into components, and the data of each component.
 
+use crate::components::ComponentId;
 use crate::solver::NodeId;
 
 use super::counts::Counts;
 use super::history::History;
-
-/// The number of a component.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct ComponentId(pub(super) u32);
-
-impl ComponentId {
-    /// The number of the component as an index.
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 const NONE: NodeId = NodeId(u32::MAX);
 
@@ -78,12 +68,12 @@ impl<V: Copy + Eq> Parts<V> {
 
     /// The numbers of all components.
     pub(super) fn ids(&self) -> impl Iterator<Item = ComponentId> + use<V> {
-        (0..self.all.len() as u32).map(ComponentId)
+        (0..self.all.len()).map(ComponentId::from_index)
     }
 
     /// The component of a node.
     pub(super) fn of(&self, node: NodeId) -> ComponentId {
-        self.places[node.0 as usize].component
+        self.places[node.index()].component
     }
 
     /// The data of a component.
@@ -108,7 +98,7 @@ impl<V: Copy + Eq> Parts<V> {
 
     /// The node after `node` in the list of its component.
     pub(super) fn after(&self, node: NodeId) -> Option<NodeId> {
-        some(self.places[node.0 as usize].after)
+        some(self.places[node.index()].after)
     }
 
     /// The nodes of a component.
@@ -119,26 +109,26 @@ impl<V: Copy + Eq> Parts<V> {
     /// Adds a component without nodes.
     pub(super) fn add(&mut self, history: History<V>) -> ComponentId {
         self.all.push(Component { history, counts: None, n_edges: 0, touched: false, first: NONE });
-        ComponentId(self.all.len() as u32 - 1)
+        ComponentId::from_index(self.all.len() - 1)
     }
 
     /// Puts the node with the next number into a component.
     pub(super) fn place(&mut self, component: ComponentId) -> NodeId {
         self.places.push(Place { component, before: NONE, after: NONE });
-        let node = NodeId(self.places.len() as u32 - 1);
+        let node = NodeId::from_index(self.places.len() - 1);
         self.enter(node, component);
         node
     }
 
     /// Moves a node to another component.
     pub(super) fn move_to(&mut self, node: NodeId, component: ComponentId) {
-        let Place { component: old, before, after } = self.places[node.0 as usize];
+        let Place { component: old, before, after } = self.places[node.index()];
         match some(before) {
-            Some(it) => self.places[it.0 as usize].after = after,
+            Some(it) => self.places[it.index()].after = after,
             None => self.all[old.index()].first = after,
         }
         if let Some(it) = some(after) {
-            self.places[it.0 as usize].before = before;
+            self.places[it.index()].before = before;
         }
         self.enter(node, component);
     }
@@ -146,9 +136,9 @@ impl<V: Copy + Eq> Parts<V> {
     fn enter(&mut self, node: NodeId, component: ComponentId) {
         let after = std::mem::replace(&mut self.all[component.index()].first, node);
         if let Some(it) = some(after) {
-            self.places[it.0 as usize].before = node;
+            self.places[it.index()].before = node;
         }
-        self.places[node.0 as usize] = Place { component, before: NONE, after };
+        self.places[node.index()] = Place { component, before: NONE, after };
     }
 }
 

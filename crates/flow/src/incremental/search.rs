@@ -1,7 +1,8 @@
 //! Searches for a path along identities between two nodes of a component.
 
 use super::graph::Graph;
-use super::parts::{ComponentId, Parts};
+use super::parts::Parts;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
@@ -42,18 +43,18 @@ impl Marks {
 
     /// Whether a search has seen a node.
     pub(super) fn has(&self, search: u32, node: NodeId) -> bool {
-        self.marks[node.0 as usize].search == search
+        self.marks[node.index()].search == search
     }
 
     /// The number that a search assigned to a node; `None` if the search has not seen the node.
     pub(super) fn number(&self, search: u32, node: NodeId) -> Option<u32> {
-        let mark = self.marks[node.0 as usize];
+        let mark = self.marks[node.index()];
         (mark.search == search).then_some(mark.number)
     }
 
     /// Marks a node as seen by a search, and no longer as seen by any other.
     pub(super) fn set(&mut self, search: u32, node: NodeId, number: u32) {
-        self.marks[node.0 as usize] = Mark { search, number };
+        self.marks[node.index()] = Mark { search, number };
     }
 }
 

@@ -12,9 +12,8 @@ use std::hash::Hash;
 use super::Incremental;
 use super::counts::Counts;
 use super::history::Round;
-use super::parts::ComponentId;
 use super::search::{Direction, Found, Search};
-use crate::components::components;
+use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
@@ -160,9 +159,9 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         };
         let n = nodes.len();
         let (component, n_pieces) = components(n, 0..n as u32, identities, || fuel.spend(1))?;
-        let mut pieces = vec![Vec::new(); n_pieces as usize];
+        let mut pieces = vec![Vec::new(); n_pieces];
         for (&node, piece) in nodes.iter().zip(component) {
-            pieces[piece as usize].push(node);
+            pieces[piece.index()].push(node);
         }
         Ok(pieces)
     }

@@ -5,8 +5,8 @@ use std::hash::Hash;
 use super::Incremental;
 use super::counts::Counts;
 use super::history::{History, Round};
-use super::parts::ComponentId;
 use super::work::Need;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 

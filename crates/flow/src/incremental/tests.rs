@@ -6,8 +6,7 @@ use test_utils::tier;
 
 use super::Incremental;
 use super::history::{History, Round};
-use super::parts::ComponentId;
-use crate::components::components;
+use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
@@ -62,7 +61,7 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     if !graph.is_sound() {
         return Some("edges and users differ".to_string());
     }
-    let nodes = || (0..graph.n_nodes() as u32).map(NodeId);
+    let nodes = || (0..graph.n_nodes()).map(NodeId::from_index);
     let in_parts: usize = parts.ids().map(|it| parts.nodes(it).count()).sum();
     if in_parts != graph.n_nodes() || parts.ids().any(|id| parts.nodes(id).any(|it| parts.of(it) != id)) {
         return Some("places and components differ".to_string());
@@ -77,7 +76,7 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     };
     let (hanging, n) =
         components(graph.n_nodes(), 0..graph.n_nodes() as u32, identities, || Ok::<(), ()>(())).ok()?;
-    if n as usize != parts.len() || hanging.len() != graph.n_nodes() {
+    if n != parts.len() || hanging.len() != graph.n_nodes() {
         return Some(format!("{} components where there are {n}", parts.len()));
     }
     for id in parts.ids() {

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::history::Round;
 use super::order::Order;
-use super::parts::ComponentId;
+use crate::components::ComponentId;
 use crate::solver::Lattice;
 
 /// The reason why a component is queued.

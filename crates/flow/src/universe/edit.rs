@@ -16,14 +16,15 @@ use std::hash::BuildHasher;
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    ClassName, NOWHERE, Parent, SetId, Sets, Throwable, Type, TypeId, Universe, get, set, well_known, words,
+    ClassName, NOWHERE, Parent, SetId, Sets, Throwable, Type, TypeId, Universe, clear, get, set, well_known,
+    words,
 };
 
 impl Universe {
     /// The present types below this one, each after the types below it. Types with unknown ancestors count as below
     /// Throwable.
     pub fn below(&self, class: ClassName) -> impl Iterator<Item = ClassName> + '_ {
-        let range = self.type_of(class).map(|it| it.0 as usize + 1..self.types[it.0 as usize].end as usize);
+        let range = self.type_of(class).map(|it| it.index() + 1..self.types[it.index()].end.index());
         let all = range.map(|it| &self.types[it]).unwrap_or_default();
         all.iter().rev().filter(|it| !it.is_vacant).map(|it| it.class)
     }
@@ -45,24 +46,25 @@ impl Universe {
         let place = known.or(self.type_of(well_known().throwable));
         let atom = self.atoms;
         let Some(kin) = self.kin(known, atom, extensible) else { return false };
-        let end = place.map_or(self.types.len() as u32, |it| self.types[it.0 as usize].end);
-        if let Some(TypeId(above)) = place {
-            for (i, ty) in (0..).zip(&mut self.types) {
+        let end = place.map_or(TypeId::from_index(self.types.len()), |it| self.types[it.index()].end);
+        if let Some(above) = place {
+            for (i, ty) in (0..).map(TypeId).zip(&mut self.types) {
                 // Types after the new one move up by one; the ranges around it grow by one.
                 if i >= end || i <= above && ty.end > above {
-                    ty.end += 1;
+                    ty.end.0 += 1;
                 }
             }
-            self.by_class.values_mut().filter(|it| it.0 >= end).for_each(|it| it.0 += 1);
+            self.by_class.values_mut().filter(|it| **it >= end).for_each(|it| it.0 += 1);
         }
-        let leaves_world = known.is_none_or(|it| self.types[it.0 as usize].leaves_world);
-        let ty = Type { class, end: end + 1, parent, leaves_world, extensible, atom, is_vacant: false };
+        let leaves_world = known.is_none_or(|it| self.types[it.index()].leaves_world);
+        let ty =
+            Type { class, end: TypeId(end.0 + 1), parent, leaves_world, extensible, atom, is_vacant: false };
         self.atoms = ty.to_come() + 1;
         self.sets.widen(words(self.atoms));
         let real = [Some(atom), ty.unknown()].into_iter().flatten();
         real.for_each(|it| set(&mut self.sets.real, it));
-        self.types.insert(end as usize, ty);
-        self.by_class.insert(class, TypeId(end));
+        self.types.insert(end.index(), ty);
+        self.by_class.insert(class, end);
         self.masks.remove(&class);
         self.covers.clear();
         self.sets.refine(&kin);
@@ -73,11 +75,11 @@ impl Universe {
     /// Removes a type, provided that the sets still in use contain it only through the cones of its ancestors.
     /// Returns `false`, and changes nothing, if the type has subtypes, or for the reasons of [`Universe::add`].
     pub fn remove(&mut self, class: ClassName) -> bool {
-        let Some(TypeId(i)) = self.type_of(class).filter(|_| self.editable) else { return false };
-        let Type { parent, end, atom, extensible, .. } = self.types[i as usize];
+        let Some(it) = self.type_of(class).filter(|_| self.editable) else { return false };
+        let Type { parent, end, atom, extensible, .. } = self.types[it.index()];
         let is_below = |ty: &Type| ty.parent == Parent::Class(class) && !ty.is_vacant;
         if parent == Parent::Root
-            || !self.types[i as usize + 1..end as usize].iter().all(|it| it.is_vacant)
+            || !self.types[it.index() + 1..end.index()].iter().all(|it| it.is_vacant)
             || self.types.iter().any(is_below)
         {
             return false;
@@ -88,9 +90,9 @@ impl Universe {
         };
         let Some(kin) = self.kin(known, atom, extensible) else { return false };
         for atom in atom..=atom + u32::from(extensible) {
-            self.sets.real[atom as usize / 64] &= !(1 << (atom % 64));
+            clear(&mut self.sets.real, atom);
         }
-        self.types[i as usize].is_vacant = true;
+        self.types[it.index()].is_vacant = true;
         self.by_class.remove(&class);
         self.masks.remove(&class);
         self.covers.clear();
@@ -104,7 +106,7 @@ impl Universe {
     /// Returns the atoms of a type below `parent`, beginning with `atom`, each with the atom that is treated alike
     /// by all sets that do not name the type.
     fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
-        let parent = parent.map(|it| &self.types[it.0 as usize]);
+        let parent = parent.map(|it| &self.types[it.index()]);
         let (known, unknown) = match parent {
             None => (NOWHERE, Some(NOWHERE)),
             Some(it) => (it.to_come(), it.unknown()),
@@ -158,7 +160,7 @@ impl Sets {
         for (i, bits) in self.bits.chunks(self.words).enumerate() {
             self.forgotten[i] |= kin.iter().any(|&(atom, like)| get(bits, atom) != get(bits, like));
             if kin.iter().any(|it| get(bits, it.0)) && self.is_hollow(bits) {
-                self.hollow.insert(SetId(i as u32));
+                self.hollow.insert(SetId::from_index(i));
             }
         }
         self.is_index_old = true;
@@ -168,7 +170,7 @@ impl Sets {
         self.ids.clear();
         for (i, bits) in self.bits.chunks(self.words).enumerate() {
             if self.forgotten.get(i) != Some(&true) {
-                self.ids.entry(FxBuildHasher.hash_one(bits)).or_default().push(SetId(i as u32));
+                self.ids.entry(FxBuildHasher.hash_one(bits)).or_default().push(SetId::from_index(i));
             }
         }
     }

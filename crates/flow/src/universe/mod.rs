@@ -9,6 +9,7 @@
 mod edit;
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use classfile::names::ClassName;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -42,6 +43,21 @@ pub enum Parent {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TypeId(pub u32);
 
+impl TypeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        TypeId(index as u32)
+    }
+}
+
 /// The number of a hash-consed set of atoms in one [`Universe`]. Ids are never ordered or printed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SetId(pub u32);
@@ -49,6 +65,19 @@ pub struct SetId(pub u32);
 impl SetId {
     /// The empty set.
     pub const EMPTY: SetId = SetId(0);
+
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        SetId(index as u32)
+    }
 }
 
 /// A part of a set, in the form that is shown to people.
@@ -85,7 +114,7 @@ pub struct Universe {
 struct Type {
     class: ClassName,
     /// The number of the first type after the known subtypes of this one.
-    end: u32,
+    end: TypeId,
     parent: Parent,
     /// Whether some class on the chain of ancestors is not known.
     leaves_world: bool,
@@ -143,7 +172,7 @@ impl Universe {
             let it = types[i];
             acc.push(Type {
                 class: it.class,
-                end: 0,
+                end: TypeId(0),
                 parent: it.parent,
                 leaves_world,
                 extensible: it.extensible,
@@ -174,7 +203,7 @@ impl Universe {
             }
         }
         let mut bits = vec![0; words];
-        universe.fill(&mut bits, 0, universe.types.len() as u32);
+        universe.fill(&mut bits, 0..universe.types.len());
         if editable {
             set(&mut bits, NOWHERE);
         }
@@ -184,7 +213,7 @@ impl Universe {
 
     fn close_ranges(&mut self) {
         for i in (0..self.types.len()).rev() {
-            let end = self.types[i].end.max(i as u32 + 1);
+            let end = self.types[i].end.max(TypeId::from_index(i + 1));
             self.types[i].end = end;
             let known = match self.types[i].parent {
                 Parent::Class(parent) => self.by_class.get(&parent),
@@ -194,10 +223,10 @@ impl Universe {
                 Parent::Root => None,
                 _ => known.or(self.by_class.get(&well_known().throwable)),
             };
-            if let Some(&TypeId(parent)) = above
-                && (parent as usize) < i
+            if let Some(parent) = above
+                && parent.index() < i
             {
-                let it = &mut self.types[parent as usize];
+                let it = &mut self.types[parent.index()];
                 it.end = it.end.max(end);
             }
         }
@@ -211,12 +240,12 @@ impl Universe {
     /// Whether the type may have direct subclasses that are not known; `None` if the class is no type of the
     /// universe.
     pub fn is_extensible(&self, class: ClassName) -> Option<bool> {
-        self.type_of(class).map(|it| self.types[it.0 as usize].extensible)
+        self.type_of(class).map(|it| self.types[it.index()].extensible)
     }
 
     /// What is known of the type's direct superclass; `None` if the class is no type of the universe.
     pub fn parent(&self, class: ClassName) -> Option<Parent> {
-        self.type_of(class).map(|it| self.types[it.0 as usize].parent)
+        self.type_of(class).map(|it| self.types[it.index()].parent)
     }
 
     /// The set of all atoms.
@@ -229,9 +258,9 @@ impl Universe {
         if let Some(&it) = self.exact.get(&class) {
             return it;
         }
-        let Some(TypeId(it)) = self.type_of(class) else { return self.all };
+        let Some(it) = self.type_of(class) else { return self.all };
         let mut bits = vec![0; self.sets.words];
-        set(&mut bits, self.types[it as usize].atom);
+        set(&mut bits, self.types[it.index()].atom);
         let found = self.sets.intern(&bits);
         self.exact.insert(class, found);
         found
@@ -244,9 +273,9 @@ impl Universe {
         if let Some(&it) = self.cones.get(&class) {
             return it;
         }
-        let Some(TypeId(it)) = self.type_of(class) else { return self.all };
+        let Some(it) = self.type_of(class) else { return self.all };
         let mut bits = vec![0; self.sets.words];
-        self.fill(&mut bits, it, self.types[it as usize].end);
+        self.fill(&mut bits, it.index()..self.types[it.index()].end.index());
         let found = self.sets.intern(&bits);
         self.cones.insert(class, found);
         found
@@ -264,22 +293,22 @@ impl Universe {
     }
 
     fn new_masks(&mut self, class: ClassName) -> Masks {
-        let Some(TypeId(it)) = self.type_of(class) else {
+        let Some(it) = self.type_of(class) else {
             // The class is no type of the universe: nothing that is thrown is known to be one, and anything may be.
             return Masks { surely: SetId::EMPTY, may: self.all };
         };
-        let row = &self.types[it as usize];
-        let (end, outside) = (row.end, row.leaves_world);
+        let row = &self.types[it.index()];
+        let (it, end, outside) = (it.index(), row.end.index(), row.leaves_world);
         let mut bits = vec![0; self.sets.words];
-        self.fill(&mut bits, it, end);
+        self.fill(&mut bits, it..end);
         let surely = self.sets.intern(&bits);
-        for i in (0..it).chain(end..self.types.len() as u32) {
-            let other = &self.types[i as usize];
-            let above = i < it && it < other.end;
+        for i in (0..it).chain(end..self.types.len()) {
+            let other = &self.types[i];
+            let above = i < it && it < other.end.index();
             // The ancestors of a type whose chain leaves the known types are not known, unless the row's class is
             // below the type.
             if other.leaves_world && !above {
-                self.fill(&mut bits, i, i + 1);
+                self.fill(&mut bits, i..i + 1);
             } else if outside && let Some(unknown) = other.unknown() {
                 // The row's class, or a class above it, may be an unknown subclass of this type.
                 set(&mut bits, unknown);
@@ -295,9 +324,9 @@ impl Universe {
         Masks { surely, may: self.sets.intern(&bits) }
     }
 
-    /// Sets the atoms of the types from `start` to `end`, exclusive.
-    fn fill(&self, bits: &mut [u64], start: u32, end: u32) {
-        for it in &self.types[start as usize..end as usize] {
+    /// Sets the atoms of the types with these indices.
+    fn fill(&self, bits: &mut [u64], types: Range<usize>) {
+        for it in &self.types[types] {
             set(bits, it.atom);
             if let Some(unknown) = it.unknown() {
                 set(bits, unknown);
@@ -399,7 +428,7 @@ impl Universe {
                 i += 1;
                 continue;
             }
-            let range = i..ty.end as usize;
+            let range = i..ty.end.index();
             let has_all = |it: &Type| it.is_vacant || self.has_both(bits, it);
             if self.types[range.clone()].iter().all(has_all) && self.is_cone(i) {
                 acc.push(Part { class: ty.class, cone: true });
@@ -449,7 +478,7 @@ impl Universe {
     /// Whether the cone of the type differs from the class alone.
     fn is_cone(&self, i: usize) -> bool {
         let ty = &self.types[i];
-        ty.extensible || self.types[i + 1..ty.end as usize].iter().any(|it| !it.is_vacant)
+        ty.extensible || self.types[i + 1..ty.end.index()].iter().any(|it| !it.is_vacant)
     }
 
     fn has_both(&self, bits: &[u64], ty: &Type) -> bool {
@@ -464,6 +493,10 @@ fn words(atoms: u32) -> usize {
 
 fn set(bits: &mut [u64], atom: u32) {
     bits[atom as usize / 64] |= 1 << (atom % 64);
+}
+
+fn clear(bits: &mut [u64], atom: u32) {
+    bits[atom as usize / 64] &= !(1 << (atom % 64));
 }
 
 fn get(bits: &[u64], atom: u32) -> bool {
@@ -563,7 +596,7 @@ impl Sets {
     }
 
     fn bits(&self, it: SetId) -> &[u64] {
-        let at = it.0 as usize * self.words;
+        let at = it.index() * self.words;
         &self.bits[at..at + self.words]
     }
 
@@ -572,11 +605,11 @@ impl Sets {
             self.index();
         }
         let hash = FxBuildHasher.hash_one(bits);
-        let next = SetId(self.len() as u32);
+        let next = SetId::from_index(self.len());
         let (words, all) = (self.words, &self.bits);
         let known = self.ids.entry(hash).or_default();
         let same = |it: &&SetId| {
-            let at = it.0 as usize * words;
+            let at = it.index() * words;
             all[at..at + words] == *bits
         };
         if let Some(&it) = known.iter().find(same) {

@@ -89,7 +89,7 @@ impl Masks {
             let before = mask.keep;
             mask.keep = if random.below(2) == 0 { mask.keep | atom } else { mask.keep & !atom };
             if mask.keep != before {
-                changed.push(FunctionId(i as u32));
+                changed.push(FunctionId::from_index(i));
             }
         }
         changed

@@ -124,14 +124,14 @@ impl World {
             }
             10..18 => {
                 if let Some(node) = self.any(random) {
-                    self.nodes[node.0 as usize].value = self.value(random);
+                    self.nodes[node.index()].value = self.value(random);
                     self.say(node);
                 }
             }
             18..28 => {
                 if let Some(node) = self.any(random) {
                     let edge = self.edge(random, node);
-                    self.nodes[node.0 as usize].edges.push(edge);
+                    self.nodes[node.index()].edges.push(edge);
                     self.say(node);
                 }
             }
@@ -141,7 +141,7 @@ impl World {
 
     fn remove_edge(&mut self, random: &mut Random) {
         let Some(node) = self.any(random) else { return };
-        let edges = &mut self.nodes[node.0 as usize].edges;
+        let edges = &mut self.nodes[node.index()].edges;
         if !edges.is_empty() {
             edges.swap_remove(random.below(edges.len() as u32) as usize);
             self.say(node);
@@ -150,12 +150,12 @@ impl World {
 
     fn add(&mut self, random: &mut Random) {
         let id = self.solver.add();
-        if id.0 as usize == self.nodes.len() {
+        if id.index() == self.nodes.len() {
             self.nodes.push(Node::default());
             self.told.push(0);
         } else {
             self.reused_nodes += 1;
-            self.nodes[id.0 as usize] = Node::default();
+            self.nodes[id.index()] = Node::default();
         }
         if random.below(2) == 0 {
             self.rewrite(random, id);
@@ -171,11 +171,11 @@ impl World {
                 let before = edges.len();
                 edges.retain(|it| it.0 != node);
                 if edges.len() != before {
-                    self.say(NodeId(i as u32));
+                    self.say(NodeId::from_index(i));
                 }
             }
         }
-        self.nodes[node.0 as usize] = Node { is_removed: true, ..Node::default() };
+        self.nodes[node.index()] = Node { is_removed: true, ..Node::default() };
         self.solver.remove(node);
     }
 
@@ -202,7 +202,7 @@ impl World {
     }
 
     fn rewrite(&mut self, random: &mut Random, node: NodeId) {
-        if self.nodes[node.0 as usize].is_removed {
+        if self.nodes[node.index()].is_removed {
             return;
         }
         let n = if random.below(20) == 0 {
@@ -211,12 +211,12 @@ impl World {
             random.below(self.degree) + u32::from(self.is_ring)
         };
         let edges = (0..n).map(|_| self.edge(random, node)).collect();
-        self.nodes[node.0 as usize] = Node { is_removed: false, value: self.value(random), edges };
+        self.nodes[node.index()] = Node { is_removed: false, value: self.value(random), edges };
         self.say(node);
     }
 
     fn say(&mut self, node: NodeId) {
-        let it = &self.nodes[node.0 as usize];
+        let it = &self.nodes[node.index()];
         if !it.is_removed {
             self.solver.update(node, it.value, it.edges.iter().copied());
         }
