@@ -164,7 +164,7 @@ fn modules_close_what_they_do_not_export_and_their_packages() {
         pairs(&[("au/Auto", true), ("au/Inner", false)])
     );
     let (stdout, _) = fine("none", &["calls", text(&path), "--module-path", folder]);
-    assert!(stdout.contains("nobody adds classes (--module-path): auto.matic\n"), "{stdout}");
+    assert!(stdout.contains("no class is added to their packages (--module-path): auto.matic\n"), "{stdout}");
 
     // Where a call is closed, the JVM takes no such class from outside.
     for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {

@@ -1,6 +1,6 @@
-//! Turns a world that is kept current into changes of the database: compares it with what was told before, and reads
-//! only what differs. Libraries are parsed here, by the worker threads, and are told as one value each; for classes
-//! of the program, their bytes are told.
+//! Turns a world that is kept current into changes of the database: compares it with what the database has, and reads
+//! only what differs. Libraries are parsed here, by the worker threads, and passed to the database as one value each;
+//! of classes of the program, the bytes are passed.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
 
-/// What the database was told of a world, and the data kept for the next comparison.
+/// What the database has of a world, and the data kept for the next comparison.
 pub struct Feed {
     reading: Reading,
     threads: usize,
@@ -108,7 +108,7 @@ struct Worker {
     parse: ide::Scratch,
 }
 
-/// The places of the classes of a world, as the world was last told.
+/// The places of the classes of the world that the database has.
 struct Paths {
     containers: Vec<(ContainerId, Arc<LoadedContainer>)>,
     /// For each class file of the program, the indices of its container and entry.
@@ -153,7 +153,7 @@ impl Reading {
 }
 
 impl Feed {
-    /// Creates a feed that has told nothing yet.
+    /// Creates a feed for a database that has nothing yet.
     pub fn new(reading: Reading, threads: usize) -> Feed {
         let (vfs, known) = (Vfs::default(), Vec::new());
         let (shown, places) = (Shown::default(), Arc::default());
@@ -376,7 +376,7 @@ impl Feed {
         }
     }
 
-    /// The places of class files, as the world was last told.
+    /// The places of the class files of the world that the database has.
     pub fn paths(&self) -> Arc<dyn Places> {
         let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
         Arc::new(Paths { containers, files: Arc::clone(&self.places) })

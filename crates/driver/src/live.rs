@@ -17,7 +17,7 @@ use crate::world::LoadedWorld;
 
 /// A result, and the world that it is about.
 pub struct Live {
-    /// What the database was told of the world.
+    /// What the database has of the world.
     pub feed: Feed,
     /// The state of the result.
     pub session: Session,
@@ -59,8 +59,8 @@ impl Live {
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Tells the session the current world, [settled](crate::packages::settle). Cancels work in progress. Returns
-    /// `false`, and tells nothing, if `cancelled` returns true while classes are read, because the world has changed
+    /// Passes the current, [settled](crate::packages::settle) world to the session. Cancels work in progress. Returns
+    /// `false`, and passes nothing, if `cancelled` returns true while classes are read, because the world has changed
     /// again.
     ///
     /// # Errors

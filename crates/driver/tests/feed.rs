@@ -1,4 +1,4 @@
-//! What the database is told of a world, and what is read for it, when the world changes.
+//! The changes for the database, and what is read for them, when a world changes.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use driver::feed::{Fed, Feed, Reading};
@@ -61,7 +61,7 @@ fn only_changed_classes_of_a_replaced_jar_are_read() {
     assert_eq!(fed.read, (1, 1), "classes and methods that were parsed");
     assert!(fed.change.classes.is_empty() && fed.shown.is_none(), "nothing of the program changed");
     assert_eq!(case.feed.all(), before);
-    // The library has another value, which is told together with all containers.
+    // The library has another value, which is passed together with all containers.
     let containers = fed.change.containers.unwrap();
     let libraries = containers.iter().filter(|it| matches!(it, Listing::Library { .. }));
     assert_eq!((containers.len(), libraries.count()), (2, 1));
@@ -78,12 +78,12 @@ fn only_changed_classes_of_a_replaced_jar_are_read() {
     write(&case.path("lib.jar"), &classes);
     let fed = case.feed();
     assert_eq!(fed.read, (0, 0));
-    assert!(fed.change.containers.is_some(), "the removal is told although nothing is read");
+    assert!(fed.change.containers.is_some(), "the removal is passed on although nothing is read");
     assert_eq!(case.feed.all(), before);
 }
 
 #[test]
-fn changed_classes_of_the_program_are_told() {
+fn changed_classes_of_the_program_are_passed_on() {
     let mut case = Case::new(&[class("Lib", "nop")]);
     let fed = case.feed();
     assert_eq!((fed.read, fed.change.classes.len()), ((1, 1), 1));
