@@ -19,7 +19,7 @@ use crate::world::LoadedWorld;
 pub struct Live {
     /// What the database has of the world.
     pub feed: Feed,
-    /// The state of the result.
+    /// The session that computes the result.
     pub session: Session,
     threads: usize,
     /// The numbers of classes and methods of libraries that were parsed since the last result.
