@@ -106,14 +106,14 @@ fn the_definition_that_counts_is_the_one_that_the_jvm_loads() {
         assert_eq!(got, want, "JDK {}: {found:?}", jdk.version);
         let said = |it: &str| stderr.lines().any(|line| line.contains("shadow/") && line.contains(it));
         assert!(said("java/util/ArrayList.class: shadowed by the class of this name in "), "{stderr}");
-        assert!(said("java/util/Mine.class: its package is of the module java.base"), "{stderr}");
+        assert!(said("java/util/Mine.class: its package belongs to the module java.base"), "{stderr}");
         assert!(
-            said("java/mine/X.class: the JVM takes classes of java.* packages from the JDK only"),
+            said("java/mine/X.class: the JVM loads classes of java.* packages from the JDK only"),
             "{stderr}"
         );
         assert_eq!(found["java.util.ArrayList"], "theirs");
         assert_eq!(found["java.util.Mine"], "java.lang.ClassNotFoundException");
-        assert!(said("java/X.class: the JVM takes classes of java.* packages from the JDK only"), "{stderr}");
+        assert!(said("java/X.class: the JVM loads classes of java.* packages from the JDK only"), "{stderr}");
         assert_eq!(found["java.mine.X"], "java.lang.SecurityException");
         assert_eq!(found["java.X"], "java.lang.SecurityException");
     }
@@ -164,7 +164,7 @@ fn modules_close_what_they_do_not_export_and_their_packages() {
         pairs(&[("au/Auto", true), ("au/Inner", false)])
     );
     let (stdout, _) = fine("none", &["calls", text(&path), "--module-path", folder]);
-    assert!(stdout.contains("nobody adds classes (--module-path): auto.matic\n"), "{stdout}");
+    assert!(stdout.contains("no class is added to their packages (--module-path): auto.matic\n"), "{stdout}");
 
     // Where a call is closed, the JVM accepts no class from outside.
     for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
@@ -195,7 +195,7 @@ fn classes_of_the_class_path_do_not_lie_in_packages_of_modules() {
         fine("none", &["bir", text(&outside), "--module-path", text(&module), "--output-format", "jsonl"]);
     assert!(stdout.contains("OfHidden") && stdout.contains("au/OfInner"), "{stdout}");
     assert!(!stdout.contains("\"method\":\"out/OfMate"), "{stdout}");
-    assert!(stderr.contains("out/OfMate.class: its package is of the module mod"), "{stderr}");
+    assert!(stderr.contains("out/OfMate.class: its package belongs to the module mod"), "{stderr}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn exports_are_added_by_a_flag_and_by_the_manifest_of_an_executable_jar() {
             "{assumed}"
         );
         assert!(
-            stderr.contains("exports.jar: there is no module no.module; nothing is opened by `no.module/x`"),
+            stderr.contains("exports.jar: there is no module no.module; `no.module/x` has no effect"),
             "{stderr}"
         );
         assert_eq!(answer("opens.jar", &[]).0, runs(&["-jar", "opens.jar"]));
