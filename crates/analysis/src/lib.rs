@@ -13,10 +13,6 @@ pub mod interface;
 pub mod keeper;
 pub mod keys;
 pub mod module;
-pub mod names {
-    //! shim
-    pub use program::names::{Human, MethodName as MethodId, Text};
-}
 pub mod paper;
 pub mod parts;
 pub mod pattern;

@@ -16,7 +16,7 @@ use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use export::stats::Stats;
 use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
-use ide::{MethodId, Text};
+use ide::{MethodName, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, InputArgs, SelectArgs};
@@ -47,7 +47,7 @@ pub(crate) struct Run<'a> {
     /// Answers that were made when the whole program was read, by the number of the class.
     kept: Vec<Option<ClassAnswer>>,
     /// The methods that the result is about, if not all that are selected.
-    reached: Option<FxHashSet<MethodId>>,
+    reached: Option<FxHashSet<MethodName>>,
     /// Why classes are not shown after all, by their numbers.
     passed_over: FxHashMap<usize, String>,
     /// All definitions that another one stands before, by container and entry.
@@ -282,7 +282,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// A pattern that selects nothing.
-    pub(crate) fn selected(&self) -> anyhow::Result<Vec<MethodId>> {
+    pub(crate) fn selected(&self) -> anyhow::Result<Vec<MethodName>> {
         let items = self.items(&mut Trailer::default());
         let mut matched = vec![false; self.patterns.len()];
         let mut scratch = Scratch::default();
@@ -376,7 +376,7 @@ impl<'a> Run<'a> {
         piece.notes.extend(class.note.map(|it| (it.place, it.what)));
         piece.stats.cpu.read = begin.elapsed();
         let matched = std::cell::RefCell::new(&mut piece.matched);
-        let select = |method: &MethodId| self.selects(method, &mut matched.borrow_mut());
+        let select = |method: &MethodName| self.selects(method, &mut matched.borrow_mut());
         let question = Question {
             select: &select,
             graphs: M::GRAPHS,
@@ -432,16 +432,16 @@ impl<'a> Run<'a> {
     }
 
     /// From now on the result is about these methods only.
-    pub(crate) fn keep_reached(&mut self, methods: Vec<MethodId>) {
+    pub(crate) fn keep_reached(&mut self, methods: Vec<MethodName>) {
         self.reached = Some(methods.into_iter().collect());
     }
 
     /// Whether some pattern selects the method, or there is none.
-    pub(crate) fn selected_by_any(&self, method: &MethodId) -> bool {
+    pub(crate) fn selected_by_any(&self, method: &MethodName) -> bool {
         self.patterns.is_empty() || self.patterns.iter().any(|it| it.selects(method))
     }
 
-    fn selects(&self, method: &MethodId, matched: &mut [bool]) -> bool {
+    fn selects(&self, method: &MethodName, matched: &mut [bool]) -> bool {
         let mut any = self.patterns.is_empty();
         for (pattern, matched) in self.patterns.iter().zip(matched) {
             if pattern.selects(method) {
@@ -493,10 +493,10 @@ pub(crate) fn are(n: usize) -> String {
 }
 
 /// The answer without the methods that are not among these, and how many those are.
-fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodId>) -> (ClassAnswer, usize) {
+fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, usize) {
     let mut answer = answer.clone();
     let mut left_out = 0;
-    let mut keep = |it: &MethodId| {
+    let mut keep = |it: &MethodName| {
         let keep = methods.contains(it);
         left_out += usize::from(!keep);
         keep

@@ -16,7 +16,7 @@ use ide::entries::{Declared, Entry, EntryRequest};
 use ide::pattern::NoMatch;
 use ide::profile::{Answers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
+use ide::{Fault, MethodName, ProblemKind, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
@@ -232,7 +232,7 @@ fn records(
     items: &[Item<'_>],
     reading: Reading,
 ) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
-    let select = |it: &MethodId| run.selected_by_any(it);
+    let select = |it: &MethodName| run.selected_by_any(it);
     read(run, items, |worker, item, class| {
         // A class with something to say about its entry is read again when it is shown.
         if item.shown.is_some() && class.note.is_none() {
@@ -263,7 +263,7 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
 
 fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
     check_paper(args)?;
-    let select = |it: &MethodId| run.selected_by_any(it);
+    let select = |it: &MethodName| run.selected_by_any(it);
     let read = read(run, &items(run), |worker, item, class| {
         // A platform that is asked about itself is a program like any other.
         if item.container.role == Role::Jdk {

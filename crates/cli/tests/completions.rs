@@ -12,7 +12,7 @@ use driver::world::{WorldSpec, load};
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::whole::{ClassRecord, Whole, WorkerSets, read_class};
 use ide::{
-    Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Selector, Step, Text, Throws,
+    Bodies, Call, CallWord, MethodCode, MethodName, Part, Role, Scratch, Selector, Step, Text, Throws,
     WholeOptions, Why, WorldKind,
 };
 use test_utils::generate::Structure;
@@ -62,9 +62,9 @@ fn classes(input: &Path) -> Vec<Class> {
 
 /// The answers about the methods of the classes with the given numbers, which form the whole program.
 struct Answers {
-    throws: BTreeMap<MethodId, Throws>,
-    calls: BTreeMap<MethodId, Vec<Call>>,
-    codes: BTreeMap<MethodId, Arc<MethodCode>>,
+    throws: BTreeMap<MethodName, Throws>,
+    calls: BTreeMap<MethodName, Vec<Call>>,
+    codes: BTreeMap<MethodName, Arc<MethodCode>>,
 }
 
 fn ask(classes: &[Class], present: &[usize], options: WholeOptions) -> (Answers, Whole) {
@@ -217,10 +217,10 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
 }
 
 /// The bodies of a program, by method.
-struct Code(BTreeMap<MethodId, Arc<MethodCode>>);
+struct Code(BTreeMap<MethodName, Arc<MethodCode>>);
 
 impl Bodies for Code {
-    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+    fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>> {
         self.0.get(&method).cloned()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use ide::{Call, CallWord, Human, MethodId};
+use ide::{Call, CallWord, Human, MethodName};
 
 use crate::markup::dot_id;
 
@@ -34,9 +34,9 @@ enum Look {
 }
 
 /// Appends the edges of a method, at most one to each target.
-pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, calls: &[Call]) {
-    let mut edges: BTreeMap<MethodId, Look> = BTreeMap::new();
-    let mut add = |target: MethodId, look: Look| {
+pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, calls: &[Call]) {
+    let mut edges: BTreeMap<MethodName, Look> = BTreeMap::new();
+    let mut add = |target: MethodName, look: Look| {
         let known = edges.entry(target).or_insert(look);
         *known = look.min(*known);
     };

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use ide::answer::MethodAnswer;
-use ide::{Call, MethodId, Text};
+use ide::{Call, MethodName, Text};
 
 use crate::frame::Header;
 use crate::graphml::{Key, data, document};
@@ -43,13 +43,13 @@ pub(crate) fn end(out: &mut Vec<u8>) {
 
 /// Appends the calls of a method: the nodes that they refer to, one per line, then the edges. Different methods
 /// refer to some of the same nodes; [`Nodes::once`] drops the repeated lines.
-pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, answer: Option<&MethodAnswer>, calls: &[Call]) {
+pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, answer: Option<&MethodAnswer>, calls: &[Call]) {
     let goes = |it: &Call| !it.targets.is_empty() || !it.possible.is_empty() || it.open.is_some();
     if !calls.iter().any(goes) {
         return;
     }
     let targets = calls.iter().flat_map(|it| it.targets.iter().chain(&it.possible)).copied();
-    let nodes: BTreeSet<MethodId> = targets.chain([caller]).collect();
+    let nodes: BTreeSet<MethodName> = targets.chain([caller]).collect();
     for it in nodes {
         out.extend(NODE);
         id(out, it);
@@ -81,7 +81,7 @@ pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, answer: Option<&MethodA
 /// Begins an edge, with the data that all edges of a call share.
 fn edge(
     out: &mut Vec<u8>,
-    caller: MethodId,
+    caller: MethodName,
     answer: Option<&MethodAnswer>,
     call: &Call,
     target: impl FnOnce(&mut Vec<u8>),
@@ -107,7 +107,7 @@ fn edge(
 /// Appends the id of a method: class, name and descriptor, separated by colons. GraphML ids are name tokens; a byte
 /// that is not allowed in one is written as `_` and two hexadecimal digits, so that different methods have
 /// different ids.
-fn id(out: &mut Vec<u8>, it: MethodId) {
+fn id(out: &mut Vec<u8>, it: MethodName) {
     token(out, it.class);
     out.push(b':');
     token(out, it.name);
@@ -153,7 +153,7 @@ mod tests {
     fn ids_are_name_tokens_and_differ() {
         let text = |class: &'static [u8], name: &'static [u8]| {
             let mut out = Vec::new();
-            id(&mut out, MethodId { class: Text(class), name: Text(name), descriptor: Text(b"([I)V") });
+            id(&mut out, MethodName { class: Text(class), name: Text(name), descriptor: Text(b"([I)V") });
             String::from_utf8(out).unwrap()
         };
         assert_eq!(text(b"p/C_1$D", b"<init>"), "p.C_5f1_24D:_3cinit_3e:_28_5bI_29V");

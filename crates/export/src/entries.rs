@@ -1,7 +1,7 @@
 //! The entry points of a program and what is reached from them, as one JSON document.
 
 use ide::entries::{Entry, EntryReason, Start, WayTo};
-use ide::{MethodId, Text};
+use ide::{MethodName, Text};
 
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, string, texts};
@@ -26,7 +26,7 @@ pub fn entries_json(header: &Header, entries: &[Entry], trailer: &Trailer) -> Ve
 }
 
 /// Returns the document with, for each method, a path to it from where control starts.
-pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)], trailer: &Trailer) -> Vec<u8> {
+pub fn ways_json(header: &Header, ways: &[(MethodName, WayTo)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
     key(&mut out, "methods");

@@ -1,7 +1,7 @@
 //! Explanations as JSON objects: the chain of facts that leads to an exception or a call.
 
 use ide::explain::{ExplainedCall, ExplainedException, Explanation, Fact, Spot};
-use ide::{Call, CallWord, MethodId, Origin, Step};
+use ide::{Call, CallWord, MethodName, Origin, Step};
 
 use crate::form::Format;
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
@@ -25,7 +25,7 @@ pub fn explanation_fragment(out: &mut Vec<u8>, format: Format, it: &Explanation)
     }
 }
 
-fn unreached(out: &mut Vec<u8>, method: MethodId) {
+fn unreached(out: &mut Vec<u8>, method: MethodName) {
     string(out, "unreached");
     key(out, "method");
     method_name(out, method);

@@ -1,7 +1,7 @@
 //! Fragments: the answers about one class, as part of a document.
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::{Call, Graph, MethodId, Throws};
+use ide::{Call, Graph, MethodName, Throws};
 
 use crate::form::{Format, Nodes};
 use crate::{call_graph, call_graphml, dot, graphml, json_method, json_whole};
@@ -48,7 +48,7 @@ pub fn calls_fragment(
     out: &mut Vec<u8>,
     format: Format,
     place: &str,
-    calls: &[(MethodId, Option<&MethodAnswer>, Vec<Call>)],
+    calls: &[(MethodName, Option<&MethodAnswer>, Vec<Call>)],
 ) {
     match format {
         Format::Json | Format::JsonLines => {

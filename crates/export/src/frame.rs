@@ -1,6 +1,6 @@
 //! The header and trailer of a document: the inputs and settings of the answers, and what was left out.
 
-use ide::{Fault, MethodId, Text};
+use ide::{Fault, MethodName, Text};
 
 use crate::json::{array, key, method_name, number, optional_number, string, texts};
 
@@ -47,9 +47,9 @@ pub struct Trailer {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interface {
     /// The methods that have graphs, sorted by text.
-    pub provided: Vec<MethodId>,
+    pub provided: Vec<MethodName>,
     /// The methods that these depend on and that have no graphs, sorted by text.
-    pub required: Vec<MethodId>,
+    pub required: Vec<MethodName>,
     /// The classes of provided methods whose initialisation runs no code, sorted by text.
     pub quiet: Vec<Text>,
     /// The direct superclasses of the exceptions that the graphs name, and of their superclasses, as far as they
@@ -76,7 +76,7 @@ pub struct FailedMethod {
     /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// The fault.
     pub fault: Fault,
 }

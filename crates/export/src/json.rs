@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use ide::{MethodId, Text};
+use ide::{MethodName, Text};
 
 /// Appends `"key":`, preceded by a comma unless it is the first member of its object.
 pub(crate) fn key(out: &mut Vec<u8>, key: &str) {
@@ -88,7 +88,7 @@ pub(crate) fn optional_number(out: &mut Vec<u8>, it: Option<impl Into<i64>>) {
 }
 
 /// Appends `"p/C.m(I)V"`.
-pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodId) {
+pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodName) {
     texts(out, &[it.class, Text(b"."), it.name, it.descriptor]);
 }
 

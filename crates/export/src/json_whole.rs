@@ -1,7 +1,7 @@
 //! Whole-program answers as JSON objects, one per line.
 
 use ide::answer::MethodAnswer;
-use ide::{Call, MethodId, Origin, Part, Step, Text, Throws, Why};
+use ide::{Call, MethodName, Origin, Part, Step, Text, Throws, Why};
 
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
 
@@ -10,7 +10,7 @@ pub(crate) fn call(
     out: &mut Vec<u8>,
     lines: bool,
     place: &str,
-    caller: MethodId,
+    caller: MethodName,
     answer: Option<&MethodAnswer>,
     it: &Call,
 ) {
@@ -192,7 +192,7 @@ pub(crate) fn why_word(it: Why) -> &'static str {
 /// The class or method that a reason names.
 pub(crate) enum Named {
     Class(Text),
-    Method(MethodId),
+    Method(MethodName),
 }
 
 fn reason(out: &mut Vec<u8>, word: &str, name: Option<Named>) {

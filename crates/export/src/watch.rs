@@ -2,7 +2,7 @@
 //! cycle.
 
 use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
-use ide::{EdgeKind, MethodId};
+use ide::{EdgeKind, MethodName};
 
 use crate::document::header_line;
 use crate::entries::reason;
@@ -238,7 +238,7 @@ fn raised(out: &mut Vec<u8>, it: &Raised) {
     out.push(b'}');
 }
 
-fn optional_method(out: &mut Vec<u8>, it: Option<MethodId>) {
+fn optional_method(out: &mut Vec<u8>, it: Option<MethodName>) {
     match it {
         Some(it) => method_name(out, it),
         None => out.extend(b"null"),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
+use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodName, NodeKind, Part, RaisedSet, SetRef, Text};
 
 /// Returns the `kind` of a node.
 pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
@@ -78,7 +78,7 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
 pub(crate) fn edges<'a>(
     graph: &'a Graph,
     body: &'a Body,
-) -> impl Iterator<Item = (Edge, Option<MethodId>)> + 'a {
+) -> impl Iterator<Item = (Edge, Option<MethodName>)> + 'a {
     graph.cfg.edges.iter().enumerate().flat_map(move |(i, &edge)| {
         let labels = match graph.labels.get(i) {
             Some(it) => it.to_vec(),
@@ -89,10 +89,10 @@ pub(crate) fn edges<'a>(
 }
 
 /// Returns the label of an edge as defined in the paper: the called method, or `None` for ε.
-fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodId> {
+fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodName> {
     graph.label(body, edge).map(|it| {
         let it = it.get();
-        MethodId {
+        MethodName {
             class: Text(it.class.bytes()),
             name: Text(it.name.bytes()),
             descriptor: Text(it.descriptor.bytes()),

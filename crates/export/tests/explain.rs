@@ -10,7 +10,7 @@ use export::frame::{Header, Trailer};
 use ide::answer::{Question, class_answer};
 use ide::explain::{Explanation, Scope, Sources};
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{MethodName, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
@@ -58,14 +58,14 @@ struct Program {
 }
 
 impl Sources for Program {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         let question = Question { select: &|it| *it == method, graphs: false, clock: None };
         let answers = self.classes.iter().map(|it| class_answer(it, &question, &mut Scratch::default()));
         let answer = answers.filter_map(Result::ok).find_map(|mut it| it.methods.pop())?;
         Some(PlacedCode { code: answer.code, positions: answer.positions })
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         Some(format!("a.jar!/{}.class", method.class))
     }
 }
@@ -84,7 +84,7 @@ fn program(mut classes: Vec<Vec<u8>>) -> Program {
     Program { whole: Whole::new(records, options), classes }
 }
 
-fn scope(method: MethodId, pc: Option<u16>) -> Scope<'static> {
+fn scope(method: MethodName, pc: Option<u16>) -> Scope<'static> {
     Scope { method, pc, exception: None, target: None, receivers: 3 }
 }
 
@@ -143,8 +143,8 @@ fn checked(all: &[Explanation]) -> Vec<Value> {
     value["explanations"].as_array().unwrap().clone()
 }
 
-fn own(name: &'static str, descriptor: &'static str) -> MethodId {
-    MethodId { class: Text(b"p/A"), name: Text(name.as_bytes()), descriptor: Text(descriptor.as_bytes()) }
+fn own(name: &'static str, descriptor: &'static str) -> MethodName {
+    MethodName { class: Text(b"p/A"), name: Text(name.as_bytes()), descriptor: Text(descriptor.as_bytes()) }
 }
 
 #[test]
@@ -187,7 +187,8 @@ fn a_single_instruction_is_explained() {
 #[test]
 fn receivers_explain_the_targets() {
     let mut program = program(Vec::new());
-    let odd = MethodId { class: Text(b"p/A"), name: Text(b"odd\xed\xa0\x80"), descriptor: Text(b"(Lp/B;)V") };
+    let odd =
+        MethodName { class: Text(b"p/A"), name: Text(b"odd\xed\xa0\x80"), descriptor: Text(b"(Lp/B;)V") };
     let all = checked(&explanations(&mut program, &scope(odd, Some(1))));
     assert_eq!(all[0]["because"][0]["receivers"][0]["chain"][0], "p/B");
     assert_eq!(all[0]["open"]["reason"], "overridable");

@@ -15,7 +15,7 @@ use export::fragment::{calls_fragment, throws_fragment};
 use export::frame::Trailer;
 use export::stats::{Stats, stats_json};
 use ide::whole::{Whole, read_class};
-use ide::{Fault, MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{Fault, MethodName, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
@@ -212,7 +212,7 @@ fn graphviz_takes_every_name_without_a_warning() {
 fn a_fault_keeps_its_place() {
     let class = odd();
     let [failed] = &class.failed[..] else { panic!("{:?}", class.failed) };
-    let MethodId { name, .. } = failed.method;
+    let MethodName { name, .. } = failed.method;
     assert_eq!(name, Text(b"broken"));
     let Fault { offset, jvms, .. } = &failed.fault;
     assert!(*offset > 0 && jvms.starts_with('4'), "{}", failed.fault);

@@ -9,7 +9,7 @@ use ide::difference::{Changed, Fact, MethodAnswer, MethodState, Need, difference
 use ide::explain::{Explanation, Scope, Sources};
 use ide::profile::Answers;
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{MethodName, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/watch.schema.json");
@@ -18,13 +18,13 @@ const SCHEMA: &str = include_str!("../schemas/watch.schema.json");
 struct Own(ide::answer::MethodAnswer);
 
 impl Sources for Own {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         let Own(it) = self;
         let placed = || PlacedCode { code: it.code.clone(), positions: it.positions.clone() };
         (it.method == method).then(placed)
     }
 
-    fn place(&self, _: MethodId) -> Option<String> {
+    fn place(&self, _: MethodName) -> Option<String> {
         Some("a.jar!/\"".to_owned())
     }
 }
@@ -58,7 +58,7 @@ fn facts() -> Vec<Changed> {
         for it in class_answer(class, &question, &mut Scratch::default()).unwrap().methods {
             let throws = whole.throws(&mut work, it.method).unwrap();
             let graph = whole.graph(&mut work, it.method, &it.code, false);
-            let target: &dyn Fn(&MethodId) -> bool = &|_| true;
+            let target: &dyn Fn(&MethodName) -> bool = &|_| true;
             let mut explained = vec![Explanation::Unreached(it.method)];
             for target in [None, Some(target)] {
                 let scope = Scope { method: it.method, pc: None, exception: None, target, receivers: 2 };
@@ -101,7 +101,7 @@ fn every_line_keeps_the_schema() {
     for (i, it) in all.iter().enumerate() {
         changed(&mut out, i as u64, it);
     }
-    let method = MethodId { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
+    let method = MethodName { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
     let needs = [
         Need::Class,
         Need::SupertypeOf(Text(b"p/B")),

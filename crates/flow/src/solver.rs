@@ -36,20 +36,6 @@ impl NodeId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionId(pub u32);
 
-impl NodeId {
-    /// The node with this index.
-    #[inline]
-    pub fn new(index: usize) -> Self {
-        NodeId(index as u32)
-    }
-
-    /// Its index.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 impl FunctionId {
     /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);

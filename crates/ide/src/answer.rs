@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::fault::Fault;
-use analysis::names::{MethodId, Text};
 use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, StageTimes, Wanted};
 use analysis::whole::record::{ClassRecord, class_record_of};
 use bir::positions::Positions;
 use flow::cfg::Cfg;
+use program::names::{MethodName, Text};
 
 /// The answer about one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ pub struct ClassAnswer {
     /// The selected methods whose code cannot be read.
     pub failed: Vec<FailedMethod>,
     /// The selected methods without code (abstract and native ones) with their access flags, in file order.
-    pub without_code: Vec<(MethodId, u16)>,
+    pub without_code: Vec<(MethodName, u16)>,
     /// The number of selected methods, including those without code.
     pub selected: usize,
     /// The time that each stage took.
@@ -38,7 +38,7 @@ pub struct ClassAnswer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodAnswer {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// The access flags of the method (JVMS §4.6).
     pub access: u16,
     /// The method's body and local facts.
@@ -53,7 +53,7 @@ pub struct MethodAnswer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedMethod {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// The reason why the code cannot be read.
     pub fault: Fault,
 }
@@ -61,7 +61,7 @@ pub struct FailedMethod {
 /// A question about one class.
 pub struct Question<'a> {
     /// Selects the methods to answer about.
-    pub select: &'a dyn Fn(&MethodId) -> bool,
+    pub select: &'a dyn Fn(&MethodName) -> bool,
     /// Whether to build graphs; if not, they are empty.
     pub graphs: bool,
     /// A clock to measure how long each stage takes.
@@ -146,7 +146,7 @@ impl ClassAnswer {
 /// When the structure of the file cannot be read.
 pub fn class_record_and_answer(
     bytes: &[u8],
-    select: &dyn Fn(&MethodId) -> bool,
+    select: &dyn Fn(&MethodName) -> bool,
     scratch: &mut Scratch,
 ) -> Result<(ClassRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
@@ -160,7 +160,7 @@ pub fn class_record_and_answer(
 pub(crate) fn answer_of(
     parts: &ClassParts<'_>,
     methods: Vec<MethodPart>,
-    select: &dyn Fn(&MethodId) -> bool,
+    select: &dyn Fn(&MethodName) -> bool,
 ) -> ClassAnswer {
     let mut answer = ClassAnswer::new(parts);
     for part in methods {
@@ -172,7 +172,7 @@ pub(crate) fn answer_of(
 }
 
 /// The methods that the class in `bytes` declares, in file order; empty if the class cannot be read.
-pub fn declared_methods(bytes: &[u8]) -> Vec<MethodId> {
+pub fn declared_methods(bytes: &[u8]) -> Vec<MethodName> {
     let Ok(parts) = ClassParts::read(bytes) else { return Vec::new() };
     parts.method_ids().filter_map(Result::ok).collect()
 }

@@ -4,13 +4,13 @@ pub use analysis::whole::reach::entries::Declared;
 pub use analysis::whole::reach::request::EntryRequest;
 pub use analysis::whole::reachable::WhyEntry as EntryReason;
 
-use crate::MethodId;
+use crate::MethodName;
 
 /// An entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// The reason why it is an entry point.
     pub why: EntryReason,
 }
@@ -28,4 +28,4 @@ pub enum Start {
 
 /// The start of a path to a method, and the methods on the path with that method last; `None` if the method is not
 /// reached.
-pub type WayTo = Option<(Start, Vec<MethodId>)>;
+pub type WayTo = Option<(Start, Vec<MethodName>)>;

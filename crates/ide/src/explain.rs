@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use analysis::definitions::PlacedCode;
-use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::reasons::instrs_at;
 use analysis::whole::answers::{Call, Origin, Step};
@@ -12,6 +11,7 @@ use analysis::whole::receivers::{Receiver, Selector};
 use bir::body::InstrId;
 use bir::print;
 use flow::universe::Part;
+use program::names::{MethodName, Text};
 
 use crate::whole::{Whole, WorkerSets};
 
@@ -19,7 +19,7 @@ use crate::whole::{Whole, WorkerSets};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Spot {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// The path of the method's class file, if it was found.
     pub place: Option<String>,
     /// The pc of the bytecode instruction; none for a method as a whole.
@@ -69,7 +69,7 @@ pub struct ExplainedCall {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedTarget {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// Whether the call runs the method only if a missing class allows it.
     pub possible: bool,
     /// Receivers that select the method, with their chains of supertypes. Empty if the call is not virtual.
@@ -84,19 +84,19 @@ pub enum Explanation {
     /// The reason for the targets of a call.
     Call(ExplainedCall),
     /// The method is not reached from the entry points.
-    Unreached(MethodId),
+    Unreached(MethodName),
 }
 
 /// The part of a method that is to be explained.
 pub struct Scope<'a> {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// If given, only the instructions at this pc are explained.
     pub pc: Option<u16>,
     /// If given, only exceptions of this class and its subclasses are explained.
     pub exception: Option<Text>,
     /// If given, only calls with one of these targets are explained.
-    pub target: Option<&'a dyn Fn(&MethodId) -> bool>,
+    pub target: Option<&'a dyn Fn(&MethodName) -> bool>,
     /// The maximum number of receivers listed for a target.
     pub receivers: usize,
 }
@@ -104,10 +104,10 @@ pub struct Scope<'a> {
 /// Access to the code of single methods.
 pub trait Sources {
     /// The code of a method, if its class can be read.
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode>;
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode>;
 
     /// The path of the method's class file.
-    fn place(&self, method: MethodId) -> Option<String>;
+    fn place(&self, method: MethodName) -> Option<String>;
 }
 
 impl Scope<'_> {
@@ -125,7 +125,7 @@ impl Scope<'_> {
 
 impl Explanation {
     /// The method that the explanation is about.
-    pub fn method(&self) -> MethodId {
+    pub fn method(&self) -> MethodName {
         match self {
             Explanation::Exception(it) => it.spot.method,
             Explanation::Call(it) => it.spot.method,
@@ -168,7 +168,7 @@ impl Explanation {
 struct Code<'a>(&'a mut dyn Sources);
 
 impl Bodies for Code<'_> {
-    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+    fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>> {
         self.0.code(method).map(|it| it.code)
     }
 }
@@ -210,7 +210,7 @@ impl Whole {
 /// The explanations for exceptions of a method, or of its instruction `at`, from chains that were computed already.
 pub(crate) fn ways_explained(
     sources: &mut dyn Sources,
-    method: MethodId,
+    method: MethodName,
     at: Option<InstrId>,
     ways: Vec<Way>,
 ) -> Vec<ExplainedException> {
@@ -224,9 +224,9 @@ pub(crate) fn calls_explained(
     sources: &mut dyn Sources,
     scope: &Scope<'_>,
     calls: Vec<Call>,
-    receivers: &dyn Fn(Selector, MethodId) -> Vec<Receiver>,
+    receivers: &dyn Fn(Selector, MethodName) -> Vec<Receiver>,
 ) -> Vec<ExplainedCall> {
-    let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
+    let wanted = |it: &MethodName| scope.target.is_none_or(|wants| wants(it));
     let mut acc = Vec::new();
     for call in calls {
         let spot = spot(sources, scope.method, call.instr);
@@ -263,7 +263,7 @@ fn explained(sources: &mut dyn Sources, at: Spot, way: Way) -> ExplainedExceptio
     ExplainedException { spot: at, what: way.what, within: way.within, except: way.except, chain }
 }
 
-fn spot(sources: &mut dyn Sources, method: MethodId, instr: Option<InstrId>) -> Spot {
+fn spot(sources: &mut dyn Sources, method: MethodName, instr: Option<InstrId>) -> Spot {
     let place = sources.place(method);
     let (mut pc, mut line, mut text) = (None, None, None);
     if let Some((instr, it)) = instr.zip(sources.code(method)) {

@@ -6,8 +6,8 @@ use analysis::definitions::{ClassOrigin, PlacedCode, origin, placed_code};
 use analysis::facts::facts;
 use analysis::input::World;
 use analysis::keys::{ReasonQuestion, ReceiverQuestion};
-use analysis::names::MethodId;
 use analysis::reasons::{reasons, receivers};
+use program::names::MethodName;
 use vfs::file::FileId;
 
 use crate::db::RootDatabase;
@@ -76,11 +76,11 @@ struct ProgramSources<'a> {
 }
 
 impl Sources for ProgramSources<'_> {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         placed_code(self.db, self.world, method)
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         let origin = origin(self.db, self.world, method.class)?;
         self.places.place(self.analysis.definition_by(origin)?)
     }

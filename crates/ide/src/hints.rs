@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use analysis::names::Text;
+use program::names::Text;
 
 /// A hint about a missing class.
 #[derive(Clone, PartialEq, Eq, Debug)]

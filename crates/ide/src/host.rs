@@ -14,7 +14,6 @@ use analysis::facts::{ClassFacts, ClassPositions, Code, facts, positions};
 use analysis::fault::Fault;
 use analysis::input::{Library, Part, Profile, World};
 use analysis::keeper::Counts;
-use analysis::names::{MethodId, Text};
 use analysis::parts::StageTimes;
 use analysis::pattern::NoMatch;
 use analysis::propagated::{container_records, key, propagated, record};
@@ -23,6 +22,7 @@ use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::missing::Missing;
 use program::input::ClassFile;
+use program::names::{MethodName, Text};
 use program::outline::{Outline, outline};
 use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId;
@@ -192,7 +192,7 @@ impl Analysis {
     }
 
     /// The answer about one method; `None` if the method does not exist or has no code that can be read.
-    pub fn method(&self, file: FileId, method: &MethodId) -> Cancellable<Option<MethodAnswer>> {
+    pub fn method(&self, file: FileId, method: &MethodName) -> Cancellable<Option<MethodAnswer>> {
         self.ask(file, |db, class| {
             let facts = facts(db, class).as_ref().ok()?;
             let index = facts.index_of(method)?;
@@ -374,7 +374,7 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
             Some(Err(it)) => answer.failed.push(it),
             None => {
                 let fact = &facts.methods[index];
-                answer.without_code.push((MethodId::of(fact.method), fact.flags.0));
+                answer.without_code.push((MethodName::of(fact.method), fact.flags.0));
             }
         }
     }
@@ -389,7 +389,7 @@ fn method_of(
     index: usize,
 ) -> Option<Result<MethodAnswer, FailedMethod>> {
     let fact = facts.methods.get(index)?;
-    let method = MethodId::of(fact.method);
+    let method = MethodName::of(fact.method);
     let place = positions(db, class).as_ref()?.methods.get(index)?.as_ref()?;
     Some(match (&fact.code, place) {
         (Code::Known(code), Ok(positions)) => Ok(MethodAnswer {

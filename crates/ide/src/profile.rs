@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use analysis::fault::Fault;
 use analysis::interface::{self, Needs};
-use analysis::names::{MethodId, Text};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::Scratch;
@@ -16,6 +15,7 @@ use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
 use flow::universe::Universe;
 use program::hierarchy::Hierarchy;
+use program::names::{MethodName, Text};
 use rustc_hash::FxHashSet;
 
 use crate::answer::{ClassAnswer, answer_of};
@@ -42,7 +42,7 @@ pub fn read_api_class(bytes: &[u8]) -> Result<PaperRecord, Fault> {
 /// See [`read_api_class`].
 pub fn paper_record_and_answer(
     bytes: &[u8],
-    select: &dyn Fn(&MethodId) -> bool,
+    select: &dyn Fn(&MethodName) -> bool,
     scratch: &mut Scratch,
 ) -> Result<(PaperRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
@@ -62,15 +62,9 @@ pub enum Answers {
 
 /// The state that a worker keeps between questions.
 pub enum ProfileWork {
-<<<<<<< HEAD
-    /// The sets that it meets on its way.
-    Jvm(Box<WorkerSets>),
-    /// The same.
-=======
     /// For profile `jvm`: the sets of exceptions that the worker has used.
-    Jvm(Box<Work>),
+    Jvm(Box<WorkerSets>),
     /// For profile `paper`: the same.
->>>>>>> l3
     Paper(Box<Universe>),
 }
 
@@ -91,7 +85,7 @@ impl Answers {
     }
 
     /// The targets of a method's calls, by instruction.
-    pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
+    pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
         match self {
             Answers::Jvm(it) => it.calls(method, code),
             Answers::Paper(it) if it.is_ghost(method) => Vec::new(),
@@ -100,7 +94,7 @@ impl Answers {
     }
 
     /// The calls that a method with unseen code may make; none in profile `paper`.
-    pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
+    pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         match self {
             Answers::Jvm(it) => it.unseen_calls(method),
             Answers::Paper(_) => Vec::new(),
@@ -108,7 +102,7 @@ impl Answers {
     }
 
     /// The exceptions that leave a method; `None` if it is not in the program.
-    pub fn throws(&self, work: &mut ProfileWork, method: MethodId) -> Option<Throws> {
+    pub fn throws(&self, work: &mut ProfileWork, method: MethodName) -> Option<Throws> {
         match (self, work) {
             (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
             (Answers::Paper(it), ProfileWork::Paper(work)) => it.throws(work, method),
@@ -118,7 +112,7 @@ impl Answers {
 
     /// The final graph of a method, with the targets of its calls if `calls` is set; empty if the method is not in
     /// the program.
-    pub fn graph(&self, work: &mut ProfileWork, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
+    pub fn graph(&self, work: &mut ProfileWork, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
         match (self, work) {
             (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
             (Answers::Paper(it), ProfileWork::Paper(work)) => it.graph(work, method, code, calls),
@@ -185,7 +179,7 @@ impl Answers {
     }
 
     /// Whether the method is reached from the entry points; `true` if reachability was not computed.
-    fn is_reached(&self, method: MethodId) -> bool {
+    fn is_reached(&self, method: MethodName) -> bool {
         match self {
             Answers::Jvm(it) => it.is_reached(method),
             Answers::Paper(_) => true,
@@ -193,7 +187,7 @@ impl Answers {
     }
 
     /// Adds to `needs` what the graph of a method needs from elsewhere.
-    pub fn needs(&self, needs: &mut Needs, method: MethodId, code: &MethodCode, graph: &Graph) {
+    pub fn needs(&self, needs: &mut Needs, method: MethodName, code: &MethodCode, graph: &Graph) {
         match self {
             Answers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
             Answers::Paper(_) => needs.of_labels(graph),
@@ -201,7 +195,7 @@ impl Answers {
     }
 
     /// The methods that graphs need and that do not belong to the platform, sorted by text.
-    pub fn required(&self, needs: &Needs) -> BTreeSet<MethodId> {
+    pub fn required(&self, needs: &Needs) -> BTreeSet<MethodName> {
         let whole = match self {
             Answers::Jvm(it) => Some(it.calls_table()),
             Answers::Paper(_) => None,
@@ -239,7 +233,7 @@ impl Answers {
     }
 
     /// Whether the method is a ghost: the code in its class file is not its own, and it has no graph.
-    pub fn is_ghost(&self, method: MethodId) -> bool {
+    pub fn is_ghost(&self, method: MethodName) -> bool {
         match self {
             Answers::Jvm(it) => it.is_ghost(method),
             Answers::Paper(it) => it.is_ghost(method),

@@ -4,7 +4,7 @@ use analysis::whole::reachable::{From, Reachable};
 use analysis::whole::tables::ClassTable;
 use program::input::Role;
 
-use crate::MethodId;
+use crate::MethodName;
 use crate::entries::{Entry, Start, WayTo};
 use crate::pattern::NoMatch;
 use crate::whole::{ClassRecord, Setup, Whole};
@@ -26,13 +26,13 @@ impl Whole {
     }
 
     /// Whether a method is reached; `true` if reachability was not computed or the method is not in the program.
-    pub fn is_reached(&self, method: MethodId) -> bool {
+    pub fn is_reached(&self, method: MethodName) -> bool {
         let Some(reachable) = self.reachable() else { return true };
         self.calls_table().classes.named(method).is_none_or(|it| reachable.from(it).is_some())
     }
 
     /// The reached methods in class-path order; all methods if reachability was not computed.
-    pub fn reached(&self) -> Vec<MethodId> {
+    pub fn reached(&self) -> Vec<MethodName> {
         let classes = &self.calls_table().classes;
         let reached =
             classes.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
@@ -41,7 +41,7 @@ impl Whole {
 
     /// The start of a path to the method, and the methods on it with this one last; `None` if the method is not
     /// reached.
-    pub fn way_to(&self, method: MethodId) -> WayTo {
+    pub fn way_to(&self, method: MethodName) -> WayTo {
         let reachable = self.reachable()?;
         let (from, way) = reachable.way(self.calls_table().classes.named(method)?)?;
         let start = match from {

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use analysis::answers::Calls;
 use analysis::facts::{ClassFacts, ClassPositions, Code, MethodFact};
 use analysis::fault::Fault;
-use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::pattern::MethodPattern;
 use analysis::stamps::Kind;
@@ -20,6 +19,7 @@ use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::missing::Missing;
 use bir::positions::Positions;
+use program::names::{MethodName, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use vfs::file::FileId;
 
@@ -86,7 +86,7 @@ pub struct ClassState {
     /// The reason why the file cannot be read.
     pub failed: Option<Fault>,
     /// The shown methods whose code cannot be read.
-    pub failed_methods: Vec<(MethodId, Fault)>,
+    pub failed_methods: Vec<(MethodName, Fault)>,
     /// The definition that shadows this one, if there is one.
     pub shadowed: Option<Definition>,
     /// For each pattern of shown methods, whether it selects a method of this class.
@@ -351,10 +351,10 @@ impl Job {
     ///
     /// # Errors
     /// When a change cancels the job.
-    pub fn declared(&self, file: FileId) -> Cancellable<Vec<MethodId>> {
+    pub fn declared(&self, file: FileId) -> Cancellable<Vec<MethodName>> {
         let parsed = self.analysis.parsed(file)?;
         let facts = parsed.and_then(Result::ok);
-        Ok(facts.iter().flat_map(|it| &it.0.methods).map(|it| MethodId::of(it.method)).collect())
+        Ok(facts.iter().flat_map(|it| &it.0.methods).map(|it| MethodName::of(it.method)).collect())
     }
 
     /// Analyses a class by itself.
@@ -461,7 +461,7 @@ impl Job {
         }
         state.matched = vec![false; self.question.shown.len()];
         for (method, place) in facts.methods.iter().zip(&positions.methods) {
-            let name = MethodId::of(method.method);
+            let name = MethodName::of(method.method);
             let patterns = self.question.shown.iter().zip(&mut state.matched);
             patterns.for_each(|(it, matched)| *matched |= it.selects(&name));
             if let Some(Err(why)) = place
@@ -474,7 +474,7 @@ impl Job {
         Ok(state)
     }
 
-    fn is_shown(&self, method: &MethodId) -> bool {
+    fn is_shown(&self, method: &MethodName) -> bool {
         let patterns = &self.question.shown;
         patterns.is_empty() || patterns.iter().any(|it| it.selects(method))
     }
@@ -507,7 +507,7 @@ impl Job {
         let mut order: Vec<(usize, &MethodFact)> = facts.methods.iter().enumerate().collect();
         order.sort_by_key(|it| group(it.1));
         for (index, fact) in order {
-            let method = MethodId::of(fact.method);
+            let method = MethodName::of(fact.method);
             if !self.is_shown(&method) {
                 continue;
             }
@@ -531,9 +531,9 @@ impl Job {
         (facts, positions): (&ClassFacts, &ClassPositions),
         state: &mut ClassState,
     ) -> Cancellable<()> {
-        let wants = |it: &MethodId| self.question.to.iter().any(|pattern| pattern.selects(it));
+        let wants = |it: &MethodName| self.question.to.iter().any(|pattern| pattern.selects(it));
         for (index, fact) in facts.methods.iter().enumerate() {
-            let method = MethodId::of(fact.method);
+            let method = MethodName::of(fact.method);
             if !self.is_shown(&method) {
                 continue;
             }
@@ -556,7 +556,7 @@ impl Job {
         let to = &self.question.to;
         match answer {
             MethodAnswer::Calls(mut calls) if !to.is_empty() => {
-                let goes_to = |it: &MethodId| to.iter().any(|pattern| pattern.selects(it));
+                let goes_to = |it: &MethodName| to.iter().any(|pattern| pattern.selects(it));
                 calls.retain(|it| it.targets.iter().chain(&it.possible).any(goes_to));
                 MethodAnswer::Calls(calls)
             }
@@ -588,7 +588,7 @@ enum MethodAnswers {
 
 impl MethodAnswers {
     /// The answer about one method.
-    fn of(&self, method: MethodId, index: usize, has_code: bool) -> Option<MethodAnswer> {
+    fn of(&self, method: MethodName, index: usize, has_code: bool) -> Option<MethodAnswer> {
         match self {
             // If another definition shadows the class, the answer is about the methods of that definition.
             MethodAnswers::Throws(all) => {

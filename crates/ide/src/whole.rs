@@ -3,7 +3,6 @@
 //! [`read_class`] takes one class apart, for as many workers as there are; [`Whole::new`] joins what they made.
 
 use analysis::fault::Fault;
-use analysis::names::{MethodId, Text};
 use analysis::parts::{MethodCode, Scratch};
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::called::{calls_of, unseen_calls};
@@ -22,6 +21,7 @@ use analysis::whole::throws::throws;
 use bir::body::InstrId;
 use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
+use program::names::{MethodName, Text};
 
 pub use analysis::whole::record::ClassRecord;
 
@@ -153,31 +153,31 @@ impl Whole {
     }
 
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.
-    pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
+    pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
         let calls = self.calls_table();
         calls.classes.named(method).map_or_else(Vec::new, |it| calls_of(calls, it, code))
     }
 
     /// What a method calls whose code is not in its class file, or cannot be read.
-    pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
+    pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         let calls = self.calls_table();
         calls.classes.named(method).map_or_else(Vec::new, |it| unseen_calls(calls, it))
     }
 
     /// Whether a method is a ghost: its code is not written yet, and the code in its class file is a stub.
-    pub fn is_ghost(&self, method: MethodId) -> bool {
+    pub fn is_ghost(&self, method: MethodName) -> bool {
         self.classes().named(method).is_some_and(|it| self.classes().ghost(it).is_some())
     }
 
     /// What a method lets out; `None` if it is not in the program, or if nobody asked what methods let out.
-    pub fn throws(&self, work: &mut WorkerSets, method: MethodId) -> Option<Throws> {
+    pub fn throws(&self, work: &mut WorkerSets, method: MethodName) -> Option<Throws> {
         let id = self.classes().named(method)?;
         Some(throws(self.solution()?.0, &mut work.0.as_mut()?.exceptions, id))
     }
 
     /// The final graph of a method, with where its calls go if that is wanted; empty for a method that is not in the program,
     /// or if nobody asked what methods let out.
-    pub fn graph(&self, work: &mut WorkerSets, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
+    pub fn graph(&self, work: &mut WorkerSets, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
         let Some(id) = self.classes().named(method).filter(|&it| self.classes().ghost(it).is_none()) else {
             return Graph::default();
         };
@@ -196,7 +196,7 @@ impl Whole {
         &self,
         work: &mut WorkerSets,
         bodies: &mut dyn Bodies,
-        method: MethodId,
+        method: MethodName,
         only: Option<Text>,
     ) -> Option<Vec<Way>> {
         let id = self.classes().named(method)?;
@@ -209,7 +209,7 @@ impl Whole {
         &self,
         work: &mut WorkerSets,
         bodies: &mut dyn Bodies,
-        method: MethodId,
+        method: MethodName,
         instrs: &[InstrId],
         only: Option<Text>,
     ) -> Option<Vec<Way>> {
@@ -220,9 +220,9 @@ impl Whole {
     /// The classes whose objects select a target of a call of `caller`, each with its chain of supertypes; at most `limit`.
     pub fn selecting(
         &self,
-        caller: MethodId,
+        caller: MethodName,
         selector: Selector,
-        target: MethodId,
+        target: MethodName,
         limit: usize,
     ) -> Vec<Receiver> {
         match (self.classes().named(caller), self.classes().named(target)) {

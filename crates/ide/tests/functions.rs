@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ide::answer::{Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class, read_functions};
-use ide::{Call, MethodId, Role, Scratch, WholeOptions, WorldKind};
+use ide::{Call, MethodName, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::assemble;
 
 fn classes() -> Vec<Vec<u8>> {
@@ -79,7 +79,7 @@ fn a_function_object_calls_a_static_interface_method() {
     let calls = calls(&classes[0], &records, 0, WorldKind::Closed).concat();
     let of_run: Vec<&Call> = calls.iter().filter(|it| !it.glue.is_empty()).collect();
     assert_eq!(of_run.len(), 1, "{calls:?}");
-    let targets: Vec<String> = of_run[0].targets.iter().map(MethodId::to_string).collect();
+    let targets: Vec<String> = of_run[0].targets.iter().map(MethodName::to_string).collect();
     assert_eq!(targets, ["p/I.s()V"]);
     assert!(of_run[0].errors.is_empty() && of_run[0].open.is_none(), "{:?}", of_run[0]);
 }

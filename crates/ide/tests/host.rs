@@ -7,7 +7,7 @@ use ide::answer::{Question, class_answer};
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
 use ide::host::AnalysisHost;
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
+use ide::{MethodName, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
 use vfs::change::Vfs;
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
@@ -24,8 +24,8 @@ fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
     (file, EntryIdentity::of_bytes(bytes), bytes.into())
 }
 
-fn method(name: &'static [u8], descriptor: &'static [u8]) -> MethodId {
-    MethodId { class: Text(b"shop/Order"), name: Text(name), descriptor: Text(descriptor) }
+fn method(name: &'static [u8], descriptor: &'static [u8]) -> MethodName {
+    MethodName { class: Text(b"shop/Order"), name: Text(name), descriptor: Text(descriptor) }
 }
 
 fn host(file: FileId) -> AnalysisHost {

@@ -13,7 +13,7 @@ use ide::host::{Analysis, AnalysisHost, Definition};
 use ide::profile::{Answers, paper_record_and_answer};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
-    ClassSource, Contents, EntryIdentity, FileId, MethodId, Packages, PlacedCode, Profile, Role, Scratch,
+    ClassSource, Contents, EntryIdentity, FileId, MethodName, Packages, PlacedCode, Profile, Role, Scratch,
     Settings, Text, WorldKind,
 };
 use rustc_hash::FxHashMap;
@@ -55,14 +55,14 @@ impl Definitions {
 }
 
 impl Sources for Definitions {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         let question = Question { select: &|it| *it == method, graphs: false, clock: None };
         let bytes = &self.0.get(method.class.0)?.0;
         let answer = class_answer(bytes, &question, &mut Scratch::default()).ok()?.methods.pop()?;
         Some(PlacedCode { code: answer.code, positions: answer.positions })
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         Named.place(self.0.get(method.class.0)?.1)
     }
 }
@@ -77,9 +77,9 @@ impl Places for Named {
 }
 
 /// A random question about one method.
-fn scope(method: MethodId, rng: &mut Rng) -> Scope<'static> {
-    let any: &dyn Fn(&MethodId) -> bool = &|_| true;
-    let some: &dyn Fn(&MethodId) -> bool = &|it| it.name.0.len() % 2 == 0;
+fn scope(method: MethodName, rng: &mut Rng) -> Scope<'static> {
+    let any: &dyn Fn(&MethodName) -> bool = &|_| true;
+    let some: &dyn Fn(&MethodName) -> bool = &|it| it.name.0.len() % 2 == 0;
     let exceptions: [&[u8]; 3] = [b"java/lang/RuntimeException", b"java/lang/Error", b"p/Nothing"];
     let (exception, target) = match rng.below(8) {
         0 => (None, Some(any)),
@@ -318,7 +318,7 @@ impl Case {
                 3 => {
                     let reached = analysis.reached(file).unwrap();
                     for (index, it) in parsed.methods.iter().enumerate() {
-                        let method = MethodId::of(it.method);
+                        let method = MethodName::of(it.method);
                         let is_reached = reached.as_ref().is_none_or(|all| all[index]);
                         let now = match &once {
                             Answers::Jvm(it) => it.is_reached(method),

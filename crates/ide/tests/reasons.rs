@@ -12,7 +12,7 @@ use ide::explained::Places;
 use ide::host::{AnalysisHost, Definition};
 use ide::log::QueryStep;
 use ide::whole::read_class;
-use ide::{ClassSource, Contents, EntryIdentity, MethodId, Role, Scratch, Settings, Text, WorldKind};
+use ide::{ClassSource, Contents, EntryIdentity, MethodName, Role, Scratch, Settings, Text, WorldKind};
 use test_utils::asm::assemble;
 use vfs::change::Vfs;
 
@@ -153,10 +153,10 @@ impl Edited {
     fn ask(
         &mut self,
         (class, name, descriptor): (&'static str, &'static str, &'static str),
-        target: Option<&dyn Fn(&MethodId) -> bool>,
+        target: Option<&dyn Fn(&MethodName) -> bool>,
     ) -> Vec<Explanation> {
         let text = |it: &'static str| Text(it.as_bytes());
-        let method = MethodId { class: text(class), name: text(name), descriptor: text(descriptor) };
+        let method = MethodName { class: text(class), name: text(name), descriptor: text(descriptor) };
         let scope = Scope { method, pc: None, exception: None, target, receivers: 9 };
         let analysis = self.host.analysis();
         analysis.explanations(self.vfs.file(class), &scope, &Numbered).unwrap().unwrap()
@@ -166,7 +166,7 @@ impl Edited {
     fn ask_meanwhile(&mut self) -> std::thread::JoinHandle<bool> {
         let (analysis, file) = (self.host.analysis(), self.vfs.file("p/A"));
         std::thread::spawn(move || {
-            let method = MethodId { class: Text(b"p/A"), name: Text(b"a"), descriptor: Text(b"()V") };
+            let method = MethodName { class: Text(b"p/A"), name: Text(b"a"), descriptor: Text(b"()V") };
             let scope = Scope { method, pc: None, exception: None, target: None, receivers: 9 };
             analysis.explanations(file, &scope, &Numbered).is_ok()
         })
@@ -190,7 +190,7 @@ impl Edited {
 
     /// The receivers that select `target` in `C.c`.
     fn receivers(&mut self, target: &str) -> Vec<String> {
-        let wants = |it: &MethodId| it.class.to_string() == target;
+        let wants = |it: &MethodName| it.class.to_string() == target;
         let mut acc = Vec::new();
         for it in self.ask(("p/C", "c", "(Lp/J;)V"), Some(&wants)) {
             let Explanation::Call(it) = it else { panic!("{it:?}") };

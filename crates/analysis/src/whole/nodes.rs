@@ -98,7 +98,7 @@ impl Nodes {
     pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
             always_assert::never!("a node is added before it is asked for");
-            NodeId::new(0)
+            NodeId::from_index(0)
         })
     }
 
@@ -115,7 +115,7 @@ impl Nodes {
     /// The id of a node, if it has one.
     pub(super) fn find(&self, node: Node) -> Option<NodeId> {
         let later = || Some(self.n_first() + self.later_place.get(&node)?);
-        self.first(node).or_else(later).map(NodeId::new)
+        self.first(node).or_else(later).map(NodeId::from_index)
     }
 
     fn first(&self, node: Node) -> Option<usize> {
@@ -151,19 +151,22 @@ impl Nodes {
         }
         if at < self.n_methods() {
             let class = self.methods.partition_point(|it| *it as usize <= at) - 1;
-            return Node::Method(MethodId::new(ClassId::new(class), at - self.methods[class] as usize));
+            return Node::Method(MethodId::new(
+                ClassId::from_index(class),
+                at - self.methods[class] as usize,
+            ));
         }
         at -= self.n_methods();
         if at < self.n_classes {
-            return Node::Initializer(ClassId::new(at));
+            return Node::Initializer(ClassId::from_index(at));
         }
         at -= self.n_classes;
         if at < self.n_functions {
-            return Node::Glue(FunctionSiteId::new(at));
+            return Node::Glue(FunctionSiteId::from_index(at));
         }
         at -= self.n_functions;
         if at < self.n_dispatches {
-            return Node::Dispatch(DispatchId::new(at));
+            return Node::Dispatch(DispatchId::from_index(at));
         }
         at -= self.n_dispatches;
         if let Some(&(method, number)) = self.handlers.get(at) {

@@ -22,7 +22,7 @@ pub struct FunctionSiteId(u32);
 impl DispatchId {
     /// The dispatch with this index.
     #[inline]
-    pub fn new(index: usize) -> Self {
+    pub fn from_index(index: usize) -> Self {
         DispatchId(index as u32)
     }
 
@@ -41,7 +41,7 @@ impl DispatchId {
 impl FunctionSiteId {
     /// The function object with this index.
     #[inline]
-    pub fn new(index: usize) -> Self {
+    pub fn from_index(index: usize) -> Self {
         FunctionSiteId(index as u32)
     }
 

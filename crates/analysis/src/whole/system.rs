@@ -390,7 +390,7 @@ impl<'a> Builder<'a> {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut edges = vec![(NodeId::new(0), FunctionId::IDENTITY); self.edges.len()];
+        let mut edges = vec![(NodeId::from_index(0), FunctionId::IDENTITY); self.edges.len()];
         for (user, of, function) in self.edges {
             fuel.spend(1)?;
             let at = &mut next[user.index()];

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use analysis::names::MethodId;
 use analysis::parts::Scratch;
 use analysis::parts::{MethodCode, MethodPart};
 use analysis::whole::answers::CallWord;
@@ -20,6 +19,7 @@ use analysis::whole::tables::{ClassTable, Options};
 use bir::body::{CallKind, Instr, ordinal};
 use flow::cfg::{EdgeKind, NodeKind};
 use program::input::{Role, WorldKind};
+use program::names::MethodName;
 use test_utils::generate::Mode;
 use test_utils::tier;
 
@@ -86,7 +86,7 @@ impl Both<'_> {
         acc
     }
 
-    fn method(&mut self, method: MethodId, code: &MethodCode, graph: &Graph) {
+    fn method(&mut self, method: MethodName, code: &MethodCode, graph: &Graph) {
         let paper = self.paper[&method.to_string()].clone();
         let name = self.name;
         let has = |x: &str, pc: u32, returns: Option<bool>| {
@@ -135,7 +135,7 @@ impl Both<'_> {
     }
 
     /// What the paper says and is not proved impossible.
-    fn assertions(&mut self, method: MethodId, code: &MethodCode, graph: &Graph, paper: &Edges) {
+    fn assertions(&mut self, method: MethodName, code: &MethodCode, graph: &Graph, paper: &Edges) {
         let jvm: BTreeSet<(u32, String)> = graph
             .cfg
             .nodes
@@ -157,7 +157,7 @@ impl Both<'_> {
         }
     }
 
-    fn calls(&mut self, method: MethodId, code: &MethodCode, whole: &SolvedProgram) {
+    fn calls(&mut self, method: MethodName, code: &MethodCode, whole: &SolvedProgram) {
         let paper = self.paper[&method.to_string()].clone();
         let labels = |pc: u32| -> BTreeSet<String> {
             let normal = paper.iter().filter(move |it| it.0 == (pc, None, false) && it.2.1.is_none());
@@ -199,7 +199,7 @@ impl Both<'_> {
                     .reference
                     .below(&hierarchy.name(id.class).to_string(), &declared.class().to_string());
                 // A method that only its package sees is overridden there alone.
-                let named = whole.calls.classes.named(MethodId::of(declared));
+                let named = whole.calls.classes.named(MethodName::of(declared));
                 let seen = named.is_none_or(|it| {
                     hierarchy.outline(it.class).methods[it.index as usize].flags.is_public()
                 });
@@ -214,11 +214,11 @@ impl Both<'_> {
     }
 }
 
-fn name_of(label: &str) -> MethodId {
-    let text = |it: &str| analysis::names::Text(Box::leak(it.to_owned().into_boxed_str()).as_bytes());
+fn name_of(label: &str) -> MethodName {
+    let text = |it: &str| program::names::Text(Box::leak(it.to_owned().into_boxed_str()).as_bytes());
     let (name, descriptor) = label.split_at(label.find('(').unwrap());
     let (class, name) = name.rsplit_once('.').unwrap();
-    MethodId { class: text(class), name: text(name), descriptor: text(descriptor) }
+    MethodName { class: text(class), name: text(name), descriptor: text(descriptor) }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use export::fragment::cfg_fragment;
 use export::frame::{Interface, Trailer};
 use ide::answer::ClassAnswer;
 use ide::profile::{Answers, ProfileWork};
-use ide::{Graph, Human, MethodId, Needs, Text};
+use ide::{Graph, Human, MethodName, Needs, Text};
 use rustc_hash::FxHashSet;
 
 use crate::args::{CfgArgs, Global, NodesArg};
@@ -30,7 +30,7 @@ struct Graphs<'a> {
 /// What the graphs provide and need, and the exceptions that they name.
 #[derive(Default)]
 struct Gathered {
-    provided: Vec<MethodId>,
+    provided: Vec<MethodName>,
     needs: Needs,
     types: FxHashSet<Text>,
 }
@@ -97,7 +97,7 @@ impl Maker for Graphs<'_> {
             return;
         }
         let acc = std::mem::take(&mut *self.interface.lock().unwrap_or_else(PoisonError::into_inner));
-        let provided: BTreeSet<MethodId> = acc.provided.into_iter().collect();
+        let provided: BTreeSet<MethodName> = acc.provided.into_iter().collect();
         let classes: BTreeSet<Text> = provided.iter().map(|it| it.class).collect();
         trailer.interface = Some(Interface {
             required: self.whole.required(&acc.needs).difference(&provided).copied().collect(),

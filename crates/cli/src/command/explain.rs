@@ -11,7 +11,7 @@ use ide::answer::class_answer;
 use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
 use ide::profile::Answers;
-use ide::{MethodId, PlacedCode, Text};
+use ide::{MethodName, PlacedCode, Text};
 use rustc_hash::FxHashMap;
 
 use crate::args::{ExplainArgs, ExplainedArgs, Global, SelectArgs};
@@ -32,7 +32,7 @@ pub(crate) struct Reader<'a> {
     places: FxHashMap<Cow<'a, str>, (&'a LoadedContainer, &'a ClassEntry)>,
     scratch: driver::container::Scratch,
     lower: ide::Scratch,
-    codes: FxHashMap<MethodId, Option<PlacedCode>>,
+    codes: FxHashMap<MethodName, Option<PlacedCode>>,
 }
 
 impl<'a> Reader<'a> {
@@ -51,14 +51,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the class of a method is.
-    fn find(&self, method: MethodId) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
+    fn find(&self, method: MethodName) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
         self.places.get(format!("{}.class", method.class).as_str()).copied()
     }
 
-    fn read(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn read(&mut self, method: MethodName) -> Option<PlacedCode> {
         let (container, entry) = self.find(method)?;
         let class = container.bytes(entry, &mut self.scratch).ok()?;
-        let select = |it: &MethodId| *it == method;
+        let select = |it: &MethodName| *it == method;
         let question = ide::answer::Question { select: &select, graphs: false, clock: None };
         let answer = class_answer(class.bytes, &question, &mut self.lower).ok()?.methods.pop()?;
         Some(PlacedCode { code: answer.code, positions: answer.positions })
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Sources for Reader<'_> {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         if let Some(it) = self.codes.get(&method) {
             return it.clone();
         }
@@ -75,7 +75,7 @@ impl Sources for Reader<'_> {
         code
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         let (container, entry) = self.find(method)?;
         Some(container.display(entry))
     }
@@ -157,13 +157,13 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
 fn explanations(
     run: &Run<'_>,
     whole: &Answers,
-    methods: &[MethodId],
+    methods: &[MethodName],
     (wanted, receivers): (&Wanted<'_>, usize),
 ) -> Vec<Explanation> {
     let mut reader = Reader::new(run);
     let mut work = whole.work();
-    let wants = |it: &MethodId| wanted.targets.iter().any(|pattern| pattern.selects(it));
-    let of = |method: MethodId| {
+    let wants = |it: &MethodName| wanted.targets.iter().any(|pattern| pattern.selects(it));
+    let of = |method: MethodName| {
         let scope = Scope {
             method,
             pc: wanted.pc,

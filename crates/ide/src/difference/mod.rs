@@ -7,7 +7,6 @@ mod align;
 
 use std::sync::Arc;
 
-use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::whole::answers::{Call, CallWord, Step, Throws, Why};
 use analysis::whole::graph::{Graph, SetRef};
@@ -17,6 +16,7 @@ use bir::positions::Positions;
 use bir::print;
 use flow::cfg::{EdgeKind, NodeKind};
 use flow::universe::Part;
+use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use align::{Alignment, without_temporaries};
@@ -28,7 +28,7 @@ use crate::explain::Explanation;
 #[derive(Clone, Debug)]
 pub struct MethodState {
     /// The method.
-    pub method: MethodId,
+    pub method: MethodName,
     /// The method's code, if it can be read.
     pub code: Option<(Arc<MethodCode>, Arc<Positions>)>,
     /// The answer about the method.
@@ -56,7 +56,7 @@ pub struct Changed {
     /// Whether the fact is new; otherwise it no longer holds.
     pub added: bool,
     /// The method that the fact is about; none for a fact about a missing class.
-    pub method: Option<MethodId>,
+    pub method: Option<MethodName>,
     /// The pc of the instruction that the fact is about, in the version of the code in which the fact holds.
     pub pc: Option<u16>,
     /// The source line of that instruction.
@@ -73,7 +73,7 @@ pub enum Fact {
         /// The kind of the call.
         kind: CallWord,
         /// The called method as the instruction names it.
-        declared: Option<MethodId>,
+        declared: Option<MethodName>,
         /// One target or other effect of the call.
         to: Reaches,
     },
@@ -98,7 +98,7 @@ pub enum Fact {
         kind: EdgeKind,
         /// The called method that labels the edge, as the instruction names it; in profile `paper` the targets of the
         /// call.
-        labels: Vec<Option<MethodId>>,
+        labels: Vec<Option<MethodName>>,
     },
     /// The method exists.
     Method,
@@ -122,9 +122,9 @@ pub enum Fact {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reaches {
     /// The call may run this method.
-    Target(MethodId),
+    Target(MethodName),
     /// The call may run this method if a missing class allows it.
-    Possible(MethodId),
+    Possible(MethodName),
     /// The call goes through the glue of a function object of this functional interface.
     Glue(Text),
     /// The call may raise this linkage error.
@@ -143,11 +143,11 @@ pub enum Need {
     /// The class is a supertype of this class.
     SupertypeOf(Text),
     /// This method names the class.
-    UsedBy(MethodId),
+    UsedBy(MethodName),
     /// This method of the class is called.
-    Called(MethodId),
+    Called(MethodName),
     /// Calls in this method may run anything because the class is missing.
-    Widened(MethodId),
+    Widened(MethodName),
 }
 
 /// A node at one end of an edge.
@@ -188,7 +188,7 @@ pub struct Raised {
 /// The differences between two answers about methods, in the order of the new answer; facts about removed methods
 /// come last.
 pub fn difference(old: &[MethodState], new: &[MethodState]) -> Vec<Changed> {
-    let mut before: FxHashMap<MethodId, &MethodState> = old.iter().map(|it| (it.method, it)).collect();
+    let mut before: FxHashMap<MethodName, &MethodState> = old.iter().map(|it| (it.method, it)).collect();
     let mut acc = Vec::new();
     for now in new {
         match before.remove(&now.method) {
@@ -246,14 +246,14 @@ fn between(old: &MethodState, new: &MethodState, acc: &mut Vec<Changed>) {
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Plain(Fact),
-    Entry(MethodId, EntryReason),
+    Entry(MethodName, EntryReason),
     /// An explanation without positions.
-    Explained(MethodId, Explanation),
+    Explained(MethodName, Explanation),
     Edge {
         from: (Numbered, EndKind),
         to: (Numbered, EndKind),
         kind: EdgeKind,
-        labels: Vec<Option<MethodId>>,
+        labels: Vec<Option<MethodName>>,
     },
 }
 
@@ -327,7 +327,7 @@ fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec
     acc
 }
 
-fn explained(method: MethodId, it: &Explanation, added: bool) -> (Key, Changed) {
+fn explained(method: MethodName, it: &Explanation, added: bool) -> (Key, Changed) {
     let spot = match it {
         Explanation::Exception(it) => Some(&it.spot),
         Explanation::Call(it) => Some(&it.spot),
@@ -364,7 +364,7 @@ fn edges(
     for (i, edge) in graph.cfg.edges.iter().enumerate() {
         let labels = match graph.labels.get(i) {
             Some(it) => it.to_vec(),
-            None => vec![graph.cfg.label(&code.body, *edge).map(MethodId::of)],
+            None => vec![graph.cfg.label(&code.body, *edge).map(MethodName::of)],
         };
         // Rows are numbered by their order in the table, so a row inserted before would change their numbers.
         let kind = match edge.kind {

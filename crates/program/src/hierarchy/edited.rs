@@ -175,7 +175,7 @@ impl Hierarchy {
         inputs.extend(come.iter().map(|it| (Arc::clone(&it.0), it.1)));
         let mut by_name = FxHashMap::default();
         by_name.reserve(inputs.len());
-        for (id, (outline, _)) in (0..).map(ClassId::new).zip(&inputs) {
+        for (id, (outline, _)) in (0..).map(ClassId::from_index).zip(&inputs) {
             if !is_vacant_outline(outline) && by_name.insert(outline.class, id).is_some() {
                 return None;
             }
@@ -197,7 +197,7 @@ impl Hierarchy {
             self.methods.forget(it);
             self.fields.forget(it);
         }
-        for (id, (outline, _)) in (first..).map(ClassId::new).zip(come) {
+        for (id, (outline, _)) in (first..).map(ClassId::from_index).zip(come) {
             self.methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
             self.fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
         }
@@ -230,14 +230,14 @@ impl Hierarchy {
             _ => false,
         };
         let n = self.len().max(other.len());
-        (0..n).map(ClassId::new).filter(|&it| !same(it)).collect()
+        (0..n).map(ClassId::from_index).filter(|&it| !same(it)).collect()
     }
 
     /// Returns the classes, present in both versions, whose openness to absent classes differs.
     fn open_otherwise(&self, other: &Hierarchy) -> Vec<ClassId> {
         let open = |hierarchy: &Hierarchy, class: usize| hierarchy.classes.get(class).map(Class::open);
         let n = self.len().min(other.len());
-        let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new);
+        let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::from_index);
         other_open.filter(|&it| !self.is_vacant(it) && !other.is_vacant(it)).collect()
     }
 }

@@ -101,7 +101,7 @@ impl Shape {
             for parent in self.parents(class) {
                 if std::mem::replace(&mut last[parent.index()], class) != class {
                     starts[parent.index() + 1] += 1;
-                    pairs.push((parent, ClassId::new(class)));
+                    pairs.push((parent, ClassId::from_index(class)));
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Shape {
             starts[i + 1] += starts[i];
         }
         self.child_ranges = starts.windows(2).map(|it| it[0]..it[1]).collect();
-        self.children = vec![ClassId::new(0); pairs.len()];
+        self.children = vec![ClassId::from_index(0); pairs.len()];
         for (parent, child) in pairs {
             let next = &mut starts[parent.index()];
             self.children[*next as usize] = child;
@@ -125,7 +125,7 @@ impl Shape {
             waiting[it.index()] += 1;
         }
         self.order.clear();
-        self.order.extend((0..n).map(ClassId::new).filter(|it| waiting[it.index()] == 0));
+        self.order.extend((0..n).map(ClassId::from_index).filter(|it| waiting[it.index()] == 0));
         let mut next = 0;
         while let Some(&it) = self.order.get(next) {
             next += 1;

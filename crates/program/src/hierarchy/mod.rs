@@ -31,7 +31,7 @@ pub struct ClassId(u32);
 
 impl ClassId {
     /// Returns the id of the class with this index.
-    pub fn new(index: usize) -> Self {
+    pub fn from_index(index: usize) -> Self {
         ClassId(index as u32)
     }
 
@@ -294,7 +294,7 @@ impl Hierarchy {
                 problems.push(Problem { class, kind: ProblemKind::Duplicate, other: class });
                 continue;
             }
-            by_name.insert(class, ClassId::new(present.len()));
+            by_name.insert(class, ClassId::from_index(present.len()));
             present.push(it);
         }
         let members = members(&present, cancelled)?;
@@ -355,7 +355,7 @@ impl Hierarchy {
 
     /// Returns all present classes in class-path order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = ClassId> + use<> {
-        (0..self.classes.len()).map(ClassId::new)
+        (0..self.classes.len()).map(ClassId::from_index)
     }
 
     fn at(&self, class: ClassId) -> &Class {
@@ -582,7 +582,7 @@ fn members(inputs: &[Input<'_>], cancelled: &mut dyn FnMut() -> bool) -> Option<
         inputs.iter().map(|it| it.outline.methods.len()).sum(),
         inputs.iter().map(|it| it.outline.fields.len()).sum(),
     );
-    let classes = || (0..).map(ClassId::new).zip(inputs);
+    let classes = || (0..).map(ClassId::from_index).zip(inputs);
     let methods = classes().flat_map(|(id, it)| {
         (0..).zip(&it.outline.methods).map(move |(number, it)| (id, it.name, it.descriptor, number))
     });

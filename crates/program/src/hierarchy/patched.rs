@@ -138,7 +138,7 @@ impl Patch<'_> {
                 known.filter(|it| !this.hierarchy.is_vacant(*it)).collect()
             };
         // The classes that name an added or removed one, and the added ones.
-        let mut linking: Vec<ClassId> = (first..self.hierarchy.len()).map(ClassId::new).collect();
+        let mut linking: Vec<ClassId> = (first..self.hierarchy.len()).map(ClassId::from_index).collect();
         linking.extend(children.into_iter().flatten().filter(|it| !gone.contains(it)));
         linking.extend(come.iter().flat_map(|it| there(self, &it.0.class, &lists.outside)));
         linking.sort_unstable();
@@ -232,7 +232,7 @@ impl Patch<'_> {
         let packages = Packages::new(&surroundings.modules, &surroundings.options);
         let all = &mut *self.hierarchy;
         for (outline, role) in come {
-            all.by_name.insert(outline.class, ClassId::new(all.classes.len()));
+            all.by_name.insert(outline.class, ClassId::from_index(all.classes.len()));
             all.classes.push(Class {
                 package: packages.of(*role, outline.class),
                 module: packages.module(*role, outline.class),

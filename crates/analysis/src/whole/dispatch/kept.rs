@@ -271,7 +271,7 @@ impl Dispatches {
         let Some(kept) = &mut self.kept else { return Ok(()) };
         kept.touched = FxHashMap::default();
         // Not before: as nothing is new, nobody had to be told what may be below any class.
-        for (id, it) in (0..).map(DispatchId::new).zip(&self.all) {
+        for (id, it) in (0..).map(DispatchId::from_index).zip(&self.all) {
             let names = it.method.get();
             fuel.spend(1)?;
             kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);

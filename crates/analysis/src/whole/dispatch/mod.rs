@@ -207,7 +207,7 @@ impl Dispatches {
     /// Drops the targets that no receiver selects which is ever made.
     pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
         self.is_narrowed = true;
-        for (id, it) in (0..).map(DispatchId::new).zip(&mut self.all) {
+        for (id, it) in (0..).map(DispatchId::from_index).zip(&mut self.all) {
             it.narrow(|target| is_selected(id, target));
         }
     }
@@ -381,7 +381,7 @@ impl Dispatches {
         if let Some(&it) = self.ids.get(&(method, interface)) {
             return it;
         }
-        let id = DispatchId::new(self.all.len());
+        let id = DispatchId::from_index(self.all.len());
         let names = method.get();
         let open = self.open(names.class, resolved);
         self.all.push(Dispatch {
@@ -435,7 +435,7 @@ impl Dispatches {
         }
         for (i, function) in functions.iter().enumerate() {
             fuel.spend(COST_OF_FUNCTION)?;
-            self.offer_function(FunctionSiteId::new(i), function);
+            self.offer_function(FunctionSiteId::from_index(i), function);
         }
         self.all.iter_mut().for_each(Dispatch::open_without_marks);
         self.offer_possible(functions, fuel)?;
@@ -723,7 +723,7 @@ impl Dispatches {
         }
         // A program has as many function objects as calls that could be theirs: none may look at all of the others.
         let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
-        for (id, it) in (0..).map(DispatchId::new).zip(&self.all).filter(|it| it.1.open.is_some()) {
+        for (id, it) in (0..).map(DispatchId::from_index).zip(&self.all).filter(|it| it.1.open.is_some()) {
             let names = it.method.get();
             by_name.entry((names.name, names.descriptor)).or_default().push(id);
         }
@@ -732,7 +732,7 @@ impl Dispatches {
             if !self.leaves(&function_supers(&self.hierarchy, function)) {
                 continue;
             }
-            let site = FunctionSiteId::new(i);
+            let site = FunctionSiteId::from_index(i);
             let asked = |&it: &Descriptor| by_name.get(&(function.name, it));
             let mut ids: Vec<DispatchId> =
                 function.descriptors.iter().filter_map(asked).flatten().copied().collect();

@@ -253,7 +253,7 @@ impl<'a> Intake<'a> {
         }
         // Proxies let out what their methods declare; under `--assume contract` so do unknown overriding methods.
         let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
-        for (i, dispatch) in (0..).map(DispatchId::new).zip(self.calls.dispatches.all()) {
+        for (i, dispatch) in (0..).map(DispatchId::from_index).zip(self.calls.dispatches.all()) {
             let is_of_clause = dispatch.handlers.is_some() || self.calls.options.assume_contract;
             if is_of_clause && dispatch.resolved().is_some_and(declares) {
                 self.stale.node(Node::Dispatch(i));

@@ -131,7 +131,7 @@ impl Intake<'_> {
             for (id, code) in program.methods_of(class).filter_map(|it| Some((it, program.code(it)?))) {
                 let first = self.calls.functions.len();
                 add_functions(self.calls, id, code);
-                let added = (first..self.calls.functions.len()).map(FunctionSiteId::new);
+                let added = (first..self.calls.functions.len()).map(FunctionSiteId::from_index);
                 self.index.functions.entry(class).or_default().extend(added);
             }
         }

@@ -395,5 +395,5 @@ fn functions_of(calls: &CallTable, method: MethodId) -> impl Iterator<Item = Fun
     let want = (method.class.index(), method.index);
     let start = calls.functions.partition_point(|it| key(it) < want);
     let n = calls.functions[start..].iter().take_while(|it| key(it) == want).count();
-    (start..start + n).map(FunctionSiteId::new)
+    (start..start + n).map(FunctionSiteId::from_index)
 }

@@ -23,7 +23,7 @@ use export::watch::Cycle;
 use ide::difference::Changed;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
 use ide::session::{ClassState, Explained, Job, Question, Subject};
-use ide::{FileId, Human, MethodId, Profile};
+use ide::{FileId, Human, MethodName, Profile};
 use rustc_hash::FxHashSet;
 
 use crate::args::{
@@ -552,7 +552,7 @@ impl<'a> Current<'a> {
         let said = |it: String| (feed.name(file).to_owned(), it);
         let mut odd = Odd { n_unreached: state.n_unreached, ..Odd::default() };
         odd.failed = state.failed.as_ref().map(|it| said(it.what.clone()));
-        let failed = |it: &(MethodId, ide::Fault)| said(format!("{}: {}", Human(it.0), it.1));
+        let failed = |it: &(MethodName, ide::Fault)| said(format!("{}: {}", Human(it.0), it.1));
         odd.failed_methods = state.failed_methods.iter().map(failed).collect();
         if let Some(by) = state.shadowed {
             let by = feed.place(by).unwrap_or_default();
