@@ -7,7 +7,7 @@ use export::watch::{Cycle, changed, cycle, header};
 use ide::answer::{Question, class_answer};
 use ide::difference::{Changed, Fact, MethodAnswer, MethodState, Need, difference};
 use ide::explain::{Explanation, Scope, Sources};
-use ide::profile::Answers;
+use ide::profile::ProfileAnswers;
 use ide::whole::{Whole, read_class};
 use ide::{MethodName, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
@@ -50,7 +50,7 @@ fn facts() -> Vec<Changed> {
         async_errors: false,
     };
     let whole = Arc::new(Whole::new(classes.iter().map(read).collect(), options));
-    let explaining = Answers::Jvm(Arc::clone(&whole));
+    let explaining = ProfileAnswers::Jvm(Arc::clone(&whole));
     let (mut work, mut explaining_work) = (whole.work(), explaining.work());
     let mut states = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for class in &classes {

@@ -53,7 +53,7 @@ pub fn paper_record_and_answer(
 }
 
 /// A program and the answers about it.
-pub enum Answers {
+pub enum ProfileAnswers {
     /// Profile `jvm`: answers that hold for every completion of the program.
     Jvm(Arc<Whole>),
     /// Profile `paper`: answers by the rules of Fig. 4.
@@ -68,44 +68,44 @@ pub enum ProfileWork {
     Paper(Box<Universe>),
 }
 
-impl Answers {
+impl ProfileAnswers {
     /// The answers of profile `paper` about these classes in class-path order; the flag says whether a class belongs
     /// to the API.
     pub fn paper(records: Vec<(PaperRecord, bool)>) -> Self {
         let records = records.into_iter().map(|it| (it.0.0, it.1)).collect();
-        Answers::Paper(Box::new(Paper::new(records)))
+        ProfileAnswers::Paper(Box::new(Paper::new(records)))
     }
 
     /// Creates the state of a worker.
     pub fn work(&self) -> ProfileWork {
         match self {
-            Answers::Jvm(it) => ProfileWork::Jvm(Box::new(it.work())),
-            Answers::Paper(it) => ProfileWork::Paper(Box::new(it.environment.exceptions.clone())),
+            ProfileAnswers::Jvm(it) => ProfileWork::Jvm(Box::new(it.work())),
+            ProfileAnswers::Paper(it) => ProfileWork::Paper(Box::new(it.environment.exceptions.clone())),
         }
     }
 
     /// The targets of a method's calls, by instruction.
     pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
         match self {
-            Answers::Jvm(it) => it.calls(method, code),
-            Answers::Paper(it) if it.is_ghost(method) => Vec::new(),
-            Answers::Paper(it) => it.calls(code),
+            ProfileAnswers::Jvm(it) => it.calls(method, code),
+            ProfileAnswers::Paper(it) if it.is_ghost(method) => Vec::new(),
+            ProfileAnswers::Paper(it) => it.calls(code),
         }
     }
 
     /// The calls that a method with unseen code may make; none in profile `paper`.
     pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         match self {
-            Answers::Jvm(it) => it.unseen_calls(method),
-            Answers::Paper(_) => Vec::new(),
+            ProfileAnswers::Jvm(it) => it.unseen_calls(method),
+            ProfileAnswers::Paper(_) => Vec::new(),
         }
     }
 
     /// The exceptions that leave a method; `None` if it is not in the program.
     pub fn throws(&self, work: &mut ProfileWork, method: MethodName) -> Option<Throws> {
         match (self, work) {
-            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
-            (Answers::Paper(it), ProfileWork::Paper(work)) => it.throws(work, method),
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
+            (ProfileAnswers::Paper(it), ProfileWork::Paper(work)) => it.throws(work, method),
             _ => None,
         }
     }
@@ -114,8 +114,8 @@ impl Answers {
     /// the program.
     pub fn graph(&self, work: &mut ProfileWork, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
         match (self, work) {
-            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
-            (Answers::Paper(it), ProfileWork::Paper(work)) => it.graph(work, method, code, calls),
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
+            (ProfileAnswers::Paper(it), ProfileWork::Paper(work)) => it.graph(work, method, code, calls),
             _ => Graph::default(),
         }
     }
@@ -150,8 +150,10 @@ impl Answers {
         scope: &Scope<'_>,
     ) -> Vec<ExplainedException> {
         match (self, work) {
-            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.explained_exceptions(work, sources, scope),
-            (Answers::Paper(it), ProfileWork::Paper(work)) => {
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => {
+                it.explained_exceptions(work, sources, scope)
+            }
+            (ProfileAnswers::Paper(it), ProfileWork::Paper(work)) => {
                 let Some(pc) = scope.pc else {
                     let ways = it.ways(work, scope.method, scope.exception).unwrap_or_default();
                     return ways_explained(sources, scope.method, None, ways);
@@ -169,8 +171,8 @@ impl Answers {
     /// rules do not use.
     fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         match self {
-            Answers::Jvm(it) => it.explained_calls(sources, scope),
-            Answers::Paper(_) => {
+            ProfileAnswers::Jvm(it) => it.explained_calls(sources, scope),
+            ProfileAnswers::Paper(_) => {
                 let own = sources.code(scope.method);
                 let calls = own.map_or_else(Vec::new, |it| self.calls(scope.method, &it.code));
                 calls_explained(sources, scope, calls, &|_, _| Vec::new())
@@ -181,24 +183,24 @@ impl Answers {
     /// Whether the method is reached from the entry points; `true` if reachability was not computed.
     fn is_reached(&self, method: MethodName) -> bool {
         match self {
-            Answers::Jvm(it) => it.is_reached(method),
-            Answers::Paper(_) => true,
+            ProfileAnswers::Jvm(it) => it.is_reached(method),
+            ProfileAnswers::Paper(_) => true,
         }
     }
 
     /// Adds to `needs` what the graph of a method needs from elsewhere.
     pub fn needs(&self, needs: &mut Needs, method: MethodName, code: &MethodCode, graph: &Graph) {
         match self {
-            Answers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
-            Answers::Paper(_) => needs.of_labels(graph),
+            ProfileAnswers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
+            ProfileAnswers::Paper(_) => needs.of_labels(graph),
         }
     }
 
     /// The methods that graphs need and that do not belong to the platform, sorted by text.
     pub fn required(&self, needs: &Needs) -> BTreeSet<MethodName> {
         let whole = match self {
-            Answers::Jvm(it) => Some(it.calls_table()),
-            Answers::Paper(_) => None,
+            ProfileAnswers::Jvm(it) => Some(it.calls_table()),
+            ProfileAnswers::Paper(_) => None,
         };
         needs.methods(self.hierarchy(), whole)
     }
@@ -220,23 +222,23 @@ impl Answers {
 
     fn hierarchy(&self) -> &Hierarchy {
         match self {
-            Answers::Jvm(it) => &it.calls_table().classes.hierarchy,
-            Answers::Paper(it) => &it.environment.hierarchy,
+            ProfileAnswers::Jvm(it) => &it.calls_table().classes.hierarchy,
+            ProfileAnswers::Paper(it) => &it.environment.hierarchy,
         }
     }
 
     fn universe(&self) -> Option<&Universe> {
         match self {
-            Answers::Jvm(it) => it.solution().map(|it| &it.1.universe),
-            Answers::Paper(it) => Some(&it.environment.exceptions),
+            ProfileAnswers::Jvm(it) => it.solution().map(|it| &it.1.universe),
+            ProfileAnswers::Paper(it) => Some(&it.environment.exceptions),
         }
     }
 
     /// Whether the method is a ghost: the code in its class file is not its own, and it has no graph.
     pub fn is_ghost(&self, method: MethodName) -> bool {
         match self {
-            Answers::Jvm(it) => it.is_ghost(method),
-            Answers::Paper(it) => it.is_ghost(method),
+            ProfileAnswers::Jvm(it) => it.is_ghost(method),
+            ProfileAnswers::Paper(it) => it.is_ghost(method),
         }
     }
 }

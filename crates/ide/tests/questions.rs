@@ -10,7 +10,7 @@ use ide::entries::{Entry, EntryRequest};
 use ide::explain::{Explanation, Scope, Sources, Spot};
 use ide::explained::Places;
 use ide::host::{Analysis, AnalysisHost, Definition};
-use ide::profile::{Answers, paper_record_and_answer};
+use ide::profile::{ProfileAnswers, paper_record_and_answer};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
     ClassSource, Contents, EntryIdentity, FileId, MethodName, Packages, PlacedCode, Profile, Role, Scratch,
@@ -236,13 +236,13 @@ impl Case {
     }
 
     /// The answers of a one-shot command for the same classes.
-    fn once(&self) -> Answers {
+    fn once(&self) -> ProfileAnswers {
         if self.settings.profile == Profile::Paper {
             let record = |bytes: &[u8]| paper_record_and_answer(bytes, &|_| true, &mut Scratch::default());
             let records = self.classes().filter_map(|it| Some((record(&it.0.bytes).ok()?.0, false)));
-            return Answers::paper(records.collect());
+            return ProfileAnswers::paper(records.collect());
         }
-        Answers::Jvm(Arc::new(self.whole(&Packages::default())))
+        ProfileAnswers::Jvm(Arc::new(self.whole(&Packages::default())))
     }
 
     fn records(&self) -> Vec<(ClassRecord, Role)> {
@@ -321,8 +321,8 @@ impl Case {
                         let method = MethodName::of(it.method);
                         let is_reached = reached.as_ref().is_none_or(|all| all[index]);
                         let now = match &once {
-                            Answers::Jvm(it) => it.is_reached(method),
-                            Answers::Paper(_) => true,
+                            ProfileAnswers::Jvm(it) => it.is_reached(method),
+                            ProfileAnswers::Paper(_) => true,
                         };
                         assert_eq!(is_reached, now, "{what}: whether {method} is reached");
                     }
@@ -349,8 +349,8 @@ impl Case {
         n
     }
 
-    fn ask_whole(&self, analysis: &Analysis, once: &Answers, what: &str) {
-        let Answers::Jvm(whole) = once else { return };
+    fn ask_whole(&self, analysis: &Analysis, once: &ProfileAnswers, what: &str) {
+        let ProfileAnswers::Jvm(whole) = once else { return };
         assert_eq!(analysis.missing().unwrap().to_vec(), whole.missing(), "{what}: missing classes");
         assert_eq!(analysis.program().unwrap().faults, whole.hierarchy_faults(), "{what}");
         if let Some(request) = &self.settings.entries {

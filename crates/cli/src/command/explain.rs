@@ -10,16 +10,19 @@ use export::explain::explanation_fragment;
 use ide::answer::class_answer;
 use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
-use ide::profile::Answers;
+use ide::profile::ProfileAnswers;
 use ide::{MethodName, PlacedCode, Text};
 use rustc_hash::FxHashMap;
 
 use crate::args::{ExplainArgs, ExplainedArgs, Global, SelectArgs};
+use crate::known::Known;
 use crate::output::Output;
-use crate::report::{self, Outcome};
+use crate::pass::Pass;
+use crate::report::{self, Ended};
 use crate::run::{Run, patterns};
 use crate::text::style::Style;
-use crate::{result, settings, text, whole};
+use crate::whole::{self, Loaded};
+use crate::{result, settings, text};
 
 /// This many receivers are shown of a target.
 const SHOWN_RECEIVERS: usize = 3;
@@ -36,14 +39,16 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(run: &'a Run<'a>) -> Self {
+    fn new(run: &'a Run<'a>, known: &'a Known) -> Self {
         let mut places = FxHashMap::default();
         for (i, container) in run.world().containers.iter().map(|it| &**it).enumerate() {
-            for (_, entry) in container.classes.iter().enumerate().filter(|it| !run.is_lost((i, it.0))) {
+            for (_, entry) in
+                container.classes.iter().enumerate().filter(|it| !known.shadowed.contains(&(i, it.0)))
+            {
                 places.entry(entry.path().into()).or_insert((container, entry));
             }
         }
-        for (class, container, entry) in run.elsewhere() {
+        for (class, container, entry) in Pass::new(run, known).elsewhere() {
             places.entry(format!("{class}.class").into()).or_insert((container, entry));
         }
         let (scratch, lower) = Default::default();
@@ -114,18 +119,20 @@ pub(crate) fn n_receivers(for_people: bool) -> usize {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> {
     let wanted = Wanted::new(&args.explained)?;
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = result::format(settings::format(&settings, &["text", "json", "jsonl"])?);
     let select = SelectArgs { methods: vec![wanted.pattern.to_owned()] };
-    let mut run = Run::open(&settings, global, input, &select)?;
-    let whole = whole::answers(&mut run, &args.world)?;
-    let methods = run.selected()?;
+    let run = Run::open(&settings, global, input, &select)?;
+    let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
+    let pass = Pass::new(&run, &known);
+    let methods = pass.selected()?;
     let header = whole::header(&run, "explain", &args.world);
-    let explanations = explanations(&run, &whole, &methods, (&wanted, n_receivers(format.is_none())));
-    let trailer = run.trailer();
+    let explanations =
+        explanations(Reader::new(&run, &known), &whole, &methods, (&wanted, n_receivers(format.is_none())));
+    let trailer = known.trailer(&run);
     if explanations.is_empty() {
         report::print(&trailer, global);
         bail!("nothing like that happens there in this world");
@@ -151,16 +158,15 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         }
     }
     report::print(&trailer, global);
-    Ok(run.outcome())
+    Ok(Ended::with(known.outcome, whole))
 }
 
 fn explanations(
-    run: &Run<'_>,
-    whole: &Answers,
+    mut reader: Reader<'_>,
+    whole: &ProfileAnswers,
     methods: &[MethodName],
     (wanted, receivers): (&Wanted<'_>, usize),
 ) -> Vec<Explanation> {
-    let mut reader = Reader::new(run);
     let mut work = whole.work();
     let wants = |it: &MethodName| wanted.targets.iter().any(|pattern| pattern.selects(it));
     let of = |method: MethodName| {
