@@ -1,4 +1,4 @@
-//! The workshop: `cargo xtask tidy` checks the house, `arrows` and `queries` print it, `corpus` fetches outside jars,
+//! The workshop: `cargo xtask tidy` checks the house, `arrows`, `uses` and `queries` print it, `corpus` fetches outside jars,
 //! `bench` measures against ASM. No part of the product; knows the rooms only by their folders and, in the
 //! bench example, by their public functions.
 
@@ -19,6 +19,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
   tidy     check the house: arrows, modules, effects, docs, sizes, papers
   arrows   print the rooms and the arrows between them
+  uses ROOM
+           print which file of a room uses which others, by paths and by method calls
   queries  print the tracked queries: about one class, or about the program
   corpus [--any-version] small|medium|large|extra|tools|jdk
            fetch outside jars into corpus/TIER; --any-version takes what the archive has
@@ -41,6 +43,7 @@ fn run(args: &[String]) -> Result<()> {
     match args.as_slice() {
         ["tidy"] => tidy::run(&root()),
         ["arrows"] => tidy::print_arrows(&root()),
+        ["uses", room] => tidy::print_uses(&root(), room),
         ["queries"] => tidy::print_queries(&root()),
         ["bench"] => bench::run(&root(), "", edits::EDITS),
         ["bench", word] => bench::run(&root(), word, edits::EDITS),

@@ -3,8 +3,10 @@
 
 mod docs;
 mod effects;
+mod files;
 mod house;
 mod marks;
+mod methods;
 mod modules;
 mod papers;
 mod queries;
@@ -13,6 +15,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod uses;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,6 +26,7 @@ use anyhow::{Result, bail};
 use house::House;
 use source::Sources;
 use tree::Tree;
+use uses::Crate;
 
 /// One broken rule: where, what, why it is a rule, and what to do.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,13 +51,15 @@ struct Checkout {
     tree: Tree,
     house: House,
     sources: Sources,
+    crates: Vec<Crate>,
 }
 
 impl Checkout {
     fn new(tree: Tree) -> Result<Checkout> {
         let house = House::read(&tree)?;
         let sources = Sources::read(&tree);
-        Ok(Checkout { tree, house, sources })
+        let crates = uses::crates(&house, &sources);
+        Ok(Checkout { tree, house, sources, crates })
     }
 }
 
@@ -65,6 +71,9 @@ const CHECKS: &[Check] = &[
     house::lints,
     modules::every_file_is_reached,
     modules::no_cycles,
+    files::calls_go_one_way,
+    files::types,
+    files::dependencies,
     effects::effects,
     effects::unsafe_code,
     docs::module_docs,
@@ -112,6 +121,12 @@ pub(crate) fn print_arrows(root: &Path) -> Result<()> {
 /// Prints the tracked queries: name, key, place and first line of the doc, by what they are about.
 pub(crate) fn print_queries(root: &Path) -> Result<()> {
     print!("{}", queries::list(&Checkout::new(Tree::read(root)?)?));
+    Ok(())
+}
+
+/// Prints which file of a room uses which others, by paths and by calls of methods.
+pub(crate) fn print_uses(root: &Path, room: &str) -> Result<()> {
+    print!("{}", uses::list(&Checkout::new(Tree::read(root)?)?, room));
     Ok(())
 }
 

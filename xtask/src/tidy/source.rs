@@ -202,7 +202,7 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 /// Is this compiled in tests only: `#[test]`, `#[cfg(test)]` or `#[cfg(all(test, …))]`?
-fn is_test(attributes: &[Attribute]) -> bool {
+pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.to_token_stream().to_string().replace(' ', "");
         text == "test" || text == "cfg(test)" || text.starts_with("cfg(all(test,")

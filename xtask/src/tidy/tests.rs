@@ -38,6 +38,9 @@ modules = ["crates/driver/src/image_map"]
 [limits]
 file = 20
 function = 5
+methods = 3
+impl-files = 1
+file-dependencies = 1
 "ARCHITECTURE.md" = 9
 "README.md" = 3
 "#;
@@ -198,6 +201,116 @@ fn inner_modules_form_no_cycle() {
         &[LOW_AB, a, b, c, d],
         "crates/low/src/b/d.rs:2 module-cycle modules below `b` form a cycle: d -> e -> d",
     );
+}
+
+/// `low` with the modules `a`, `b` and `c`, the file of `a` and the file of `b`.
+fn low(a: &str, b: &str) -> String {
+    let (a, b) = (format!("//! A.\n{a}\n"), format!("//! B.\n{b}\n"));
+    tidy(&[
+        LOW_AB,
+        ("crates/low/src/a.rs", &a),
+        ("crates/low/src/b.rs", &b),
+        ("crates/low/src/c.rs", "//! C.\n"),
+    ])
+}
+
+#[test]
+fn method_calls_form_no_cycle() {
+    let cycle = |call: &str| {
+        format!(
+            "crates/low/src/a.rs:3 module-cycle modules below `crate` form a cycle: a -> b -> a \
+             (crates/low/src/a.rs:3 calls `{call}`)"
+        )
+    };
+    let b = "use crate::a::A;\npub struct B { d: D }\nimpl B { pub fn above(self) -> D { self.d } }\n\
+             pub struct D;\nimpl D { fn deep(&self) {} }";
+    let a = |body: &str| format!("pub struct A;\nfn f<T>(x: A, it: T, list: Vec<A>) {{ {body} }}");
+    for (body, call) in [
+        ("it.above()", "B::above"),
+        ("assert!(it.above(), \"x\")", "B::above"),
+        ("matches!(it.above(), None if true)", "B::above"),
+        ("list.iter().map(|it| it.above())", "B::above"),
+        ("list.iter().map(B::above)", "B::above"),
+        ("let it = B::above(it); it.deep()", "B::above"),
+    ] {
+        assert_eq!(low(&a(body), b), cycle(call), "{body}");
+    }
+    // The receiver has another type, or any type could be meant.
+    for body in ["list.above()", "let it = vec![x]; it.abov()", "it.get()", "x.above()", "it.above"] {
+        assert_eq!(low(&a(body), &format!("{b}\nimpl B {{ fn get(&self) {{}} }}")), "", "{body}");
+    }
+    let twice = format!("{b}\nstruct E;\nimpl E {{ fn above(&self) {{}} }}");
+    assert_eq!(low(&a("it.above()"), &twice), "");
+    // Of a type that is known even a name that others have counts.
+    let field = "pub struct A { b: B }\nimpl A { fn f(&self) { self.b.above() } }";
+    assert_eq!(low(field, &twice), cycle("B::above"));
+    // A method that a trait of elsewhere gives has no one definition.
+    let foreign = format!("{b}\nimpl std::fmt::Shown for B {{ fn above(&self) {{}} }}");
+    assert_eq!(low(&a("it.above()"), &foreign), "");
+    // What rooms below define may be meant as well.
+    let high_a = "//! A.\npub struct A;\nfn f<T>(x: T) { x.above() }\n";
+    let high_b = "//! B.\nuse crate::a::A;\nimpl A { fn above(&self) {} }\n";
+    let high: [(&str, &str); 3] = [
+        ("crates/high/src/lib.rs", "//! High.\nmod a;\nmod b;"),
+        ("crates/high/src/a.rs", high_a),
+        ("crates/high/src/b.rs", high_b),
+    ];
+    assert!(tidy(&high).contains("module-cycle"));
+    let below = ("crates/low/src/lib.rs", "//! Low.\nstruct L;\nimpl L { pub fn above(&self) {} }");
+    expect(&[high[0], high[1], high[2], below], "");
+}
+
+#[test]
+fn files_and_their_parents_call_one_way() {
+    let lib = |body: &str| {
+        format!("//! Low.\nmod a;\npub struct L(u8);\nimpl L {{\npub fn f(&self) {{ {body} }}\n}}\n")
+    };
+    let a = |body: &str| {
+        format!("//! A.\nuse crate::L;\npub struct A;\nimpl A {{ pub fn g(&self, l: &L) {{ {body} }} }}\n")
+    };
+    let said =
+        |l: &str, a_: &str| tidy(&[("crates/low/src/lib.rs", &lib(l)), ("crates/low/src/a.rs", &a(a_))]);
+    assert_eq!(
+        said("a::A.g(self)", "l.f()"),
+        "crates/low/src/a.rs:4 call-cycle calls `L::f` of crates/low/src/lib.rs, which calls `A::g` of this file (line 5)"
+    );
+    assert_eq!(said("h()", "l.f()"), "");
+    assert_eq!(said("self.0", "l.f()"), "");
+    assert_eq!(said("h(a::A.g(self))", "l.0"), "");
+}
+
+#[test]
+fn types_have_few_methods_in_few_files() {
+    let a = "pub struct A;\nimpl A { fn a(&self) {} fn b(&self) {} fn c(&self) {} }\n#[cfg(test)]\nimpl A { fn d(&self) {} }";
+    assert_eq!(low(a, ""), "");
+    let b = "use crate::a::A;\nimpl A { fn e(&self) {} }";
+    assert_eq!(
+        low(a, b),
+        "crates/low/src/a.rs:3 type-size `A` has 4 methods, 3 allowed\n\
+         crates/low/src/a.rs:3 type-size the methods of `A` stand in 2 files, 1 allowed: \
+         crates/low/src/a.rs (3), crates/low/src/b.rs (1)"
+    );
+    assert_eq!(low(a, "use crate::a::A;\nimpl Clone for A { fn clone(&self) -> A {} }"), "");
+}
+
+#[test]
+fn files_depend_on_few_others() {
+    let a = "use crate::c::C;\nfn f() { super::b::g() }";
+    assert_eq!(low(a, ""), "");
+    let house = format!("{HOUSE}[few-dependencies]\nrooms = ['low']\n");
+    let files = |a: &str| {
+        let a = format!("//! A.\n{a}\n");
+        let [b, c] = [
+            ("crates/low/src/b.rs", "//! B."),
+            ("crates/low/src/c.rs", "//! C.\nimpl C { fn only(&self) {} }"),
+        ];
+        tidy(&[LOW_AB, ("crates/low/src/a.rs", &a), b, c, ("xtask/arrows.toml", &house)])
+    };
+    let said = "crates/low/src/a.rs:1 file-dependencies depends on 2 other files, 1 allowed: \
+                crates/low/src/b.rs, crates/low/src/c.rs";
+    assert_eq!(files(a), said);
+    assert_eq!(files("fn f<T>(x: T) { super::b::g(x.only()) }"), said);
+    assert_eq!(files("use crate::c::C;"), "");
 }
 
 #[test]
