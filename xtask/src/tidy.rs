@@ -15,6 +15,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unused;
 mod uses;
 
 use std::borrow::Cow;
@@ -81,6 +82,7 @@ const CHECKS: &[Check] = &[
     queries::query_keys,
     size::files,
     size::functions,
+    unused::public_items,
     marks::fixme_form,
     marks::no_ignored_tests,
     marks::one_file_reads_the_tier,

@@ -27,6 +27,9 @@ pub(super) struct House {
     pub(super) limits: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) few_dependencies: FewDependencies,
+    /// Public items that may be without a product caller -> the reason.
+    #[serde(default)]
+    pub(super) public: BTreeMap<String, String>,
     #[serde(default)]
     allow: Vec<Allow>,
 }
@@ -113,6 +116,11 @@ impl House {
     /// The rooms that a room may depend on directly.
     pub(super) fn arrows_of(&self, room: &str) -> &[String] {
         self.arrows.get(room).map_or(&[], Vec::as_slice)
+    }
+
+    /// The rooms that only tests may depend on.
+    pub(super) fn dev_rooms(&self) -> &[String] {
+        &self.dev.rooms
     }
 
     pub(super) fn limit(&self, name: &str) -> usize {

@@ -248,7 +248,7 @@ fn method_calls_form_no_cycle() {
     let foreign = format!("{b}\nimpl std::fmt::Shown for B {{ fn above(&self) {{}} }}");
     assert_eq!(low(&a("it.above()"), &foreign), "");
     // What rooms below define may be meant as well.
-    let high_a = "//! A.\npub struct A;\nfn f<T>(x: T) { x.above() }\n";
+    let high_a = "//! A.\nstruct A;\nfn f<T>(x: T) { x.above() }\n";
     let high_b = "//! B.\nuse crate::a::A;\nimpl A { fn above(&self) {} }\n";
     let high: [(&str, &str); 3] = [
         ("crates/high/src/lib.rs", "//! High.\nmod a;\nmod b;"),
@@ -311,6 +311,73 @@ fn files_depend_on_few_others() {
     assert_eq!(files(a), said);
     assert_eq!(files("fn f<T>(x: T) { super::b::g(x.only()) }"), said);
     assert_eq!(files("use crate::c::C;"), "");
+}
+
+#[test]
+fn public_items_have_a_product_caller() {
+    let house = format!("{}[public]\n", HOUSE.replace("[dev]\nrooms = [\"low\"]", "[dev]\nrooms = []"));
+    let said = |low: &str, high: &str, public: &str| {
+        let (low, high) = (format!("//! Low.\n{low}\n"), format!("//! High.\n{high}\n"));
+        let house = format!("{house}{public}");
+        tidy(&[
+            ("crates/low/src/lib.rs", &low),
+            ("crates/high/src/lib.rs", &high),
+            ("xtask/arrows.toml", &house),
+        ])
+    };
+    let unused = |item: &str| {
+        format!("crates/low/src/lib.rs:2 unused-public no product code uses the public item `low::{item}`")
+    };
+    let no_exception = |item: &str| {
+        format!("xtask/arrows.toml:1 unused-public the exception for `low::{item}` has no reason or no use")
+    };
+    let f = "pub fn f() { f() }";
+    for high in [
+        "",
+        "pub use low::f;",
+        "use low::f;",
+        "fn g() { let f = 1; x.f; x.f(); A::f(); f::g(); }",
+        "/// [`f`]\nfn g() {}",
+        "#[cfg(test)]\nmod t { fn g() { low::f() } }",
+        "struct A;\nimpl A { #[cfg(test)]\nfn g() { low::f() } }",
+        "struct A { f: u8 }",
+    ] {
+        assert_eq!(said(f, high, ""), unused("f"), "{high}");
+    }
+    for high in [
+        "fn g() { low::f() }",
+        "use low::f;\nfn g() { f() }",
+        "use low::f;\nfn g() { map(f) }",
+        "use low::f as h;",
+        "fn g() { assert!(f::<u8>()) }",
+        "#[serde(default = \"low::f\")]\nstruct A;",
+    ] {
+        assert_eq!(said(f, high, ""), "", "{high}");
+    }
+    assert_eq!(said("pub(crate) fn f() {}\nfn g() {}", "", ""), "");
+    assert_eq!(said("pub fn g() { f() }\npub fn f() {}", "", "").lines().count(), 2);
+    assert_eq!(tidy(&[("crates/low/tests/t.rs", "//! T.\npub fn f() {}")]), "");
+    // `low` is a room for tests in the other house.
+    expect(&[("crates/low/src/lib.rs", &format!("//! Low.\n{f}\n"))], "");
+
+    let ty = "pub struct A;\nimpl A { fn a(self) -> A {} }\nimpl Clone for A { fn clone(&self) -> A {} }";
+    assert_eq!(said(ty, "use low::A;", ""), unused("A"));
+    assert_eq!(said(ty, "fn g(it: low::A) {}", ""), "");
+    assert_eq!(said("pub enum A { B }", "use low::A::*;", ""), "");
+    assert_eq!(said("pub trait A { fn a(&self) {} }", "use low::A;", ""), "");
+    assert_eq!(said("pub trait A { fn a(&self) {} }\nimpl A for u8 {}", "", ""), unused("A"));
+    let method = "struct A; impl A { pub fn f(&self) {} }";
+    for high in ["", "fn g() { f() }", "fn g() { x.f }", "fn g() { low::f() }"] {
+        assert_eq!(said(method, high, ""), unused("A::f"), "{high}");
+    }
+    for high in ["fn g() { x.f() }", "fn g() { map(A::f) }"] {
+        assert_eq!(said(method, high, ""), "", "{high}");
+    }
+
+    assert_eq!(said(f, "", "'low::f' = 'the fuzz target'\n"), "");
+    assert_eq!(said(f, "fn g() { low::f() }", "'low::f' = 'the fuzz target'\n"), no_exception("f"));
+    let without_reason = said(f, "", "'low::f' = ' '\n");
+    assert_eq!(without_reason, format!("{}\n{}", unused("f"), no_exception("f")));
 }
 
 #[test]
