@@ -232,18 +232,6 @@ impl LoadedContainer {
         }
     }
 
-    /// The identity of what `bytes`, the bytes of an entry, were read from; none in an image, of which nothing changes.
-    pub fn identity_of(&self, entry: &ClassEntry, bytes: &[u8]) -> Option<EntryIdentity> {
-        match (&self.store, &entry.place) {
-            (Store::Files, Place::File(_)) => Some(EntryIdentity::of_bytes(bytes)),
-            (Store::Zip(zip), Place::Zip(place)) => {
-                let stored = zip.stored(place).ok()?;
-                Some(EntryIdentity::of_entry(place.method, place.size(), place.crc, stored))
-            }
-            _ => None,
-        }
-    }
-
     /// The identity of an entry's content. Unpacks nothing.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {

@@ -153,7 +153,7 @@ fn list_durability(role: Role) -> Durability {
 mod tests {
     use super::*;
     use test_utils::rng::Rng;
-    use vfs::change::Vfs;
+    use vfs::file::Vfs;
     use vfs::identity::EntryIdentity;
 
     /// Each file with an input that no edit changes, and another one.

@@ -301,11 +301,6 @@ impl Session {
         self.states.get(&file)
     }
 
-    /// What is said of the classes, in order.
-    pub fn states(&self) -> impl Iterator<Item = (FileId, &ClassState)> {
-        self.shown.iter().filter_map(|it| Some((*it, self.states.get(it)?)))
-    }
-
     /// The classes that were left out, as their analysis panicked, with the messages.
     pub fn broken(&self) -> impl Iterator<Item = (FileId, &str)> {
         self.broken.iter().map(|it| (*it.0, it.1.as_str()))

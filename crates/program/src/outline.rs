@@ -106,18 +106,6 @@ pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
     })
 }
 
-impl Outline {
-    /// The part that decides where calls from elsewhere go: private members are left out, the bodies of lambdas
-    /// among them.
-    pub fn dispatch(&self) -> Outline {
-        Outline {
-            fields: self.fields.iter().filter(|it| !it.flags.is_private()).cloned().collect(),
-            methods: self.methods.iter().filter(|it| !it.flags.is_private()).cloned().collect(),
-            ..self.clone()
-        }
-    }
-}
-
 fn permitted(attributes: Attributes<'_, '_>) -> Option<Box<[ClassName]>> {
     attributes.find(b"PermittedSubclasses")?;
     // A list that cannot be read seals nothing that we could rely on.
@@ -179,17 +167,4 @@ fn strings_of(value: &Value) -> Box<[Name]> {
 #[salsa::tracked]
 pub fn outline(db: &dyn Db, class: input::ClassFile) -> Result<Arc<Outline>> {
     class_outline(class.bytes(db)).map(Arc::new)
-}
-
-/// The part of the outline that decides where calls from elsewhere go ([`Outline::dispatch`]). A cheaper barrier:
-/// what reads only this does not notice private members.
-///
-/// **Reads:** `outline`.
-/// **Stays when:** bodies or private members change.
-/// **Cost:** a copy of the outline; kept for ever.
-/// **Approximates:** nothing.
-/// **Test:** `a_new_private_method_keeps_the_dispatch_outline` (in `analysis`).
-#[salsa::tracked]
-pub fn dispatch_outline(db: &dyn Db, class: input::ClassFile) -> Option<Arc<Outline>> {
-    outline(db, class).as_ref().ok().map(|it| Arc::new(it.dispatch()))
 }

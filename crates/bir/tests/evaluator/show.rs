@@ -32,7 +32,8 @@ fn double(it: f64) -> String {
 
 /// The name of a class as `Class.getName` has it, with slashes.
 pub(crate) fn name(class: ClassName) -> String {
-    mutf8::to_string(class.bytes()).unwrap_or_else(|| class.to_string())
+    let text = char::decode_utf16(mutf8::units(class.bytes())).collect::<Result<String, _>>();
+    text.unwrap_or_else(|_| class.to_string())
 }
 
 /// `Class.getSimpleName`, as compilers name nested and local classes.

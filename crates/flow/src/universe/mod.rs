@@ -337,7 +337,8 @@ impl Universe {
     }
 
     /// Whether `b` has all objects that `a` has.
-    pub fn is_subset(&self, a: SetId, b: SetId) -> bool {
+    #[cfg(test)]
+    fn is_subset(&self, a: SetId, b: SetId) -> bool {
         let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
         both.zip(&self.sets.real).all(|((a, b), real)| a & !b & real == 0)
     }
@@ -355,7 +356,8 @@ impl Universe {
     }
 
     /// What the set surely has, as classes and cones, by name: an *unknown subclass of T* that stands alone is left out.
-    pub fn parts_within(&self, it: SetId) -> Vec<Part> {
+    #[cfg(test)]
+    fn parts_within(&self, it: SetId) -> Vec<Part> {
         self.cover(self.sets.bits(it), false)
     }
 
@@ -364,7 +366,8 @@ impl Universe {
         self.known_cover(it, true)
     }
 
-    /// The same of [`Universe::parts_within`].
+    /// What the set surely has, as classes and cones, by name: an *unknown subclass of T* that stands alone is left out.
+    /// Remembered, as [`Universe::known_parts`] is.
     pub fn known_parts_within(&mut self, it: SetId) -> Vec<Part> {
         self.known_cover(it, false)
     }

@@ -9,17 +9,7 @@ impl Hierarchy {
     /// Whether `sub` is `sup` or below it. Both may be outside, and array types (JVMS §6.5 *checkcast*).
     ///
     /// In the `closed` world a chain that leaves the known world leads nowhere: the class cannot be loaded.
-    pub fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Below {
-        self.below(sub, sup, false)
-    }
-
-    /// As [`Hierarchy::is_subtype`], asked about instances: whether an object of class `sub` is a `sup`. It says `No`
-    /// more often, as a class that only its own nest can construct has no instances of absent subclasses.
-    pub fn are_instances(&self, sub: ClassName, sup: ClassName) -> Below {
-        self.below(sub, sup, true)
-    }
-
-    fn below(&self, mut sub: ClassName, mut sup: ClassName, instances: bool) -> Below {
+    pub fn is_subtype(&self, mut sub: ClassName, mut sup: ClassName) -> Below {
         // A type has at most 255 dimensions, and each round takes one off.
         loop {
             if sub == sup || self.is_object(sup) {
@@ -37,12 +27,12 @@ impl Hierarchy {
                     return if is_above { Below::Yes } else { Below::No };
                 }
                 (false, true) => return Below::No,
-                (false, false) => return self.class_below(sub, sup, instances),
+                (false, false) => return self.class_below(sub, sup),
             }
         }
     }
 
-    fn class_below(&self, sub: ClassName, sup: ClassName, instances: bool) -> Below {
+    fn class_below(&self, sub: ClassName, sup: ClassName) -> Below {
         let (low, high) = (self.class(sub), self.class(sup));
         if self.names_above(low, high, sup) {
             return Below::Yes;
@@ -61,7 +51,7 @@ impl Hierarchy {
             }
         }
         match high {
-            Some(high) if !self.outside_below(high, instances) => Below::No,
+            Some(high) if !self.outside_below(high) => Below::No,
             _ => Below::Unknown,
         }
     }

@@ -445,11 +445,6 @@ impl Hierarchy {
         self.world
     }
 
-    /// Whether the name of an absent class is known: by [`Options::names_outside`], or as a supertype.
-    pub fn names_outside(&self) -> bool {
-        self.names_outside
-    }
-
     /// Whether the name of an absent class is known as that of a supertype.
     pub fn has_absent_supertype(&self) -> bool {
         self.has_absent_supertype

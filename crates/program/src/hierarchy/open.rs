@@ -105,14 +105,9 @@ impl Hierarchy {
         self.world() == WorldKind::Open && self.at(class).extensible
     }
 
-    /// Whether a class that is absent may be below it: some known subtype, itself included, may be extended. In the
-    /// `declared` world only if some absent class is named at all.
-    pub fn open_below(&self, class: ClassId) -> bool {
-        self.open_witness(class).is_some()
-    }
-
-    /// The reason for [`Hierarchy::open_below`]: the nearest known subtype that may be extended, of several the
-    /// first by text.
+    /// The nearest known subtype of the class, itself included, that an absent class may extend; of several at the same
+    /// distance the first by text. `None` if no absent class can be below the class; in the `declared` world also if no
+    /// absent class is named at all.
     pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
         let is_open = match self.world() {
             WorldKind::Open => true,
@@ -156,10 +151,9 @@ impl Hierarchy {
         self.at(class).package == Package::Free
     }
 
-    /// Whether an absent class may be below it at all, or only if it has instances.
-    pub(super) fn outside_below(&self, class: ClassId, with_instances: bool) -> bool {
-        let it = self.at(class);
-        if with_instances { it.witness.is_some() } else { it.nameable_below }
+    /// Whether an absent class may be below the class, whether or not it has instances.
+    pub(super) fn outside_below(&self, class: ClassId) -> bool {
+        self.at(class).nameable_below
     }
 }
 
