@@ -1,6 +1,7 @@
 //! Checks of the house. Each check is a pure function from the files of the checkout to violations, so each has
 //! tests in which a small bad checkout makes it fail. What is allowed stands in `arrows.toml`, not here.
 
+mod citations;
 mod docs;
 mod effects;
 mod files;
@@ -78,6 +79,7 @@ const CHECKS: &[Check] = &[
     effects::effects,
     effects::unsafe_code,
     docs::module_docs,
+    citations::citations,
     queries::query_headings,
     queries::query_keys,
     size::files,

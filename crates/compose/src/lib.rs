@@ -1,5 +1,6 @@
-//! Composition of graphs that were extracted apart: the disjoint union of `conflex.txt` §2.1, with the calls linked that
-//! one part makes and another provides.
+//! Composition of graphs that were extracted apart: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound Control
+//! Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1, with the calls linked that one part makes and another
+//! provides.
 //!
 //! Documents of `ajar cfg` are read twice: [`Composer::add`] takes from each what must be known of all methods at once,
 //! [`Composer::copy`] writes its methods anew, one after the other, and refuses a document that is not what it was. What is

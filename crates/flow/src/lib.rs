@@ -1,7 +1,7 @@
 //! Pure functions over one method body: local facts, sets of exceptions, the control-flow graph.
 //!
 //! Start at [`facts::method_facts`], what a method's own class file tells beyond the body, and
-//! [`cfg::cfg`], which draws the graph of `conflex.txt` Definition 1 from both. What a function
+//! [`cfg::cfg`], which draws the control-flow graph from both. What a function
 //! here must know of other classes it asks through a trait such as [`throwables::Subtypes`]; nothing
 //! here reads a file, a database or another body.
 

@@ -1,5 +1,5 @@
 //! The answers of either profile behind one face: `jvm`, sound for what a JVM does, or `paper`, the rules of
-//! `conflex.txt` Fig. 4.
+//! *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, Fig. 4.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

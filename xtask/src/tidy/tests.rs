@@ -466,6 +466,51 @@ fn files_open_with_their_doc() {
 }
 
 #[test]
+fn citations_lead_somewhere() {
+    let page = "# Page\n## 3. Sets\n1. One\n7. **Seven**\n## Ground rules\n2. Two\n";
+    let said = |comment: &str| {
+        let lib = format!("//! Low.\n{comment}\nfn f() {{}}\n");
+        tidy(&[("crates/low/src/lib.rs", &lib), ("docs/page.md", page), ("test-data/x/facts.txt", "")])
+    };
+    for good in [
+        "// `page.md` §3",
+        "// See `docs/page.md`, §3.7 and §3.1.",
+        "// (`page.md`\n// §3.7)",
+        "/// `page.md`, rule 2: it is so.",
+        "/// `page.md`, \"Ground rules\", says so.",
+        "// README.md and [`ARCHITECTURE.md`](ARCHITECTURE.md).",
+        "// `facts.txt` and `test-data/x/facts.txt`; JVMS §9.9; `page.md` (JVMS §4).",
+        "const S: &str = \"none.md conflex.txt\";",
+        "// See https://example.org/x.md.",
+    ] {
+        assert_eq!(said(good), "", "{good}");
+    }
+    let at = |line: usize, what: &str| format!("crates/low/src/lib.rs:{line} citations cites {what}");
+    let none = |what: &str| format!("{what} of `page.md`, which has none");
+    for (bad, line, what) in [
+        ("// `none.md` §3", 2, "`none.md`, which is not in the repository".to_string()),
+        (
+            concat!("fn g() {}", " ", "// ../design/page.md"),
+            2,
+            "`../design/page.md`, which is not in the repository".to_string(),
+        ),
+        ("// as\n// `conflex.txt` Fig. 4", 3, "`conflex.txt`, which is not in the repository".to_string()),
+        ("// `page.md` §3 and §4", 2, none("§4")),
+        ("// `page.md`\n// §3.2", 2, none("§3.2")),
+        ("// `page.md`, rule 7", 2, none("rule 7")),
+        ("// `page.md`, \"Air\"", 2, none("\"Air\"")),
+    ] {
+        assert_eq!(said(bad), at(line, &what), "{bad}");
+    }
+    expect(
+        &[("README.md", "See `none.md`.\n")],
+        "README.md:1 citations cites `none.md`, which is not in the repository",
+    );
+    let beside = [("crates/low/src/lib.rs", "//! Low.\n// `notes.md`"), ("crates/low/src/notes.md", "")];
+    expect(&beside, "");
+}
+
+#[test]
 fn queries_say_how_they_behave() {
     let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
         /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile) {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
@@ -632,6 +677,10 @@ fn papers_name_what_is_there() {
         "README.md:2 paper-paths names test-data/hello, which is not there",
     );
     expect(&[("README.md", "Run x test-data/hello.\n"), ("test-data/hello/H.class", "")], "");
+    expect(
+        &[("docs/page.md", "See `crates/low/tests/t.rs`.\n")],
+        "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which is not there",
+    );
 }
 
 #[test]

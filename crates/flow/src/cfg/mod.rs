@@ -1,5 +1,6 @@
-//! The control-flow graph of one method: `conflex.txt` Definition 1, extracted by its Fig. 4, over sets
-//! of exception types instead of single ones.
+//! The control-flow graph of one method, as in *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*
+//! (de Carvalho Gomes, Picoco, Gurov), Definition 1, extracted by its Fig. 4, over sets of exception types instead of single
+//! ones.
 //!
 //! Nodes, in this order:
 //! - for each BIR instruction its *normal* node; the node's number is the instruction's ordinal;
