@@ -515,6 +515,35 @@ fn queries_say_how_they_behave() {
     let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
         /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile) {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
     expect(&[("crates/high/src/lib.rs", good)], "");
+    let no_test = "crates/high/src/lib.rs:7 query-headings the query `query` names the test `edits_stop`, which does not exist";
+    expect(&[("crates/high/src/lib.rs", &good.replace("#[test]", ""))], no_test);
+    // In a crate of tests any file may name the query, and so may those of one of several tests.
+    let elsewhere = good.replace("#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n", "");
+    let main = (
+        "crates/low/tests/t/main.rs",
+        "//! T.\nmod edits;\nmod shop;\nmod tests { #[test] fn edits_stop() {} }",
+    );
+    let shop = ("crates/low/tests/t/shop.rs", "//! S.\nfn run() { query(1) }");
+    let edits = ("crates/low/tests/t/edits.rs", "//! E.");
+    let both = elsewhere.replace("`edits_stop`", "`edits_stop` (in `low`), `edits_go_on`");
+    let go_on = ("crates/low/tests/t.rs", "//! T.\nmod tests { #[test] fn edits_go_on() { queries() } }");
+    expect(&[("crates/high/src/lib.rs", &elsewhere), main, shop, edits], "");
+    expect(&[("crates/high/src/lib.rs", &both), main, shop, edits, go_on], "");
+    expect(
+        &[("crates/high/src/lib.rs", &both), main, shop, edits],
+        &no_test.replace("edits_stop", "edits_go_on"),
+    );
+    let not_about = |tests: &str| {
+        format!(
+            "crates/high/src/lib.rs:7 query-headings the query `query` names tests of which none is about it: no file of {tests} has its name"
+        )
+    };
+    let other = ("crates/low/tests/t/shop.rs", "//! S.\nfn run() { queries(1) }");
+    expect(&[("crates/high/src/lib.rs", &elsewhere), main, other, edits], &not_about("`edits_stop`"));
+    expect(
+        &[("crates/high/src/lib.rs", &both), main, other, edits, go_on],
+        &not_about("`edits_stop`, `edits_go_on`"),
+    );
     expect(
         &[("crates/high/src/lib.rs", &good.replace("**Cost:** z.", ""))],
         "crates/high/src/lib.rs:7 query-headings the query `query` has no **Cost:**",
@@ -536,7 +565,8 @@ fn queries_are_about_one_class() {
     let lib = |keys: &str| {
         format!(
             "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n\
-             /// **Approximates:** nothing. **Test:** `query`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n"
+             /// **Approximates:** nothing. **Test:** `query_stays`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n\
+             #[test] fn query_stays() {{}}"
         )
     };
     let house = HOUSE.replace("whole = []", "whole = ['query']");
