@@ -10,6 +10,8 @@ mod marks;
 mod methods;
 mod modules;
 mod papers;
+mod phrases;
+mod prose;
 mod queries;
 mod size;
 mod source;
@@ -20,6 +22,7 @@ mod unused;
 mod uses;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -80,6 +83,7 @@ const CHECKS: &[Check] = &[
     effects::unsafe_code,
     docs::module_docs,
     citations::citations,
+    phrases::phrases,
     queries::query_headings,
     queries::query_keys,
     size::files,
@@ -105,7 +109,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         eprintln!("{violation}");
     }
     if !violations.is_empty() {
-        bail!("the house is untidy: {} violations", violations.len());
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for violation in &violations {
+            *counts.entry(violation.check).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(check, n)| format!("{check} {n}")).collect();
+        bail!("the house is untidy: {} violations ({})", violations.len(), counts.join(", "));
     }
     println!(
         "tidy: {} rooms, {} Rust files, {} checks",

@@ -27,6 +27,9 @@ pub(super) struct House {
     pub(super) limits: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) few_dependencies: FewDependencies,
+    /// Phrases that no comment, page or message uses, in lower case -> what to say instead.
+    #[serde(default)]
+    pub(super) phrases: BTreeMap<String, String>,
     /// Public items that may be without a product caller -> the reason.
     #[serde(default)]
     pub(super) public: BTreeMap<String, String>,

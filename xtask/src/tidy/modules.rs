@@ -58,7 +58,7 @@ fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &m
     for (from, to) in edges.keys() {
         graph.entry(from).or_default().insert(to);
     }
-    // Cut one arrow of each cycle found, so that every knot is told and none twice.
+    // Cut one arrow of each cycle found, so that every knot is reported, and none twice.
     while let Some(cycle) = house::find_cycle(&graph) {
         let edge = |from: &str, to: &str| edges.get(&(from.to_string(), to.to_string()));
         let (from, to) = (cycle[0], cycle[1]);
@@ -74,7 +74,7 @@ fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &m
             line: first.line,
             check: "module-cycle",
             what: format!("modules below `{parent}` form a cycle: {}{by_calls}", cycle.join(" -> ")),
-            why: "modules in a knot can only be read all at once".into(),
+            why: "modules in a cycle can only be read all together".into(),
             fix: "move what both need into the lowest of them, or into one below".to_string(),
         });
         if let Some(targets) = graph.get_mut(from) {

@@ -67,7 +67,7 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     check: "paper-paths",
                     what: format!("names {path}, which is not there"),
                     why: "a reader who is sent to nowhere stops reading".into(),
-                    fix: "name what is there".to_string(),
+                    fix: "name a file or folder of the repository".to_string(),
                 });
             }
         }

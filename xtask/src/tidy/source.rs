@@ -1,5 +1,5 @@
-//! The Rust files of the rooms: parsed, placed in their crate's module tree, and told apart into product code
-//! and tests. Knows nothing of what is allowed.
+//! The Rust files of the rooms: parsed, placed in the module tree of their crate, and divided into product code and tests.
+//! Does not know what is allowed.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -47,7 +47,7 @@ file-dependencies = 1
 
 const MANIFEST: &str = "[dependencies]\n[lints]\nworkspace = true\n";
 
-/// What tidy says of a good little checkout in which these files are replaced or added, one line a violation.
+/// The violations that tidy reports for a small good checkout in which these files are replaced or added, one a line.
 fn tidy(changes: &[(&str, &str)]) -> String {
     let mut files = vec![
         ("xtask/arrows.toml", HOUSE),
@@ -508,6 +508,35 @@ fn citations_lead_somewhere() {
     );
     let beside = [("crates/low/src/lib.rs", "//! Low.\n// `notes.md`"), ("crates/low/src/notes.md", "")];
     expect(&beside, "");
+}
+
+#[test]
+fn phrases_are_avoided() {
+    let house = format!("{HOUSE}[phrases]\n'hangs on' = '\"depends on\"'\n'as [`' = 'it'\n'on' = 'about'\n");
+    let said = |file: &str, text: &str| tidy(&[(file, text), ("xtask/arrows.toml", &house)]);
+    let lib = "crates/low/src/lib.rs";
+    for (text, line) in [
+        ("//! Hangs on it.\n", 1),
+        ("//! Low.\n/// It hangs\n/// on it.\nfn f() {}\n", 2),
+        ("//! Low.\nfn f() {} // (hangs on)\n", 2),
+        ("//! Low.\nfn f() {\n    print(\"x hangs on y\");\n}\n", 3),
+        ("//! Low.\n//! As [`f`].\n", 2),
+    ] {
+        let phrase = if text.contains("As") { "as [`" } else { "hangs on" };
+        assert_eq!(said(lib, text), format!("{lib}:{line} phrases \"{phrase}\""), "{text}");
+    }
+    for text in [
+        "//! Changs to.\n",
+        "//! Hangs one.\n",
+        "//! Hangs.\nfn hangs() { on() }\n// Once.\n",
+        "//! Low.\n#[cfg(test)]\nmod tests { const S: &str = \"hangs on\"; }\n",
+        "//! It is as\n//! `f`.\n",
+    ] {
+        assert_eq!(said(lib, text), "", "{text}");
+    }
+    assert_eq!(said("docs/page.md", "It hangs\non it.\n"), "docs/page.md:1 phrases \"hangs on\"");
+    assert_eq!(said("test-data/A.java", "// hangs on\n"), "");
+    expect(&[(lib, "//! Hangs on it.\n")], "");
 }
 
 #[test]

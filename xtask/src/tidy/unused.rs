@@ -1,6 +1,6 @@
-//! Public items that no product code mentions. The compiler reports unused private and `pub(crate)` items; a `pub` item
-//! of a library counts as used for it, whoever uses it. Items are found by name: an item with the name of another one of
-//! the same kind that is used goes unreported.
+//! Public items that no product code mentions. The compiler reports unused private and `pub(crate)` items; it takes every
+//! `pub` item of a library for used. Mentions are found by name, so an item goes unreported if another item of its name and
+//! kind is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
