@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask tidy` checks the structure of the code base, `arrows` and `queries` print it,
+//! Development tasks: `cargo xtask tidy` checks the structure of the code base, `arrows`, `uses` and `queries` print it,
 //! `corpus` fetches third-party jars, `bench` compares with ASM. This package is no part of the product. It knows the
 //! rooms only by their folders and, in the bench examples, by their public functions.
 
@@ -19,6 +19,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
   tidy     check the structure: dependencies, modules, effects, docs, sizes, papers
   arrows   print the rooms and the dependencies between them
+  uses ROOM
+           print which file of a room uses which others, by paths and by method calls
   queries  print the tracked queries: about one class, or about the program
   corpus [--any-version] small|medium|large|extra|tools|jdk
            fetch third-party jars into corpus/TIER; --any-version accepts versions that are not pinned
@@ -41,6 +43,7 @@ fn run(args: &[String]) -> Result<()> {
     match args.as_slice() {
         ["tidy"] => tidy::run(&root()),
         ["arrows"] => tidy::print_arrows(&root()),
+        ["uses", room] => tidy::print_uses(&root(), room),
         ["queries"] => tidy::print_queries(&root()),
         ["bench"] => bench::run(&root(), "", edits::EDITS),
         ["bench", word] => bench::run(&root(), word, edits::EDITS),

@@ -1,20 +1,28 @@
 //! Checks of the house. Each check is a pure function from the files of the checkout to violations, so each has
 //! tests in which a small bad checkout makes it fail. What is allowed stands in `arrows.toml`, not here.
 
+mod citations;
 mod docs;
 mod effects;
+mod files;
 mod house;
 mod marks;
+mod methods;
 mod modules;
 mod papers;
+mod phrases;
+mod prose;
 mod queries;
 mod size;
 mod source;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unused;
+mod uses;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -23,6 +31,7 @@ use anyhow::{Result, bail};
 use house::House;
 use source::Sources;
 use tree::Tree;
+use uses::Crate;
 
 /// One broken rule: where, what, why it is a rule, and what to do.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,13 +56,15 @@ struct Checkout {
     tree: Tree,
     house: House,
     sources: Sources,
+    crates: Vec<Crate>,
 }
 
 impl Checkout {
     fn new(tree: Tree) -> Result<Checkout> {
         let house = House::read(&tree)?;
         let sources = Sources::read(&tree);
-        Ok(Checkout { tree, house, sources })
+        let crates = uses::crates(&house, &sources);
+        Ok(Checkout { tree, house, sources, crates })
     }
 }
 
@@ -65,13 +76,19 @@ const CHECKS: &[Check] = &[
     house::lints,
     modules::every_file_is_reached,
     modules::no_cycles,
+    files::calls_go_one_way,
+    files::types,
+    files::dependencies,
     effects::effects,
     effects::unsafe_code,
     docs::module_docs,
+    citations::citations,
+    phrases::phrases,
     queries::query_headings,
     queries::query_keys,
     size::files,
     size::functions,
+    unused::public_items,
     marks::fixme_form,
     marks::no_ignored_tests,
     marks::one_file_reads_the_tier,
@@ -92,7 +109,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         eprintln!("{violation}");
     }
     if !violations.is_empty() {
-        bail!("the house is untidy: {} violations", violations.len());
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for violation in &violations {
+            *counts.entry(violation.check).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(check, n)| format!("{check} {n}")).collect();
+        bail!("the house is untidy: {} violations ({})", violations.len(), counts.join(", "));
     }
     println!(
         "tidy: {} rooms, {} Rust files, {} checks",
@@ -112,6 +134,12 @@ pub(crate) fn print_arrows(root: &Path) -> Result<()> {
 /// Prints the tracked queries: name, key, place and first line of the doc, by what they are about.
 pub(crate) fn print_queries(root: &Path) -> Result<()> {
     print!("{}", queries::list(&Checkout::new(Tree::read(root)?)?));
+    Ok(())
+}
+
+/// Prints which file of a room uses which others, by paths and by calls of methods.
+pub(crate) fn print_uses(root: &Path, room: &str) -> Result<()> {
+    print!("{}", uses::list(&Checkout::new(Tree::read(root)?)?, room));
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use analysis::facts::{ClassFacts, class_facts, facts, positions};
 use common::LoggingDatabase;
 use program::db::Db;
 use program::input::ClassFile;
-use program::outline::{dispatch_outline, outline};
+use program::outline::outline;
 
 const BEFORE: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");
 const BODY: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
@@ -18,12 +18,6 @@ const PRIVATE: &[u8] = include_bytes!("../../../test-data/edit/private/Order.cla
 #[salsa::tracked]
 fn reads_outline(db: &dyn Db, class: ClassFile) -> usize {
     outline(db, class).as_ref().map_or(0, |it| it.methods.len())
-}
-
-/// See [`reads_outline`].
-#[salsa::tracked]
-fn reads_dispatch_outline(db: &dyn Db, class: ClassFile) -> usize {
-    dispatch_outline(db, class).as_ref().map_or(0, |it| it.methods.len())
 }
 
 /// See [`reads_outline`].
@@ -44,15 +38,14 @@ fn readers_that_ran(after: &[u8]) -> Vec<String> {
     let class = db.class(BEFORE);
     let ask = |db: &LoggingDatabase| {
         reads_outline(db, class);
-        reads_dispatch_outline(db, class);
         reads_facts(db, class);
         reads_positions(db, class);
     };
     ask(&db);
     assert_eq!(
         db.ran().len(),
-        9,
-        "all four queries and their readers run at first, and one that two of them share"
+        7,
+        "all three queries and their readers run at first, and one that two of them share"
     );
     db.edit(class, after);
     ask(&db);
@@ -97,7 +90,7 @@ fn moving_lines_keeps_the_facts() {
 }
 
 #[test]
-fn a_new_private_method_keeps_the_dispatch_outline() {
+fn a_new_private_method_changes_no_facts_but_its_own() {
     let ran = readers_that_ran(PRIVATE);
     assert_eq!(ran, ["reads_outline", "reads_facts", "reads_positions"]);
     assert_eq!(changed(&facts_of(BEFORE), &facts_of(PRIVATE)), ["shop/Order.half()I"]);

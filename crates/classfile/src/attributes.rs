@@ -83,26 +83,6 @@ impl<'c, 'a> Attributes<'c, 'a> {
         self.pool.name(PoolIndex(index)).ok()
     }
 
-    /// Returns the rows of `InnerClasses`.
-    pub fn inner_classes(self) -> Result<Vec<InnerClass>> {
-        let Some(it) = self.find(b"InnerClasses") else { return Ok(Vec::new()) };
-        let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.6");
-        let n = r.u2()?;
-        let rows = r.take(8 * n as usize)?;
-        rows.chunks_exact(8)
-            .map(|row| {
-                let index = |k: usize| PoolIndex(u16::from_be_bytes([row[k], row[k + 1]]));
-                let name = index(4);
-                Ok(InnerClass {
-                    inner: self.pool.class_name(index(0))?,
-                    outer: self.pool.optional_class_name(index(2))?,
-                    name: if name.0 == 0 { None } else { Some(self.pool.name(name)?) },
-                    flags: crate::flags::Flags(index(6).0),
-                })
-            })
-            .collect()
-    }
-
     /// Returns all annotations, visible and invisible. An annotation that cannot be read or nests too deeply is
     /// dropped, together with those after it in the same attribute.
     pub fn annotations(self) -> Vec<Annotation> {
@@ -138,19 +118,6 @@ impl<'a> Iterator for Attributes<'_, 'a> {
         };
         Some(one())
     }
-}
-
-/// A row of `InnerClasses` (JVMS §4.7.6).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct InnerClass {
-    /// The nested class.
-    pub inner: ClassName,
-    /// The enclosing class of a member class; `None` for local and anonymous classes.
-    pub outer: Option<ClassName>,
-    /// The simple name; `None` for anonymous classes.
-    pub name: Option<Name>,
-    /// The flags as written in the source.
-    pub flags: crate::flags::Flags,
 }
 
 /// An annotation (JVMS §4.7.16).

@@ -68,11 +68,6 @@ impl<'c, 'a> Code<'c, 'a> {
         Instructions::new(self.bytes, self.offset)
     }
 
-    /// Returns the number of rows in the exception table.
-    pub fn handler_count(&self) -> usize {
-        self.handlers.len() / 8
-    }
-
     /// Returns the rows of the exception table in order.
     pub fn handlers(&self) -> impl ExactSizeIterator<Item = Result<Handler>> + '_ {
         self.handlers.chunks_exact(8).map(|row| {

@@ -70,14 +70,6 @@ pub fn encode(units: impl Iterator<Item = u16>) -> Vec<u8> {
     out
 }
 
-/// Returns the text as a Rust string, if every unit belongs to a Unicode character.
-pub fn to_string(bytes: &[u8]) -> Option<String> {
-    if bytes.is_ascii() {
-        return std::str::from_utf8(bytes).ok().map(str::to_owned);
-    }
-    char::decode_utf16(units(bytes)).collect::<Result<String, _>>().ok()
-}
-
 /// Displays modified UTF-8, with control characters, backslashes and lone surrogates escaped.
 #[derive(Clone, Copy)]
 pub struct Shown<'a>(pub &'a [u8]);
@@ -140,6 +132,5 @@ mod tests {
     fn lone_surrogates_and_controls_are_escaped() {
         let bytes = encode([0x41, 0xd800, 0x0a, 0x5c, 0xd83d, 0xde00].into_iter());
         assert_eq!(Shown(&bytes).to_string(), "A\\ud800\\n\\\\😀");
-        assert_eq!(to_string(&bytes), None);
     }
 }

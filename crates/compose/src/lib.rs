@@ -1,5 +1,6 @@
-//! Composition of separately extracted graphs: the disjoint union of `conflex.txt` §2.1, with calls linked that one
-//! part makes and another part provides.
+//! Composition of separately extracted graphs: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound Control Flow
+//! Graph Extraction from Incomplete Java Bytecode Programs*, §2.1, with calls linked that one part makes and another part
+//! provides.
 //!
 //! Documents of `ajar cfg` are read twice. [`Composer::add`] collects the facts that must be known of all methods
 //! together; [`Composer::copy`] writes the methods of a document one by one, and refuses a document that has

@@ -232,20 +232,7 @@ impl LoadedContainer {
         }
     }
 
-    /// The identity of the stored content from which `bytes`, the bytes of an entry, were read; `None` in an image,
-    /// which never changes.
-    pub fn identity_of(&self, entry: &ClassEntry, bytes: &[u8]) -> Option<EntryIdentity> {
-        match (&self.store, &entry.place) {
-            (Store::Files, Place::File(_)) => Some(EntryIdentity::of_bytes(bytes)),
-            (Store::Zip(zip), Place::Zip(place)) => {
-                let stored = zip.stored(place).ok()?;
-                Some(EntryIdentity::of_entry(place.method, place.size(), place.crc, stored))
-            }
-            _ => None,
-        }
-    }
-
-    /// The identity of an entry's content. Nothing is unpacked.
+    /// The identity of the content of an entry. Nothing is unpacked.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
             (Store::Files, Place::File(place)) => match &place.content {

@@ -12,8 +12,7 @@ use ide::host::Definition;
 use ide::whole::{ClassRecord, read_class};
 use ide::{ClassSource, Contents, EntryIdentity, Settings};
 use rustc_hash::{FxHashMap, FxHashSet};
-use vfs::change::Vfs;
-use vfs::file::FileId;
+use vfs::file::{FileId, Vfs};
 
 use crate::container::{ClassEntry, LoadedContainer, Role, Scratch};
 use crate::parallel::{Panicked, map_here, map_ordered};

@@ -154,7 +154,7 @@ fn list_durability(role: Role) -> Durability {
 mod tests {
     use super::*;
     use test_utils::rng::Rng;
-    use vfs::change::Vfs;
+    use vfs::file::Vfs;
     use vfs::identity::EntryIdentity;
 
     /// Creates files, each with an unedited input and an edited one.

@@ -304,11 +304,6 @@ impl Session {
         self.states.get(&file)
     }
 
-    /// The answers about all shown classes, in order.
-    pub fn states(&self) -> impl Iterator<Item = (FileId, &ClassState)> {
-        self.shown.iter().filter_map(|it| Some((*it, self.states.get(it)?)))
-    }
-
     /// The classes that are left out because their analysis panicked, with the panic messages.
     pub fn broken(&self) -> impl Iterator<Item = (FileId, &str)> {
         self.broken.iter().map(|it| (*it.0, it.1.as_str()))

@@ -8,8 +8,7 @@ use ide::change::{Change, ContainerId, ContainerListing, Listing};
 use ide::host::AnalysisHost;
 use ide::whole::{Whole, read_class};
 use ide::{MethodName, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
-use vfs::change::Vfs;
-use vfs::file::FileId;
+use vfs::file::{FileId, Vfs};
 use vfs::identity::EntryIdentity;
 
 const BEFORE: &[u8] = include_bytes!("../../../test-data/edit/before/Order.class");

@@ -21,7 +21,7 @@ use test_utils::generate::{Mode, program};
 use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 use test_utils::tier;
-use vfs::change::Vfs;
+use vfs::file::Vfs;
 
 /// A class: its name, and its current and original bytes.
 #[derive(Clone)]

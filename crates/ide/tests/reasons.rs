@@ -14,7 +14,7 @@ use ide::log::QueryStep;
 use ide::whole::read_class;
 use ide::{ClassSource, Contents, EntryIdentity, MethodName, Role, Scratch, Settings, Text, WorldKind};
 use test_utils::asm::assemble;
-use vfs::change::Vfs;
+use vfs::file::Vfs;
 
 /// The application: `A` calls the library, which divides; `C` calls a job, and `J` is one.
 const APP: &str = r"

@@ -9,7 +9,7 @@ use ide::host::Definition;
 use ide::session::{Question, Session, Subject};
 use ide::{EntryIdentity, FileId, Role, Settings, WorldKind};
 use test_utils::asm::assemble;
-use vfs::change::Vfs;
+use vfs::file::Vfs;
 
 /// Knows no paths.
 struct Nowhere;

@@ -107,18 +107,6 @@ pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
     })
 }
 
-impl Outline {
-    /// Returns the part of the outline that decides where calls from other classes go: the outline without private
-    /// members, and so without the bodies of lambdas.
-    pub fn dispatch(&self) -> Outline {
-        Outline {
-            fields: self.fields.iter().filter(|it| !it.flags.is_private()).cloned().collect(),
-            methods: self.methods.iter().filter(|it| !it.flags.is_private()).cloned().collect(),
-            ..self.clone()
-        }
-    }
-}
-
 fn permitted(attributes: Attributes<'_, '_>) -> Option<Box<[ClassName]>> {
     attributes.find(b"PermittedSubclasses")?;
     // An unreadable list is treated as if the class were not sealed: that is the safe assumption.
@@ -180,17 +168,4 @@ fn strings_of(value: &Value) -> Box<[Name]> {
 #[salsa::tracked]
 pub fn outline(db: &dyn Db, class: input::ClassFile) -> Result<Arc<Outline>> {
     class_outline(class.bytes(db)).map(Arc::new)
-}
-
-/// The part of the outline that decides where calls from other classes go ([`Outline::dispatch`]). Queries that
-/// read only this query stay valid when private members change.
-///
-/// **Reads:** `outline`.
-/// **Stays when:** bodies or private members change.
-/// **Cost:** a copy of the outline; kept for ever.
-/// **Approximates:** nothing.
-/// **Test:** `a_new_private_method_keeps_the_dispatch_outline` (in `analysis`).
-#[salsa::tracked]
-pub fn dispatch_outline(db: &dyn Db, class: input::ClassFile) -> Option<Arc<Outline>> {
-    outline(db, class).as_ref().ok().map(|it| Arc::new(it.dispatch()))
 }

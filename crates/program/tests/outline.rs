@@ -58,15 +58,6 @@ fn an_unreadable_list_seals_nothing() {
 }
 
 #[test]
-fn the_dispatch_part_has_no_private_members() {
-    let outline = class_outline(PARITY).unwrap();
-    assert!(outline.methods.iter().any(|it| it.name.bytes() == b"odd"));
-    let dispatch = outline.dispatch();
-    assert!(!dispatch.methods.iter().any(|it| it.name.bytes() == b"odd"));
-    assert_eq!(dispatch.methods.len(), outline.methods.len() - 1);
-}
-
-#[test]
 fn every_cut_of_a_class_is_refused() {
     for n in 0..PARITY.len() {
         assert!(class_outline(&PARITY[..n]).is_err(), "{n} bytes");

@@ -1,13 +1,15 @@
-//! File ids. A [`FileId`] denotes one name (see `naming`) in one `change::Vfs`, and is meaningless in any other.
+//! The ids of files. A [`FileId`] stands for one name (`naming`) in one [`Vfs`] and means nothing elsewhere.
 
-/// A file or archive member, as numbered by the [`Vfs`](crate::change::Vfs) that assigned the id. It must not be
-/// printed or used for ordering, because the order of ids is that of discovery.
+use rustc_hash::FxHashMap;
+
+/// A file or a member of an archive, as numbered by the [`Vfs`] that handed it out.
+/// Never printed and never sorted by: the order of ids is the order of discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileId(u32);
 
 impl FileId {
-    /// Returns the id with this index; called by the `Vfs` that owns the table.
-    pub(crate) fn new(index: usize) -> FileId {
+    /// Returns the id with this index.
+    fn from_index(index: usize) -> FileId {
         FileId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
@@ -17,6 +19,42 @@ impl FileId {
     }
 }
 
-/// The number of content changes of a file, from 0, in the `Vfs` that owns the file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Revision(pub u32);
+/// The display paths of files and their ids. Paths are never forgotten, so an id stays valid, and a file that returns gets
+/// its old id.
+#[derive(Debug, Default)]
+pub struct Vfs {
+    by_name: FxHashMap<Box<str>, FileId>,
+    names: Vec<Box<str>>,
+}
+
+impl Vfs {
+    /// The id of the file with this display path, given out on first use.
+    pub fn file(&mut self, name: &str) -> FileId {
+        if let Some(&file) = self.by_name.get(name) {
+            return file;
+        }
+        let file = FileId::from_index(self.names.len());
+        self.by_name.insert(name.into(), file);
+        self.names.push(name.into());
+        file
+    }
+
+    /// The display path of a file of this `Vfs`; empty for an id of another.
+    pub fn name(&self, file: FileId) -> &str {
+        self.names.get(file.index()).map_or("", |it| it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_keeps_its_id() {
+        let mut vfs = Vfs::default();
+        let (a, b) = (vfs.file("a.jar!/A.class"), vfs.file("B.class"));
+        assert_ne!(a, b);
+        assert_eq!((vfs.file("B.class"), vfs.name(a)), (b, "a.jar!/A.class"));
+        assert_eq!(Vfs::default().name(b), "");
+    }
+}

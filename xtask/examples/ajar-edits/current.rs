@@ -12,7 +12,7 @@ use ide::{
     ClassSource, Contents, Counts, EntryIdentity, FileId, Packages, Role, Scratch, Settings, Throws,
     WholeOptions, WorldKind,
 };
-use vfs::change::Vfs;
+use vfs::file::Vfs;
 
 use crate::clock::cpu_time;
 

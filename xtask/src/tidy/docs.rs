@@ -1,4 +1,4 @@
-//! What each Rust file says of itself in its first lines.
+//! Each Rust file describes itself in its first lines.
 
 use super::{Checkout, Violation};
 

@@ -26,7 +26,22 @@ pub(super) struct House {
     pub(super) unsafe_: Unsafe,
     pub(super) limits: BTreeMap<String, usize>,
     #[serde(default)]
+    pub(super) few_dependencies: FewDependencies,
+    /// Phrases that no comment, page or message uses, in lower case -> what to say instead.
+    #[serde(default)]
+    pub(super) phrases: BTreeMap<String, String>,
+    /// Public items that may be without a product caller -> the reason.
+    #[serde(default)]
+    pub(super) public: BTreeMap<String, String>,
+    #[serde(default)]
     allow: Vec<Allow>,
+}
+
+/// The rooms whose files may depend on few others.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FewDependencies {
+    pub(super) rooms: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -99,6 +114,16 @@ impl House {
 
     pub(super) fn rooms(&self) -> Vec<&str> {
         self.arrows.keys().map(String::as_str).collect()
+    }
+
+    /// The rooms that a room may depend on directly.
+    pub(super) fn arrows_of(&self, room: &str) -> &[String] {
+        self.arrows.get(room).map_or(&[], Vec::as_slice)
+    }
+
+    /// The rooms that only tests may depend on.
+    pub(super) fn dev_rooms(&self) -> &[String] {
+        &self.dev.rooms
     }
 
     pub(super) fn limit(&self, name: &str) -> usize {

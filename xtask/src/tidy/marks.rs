@@ -140,7 +140,7 @@ pub(super) fn one_file_reads_the_tier(checkout: &Checkout, violations: &mut Vec<
                 line: line + 1,
                 check: "tier",
                 what: format!("names `{TIER}`"),
-                why: "what the tiers are called and what they mean is said in one place".into(),
+                why: "the names and meanings of the tiers are defined in one place".into(),
                 fix: format!("ask {TIER_READER}"),
             });
         }

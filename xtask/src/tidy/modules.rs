@@ -1,11 +1,10 @@
-//! Modules of a crate form no cycle: neither the top-level ones nor the children of any module. A module and its
-//! own children count as one thing, so a parent may use its child and a child its parent.
+//! Modules of a crate form no cycle: neither the top-level ones nor the children of any module, neither by paths nor by
+//! method calls. A module and its own children count as one thing, so a parent may use its child and a child its parent.
+//! Between a file and the files of its child modules, method calls go one way only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quote::ToTokens;
-
-use super::source::{RustFile, mentions};
+use super::uses::Use;
 use super::{Checkout, Violation, house};
 
 /// Files that do not parse, or that no `mod` line reaches.
@@ -32,89 +31,54 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
     }
 }
 
-/// Where one module mentions another: parent of both -> (from, to) -> first place.
-type Siblings = BTreeMap<(String, String), BTreeMap<(String, String), (String, usize)>>;
+/// Where one module uses another: parent of both -> (from, to) -> first place.
+type Siblings<'a> = BTreeMap<String, BTreeMap<(String, String), &'a Use>>;
 
-/// No cycle among the modules that share a parent. Tests are left out: they may look from above.
+/// No cycle among the modules that share a parent, neither by paths nor by calls of methods. Tests are left out: they
+/// may look from above.
 pub(super) fn no_cycles(checkout: &Checkout, violations: &mut Vec<Violation>) {
-    let files = &checkout.sources.files;
-    let mut modules: BTreeMap<&str, BTreeSet<Vec<String>>> = BTreeMap::new();
-    for file in files.iter().filter(|it| !it.test) {
-        let known = modules.entry(&file.root).or_default();
-        known.insert(file.module.clone());
-        known.extend(file.live_items().into_iter().map(|(module, _)| module));
-    }
-    let mut siblings = Siblings::new();
-    for file in files.iter().filter(|it| !it.test) {
-        if let Some(known) = modules.get(file.root.as_str()) {
-            collect(file, known, &mut siblings);
-        }
-    }
-    for ((_, parent), edges) in &siblings {
-        let mut graph: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (from, to) in edges.keys() {
-            graph.entry(from).or_default().insert(to);
-        }
-        // Cut one arrow of each cycle found, so that every knot is told and none twice.
-        while let Some(cycle) = house::find_cycle(&graph) {
-            let (from, to) = (cycle[0], cycle[1]);
-            let Some((file, line)) = edges.get(&(from.to_string(), to.to_string())) else { break };
-            violations.push(Violation {
-                file: file.clone(),
-                line: *line,
-                check: "module-cycle",
-                what: format!("modules below `{parent}` form a cycle: {}", cycle.join(" -> ")),
-                why: "modules in a knot can only be read all at once".into(),
-                fix: "move what both need into the lowest of them, or into one below".to_string(),
-            });
-            if let Some(targets) = graph.get_mut(from) {
-                targets.remove(to);
-            }
-        }
-    }
-}
-
-fn collect(file: &RustFile, known: &BTreeSet<Vec<String>>, siblings: &mut Siblings) {
-    for (module, item) in file.live_items() {
-        for mention in mentions(item.to_token_stream()) {
-            let Some(target) = resolve(&mention.path, &module, known) else { continue };
-            let shared = module.iter().zip(&target).take_while(|(a, b)| a == b).count();
+    for crate_ in &checkout.crates {
+        let mut siblings = Siblings::new();
+        // Paths first, so that a call is named only where no path says the same.
+        for use_ in crate_.uses.iter().filter(|it| it.call.is_none()).chain(&crate_.uses) {
+            let shared = use_.from.iter().zip(&use_.to).take_while(|(a, b)| a == b).count();
             // One is above the other: they count as one thing.
-            let (Some(from), Some(to)) = (module.get(shared), target.get(shared)) else { continue };
-            let parent = if shared == 0 { "crate".to_string() } else { module[..shared].join("::") };
-            siblings
-                .entry((file.root.clone(), parent))
-                .or_default()
-                .entry((from.clone(), to.clone()))
-                .or_insert_with(|| (file.path.clone(), mention.line));
+            let (Some(from), Some(to)) = (use_.from.get(shared), use_.to.get(shared)) else { continue };
+            let parent = if shared == 0 { "crate".to_string() } else { use_.from[..shared].join("::") };
+            siblings.entry(parent).or_default().entry((from.clone(), to.clone())).or_insert(use_);
+        }
+        for (parent, edges) in &siblings {
+            cycles(parent, edges, violations);
         }
     }
 }
 
-/// The module that a path of `crate`, `super` or `self` leads into, as deep as modules go.
-fn resolve(path: &[String], module: &[String], known: &BTreeSet<Vec<String>>) -> Option<Vec<String>> {
-    let mut rest = path;
-    let mut at: Vec<String> = match path.first()?.as_str() {
-        "crate" => Vec::new(),
-        "self" | "super" => module.to_vec(),
-        _ => return None,
-    };
-    while let Some((first, tail)) = rest.split_first() {
-        match first.as_str() {
-            "crate" | "self" => {}
-            "super" => {
-                at.pop()?;
-            }
-            _ => break,
-        }
-        rest = tail;
+fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &mut Vec<Violation>) {
+    let mut graph: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (from, to) in edges.keys() {
+        graph.entry(from).or_default().insert(to);
     }
-    for segment in rest {
-        at.push(segment.clone());
-        if !known.contains(&at) {
-            at.pop();
-            break;
+    // Cut one arrow of each cycle found, so that every knot is reported, and none twice.
+    while let Some(cycle) = house::find_cycle(&graph) {
+        let edge = |from: &str, to: &str| edges.get(&(from.to_string(), to.to_string()));
+        let (from, to) = (cycle[0], cycle[1]);
+        let Some(first) = edge(from, to) else { break };
+        let calls: Vec<String> = cycle
+            .windows(2)
+            .filter_map(|it| edge(it[0], it[1]))
+            .filter_map(|it| Some(format!("{}:{} calls `{}`", it.file, it.line, it.call.as_ref()?)))
+            .collect();
+        let by_calls = if calls.is_empty() { String::new() } else { format!(" ({})", calls.join(", ")) };
+        violations.push(Violation {
+            file: first.file.clone(),
+            line: first.line,
+            check: "module-cycle",
+            what: format!("modules below `{parent}` form a cycle: {}{by_calls}", cycle.join(" -> ")),
+            why: "modules in a cycle can only be read all together".into(),
+            fix: "move what both need into the lowest of them, or into one below".to_string(),
+        });
+        if let Some(targets) = graph.get_mut(from) {
+            targets.remove(to);
         }
     }
-    Some(at)
 }

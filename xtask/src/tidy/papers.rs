@@ -45,7 +45,10 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
 
 /// Every file or folder of ours that a paper names between backticks, or on a command line, is there.
 pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
-    for paper in [ARCHITECTURE, "README.md"] {
+    let is_paper = |it: &&str| {
+        [ARCHITECTURE, "README.md"].contains(it) || (it.starts_with("docs/") && it.ends_with(".md"))
+    };
+    for paper in checkout.tree.paths().filter(is_paper) {
         let text = checkout.tree.text(paper).unwrap_or_default();
         for (line, content) in text.lines().enumerate() {
             let words =
@@ -64,7 +67,7 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     check: "paper-paths",
                     what: format!("names {path}, which is not there"),
                     why: "a reader who is sent to nowhere stops reading".into(),
-                    fix: "name what is there".to_string(),
+                    fix: "name a file or folder of the repository".to_string(),
                 });
             }
         }

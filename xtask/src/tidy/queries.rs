@@ -1,6 +1,6 @@
 //! The tracked queries: how each says that it behaves under edits, and which may answer about more than one class.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use quote::ToTokens;
@@ -23,13 +23,13 @@ struct Query {
     doc: String,
 }
 
-/// All functions of a file by name, and the tracked ones.
+/// The tracked functions of a file, and the names of its tests.
 #[derive(Default)]
 struct Functions {
     file: String,
     /// The type whose `impl` is being read.
     self_type: Option<String>,
-    names: BTreeSet<String>,
+    tests: Vec<String>,
     queries: Vec<Query>,
 }
 
@@ -93,14 +93,11 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Every salsa-tracked function has the five headings, and its test exists.
+/// Every salsa-tracked function has the five headings; the tests that it names exist and are about it.
 pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation>) {
-    let mut all = Functions::default();
-    for file in &checkout.sources.files {
-        all.visit_file(&file.ast);
-    }
+    let tests = tests(checkout);
     for query in queries(checkout) {
-        for problem in problems(&query.doc, &all.names) {
+        for problem in problems(checkout, &query, &tests) {
             violations.push(Violation {
                 file: query.file.clone(),
                 line: query.line,
@@ -114,11 +111,36 @@ pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation
     }
 }
 
-fn problems(doc: &str, functions: &BTreeSet<String>) -> Vec<String> {
+/// Name of a test -> the files that may say what it is about: that of the test, or all of a test crate of several files.
+type Tests<'a> = BTreeMap<String, Vec<&'a str>>;
+
+fn tests(checkout: &Checkout) -> Tests<'_> {
+    let mut found = Tests::new();
+    for file in &checkout.sources.files {
+        let mut functions = Functions::default();
+        functions.visit_file(&file.ast);
+        let files: Vec<&str> = match test_folder(&file.path) {
+            None => vec![&file.path],
+            Some(folder) => checkout.tree.paths().filter(|it| it.starts_with(folder)).collect(),
+        };
+        for test in functions.tests {
+            found.entry(test).or_default().extend(&files);
+        }
+    }
+    found
+}
+
+/// The folder of a test crate of several files: `crates/room/tests/name/`.
+fn test_folder(path: &str) -> Option<&str> {
+    let start = path.find("/tests/")? + "/tests/".len();
+    path[start..].find('/').map(|it| &path[..=start + it])
+}
+
+fn problems(checkout: &Checkout, query: &Query, tests: &Tests<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for heading in HEADINGS {
         let mark = format!("**{heading}:**");
-        let Some((_, after)) = doc.split_once(&mark) else {
+        let Some((_, after)) = query.doc.split_once(&mark) else {
             found.push(format!("has no {mark}"));
             continue;
         };
@@ -126,14 +148,43 @@ fn problems(doc: &str, functions: &BTreeSet<String>) -> Vec<String> {
         if text.is_empty() {
             found.push(format!("says nothing after {mark}"));
         } else if heading == "Test" {
-            let test = text.split('`').nth(1).unwrap_or(text).trim_end_matches('.');
-            let name = test.rsplit("::").next().unwrap_or(test).trim();
-            if !functions.contains(name) {
-                found.push(format!("names the test `{name}`, which does not exist"));
-            }
+            found.extend(test_problems(checkout, query, text, tests));
         }
     }
     found
+}
+
+/// `` `name` (in `room`), `other` ``: each name is that of a test, and the files of one of them name the query.
+fn test_problems(checkout: &Checkout, query: &Query, text: &str, tests: &Tests<'_>) -> Vec<String> {
+    let in_ticks = text.split('`').skip(1).step_by(2);
+    let mut names: Vec<&str> = in_ticks
+        .filter(|it| !checkout.house.rooms().contains(it))
+        .map(|it| it.rsplit("::").next().unwrap_or(it))
+        .collect();
+    if names.is_empty() {
+        names.push(text.trim_end_matches('.'));
+    }
+    let mut found: Vec<String> = names
+        .iter()
+        .filter(|it| !tests.contains_key(**it))
+        .map(|it| format!("names the test `{it}`, which does not exist"))
+        .collect();
+    let mut files = names.iter().filter_map(|it| tests.get(*it)).flatten();
+    let is_named = files.any(|it| has_word(checkout.tree.text(it).unwrap_or_default(), &query.name));
+    if found.is_empty() && !is_named {
+        found.push(format!(
+            "names tests of which none is about it: no file of `{}` has its name",
+            names.join("`, `")
+        ));
+    }
+    found
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let letter = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    text.match_indices(word).any(|(at, _)| {
+        !letter(text[..at].chars().next_back()) && !letter(text[at + word.len()..].chars().next())
+    })
 }
 
 impl Functions {
@@ -148,7 +199,9 @@ impl Functions {
                 doc: doc(attributes),
             });
         }
-        self.names.insert(name);
+        if attributes.iter().any(|it| it.path().is_ident("test")) {
+            self.tests.push(name);
+        }
     }
 }
 

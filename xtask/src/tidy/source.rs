@@ -1,5 +1,5 @@
-//! The Rust files of the rooms: parsed, placed in their crate's module tree, and told apart into product code
-//! and tests. Knows nothing of what is allowed.
+//! The Rust files of the rooms: parsed, placed in the module tree of their crate, and divided into product code and tests.
+//! Does not know what is allowed.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -202,7 +202,7 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 /// Is this compiled in tests only: `#[test]`, `#[cfg(test)]` or `#[cfg(all(test, …))]`?
-fn is_test(attributes: &[Attribute]) -> bool {
+pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.to_token_stream().to_string().replace(' ', "");
         text == "test" || text == "cfg(test)" || text.starts_with("cfg(all(test,")

@@ -38,13 +38,16 @@ modules = ["crates/driver/src/image_map"]
 [limits]
 file = 20
 function = 5
+methods = 3
+impl-files = 1
+file-dependencies = 1
 "ARCHITECTURE.md" = 9
 "README.md" = 3
 "#;
 
 const MANIFEST: &str = "[dependencies]\n[lints]\nworkspace = true\n";
 
-/// What tidy says of a good little checkout in which these files are replaced or added, one line a violation.
+/// The violations that tidy reports for a small good checkout in which these files are replaced or added, one a line.
 fn tidy(changes: &[(&str, &str)]) -> String {
     let mut files = vec![
         ("xtask/arrows.toml", HOUSE),
@@ -200,6 +203,183 @@ fn inner_modules_form_no_cycle() {
     );
 }
 
+/// `low` with the modules `a`, `b` and `c`, the file of `a` and the file of `b`.
+fn low(a: &str, b: &str) -> String {
+    let (a, b) = (format!("//! A.\n{a}\n"), format!("//! B.\n{b}\n"));
+    tidy(&[
+        LOW_AB,
+        ("crates/low/src/a.rs", &a),
+        ("crates/low/src/b.rs", &b),
+        ("crates/low/src/c.rs", "//! C.\n"),
+    ])
+}
+
+#[test]
+fn method_calls_form_no_cycle() {
+    let cycle = |call: &str| {
+        format!(
+            "crates/low/src/a.rs:3 module-cycle modules below `crate` form a cycle: a -> b -> a \
+             (crates/low/src/a.rs:3 calls `{call}`)"
+        )
+    };
+    let b = "use crate::a::A;\npub struct B { d: D }\nimpl B { pub fn above(self) -> D { self.d } }\n\
+             pub struct D;\nimpl D { fn deep(&self) {} }";
+    let a = |body: &str| format!("pub struct A;\nfn f<T>(x: A, it: T, list: Vec<A>) {{ {body} }}");
+    for (body, call) in [
+        ("it.above()", "B::above"),
+        ("assert!(it.above(), \"x\")", "B::above"),
+        ("matches!(it.above(), None if true)", "B::above"),
+        ("list.iter().map(|it| it.above())", "B::above"),
+        ("list.iter().map(B::above)", "B::above"),
+        ("let it = B::above(it); it.deep()", "B::above"),
+    ] {
+        assert_eq!(low(&a(body), b), cycle(call), "{body}");
+    }
+    // The receiver has another type, or any type could be meant.
+    for body in ["list.above()", "let it = vec![x]; it.abov()", "it.get()", "x.above()", "it.above"] {
+        assert_eq!(low(&a(body), &format!("{b}\nimpl B {{ fn get(&self) {{}} }}")), "", "{body}");
+    }
+    let twice = format!("{b}\nstruct E;\nimpl E {{ fn above(&self) {{}} }}");
+    assert_eq!(low(&a("it.above()"), &twice), "");
+    // Of a type that is known even a name that others have counts.
+    let field = "pub struct A { b: B }\nimpl A { fn f(&self) { self.b.above() } }";
+    assert_eq!(low(field, &twice), cycle("B::above"));
+    // A method that a trait of elsewhere gives has no one definition.
+    let foreign = format!("{b}\nimpl std::fmt::Shown for B {{ fn above(&self) {{}} }}");
+    assert_eq!(low(&a("it.above()"), &foreign), "");
+    // What rooms below define may be meant as well.
+    let high_a = "//! A.\nstruct A;\nfn f<T>(x: T) { x.above() }\n";
+    let high_b = "//! B.\nuse crate::a::A;\nimpl A { fn above(&self) {} }\n";
+    let high: [(&str, &str); 3] = [
+        ("crates/high/src/lib.rs", "//! High.\nmod a;\nmod b;"),
+        ("crates/high/src/a.rs", high_a),
+        ("crates/high/src/b.rs", high_b),
+    ];
+    assert!(tidy(&high).contains("module-cycle"));
+    let below = ("crates/low/src/lib.rs", "//! Low.\nstruct L;\nimpl L { pub fn above(&self) {} }");
+    expect(&[high[0], high[1], high[2], below], "");
+}
+
+#[test]
+fn files_and_their_parents_call_one_way() {
+    let lib = |body: &str| {
+        format!("//! Low.\nmod a;\npub struct L(u8);\nimpl L {{\npub fn f(&self) {{ {body} }}\n}}\n")
+    };
+    let a = |body: &str| {
+        format!("//! A.\nuse crate::L;\npub struct A;\nimpl A {{ pub fn g(&self, l: &L) {{ {body} }} }}\n")
+    };
+    let said =
+        |l: &str, a_: &str| tidy(&[("crates/low/src/lib.rs", &lib(l)), ("crates/low/src/a.rs", &a(a_))]);
+    assert_eq!(
+        said("a::A.g(self)", "l.f()"),
+        "crates/low/src/a.rs:4 call-cycle calls `L::f` of crates/low/src/lib.rs, which calls `A::g` of this file (line 5)"
+    );
+    assert_eq!(said("h()", "l.f()"), "");
+    assert_eq!(said("self.0", "l.f()"), "");
+    assert_eq!(said("h(a::A.g(self))", "l.0"), "");
+}
+
+#[test]
+fn types_have_few_methods_in_few_files() {
+    let a = "pub struct A;\nimpl A { fn a(&self) {} fn b(&self) {} fn c(&self) {} }\n#[cfg(test)]\nimpl A { fn d(&self) {} }";
+    assert_eq!(low(a, ""), "");
+    let b = "use crate::a::A;\nimpl A { fn e(&self) {} }";
+    assert_eq!(
+        low(a, b),
+        "crates/low/src/a.rs:3 type-size `A` has 4 methods, 3 allowed\n\
+         crates/low/src/a.rs:3 type-size the methods of `A` stand in 2 files, 1 allowed: \
+         crates/low/src/a.rs (3), crates/low/src/b.rs (1)"
+    );
+    assert_eq!(low(a, "use crate::a::A;\nimpl Clone for A { fn clone(&self) -> A {} }"), "");
+}
+
+#[test]
+fn files_depend_on_few_others() {
+    let a = "use crate::c::C;\nfn f() { super::b::g() }";
+    assert_eq!(low(a, ""), "");
+    let house = format!("{HOUSE}[few-dependencies]\nrooms = ['low']\n");
+    let files = |a: &str| {
+        let a = format!("//! A.\n{a}\n");
+        let [b, c] = [
+            ("crates/low/src/b.rs", "//! B."),
+            ("crates/low/src/c.rs", "//! C.\nimpl C { fn only(&self) {} }"),
+        ];
+        tidy(&[LOW_AB, ("crates/low/src/a.rs", &a), b, c, ("xtask/arrows.toml", &house)])
+    };
+    let said = "crates/low/src/a.rs:1 file-dependencies depends on 2 other files, 1 allowed: \
+                crates/low/src/b.rs, crates/low/src/c.rs";
+    assert_eq!(files(a), said);
+    assert_eq!(files("fn f<T>(x: T) { super::b::g(x.only()) }"), said);
+    assert_eq!(files("use crate::c::C;"), "");
+}
+
+#[test]
+fn public_items_have_a_product_caller() {
+    let house = format!("{}[public]\n", HOUSE.replace("[dev]\nrooms = [\"low\"]", "[dev]\nrooms = []"));
+    let said = |low: &str, high: &str, public: &str| {
+        let (low, high) = (format!("//! Low.\n{low}\n"), format!("//! High.\n{high}\n"));
+        let house = format!("{house}{public}");
+        tidy(&[
+            ("crates/low/src/lib.rs", &low),
+            ("crates/high/src/lib.rs", &high),
+            ("xtask/arrows.toml", &house),
+        ])
+    };
+    let unused = |item: &str| {
+        format!("crates/low/src/lib.rs:2 unused-public no product code uses the public item `low::{item}`")
+    };
+    let no_exception = |item: &str| {
+        format!("xtask/arrows.toml:1 unused-public the exception for `low::{item}` has no reason or no use")
+    };
+    let f = "pub fn f() { f() }";
+    for high in [
+        "",
+        "pub use low::f;",
+        "use low::f;",
+        "fn g() { let f = 1; x.f; x.f(); A::f(); f::g(); }",
+        "/// [`f`]\nfn g() {}",
+        "#[cfg(test)]\nmod t { fn g() { low::f() } }",
+        "struct A;\nimpl A { #[cfg(test)]\nfn g() { low::f() } }",
+        "struct A { f: u8 }",
+    ] {
+        assert_eq!(said(f, high, ""), unused("f"), "{high}");
+    }
+    for high in [
+        "fn g() { low::f() }",
+        "use low::f;\nfn g() { f() }",
+        "use low::f;\nfn g() { map(f) }",
+        "use low::f as h;",
+        "fn g() { assert!(f::<u8>()) }",
+        "#[serde(default = \"low::f\")]\nstruct A;",
+    ] {
+        assert_eq!(said(f, high, ""), "", "{high}");
+    }
+    assert_eq!(said("pub(crate) fn f() {}\nfn g() {}", "", ""), "");
+    assert_eq!(said("pub fn g() { f() }\npub fn f() {}", "", "").lines().count(), 2);
+    assert_eq!(tidy(&[("crates/low/tests/t.rs", "//! T.\npub fn f() {}")]), "");
+    // `low` is a room for tests in the other house.
+    expect(&[("crates/low/src/lib.rs", &format!("//! Low.\n{f}\n"))], "");
+
+    let ty = "pub struct A;\nimpl A { fn a(self) -> A {} }\nimpl Clone for A { fn clone(&self) -> A {} }";
+    assert_eq!(said(ty, "use low::A;", ""), unused("A"));
+    assert_eq!(said(ty, "fn g(it: low::A) {}", ""), "");
+    assert_eq!(said("pub enum A { B }", "use low::A::*;", ""), "");
+    assert_eq!(said("pub trait A { fn a(&self) {} }", "use low::A;", ""), "");
+    assert_eq!(said("pub trait A { fn a(&self) {} }\nimpl A for u8 {}", "", ""), unused("A"));
+    let method = "struct A; impl A { pub fn f(&self) {} }";
+    for high in ["", "fn g() { f() }", "fn g() { x.f }", "fn g() { low::f() }"] {
+        assert_eq!(said(method, high, ""), unused("A::f"), "{high}");
+    }
+    for high in ["fn g() { x.f() }", "fn g() { map(A::f) }"] {
+        assert_eq!(said(method, high, ""), "", "{high}");
+    }
+
+    assert_eq!(said(f, "", "'low::f' = 'the fuzz target'\n"), "");
+    assert_eq!(said(f, "fn g() { low::f() }", "'low::f' = 'the fuzz target'\n"), no_exception("f"));
+    let without_reason = said(f, "", "'low::f' = ' '\n");
+    assert_eq!(without_reason, format!("{}\n{}", unused("f"), no_exception("f")));
+}
+
 #[test]
 fn effects_stay_where_they_may() {
     for (code, what) in [
@@ -286,10 +466,113 @@ fn files_open_with_their_doc() {
 }
 
 #[test]
+fn citations_lead_somewhere() {
+    let page = "# Page\n## 3. Sets\n1. One\n7. **Seven**\n## Ground rules\n2. Two\n";
+    let said = |comment: &str| {
+        let lib = format!("//! Low.\n{comment}\nfn f() {{}}\n");
+        tidy(&[("crates/low/src/lib.rs", &lib), ("docs/page.md", page), ("test-data/x/facts.txt", "")])
+    };
+    for good in [
+        "// `page.md` §3",
+        "// See `docs/page.md`, §3.7 and §3.1.",
+        "// (`page.md`\n// §3.7)",
+        "/// `page.md`, rule 2: it is so.",
+        "/// `page.md`, \"Ground rules\", says so.",
+        "// README.md and [`ARCHITECTURE.md`](ARCHITECTURE.md).",
+        "// `facts.txt` and `test-data/x/facts.txt`; JVMS §9.9; `page.md` (JVMS §4).",
+        "const S: &str = \"none.md conflex.txt\";",
+        "// See https://example.org/x.md.",
+    ] {
+        assert_eq!(said(good), "", "{good}");
+    }
+    let at = |line: usize, what: &str| format!("crates/low/src/lib.rs:{line} citations cites {what}");
+    let none = |what: &str| format!("{what} of `page.md`, which has none");
+    for (bad, line, what) in [
+        ("// `none.md` §3", 2, "`none.md`, which is not in the repository".to_string()),
+        (
+            concat!("fn g() {}", " ", "// ../design/page.md"),
+            2,
+            "`../design/page.md`, which is not in the repository".to_string(),
+        ),
+        ("// as\n// `conflex.txt` Fig. 4", 3, "`conflex.txt`, which is not in the repository".to_string()),
+        ("// `page.md` §3 and §4", 2, none("§4")),
+        ("// `page.md`\n// §3.2", 2, none("§3.2")),
+        ("// `page.md`, rule 7", 2, none("rule 7")),
+        ("// `page.md`, \"Air\"", 2, none("\"Air\"")),
+    ] {
+        assert_eq!(said(bad), at(line, &what), "{bad}");
+    }
+    expect(
+        &[("README.md", "See `none.md`.\n")],
+        "README.md:1 citations cites `none.md`, which is not in the repository",
+    );
+    let beside = [("crates/low/src/lib.rs", "//! Low.\n// `notes.md`"), ("crates/low/src/notes.md", "")];
+    expect(&beside, "");
+}
+
+#[test]
+fn phrases_are_avoided() {
+    let house = format!("{HOUSE}[phrases]\n'hangs on' = '\"depends on\"'\n'as [`' = 'it'\n'on' = 'about'\n");
+    let said = |file: &str, text: &str| tidy(&[(file, text), ("xtask/arrows.toml", &house)]);
+    let lib = "crates/low/src/lib.rs";
+    for (text, line) in [
+        ("//! Hangs on it.\n", 1),
+        ("//! Low.\n/// It hangs\n/// on it.\nfn f() {}\n", 2),
+        ("//! Low.\nfn f() {} // (hangs on)\n", 2),
+        ("//! Low.\nfn f() {\n    print(\"x hangs on y\");\n}\n", 3),
+        ("//! Low.\n//! As [`f`].\n", 2),
+    ] {
+        let phrase = if text.contains("As") { "as [`" } else { "hangs on" };
+        assert_eq!(said(lib, text), format!("{lib}:{line} phrases \"{phrase}\""), "{text}");
+    }
+    for text in [
+        "//! Changs to.\n",
+        "//! Hangs one.\n",
+        "//! Hangs.\nfn hangs() { on() }\n// Once.\n",
+        "//! Low.\n#[cfg(test)]\nmod tests { const S: &str = \"hangs on\"; }\n",
+        "//! It is as\n//! `f`.\n",
+    ] {
+        assert_eq!(said(lib, text), "", "{text}");
+    }
+    assert_eq!(said("docs/page.md", "It hangs\non it.\n"), "docs/page.md:1 phrases \"hangs on\"");
+    assert_eq!(said("test-data/A.java", "// hangs on\n"), "");
+    expect(&[(lib, "//! Hangs on it.\n")], "");
+}
+
+#[test]
 fn queries_say_how_they_behave() {
     let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
         /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile) {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
     expect(&[("crates/high/src/lib.rs", good)], "");
+    let no_test = "crates/high/src/lib.rs:7 query-headings the query `query` names the test `edits_stop`, which does not exist";
+    expect(&[("crates/high/src/lib.rs", &good.replace("#[test]", ""))], no_test);
+    // In a crate of tests any file may name the query, and so may those of one of several tests.
+    let elsewhere = good.replace("#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n", "");
+    let main = (
+        "crates/low/tests/t/main.rs",
+        "//! T.\nmod edits;\nmod shop;\nmod tests { #[test] fn edits_stop() {} }",
+    );
+    let shop = ("crates/low/tests/t/shop.rs", "//! S.\nfn run() { query(1) }");
+    let edits = ("crates/low/tests/t/edits.rs", "//! E.");
+    let both = elsewhere.replace("`edits_stop`", "`edits_stop` (in `low`), `edits_go_on`");
+    let go_on = ("crates/low/tests/t.rs", "//! T.\nmod tests { #[test] fn edits_go_on() { queries() } }");
+    expect(&[("crates/high/src/lib.rs", &elsewhere), main, shop, edits], "");
+    expect(&[("crates/high/src/lib.rs", &both), main, shop, edits, go_on], "");
+    expect(
+        &[("crates/high/src/lib.rs", &both), main, shop, edits],
+        &no_test.replace("edits_stop", "edits_go_on"),
+    );
+    let not_about = |tests: &str| {
+        format!(
+            "crates/high/src/lib.rs:7 query-headings the query `query` names tests of which none is about it: no file of {tests} has its name"
+        )
+    };
+    let other = ("crates/low/tests/t/shop.rs", "//! S.\nfn run() { queries(1) }");
+    expect(&[("crates/high/src/lib.rs", &elsewhere), main, other, edits], &not_about("`edits_stop`"));
+    expect(
+        &[("crates/high/src/lib.rs", &both), main, other, edits, go_on],
+        &not_about("`edits_stop`, `edits_go_on`"),
+    );
     expect(
         &[("crates/high/src/lib.rs", &good.replace("**Cost:** z.", ""))],
         "crates/high/src/lib.rs:7 query-headings the query `query` has no **Cost:**",
@@ -311,7 +594,8 @@ fn queries_are_about_one_class() {
     let lib = |keys: &str| {
         format!(
             "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n\
-             /// **Approximates:** nothing. **Test:** `query`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n"
+             /// **Approximates:** nothing. **Test:** `query_stays`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n\
+             #[test] fn query_stays() {{}}"
         )
     };
     let house = HOUSE.replace("whole = []", "whole = ['query']");
@@ -452,6 +736,10 @@ fn papers_name_what_is_there() {
         "README.md:2 paper-paths names test-data/hello, which is not there",
     );
     expect(&[("README.md", "Run x test-data/hello.\n"), ("test-data/hello/H.class", "")], "");
+    expect(
+        &[("docs/page.md", "See `crates/low/tests/t.rs`.\n")],
+        "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which is not there",
+    );
 }
 
 #[test]

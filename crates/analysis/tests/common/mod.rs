@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use analysis::keeper::Keeper;
 use program::input::{ClassFile, Container, Role};
 use salsa::Setter;
-use vfs::change::Vfs;
+use vfs::file::Vfs;
 use vfs::identity::EntryIdentity;
 
 /// A database that writes down which queries run.

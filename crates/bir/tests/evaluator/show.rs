@@ -32,7 +32,8 @@ fn double(it: f64) -> String {
 
 /// Returns the name of a class as from `Class.getName`, but with slashes.
 pub(crate) fn name(class: ClassName) -> String {
-    mutf8::to_string(class.bytes()).unwrap_or_else(|| class.to_string())
+    let text = char::decode_utf16(mutf8::units(class.bytes())).collect::<Result<String, _>>();
+    text.unwrap_or_else(|_| class.to_string())
 }
 
 /// Returns `Class.getSimpleName`, assuming the names that compilers give to nested and local classes.

@@ -93,7 +93,6 @@ fn outline(class: &ClassFile<'_>, faults: &mut Vec<String>) {
     note(attributes.nest_host().err());
     note(attributes.class_list(b"NestMembers").err());
     note(attributes.class_list(b"PermittedSubclasses").err());
-    note(attributes.inner_classes().err());
     attributes.annotations();
     attributes.text(b"SourceFile");
 }

@@ -1,5 +1,6 @@
-//! The control-flow graph of one method: Definition 1 of `conflex.txt`, extracted as in its Fig. 4, but over sets of
-//! exception types instead of single types.
+//! The control-flow graph of one method: Definition 1 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode
+//! Programs* (de Carvalho Gomes, Picoco, Gurov), extracted as in its Fig. 4, but over sets of exception types instead of single
+//! types.
 //!
 //! Nodes, in this order:
 //! - for each BIR instruction its *normal* node; the node's number is the instruction's ordinal;

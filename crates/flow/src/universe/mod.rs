@@ -373,7 +373,8 @@ impl Universe {
     }
 
     /// Whether `b` has all objects that `a` has.
-    pub fn is_subset(&self, a: SetId, b: SetId) -> bool {
+    #[cfg(test)]
+    fn is_subset(&self, a: SetId, b: SetId) -> bool {
         let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
         both.zip(&self.sets.real).all(|((a, b), real)| a & !b & real == 0)
     }
@@ -393,7 +394,8 @@ impl Universe {
 
     /// Returns what the set certainly has, as classes and cones, sorted by name: an *unknown subclass of T* without
     /// the rest of the cone is left out.
-    pub fn parts_within(&self, it: SetId) -> Vec<Part> {
+    #[cfg(test)]
+    fn parts_within(&self, it: SetId) -> Vec<Part> {
         self.cover(self.sets.bits(it), false)
     }
 
@@ -403,7 +405,8 @@ impl Universe {
         self.known_cover(it, true)
     }
 
-    /// Returns the same as [`Universe::parts_within`] and remembers it.
+    /// Returns what the set certainly has, as classes and cones, sorted by name: an *unknown subclass of T* without
+    /// the rest of the cone is left out. The answer is remembered.
     pub fn known_parts_within(&mut self, it: SetId) -> Vec<Part> {
         self.known_cover(it, false)
     }

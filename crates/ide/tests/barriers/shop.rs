@@ -9,8 +9,7 @@ use ide::host::{Analysis, AnalysisHost, Calls, Logged, Subject};
 use ide::log::QueryStep;
 use ide::{Graph, Part, Role, Settings, Throws, WorldKind};
 use test_utils::asm::assemble;
-use vfs::change::Vfs;
-use vfs::file::FileId;
+use vfs::file::{FileId, Vfs};
 use vfs::identity::EntryIdentity;
 
 /// A container: its name, its role, and its classes by name.

@@ -10,18 +10,7 @@ impl Hierarchy {
     /// *checkcast*).
     ///
     /// In the `closed` world, an absent supertype has no supertypes of its own: the class cannot be loaded.
-    pub fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Below {
-        self.below(sub, sup, false)
-    }
-
-    /// Returns whether an object of class `sub` is an instance of `sup`. Unlike [`Hierarchy::is_subtype`], it
-    /// ignores absent subclasses that cannot have instances, because only the nest of their superclass can
-    /// construct it, and so it answers `No` more often.
-    pub fn are_instances(&self, sub: ClassName, sup: ClassName) -> Below {
-        self.below(sub, sup, true)
-    }
-
-    fn below(&self, mut sub: ClassName, mut sup: ClassName, instances: bool) -> Below {
+    pub fn is_subtype(&self, mut sub: ClassName, mut sup: ClassName) -> Below {
         // A type has at most 255 dimensions, and each iteration removes one.
         loop {
             if sub == sup || self.is_object(sup) {
@@ -39,12 +28,12 @@ impl Hierarchy {
                     return if is_above { Below::Yes } else { Below::No };
                 }
                 (false, true) => return Below::No,
-                (false, false) => return self.class_below(sub, sup, instances),
+                (false, false) => return self.class_below(sub, sup),
             }
         }
     }
 
-    fn class_below(&self, sub: ClassName, sup: ClassName, instances: bool) -> Below {
+    fn class_below(&self, sub: ClassName, sup: ClassName) -> Below {
         let (low, high) = (self.class(sub), self.class(sup));
         if self.names_above(low, high, sup) {
             return Below::Yes;
@@ -63,7 +52,7 @@ impl Hierarchy {
             }
         }
         match high {
-            Some(high) if !self.outside_below(high, instances) => Below::No,
+            Some(high) if !self.outside_below(high) => Below::No,
             _ => Below::Unknown,
         }
     }

@@ -451,11 +451,6 @@ impl Hierarchy {
         self.world
     }
 
-    /// Returns whether an absent class is named, either as [`Options::names_outside`] says or as a supertype.
-    pub fn names_outside(&self) -> bool {
-        self.names_outside
-    }
-
     /// Returns whether an absent class is named as a supertype.
     pub fn has_absent_supertype(&self) -> bool {
         self.has_absent_supertype

@@ -109,14 +109,9 @@ impl Hierarchy {
         self.world() == WorldKind::Open && self.at(class).extensible
     }
 
-    /// Returns whether an absent class may be a subtype of `class`: whether some known subtype, itself included,
-    /// may be extended. In the `declared` world, this also requires that some absent class is named.
-    pub fn open_below(&self, class: ClassId) -> bool {
-        self.open_witness(class).is_some()
-    }
-
-    /// Returns the reason for [`Hierarchy::open_below`]: the nearest known subtype that may be extended; of
-    /// several, the one with the smallest name.
+    /// The nearest known subtype of the class, itself included, that an absent class may extend; of several at the same
+    /// distance the first by text. `None` if no absent class can be below the class; in the `declared` world also if no
+    /// absent class is named at all.
     pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
         let is_open = match self.world() {
             WorldKind::Open => true,
@@ -162,11 +157,9 @@ impl Hierarchy {
         self.at(class).package == Package::Free
     }
 
-    /// Returns whether an absent class may be below the class; with `with_instances`, only one that can have
-    /// instances.
-    pub(super) fn outside_below(&self, class: ClassId, with_instances: bool) -> bool {
-        let it = self.at(class);
-        if with_instances { it.witness.is_some() } else { it.nameable_below }
+    /// Returns whether an absent class may be below the class, whether or not it can have instances.
+    pub(super) fn outside_below(&self, class: ClassId) -> bool {
+        self.at(class).nameable_below
     }
 }
 

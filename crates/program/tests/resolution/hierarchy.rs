@@ -210,7 +210,7 @@ final p/C < java/lang/Object p/J";
     let h = world(text).open();
     assert_eq!(extensible(&h), "java/lang/Object p/B");
     assert_eq!(h.open_witness(id(&h, "p/S")), Some(id(&h, "p/B")));
-    assert!(!h.open_below(id(&h, "p/I")));
+    assert!(h.open_witness(id(&h, "p/I")).is_none());
     // An absent permitted subclass opens the sealed class itself.
     let h = world(text).without(class("p/C")).open();
     assert_eq!(extensible(&h), "java/lang/Object p/B p/J");
@@ -261,13 +261,13 @@ fn worlds_without_unknown_classes_close() {
         let is_declared = kind == WorldKind::Declared;
         assert_eq!(below(&h, "p/B", "p/A"), if is_declared { Below::Unknown } else { Below::No });
         // x/Out is absent, so it may be below p/A; with no absent class, nothing may be.
-        assert_eq!(h.open_below(id(&h, "p/A")), is_declared);
+        assert_eq!(h.open_witness(id(&h, "p/A")).is_some(), is_declared);
         let h = in_world(full, kind);
-        assert!(!h.open_below(id(&h, "p/A")));
+        assert!(h.open_witness(id(&h, "p/A")).is_none());
     }
     let named = program::hierarchy::Options { names_outside: true, ..options(WorldKind::Declared) };
     let h = world(full).hierarchy(&[], &named);
-    assert!(h.open_below(id(&h, "p/A")));
+    assert!(h.open_witness(id(&h, "p/A")).is_some());
 }
 
 fn image() -> (World, Module) {

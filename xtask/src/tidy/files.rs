@@ -1,0 +1,125 @@
+//! What a file asks of the others of its crate: parents and children call each other's methods one way only, a type's
+//! methods are few and stand in few files, a file of certain rooms depends on few others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::uses::{Crate, Use};
+use super::{Checkout, Violation};
+
+/// Of two files, one above the other in the module tree, not both call methods that the other defines; methods that only
+/// read or write a field do not count. ([`super::modules`] checks the modules of which neither is above the other.)
+pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    for crate_ in &checkout.crates {
+        let mut calls: BTreeMap<(&str, &str), &Use> = BTreeMap::new();
+        for use_ in crate_.uses.iter().filter(|it| it.call.is_some() && !it.accessor) {
+            if let Some(target) = crate_.file(&use_.to) {
+                calls.entry((&use_.file, target)).or_insert(use_);
+            }
+        }
+        for ((from, to), up) in &calls {
+            let Some(down) = calls.get(&(*to, *from)) else { continue };
+            // The file below reports.
+            if up.from.len() <= up.to.len() || !up.from.starts_with(&up.to) {
+                continue;
+            }
+            let (up_call, down_call) = (up.call.as_deref().unwrap_or(""), down.call.as_deref().unwrap_or(""));
+            violations.push(Violation {
+                file: from.to_string(),
+                line: up.line,
+                check: "call-cycle",
+                what: format!(
+                    "calls `{up_call}` of {to}, which calls `{down_call}` of this file (line {})",
+                    down.line
+                ),
+                why: "neither of two files that call each other can be read or tested alone".into(),
+                fix: "move what both call into a file of its own below, or pass values instead".to_string(),
+            });
+        }
+    }
+}
+
+/// A type has few methods, in few files.
+pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let (most_methods, most_files) = (checkout.house.limit("methods"), checkout.house.limit("impl-files"));
+    for crate_ in &checkout.crates {
+        // Private types of two files may have the same name.
+        let mut types: BTreeMap<String, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
+        for method in crate_.methods.inherent() {
+            let place = types
+                .entry(method.owner.clone())
+                .or_default()
+                .entry(&method.file)
+                .or_insert((method.line, 0));
+            place.1 += 1;
+        }
+        for (ty, files) in types {
+            let count: usize = files.values().map(|it| it.1).sum();
+            let Some((file, (line, _))) = files.iter().max_by_key(|it| it.1.1) else { continue };
+            let mut too_many = |what: String, fix: &str| {
+                violations.push(Violation {
+                    file: file.to_string(),
+                    line: *line,
+                    check: "type-size",
+                    what,
+                    why: "a type that does everything hides what depends on what".into(),
+                    fix: fix.to_string(),
+                });
+            };
+            if count > most_methods {
+                too_many(
+                    format!("`{ty}` has {count} methods, {most_methods} allowed"),
+                    "split the type by what changes together, or make functions of methods that use few fields",
+                );
+            }
+            if files.len() > most_files {
+                let list: Vec<String> = files.iter().map(|(file, it)| format!("{file} ({})", it.1)).collect();
+                too_many(
+                    format!(
+                        "the methods of `{ty}` stand in {} files, {most_files} allowed: {}",
+                        files.len(),
+                        list.join(", ")
+                    ),
+                    "give each task a type or functions of its own, which take what they read as arguments",
+                );
+            }
+        }
+    }
+}
+
+/// A file of the rooms that `arrows.toml` lists depends on few others of its room, by paths and calls.
+pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let most = checkout.house.limit("file-dependencies");
+    for crate_ in &checkout.crates {
+        if !checkout.house.few_dependencies.rooms.contains(&crate_.room) {
+            continue;
+        }
+        for (file, others) in dependencies_of(crate_) {
+            if others.len() > most {
+                let list: Vec<&str> = others.into_iter().collect();
+                violations.push(Violation {
+                    file: file.to_string(),
+                    line: 1,
+                    check: "file-dependencies",
+                    what: format!(
+                        "depends on {} other files, {most} allowed: {}",
+                        list.len(),
+                        list.join(", ")
+                    ),
+                    why: "a file is understood only together with every file that it depends on".into(),
+                    fix: "pass values instead, or split the file by what it depends on".to_string(),
+                });
+            }
+        }
+    }
+}
+
+/// File -> the other files of its crate that it uses.
+fn dependencies_of(crate_: &Crate) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for use_ in &crate_.uses {
+        if let Some(to) = crate_.file(&use_.to).filter(|it| *it != use_.file) {
+            found.entry(&use_.file).or_default().insert(to);
+        }
+    }
+    found
+}

@@ -1,0 +1,470 @@
+//! The methods that a crate defines, and the calls of them: a small type inference over the syntax trees. A receiver has a
+//! known type if it is `self`, a parameter or variable with a type or a constructor, a field of these, or the result of
+//! another known call. A call on any other receiver counts only if exactly one method can be meant: one definition in
+//! the crate, none in the rooms below, none in the standard library.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::{
+    Expr, FnArg, GenericArgument, ImplItem, Item, Member, Pat, PathArguments, ReturnType, Token, TraitItem,
+    Type,
+};
+
+use super::source::RustFile;
+
+/// Methods of the standard library that this code base calls on values whose type the inference does not find.
+const STANDARD: &str = "abs all and and_then any append arg args as_bytes as_deref as_deref_mut as_mut as_ref as_slice as_str \
+    as_str_mut binary_search binary_search_by binary_search_by_key borrow borrow_mut bytes capacity ceil chain char_indices \
+    chars checked_add checked_sub chunks clamp clear clone clone_from cloned cmp collect concat contains contains_key copied \
+    copy_from_slice count current_dir cycle dedup dedup_by_key drain entry enumerate env eq err expect extend extend_from_slice fetch_add \
+    fill filter filter_map find find_map first first_mut flat_map flatten flush fmt fold for_each from from_fn fuse \
+    get get_mut get_or_insert_with get_or_init hash id index insert inspect into into_boxed_slice into_inner into_iter \
+    into_keys into_values into_vec is_empty is_err is_file is_none is_none_or is_ok is_some is_some_and iter iter_mut join \
+    keys kind last last_mut leading_zeros len lines load lock map map_err map_or map_or_else map_while matches max max_by \
+    max_by_key min min_by min_by_key name ne next next_back not nth parent ok ok_or ok_or_else or or_default or_else or_insert \
+    or_insert_with output parse partial_cmp partition partition_point path peek peekable pop pop_front position power push \
+    push_back push_front push_str range read recv reduce remove repeat replace reserve resize retain rev reverse rfind \
+    rotate_left rposition rsplit rsplit_once saturating_add saturating_sub send set shrink_to_fit skip skip_while spawn status stderr stdin stdout sort \
+    sort_by sort_by_key sort_unstable sort_unstable_by sort_unstable_by_key splice split split_at split_first split_last \
+    split_off split_once starts_with ends_with exists extension file_name components step_by store strip_prefix strip_suffix sum swap swap_remove take \
+    take_while then then_some to_owned to_string to_vec total_cmp trim trim_end trim_start truncate try_from try_into \
+    unwrap unwrap_or unwrap_or_default unwrap_or_else unzip update upgrade values values_mut windows with with_capacity \
+    wrapping_add wrapping_sub write write_all write_fmt write_str zip";
+
+/// A module, as path from the root of its crate.
+pub(super) type Module = Vec<String>;
+
+/// One method or associated function.
+#[derive(Debug, Clone)]
+pub(super) struct Method {
+    /// The type with the `impl`, or the trait.
+    pub(super) owner: String,
+    pub(super) name: String,
+    pub(super) module: Module,
+    pub(super) file: String,
+    pub(super) line: usize,
+    /// One expression without calls: reads or writes a field.
+    pub(super) accessor: bool,
+    /// Declared by a trait of the crate.
+    of_trait: bool,
+    result: Option<String>,
+}
+
+/// What is called, from where.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) method: &'a Method,
+    pub(super) module: Module,
+    pub(super) line: usize,
+}
+
+/// The methods and fields of one crate.
+#[derive(Default)]
+pub(super) struct Methods {
+    all: Vec<Method>,
+    /// Type -> field -> type of the field.
+    fields: BTreeMap<String, BTreeMap<String, String>>,
+    types: BTreeSet<String>,
+    aliases: BTreeMap<String, String>,
+    /// Names of methods that implement a trait of another crate.
+    implemented: BTreeSet<String>,
+}
+
+impl Methods {
+    /// Reads the product code of the files of one crate.
+    pub(super) fn read(files: &[&RustFile]) -> Methods {
+        let mut methods = Methods::default();
+        let items: Vec<(&RustFile, Module, &Item)> = files
+            .iter()
+            .flat_map(|file| file.live_items().into_iter().map(move |(module, item)| (*file, module, item)))
+            .collect();
+        for (_, _, item) in &items {
+            methods.types_of(item);
+        }
+        for (file, module, item) in items {
+            methods.methods_of(file, &module, item);
+        }
+        methods
+    }
+
+    /// The inherent methods.
+    pub(super) fn inherent(&self) -> impl Iterator<Item = &Method> {
+        self.all.iter().filter(|it| !it.of_trait)
+    }
+
+    /// The names of all methods that the crate defines.
+    pub(super) fn names(&self) -> BTreeSet<String> {
+        self.all.iter().map(|it| it.name.clone()).chain(self.implemented.iter().cloned()).collect()
+    }
+
+    fn types_of(&mut self, item: &Item) {
+        match item {
+            Item::Struct(it) => {
+                let fields = it.fields.iter().enumerate().filter_map(|(at, field)| {
+                    let name = field.ident.as_ref().map_or_else(|| at.to_string(), ToString::to_string);
+                    Some((name, type_name(&field.ty, None)?))
+                });
+                self.fields.insert(it.ident.to_string(), fields.collect());
+                self.types.insert(it.ident.to_string());
+            }
+            Item::Enum(it) => {
+                self.types.insert(it.ident.to_string());
+            }
+            Item::Trait(it) => {
+                self.types.insert(it.ident.to_string());
+            }
+            Item::Type(it) => {
+                if let Some(target) = type_name(&it.ty, None) {
+                    self.aliases.insert(it.ident.to_string(), target);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn methods_of(&mut self, file: &RustFile, module: &Module, item: &Item) {
+        let method = |owner: &str, signature: &syn::Signature, block: Option<&syn::Block>, of_trait| Method {
+            owner: owner.to_string(),
+            name: signature.ident.to_string(),
+            module: module.clone(),
+            file: file.path.clone(),
+            line: signature.fn_token.span.start().line,
+            accessor: block.is_some_and(is_accessor),
+            of_trait,
+            result: match &signature.output {
+                ReturnType::Type(_, ty) => type_name(ty, Some(owner)),
+                ReturnType::Default => None,
+            },
+        };
+        match item {
+            Item::Impl(it) => {
+                let Some(owner) = type_name(&it.self_ty, None) else { return };
+                let functions = live_functions(it);
+                match &it.trait_ {
+                    None => {
+                        self.all.extend(functions.map(|it| method(&owner, &it.sig, Some(&it.block), false)))
+                    }
+                    Some((path, _)) => {
+                        let name = path.segments.last().map(|it| it.ident.to_string()).unwrap_or_default();
+                        if !self.types.contains(&name) {
+                            self.implemented.extend(functions.map(|it| it.sig.ident.to_string()));
+                        }
+                    }
+                }
+            }
+            Item::Trait(it) => {
+                let owner = it.ident.to_string();
+                for item in &it.items {
+                    if let TraitItem::Fn(item) = item {
+                        self.all.push(method(&owner, &item.sig, item.default.as_ref(), true));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The method `name` of the type `ty`.
+    fn of_type(&self, ty: &str, name: &str) -> Option<&Method> {
+        let ty = self.aliases.get(ty).map_or(ty, String::as_str);
+        self.all.iter().find(|it| it.owner == ty && it.name == name)
+    }
+
+    /// The only method that a call of `name` on a receiver of unknown type can mean; `others` are the names of methods
+    /// that are defined elsewhere.
+    fn only(&self, name: &str, of_traits: bool, others: &BTreeSet<String>) -> Option<&Method> {
+        let ambiguous = self.implemented.contains(name) || others.contains(name) || is_standard(name);
+        let mut found = self.all.iter().filter(|it| it.name == name);
+        match (found.next(), found.next()) {
+            (Some(method), None) if !ambiguous && (method.of_trait || !of_traits) => Some(method),
+            _ => None,
+        }
+    }
+
+    /// The calls in the product code of a file that lead to methods of the crate.
+    pub(super) fn calls<'a>(&'a self, file: &RustFile, others: &'a BTreeSet<String>) -> Vec<Call<'a>> {
+        let mut found = Vec::new();
+        for (module, item) in file.live_items() {
+            let mut calls =
+                Calls { methods: self, others, scope: Scope::default(), module, found: Vec::new() };
+            calls.visit_item(item);
+            found.append(&mut calls.found);
+        }
+        found
+    }
+}
+
+fn is_standard(name: &str) -> bool {
+    STANDARD.split_whitespace().any(|it| it == name)
+}
+
+/// Is this one expression without calls?
+fn is_accessor(block: &syn::Block) -> bool {
+    struct HasCall(bool);
+    impl<'ast> Visit<'ast> for HasCall {
+        fn visit_expr(&mut self, it: &'ast Expr) {
+            self.0 |= matches!(it, Expr::Call(_) | Expr::MethodCall(_) | Expr::Macro(_));
+            visit::visit_expr(self, it);
+        }
+    }
+    let mut has_call = HasCall(false);
+    has_call.visit_block(block);
+    block.stmts.len() == 1 && !has_call.0
+}
+
+/// The functions of an `impl` that product code has.
+pub(super) fn live_functions(it: &syn::ItemImpl) -> impl Iterator<Item = &syn::ImplItemFn> {
+    it.items.iter().filter_map(|it| match it {
+        ImplItem::Fn(it) if !super::source::is_test(&it.attrs) => Some(it),
+        _ => None,
+    })
+}
+
+/// The last name of a type: `Foo` for `&mut a::Foo<T>`, `Box<Foo>`, `dyn Foo` and, with the given owner, `Self`.
+pub(super) fn type_name(ty: &Type, owner: Option<&str>) -> Option<String> {
+    match ty {
+        Type::Reference(it) => type_name(&it.elem, owner),
+        Type::Paren(it) => type_name(&it.elem, owner),
+        Type::Group(it) => type_name(&it.elem, owner),
+        Type::ImplTrait(it) => bound_name(&it.bounds),
+        Type::TraitObject(it) => bound_name(&it.bounds),
+        Type::Path(it) => {
+            let last = it.path.segments.last()?;
+            let name = last.ident.to_string();
+            match &last.arguments {
+                PathArguments::AngleBracketed(arguments)
+                    if matches!(name.as_str(), "Box" | "Rc" | "Arc" | "Cow") =>
+                {
+                    arguments.args.iter().find_map(|it| match it {
+                        GenericArgument::Type(it) => type_name(it, owner),
+                        _ => None,
+                    })
+                }
+                _ if name == "Self" => owner.map(str::to_string),
+                _ => Some(name),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn bound_name(bounds: &Punctuated<syn::TypeParamBound, Token![+]>) -> Option<String> {
+    bounds.iter().find_map(|it| match it {
+        syn::TypeParamBound::Trait(it) => it.path.segments.last().map(|it| it.ident.to_string()),
+        _ => None,
+    })
+}
+
+/// What is known of names inside one function.
+#[derive(Default)]
+struct Scope {
+    self_type: Option<String>,
+    /// Variable -> type; `None` hides an outer variable of the same name.
+    variables: BTreeMap<String, Option<String>>,
+    generics: BTreeSet<String>,
+}
+
+struct Calls<'a> {
+    methods: &'a Methods,
+    others: &'a BTreeSet<String>,
+    scope: Scope,
+    module: Module,
+    found: Vec<Call<'a>>,
+}
+
+impl<'a> Calls<'a> {
+    fn note(&mut self, method: Option<&'a Method>, line: usize) {
+        if let Some(method) = method {
+            self.found.push(Call { method, module: self.module.clone(), line });
+        }
+    }
+
+    /// The method that `name` on a receiver of this type means.
+    fn method(&self, receiver: Option<&str>, name: &str) -> Option<&'a Method> {
+        match receiver.filter(|it| !self.scope.generics.contains(*it)) {
+            None => self.methods.only(name, false, self.others),
+            Some(ty) => {
+                let own = self.methods.of_type(ty, name);
+                // A method of another crate's type, unless a trait of this crate adds it.
+                own.or_else(|| self.methods.only(name, true, self.others))
+            }
+        }
+    }
+
+    fn type_of(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Path(it) if it.path.segments.len() == 1 => {
+                let name = it.path.segments[0].ident.to_string();
+                if name == "self" {
+                    self.scope.self_type.clone()
+                } else {
+                    self.scope.variables.get(&name)?.clone()
+                }
+            }
+            Expr::Field(it) => {
+                let name = match &it.member {
+                    Member::Named(it) => it.to_string(),
+                    Member::Unnamed(it) => it.index.to_string(),
+                };
+                self.methods.fields.get(&self.type_of(&it.base)?)?.get(&name).cloned()
+            }
+            Expr::Reference(it) => self.type_of(&it.expr),
+            Expr::Paren(it) => self.type_of(&it.expr),
+            Expr::Group(it) => self.type_of(&it.expr),
+            Expr::Unary(it) if matches!(it.op, syn::UnOp::Deref(_)) => self.type_of(&it.expr),
+            Expr::Struct(it) => self.named(&it.path.segments.last()?.ident.to_string()),
+            Expr::MethodCall(it) => {
+                let name = it.method.to_string();
+                let receiver = self.type_of(&it.receiver);
+                if matches!(name.as_str(), "as_ref" | "as_mut" | "clone" | "borrow") {
+                    return receiver;
+                }
+                self.method(receiver.as_deref(), &name)?.result.clone()
+            }
+            Expr::Call(it) => match &*it.func {
+                Expr::Path(it) => match self.associated(&it.path) {
+                    Some(method) => method.result.clone(),
+                    None => self.constructed(&it.path),
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn named(&self, name: &str) -> Option<String> {
+        if name == "Self" { self.scope.self_type.clone() } else { Some(name.to_string()) }
+    }
+
+    /// The type that `Type(…)` makes.
+    fn constructed(&self, path: &syn::Path) -> Option<String> {
+        let name = self.named(&path.segments.last()?.ident.to_string())?;
+        self.methods.types.contains(&name).then_some(name)
+    }
+
+    /// The method that `Type::name` means.
+    fn associated(&self, path: &syn::Path) -> Option<&'a Method> {
+        let mut segments = path.segments.iter().rev();
+        let name = segments.next()?.ident.to_string();
+        let ty = self.named(&segments.next()?.ident.to_string())?;
+        self.methods.of_type(&ty, &name)
+    }
+
+    fn in_function(&mut self, signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
+        let variables = std::mem::take(&mut self.scope.variables);
+        let generics = self.scope.generics.clone();
+        self.generics(&signature.generics);
+        for input in &signature.inputs {
+            if let FnArg::Typed(it) = input {
+                self.bind(&it.pat, type_name(&it.ty, self.scope.self_type.as_deref()));
+            }
+        }
+        visit(self);
+        self.scope.variables = variables;
+        self.scope.generics = generics;
+    }
+
+    fn generics(&mut self, generics: &syn::Generics) {
+        self.scope.generics.extend(generics.type_params().map(|it| it.ident.to_string()));
+    }
+
+    fn bind(&mut self, pat: &Pat, ty: Option<String>) {
+        match pat {
+            Pat::Ident(it) => {
+                self.scope.variables.insert(it.ident.to_string(), ty);
+            }
+            Pat::Type(it) => self.bind(&it.pat, type_name(&it.ty, self.scope.self_type.as_deref())),
+            Pat::Reference(it) => self.bind(&it.pat, ty),
+            _ => self.visit_pat(pat),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Calls<'_> {
+    fn visit_item_impl(&mut self, it: &'ast syn::ItemImpl) {
+        self.scope.self_type = type_name(&it.self_ty, None);
+        self.generics(&it.generics);
+        live_functions(it).for_each(|it| self.visit_impl_item_fn(it));
+        self.scope = Scope::default();
+    }
+
+    fn visit_item_trait(&mut self, it: &'ast syn::ItemTrait) {
+        self.scope.self_type = Some(it.ident.to_string());
+        self.generics(&it.generics);
+        visit::visit_item_trait(self, it);
+        self.scope = Scope::default();
+    }
+
+    fn visit_item_fn(&mut self, it: &'ast syn::ItemFn) {
+        self.in_function(&it.sig, |calls| visit::visit_block(calls, &it.block));
+    }
+
+    fn visit_impl_item_fn(&mut self, it: &'ast syn::ImplItemFn) {
+        self.in_function(&it.sig, |calls| visit::visit_block(calls, &it.block));
+    }
+
+    fn visit_trait_item_fn(&mut self, it: &'ast syn::TraitItemFn) {
+        if let Some(block) = &it.default {
+            self.in_function(&it.sig, |calls| visit::visit_block(calls, block));
+        }
+    }
+
+    fn visit_local(&mut self, it: &'ast syn::Local) {
+        let ty = it.init.as_ref().and_then(|it| {
+            visit::visit_local_init(self, it);
+            self.type_of(&it.expr)
+        });
+        self.bind(&it.pat, ty);
+    }
+
+    fn visit_pat_ident(&mut self, it: &'ast syn::PatIdent) {
+        self.scope.variables.insert(it.ident.to_string(), None);
+    }
+
+    fn visit_expr_closure(&mut self, it: &'ast syn::ExprClosure) {
+        let variables = self.scope.variables.clone();
+        for pat in &it.inputs {
+            self.bind(pat, None);
+        }
+        self.visit_expr(&it.body);
+        self.scope.variables = variables;
+    }
+
+    fn visit_arm(&mut self, it: &'ast syn::Arm) {
+        let variables = self.scope.variables.clone();
+        visit::visit_arm(self, it);
+        self.scope.variables = variables;
+    }
+
+    fn visit_expr_method_call(&mut self, it: &'ast syn::ExprMethodCall) {
+        let receiver = self.type_of(&it.receiver);
+        let method = self.method(receiver.as_deref(), &it.method.to_string());
+        self.note(method, it.method.span().start().line);
+        visit::visit_expr_method_call(self, it);
+    }
+
+    fn visit_expr_path(&mut self, it: &'ast syn::ExprPath) {
+        if let Some(last) = it.path.segments.last() {
+            self.note(self.associated(&it.path), last.ident.span().start().line);
+        }
+        visit::visit_expr_path(self, it);
+    }
+
+    /// The arguments of a macro if all are expressions, otherwise the first if that is one.
+    fn visit_macro(&mut self, it: &'ast syn::Macro) {
+        let all = it.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok();
+        let first = || {
+            it.parse_body_with(|input: syn::parse::ParseStream<'_>| {
+                let first = input.parse::<Expr>()?;
+                input.parse::<proc_macro2::TokenStream>()?;
+                Ok(first)
+            })
+        };
+        match all {
+            Some(all) => all.iter().for_each(|it| self.visit_expr(it)),
+            None => first().iter().for_each(|it| self.visit_expr(it)),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What people read in the files of a checkout: comments and pages, with the lines that they are on.
+
+/// A run of comment lines, or the text of a page, as one line; `starts` are the byte offsets at which lines begin.
+#[derive(Default)]
+pub(super) struct Prose {
+    pub(super) text: String,
+    starts: Vec<(usize, usize)>,
+}
+
+impl Prose {
+    fn push(&mut self, line: usize, text: &str) {
+        self.starts.push((self.text.len(), line));
+        self.text.push_str(text);
+        self.text.push(' ');
+    }
+
+    /// The line of the file in which the byte at `at` stands.
+    pub(super) fn line(&self, at: usize) -> usize {
+        self.starts.iter().rev().find(|it| it.0 <= at).map_or(1, |it| it.1)
+    }
+}
+
+/// The comments of a file, or a page as a whole.
+pub(super) fn prose(file: &str, text: &str) -> Vec<Prose> {
+    let lines = text.lines().enumerate().map(|(at, it)| (at + 1, it));
+    if file.ends_with(".md") {
+        let mut all = Prose::default();
+        lines.for_each(|(line, it)| all.push(line, it));
+        return vec![all];
+    }
+    let mark = match file.rsplit_once('.').map(|it| it.1) {
+        Some("rs" | "java") => "//",
+        Some("toml" | "tsv" | "sh" | "yml") => "#",
+        _ => return Vec::new(),
+    };
+    let mut found: Vec<Prose> = Vec::new();
+    let mut last = 0;
+    for (line, content) in lines {
+        // A comment behind code starts after a blank; `//` in a string rarely does.
+        let Some(at) = content.find(mark).filter(|&it| it == 0 || content[..it].ends_with(' ')) else {
+            continue;
+        };
+        if last == 0 || line > last + 1 || !content[..at].trim().is_empty() {
+            found.push(Prose::default());
+        }
+        if let Some(prose) = found.last_mut() {
+            let text = content[at..].trim_start_matches(['/', '!', '#']);
+            prose.push(line, text.trim());
+        }
+        last = line;
+    }
+    found
+}
