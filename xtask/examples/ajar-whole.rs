@@ -10,7 +10,7 @@ use std::hint::black_box;
 use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use analysis::whole::drawing::{Sets, Texts, graph};
 use analysis::whole::record::class_record_of;
-use analysis::whole::solved::{propagation, solved};
+use analysis::whole::solve::{propagation, solved};
 use analysis::whole::tables::{ClassTable, Options};
 use anyhow::{Context, Result, bail};
 use program::input::{Role, WorldKind};

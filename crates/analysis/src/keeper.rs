@@ -26,7 +26,8 @@ use crate::whole::maintained::{MAX_CHANGED, MaintainedProgram};
 use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::noted;
 use crate::whole::record::{ClassChange, ClassRecord};
-use crate::whole::solved::{SolvedProgram, solved_cancellable};
+use crate::whole::solve::solved_cancellable;
+use crate::whole::solved::SolvedProgram;
 use crate::whole::tables::ClassTable;
 
 /// A solved program, to be read. Two are equal when nothing changed between them.

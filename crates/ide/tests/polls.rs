@@ -1,7 +1,7 @@
 //! All work on a whole program checks often enough whether it was cancelled.
 
 use analysis::whole::maintained::MaintainedProgram;
-use analysis::whole::solved::solved_cancellable;
+use analysis::whole::solve::solved_cancellable;
 use analysis::whole::tables::ClassTable;
 use flow::fuel::{Fuel, PATIENCE};
 use ide::whole::{ClassRecord, read_class};

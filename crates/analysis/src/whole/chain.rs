@@ -170,7 +170,7 @@ fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
             if a.0 == b.0 {
                 members
             } else {
-                program.ranks.compare(&program.calls.classes.hierarchy, a.0, b.0).then(members)
+                program.calls.ranks.compare(&program.calls.classes.hierarchy, a.0, b.0).then(members)
             }
         }
         (a, b) => a.is_some().cmp(&b.is_some()),

@@ -16,16 +16,14 @@ use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use super::answers::Why;
-use super::flows::Flow;
 use super::graph::{Graph, Propagates, RaisedSet, SetRef, Within};
 use super::implicit::load_class;
-use super::lattice::{Exceptions, Value};
+use super::lattice::{Exceptions, Flow, OpenCause, Value};
 use super::linking::{field_error, link_error};
 use super::reads::{Read, note};
 use super::resolving::{Resolving, resolving_flows};
 use super::sites::Node;
 use super::solved::SolvedProgram;
-use super::unknown::OpenCause;
 use super::why::{why, why_call};
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};

@@ -12,8 +12,8 @@ use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step};
 use super::chain::path;
-use super::flows::{Flow, async_errors};
-use super::lattice::{Exceptions, Value};
+use super::flows::async_errors;
+use super::lattice::{Exceptions, Flow, Value};
 use super::origin::{origin_of, steps};
 use super::resolving::{Resolving, resolving_flows};
 use super::sites::Node;

@@ -3,39 +3,27 @@
 use classfile::bootstrap::MethodHandle;
 use classfile::names::{ClassName, MethodRef};
 use flow::natives::{Effect, Native};
-use flow::solver::FunctionId;
 use flow::summary::{Initialized, Source};
 use flow::throwables::well_known;
 use flow::universe::SetId;
 use program::hierarchy::{ClassId, Link};
-use program::initialization::{may_fail, runs_already};
+use program::initialization::{Step, class_initializer, may_fail, runs_already, steps};
 use program::input::Role;
-use program::members::MethodId;
 use program::members::Selected;
 use program::members::declared::declared;
 use program::members::select::select;
+use program::members::{LinkError, MethodId};
 
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
-use super::lattice::{Exceptions, Filter, Value};
-use super::linking::{link_error, object_error};
+use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
+use super::linking::{class_errors, link_error, object_error};
+use super::loading::{loaded, loading_targets, loading_value};
 use super::nodes::Nodes;
-use super::sites::{FunctionSiteId, Node, Open, Site};
+use super::proxies::{behind_handler, conversion_errors};
+use super::sites::{DispatchId, FunctionSiteId, Node, Open, Site};
 use super::tables::CallTable;
-use super::unknown::{OpenCause, contract, open_call, unknown_initializer};
+use super::unknown::{contract, open_call, unknown_initializer};
 use crate::summary::CodeSummary;
-
-/// Something that flows out of an instruction before its method's rows see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flow {
-    /// A value of its own, and the cause of its open half.
-    Value(Value, Option<OpenCause>),
-    /// What a node lets out.
-    Node(Node),
-    /// What a node lets out, through a function.
-    Through(Node, FunctionId),
-    /// A value of its own through a function; its open half has this cause.
-    Wrapped(Value, OpenCause),
-}
 
 /// Tells what flows out of sources. It reads where calls go and which nodes there are; what the nodes let out it does not
 /// know.
@@ -147,7 +135,7 @@ impl Flows<'_> {
             Passing::Swallowed => Some(ex.filter(Filter { keep: SetId::EMPTY, adds: Vec::new() })),
         };
         if let Some(function) = function {
-            out[start..].iter_mut().for_each(|it| *it = behind(ex, *it, function));
+            out[start..].iter_mut().for_each(|it| *it = it.behind(ex, function));
         }
         let cause = match action.any_code {
             None => return,
@@ -211,6 +199,73 @@ impl Flows<'_> {
         flows
     }
 
+    /// What a virtual call lets out: what its targets do, what proxies make of it, link errors, what unknown targets may let
+    /// out.
+    pub(super) fn of_dispatch(&self, ex: &mut Exceptions, id: DispatchId) -> Vec<Flow> {
+        let calls = self.calls;
+        let dispatch = calls.dispatches.get(id);
+        let mut flows = Vec::with_capacity(dispatch.targets.len());
+        if let Some(handlers) = dispatch.handlers {
+            flows.push(Flow::Through(Node::Dispatch(handlers), behind_handler(calls, ex, dispatch)));
+            flows.push(Flow::Value(Value::known(conversion_errors(ex, dispatch)), None));
+        }
+        flows.extend(dispatch.targets.iter().map(|it| Flow::Node(it.node())));
+        let is_absent = matches!(dispatch.open, Some(Open::Outside(_)));
+        // The verifier lets a value pass that does not implement the interface (JVMS §6.5.invokeinterface).
+        let receiver = dispatch.interface.then_some(LinkError::IncompatibleClassChange);
+        let absent = is_absent.then_some(LinkError::NoClassDefFound);
+        let unsettled = receiver.into_iter().chain(absent).filter(|_| calls.options.link_errors);
+        for error in dispatch.errors.iter().copied().chain(unsettled) {
+            flows.push(Flow::Value(link_error(ex, error), None));
+        }
+        if let Some(open) = dispatch.open {
+            let value = open_call(calls, ex, open, Some(dispatch.method));
+            flows.push(Flow::Value(value, Some(OpenCause::Call(open))));
+        }
+        // The open part covers the possible targets, unless an assumption about unknown code narrows it: these are known code.
+        if dispatch.open.is_none() || calls.options.assume_contract {
+            flows.extend(dispatch.possible.iter().map(|it| Flow::Node(it.node())));
+        }
+        flows
+    }
+
+    /// What initialising a class lets out (JVMS §5.5): errors of linking it, and what the initialisers do that it runs.
+    pub(super) fn of_initializer(&self, ex: &mut Exceptions, class: ClassId) -> Vec<Flow> {
+        let calls = self.calls;
+        let hierarchy = &calls.classes.hierarchy;
+        let mut flows = vec![Flow::Value(Value::known(class_errors(calls, ex, class)), None)];
+        if calls.may_load(class) {
+            // Linking comes first: the verifier loads classes (JVMS §4.10, §5.4.1).
+            flows.push(Flow::Node(Node::Loading));
+        }
+        let names = well_known();
+        let wrapping = ex.wrapping(names.initializer, Some(names.no_class_def));
+        for step in steps(hierarchy, class).rev() {
+            match step {
+                Step::Own(clinit) => flows.push(Flow::Through(Node::Method(clinit), wrapping)),
+                Step::Superclass(Link::Present(it)) => flows.push(Flow::Node(Node::Initializer(it))),
+                Step::Interface(Link::Present(it)) => {
+                    let clinit = class_initializer(hierarchy, it);
+                    flows.extend(clinit.map(|it| Flow::Through(Node::Method(it), wrapping)));
+                }
+                Step::Superclass(Link::Outside(it)) | Step::Interface(Link::Outside(it)) => {
+                    let value = unknown_initializer(calls, ex);
+                    flows.push(Flow::Value(value, Some(OpenCause::Initializer(it))));
+                }
+            }
+        }
+        flows
+    }
+
+    /// What asking a class loader of the program for a class lets out.
+    pub(super) fn of_loading(&self, ex: &mut Exceptions) -> Vec<Flow> {
+        let function = loaded(ex);
+        let targets = loading_targets(self.calls).into_iter();
+        let mut flows: Vec<Flow> = targets.map(|it| Flow::Through(Node::Method(it), function)).collect();
+        flows.push(Flow::Value(loading_value(self.calls, ex), None));
+        flows
+    }
+
     fn of_handle(&self, ex: &mut Exceptions, owner: MethodId, handle: MethodHandle, out: &mut Vec<Flow>) {
         self.of_action(ex, owner, &Action::of_handle(handle), out);
     }
@@ -241,18 +296,6 @@ impl Flows<'_> {
                 }
             });
         }
-    }
-}
-
-/// A flow through one more function.
-fn behind(ex: &mut Exceptions, flow: Flow, function: FunctionId) -> Flow {
-    match flow {
-        Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
-        Flow::Value(value, Some(why)) | Flow::Wrapped(value, why) => {
-            Flow::Wrapped(ex.constant_through(function, value), why)
-        }
-        Flow::Node(of) => Flow::Through(of, function),
-        Flow::Through(of, first) => Flow::Through(of, ex.then(first, function)),
     }
 }
 

@@ -1,10 +1,13 @@
 //! What travels through a program: sets of exceptions in two halves, *known* and *open*, and what rows of exception
 //! tables and wrappers do to them (`semantics.md` §3.1).
 
-use classfile::names::ClassName;
-use flow::solver::{FunctionId, Lattice};
+use classfile::names::{ClassName, MethodRef};
+use flow::solver::{FunctionId, Lattice, NodeId};
 use flow::universe::{Part, SetId, Universe};
+use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::sites::{Node, Open};
 
 /// What a node lets out. The halves never merge: *known* is what comes out of code that was read, *open* is what
 /// code that nobody read may let out besides.
@@ -45,6 +48,39 @@ pub struct Filter {
     pub adds: Vec<(SetId, SetId)>,
 }
 
+/// The reason for which something is open where it arises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OpenCause {
+    /// A call may go to unknown methods.
+    Call(Open),
+    /// The initialiser of a class is absent, or that of a class above it.
+    Initializer(ClassName),
+    /// A bootstrap method that is not known may link anything.
+    Bootstrap(MethodRef),
+    /// The effect of a native method is not known.
+    Native(MethodId),
+    /// The code of a method cannot be read.
+    MissingCode(MethodId),
+    /// The method is a ghost: its code is not written yet.
+    Ghost(MethodId),
+}
+
+/// What a node has of itself, and what flows into it, each through a function.
+pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
+
+/// Something that flows out of an instruction before its method's rows see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// A value of its own, and the cause of its open half.
+    Value(Value, Option<OpenCause>),
+    /// What a node lets out.
+    Node(Node),
+    /// What a node lets out, through a function.
+    Through(Node, FunctionId),
+    /// A value of its own through a function; its open half has this cause.
+    Wrapped(Value, OpenCause),
+}
+
 /// The lattice of values of one program.
 #[derive(Clone)]
 pub struct Exceptions {
@@ -58,6 +94,20 @@ pub struct Exceptions {
     added: FxHashMap<(FunctionId, SetId), u64>,
     /// Those of them that went into values which nobody finds again by themselves.
     constant: FxHashSet<(FunctionId, SetId)>,
+}
+
+impl Flow {
+    /// The flow through one more function.
+    pub(super) fn behind(self, ex: &mut Exceptions, function: FunctionId) -> Flow {
+        match self {
+            Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
+            Flow::Value(value, Some(why)) | Flow::Wrapped(value, why) => {
+                Flow::Wrapped(ex.constant_through(function, value), why)
+            }
+            Flow::Node(of) => Flow::Through(of, function),
+            Flow::Through(of, first) => Flow::Through(of, ex.then(first, function)),
+        }
+    }
 }
 
 impl Exceptions {

@@ -15,6 +15,7 @@ mod implicit;
 pub mod lattice;
 mod nodes;
 mod promises;
+mod ranks;
 pub mod reachable;
 pub mod reads;
 mod serialization;
@@ -31,16 +32,16 @@ pub mod tables;
 
 // Exceptions solved, and kept current.
 mod constructing;
-pub mod flows;
+mod flows;
 mod linking;
 pub mod maintained;
 mod nearness;
-mod ranks;
 mod resolving;
+pub mod solve;
 pub mod solved;
 mod system;
 mod throwables;
-pub mod unknown;
+mod unknown;
 
 // Answers.
 pub mod call_names;

@@ -6,9 +6,8 @@ use flow::universe::SetId;
 use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step, Why};
-use super::flows::Flow;
 use super::implicit::load_class;
-use super::lattice::Exceptions;
+use super::lattice::{Exceptions, Flow};
 use super::linking::{field_error, link_error};
 use super::reads::{Read, note};
 use super::sites::Node;

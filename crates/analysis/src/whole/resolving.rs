@@ -11,8 +11,7 @@ use program::members::declared::declared;
 use program::members::resolve::resolve_field;
 use rustc_hash::FxHashSet;
 
-use super::flows::Flow;
-use super::lattice::Exceptions;
+use super::lattice::{Exceptions, Flow};
 use super::sites::{Node, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;

@@ -1,27 +1,19 @@
 //! A solved program: where its calls go, the system of inclusions over sets of exceptions, and its least solution.
 
-use std::sync::Arc;
-
 use flow::distances::Moved;
-use flow::fuel::{Cancelled, Fuel, uncancelled};
+use flow::fuel::{Cancelled, Fuel};
 use flow::incremental::Incremental;
-use flow::solver::{FunctionId, NodeId, Solution, System, solve_cancellable};
+use flow::solver::{FunctionId, NodeId, Solution, System};
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::constructing::constructions;
 use super::flows::Flows;
-use super::lattice::{Exceptions, Value};
+use super::lattice::{Inclusions, Value};
 use super::nearness::Nearness;
-use super::nodes::{Counts, Nodes};
-use super::ranks::Ranks;
-use super::reachable::EntryPoint;
+use super::nodes::Nodes;
 use super::reads::{Read, note};
-use super::resolved::resolved_cancellable;
 use super::sites::Node;
-use super::system::{Inclusions, system};
-use super::tables::{CallTable, ClassTable, Options};
-use super::throwables::universe;
+use super::tables::CallTable;
 
 /// A program with what its methods let out. The sets of exceptions, which everybody who asks extends, are no part of it.
 pub struct SolvedProgram {
@@ -32,8 +24,6 @@ pub struct SolvedProgram {
     /// The system as it was built first.
     system: System<Value>,
     solution: Solved,
-    /// The order of classes by text.
-    pub(super) ranks: Ranks,
     /// How far each node is from where something arises.
     pub(super) nearness: Nearness,
 }
@@ -54,67 +44,18 @@ pub(super) struct Following {
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
 }
 
-/// Resolves the calls of a program and solves it. With `entries` the calls go only to receivers that code makes which is
-/// reached from there.
-pub fn solved(
-    classes: ClassTable,
-    options: Options,
-    entries: Option<Vec<EntryPoint>>,
-) -> (SolvedProgram, Exceptions) {
-    uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
-}
-
-/// [`solved`], for work that may be cancelled.
-///
-/// # Errors
-/// When the work is not wanted any more.
-pub fn solved_cancellable(
-    classes: ClassTable,
-    options: Options,
-    entries: Option<Vec<EntryPoint>>,
-    fuel: &mut Fuel<'_>,
-) -> Result<(SolvedProgram, Exceptions), Cancelled> {
-    let calls = resolved_cancellable(classes, options, entries, fuel)?;
-    let mut exceptions = empty_sets(&calls, fuel)?;
-    fuel.ask()?;
-    let nodes = nodes(&calls, fuel)?;
-    fuel.ask()?;
-    let system = system(&calls, &nodes, &mut exceptions, fuel)?;
-    let solution = Solved::Once(solve_cancellable(&system, &mut exceptions, fuel)?);
-    let (ranks, nearness) = (Ranks::default(), Nearness::default());
-    Ok((SolvedProgram { calls, nodes, system, solution, ranks, nearness }, exceptions))
-}
-
-/// The lattice of sets over the throwable types of a program.
-fn empty_sets(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Exceptions, Cancelled> {
-    let mut summaries = calls.classes.summaries.iter().map(|it| &**it);
-    let universe = universe(&calls.classes.hierarchy, calls.options.world, &mut summaries, fuel)?;
-    Ok(Exceptions::new(universe))
-}
-
-fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
-    let hierarchy = Arc::clone(&calls.classes.hierarchy);
-    let counts = Counts {
-        constructions: constructions(calls, fuel)?,
-        functions: calls.functions.len(),
-        dispatches: calls.dispatches.all().len(),
-        has_loading: calls.loading.is_some(),
-    };
-    let methods = hierarchy.ids().map(|it| hierarchy.outline(it).methods.len());
-    let rethrowing = calls.classes.codes().map(|(id, code)| (id, code.summary.rethrowing.len()));
-    Nodes::new(methods, rethrowing, counts, fuel)
-}
-
-/// Solves a solved program again, from nothing: benches and tests compare that with the solution that it has.
-pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
-    uncancelled(|fuel| {
-        let mut exceptions = empty_sets(&program.calls, fuel)?;
-        let system = system(&program.calls, &program.nodes, &mut exceptions, fuel)?;
-        solve_cancellable(&system, &mut exceptions, fuel)
-    })
-}
-
 impl SolvedProgram {
+    /// A program with the solution of its system.
+    pub(super) fn new(
+        calls: CallTable,
+        nodes: Nodes,
+        system: System<Value>,
+        solution: Solution<Value>,
+    ) -> Self {
+        let (solution, nearness) = (Solved::Once(solution), Nearness::default());
+        SolvedProgram { calls, nodes, system, solution, nearness }
+    }
+
     /// What a method lets out.
     pub fn lets_out(&self, id: MethodId) -> Value {
         self.value(Node::Method(id))

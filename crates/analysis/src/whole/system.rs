@@ -5,27 +5,20 @@ use classfile::names::FieldRef;
 use flow::fuel::{Cancelled, Fuel};
 use flow::solver::{FunctionId, NodeId, System};
 use flow::summary::{Access, Context};
-use flow::throwables::well_known;
-use program::hierarchy::{ClassId, Link};
-use program::initialization::{Step, class_initializer, steps};
+use program::hierarchy::ClassId;
 use program::members::declared::declared;
 use program::members::{LinkError, MethodId};
 use rustc_hash::FxHashMap;
 
-use super::flows::{Flow, Flows, async_errors};
-use super::lattice::{Exceptions, Value};
-use super::linking::{class_errors, field_error, link_error};
-use super::loading::{loaded, loading_targets, loading_value};
+use super::flows::{Flows, async_errors};
+use super::lattice::{Exceptions, Flow, Inclusions, Value};
+use super::linking::{field_error, link_error};
 use super::nodes::Nodes;
-use super::proxies::{behind_handler, conversion_errors};
 use super::resolving::{resolves_anywhere, resolves_in, resolving_flows};
-use super::sites::{DispatchId, FunctionSiteId, Node, Open};
+use super::sites::{DispatchId, FunctionSiteId, Node};
 use super::tables::{CallTable, ClassTable};
-use super::unknown::{open_call, unknown_initializer, unseen};
+use super::unknown::unseen;
 use crate::summary::{CodeSummary, MethodSummary};
-
-/// What a node has of itself, and what flows into it.
-pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 
 /// A system that grows.
 struct Builder<'a> {
@@ -224,9 +217,8 @@ impl<'a> Builder<'a> {
         if !declared(&self.calls.classes.hierarchy, id).flags.is_native() {
             return;
         }
-        for flow in self.flows().of_native(self.exceptions, id) {
-            self.flow(Node::Method(id), flow, FunctionId::IDENTITY);
-        }
+        let flows = self.flows().of_native(self.exceptions, id);
+        self.all(Node::Method(id), flows);
     }
 
     /// The code of a method. `exact` is the class of the object if the method is a constructor that makes an object of exactly
@@ -290,90 +282,31 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Initialising a class (JVMS §5.5).
+    /// Lets these flow into a node.
+    fn all(&mut self, node: Node, flows: Vec<Flow>) {
+        for flow in flows {
+            self.flow(node, flow, FunctionId::IDENTITY);
+        }
+    }
+
     fn initializer(&mut self, class: ClassId) {
-        let calls = self.calls;
-        let node = Node::Initializer(class);
-        let linking = class_errors(calls, self.exceptions, class);
-        self.add(node, Value::known(linking));
-        if calls.may_load(class) {
-            // Linking comes first: the verifier loads classes (JVMS §4.10, §5.4.1).
-            self.edge(node, Node::Loading, FunctionId::IDENTITY);
-        }
-        let names = well_known();
-        let wrapping = self.exceptions.wrapping(names.initializer, Some(names.no_class_def));
-        for step in steps(&calls.classes.hierarchy, class).rev() {
-            match step {
-                Step::Own(clinit) => self.edge(node, Node::Method(clinit), wrapping),
-                Step::Superclass(Link::Present(it)) => {
-                    self.edge(node, Node::Initializer(it), FunctionId::IDENTITY);
-                }
-                Step::Interface(Link::Present(it)) => {
-                    if let Some(clinit) = class_initializer(&calls.classes.hierarchy, it) {
-                        self.edge(node, Node::Method(clinit), wrapping);
-                    }
-                }
-                Step::Superclass(Link::Outside(_)) | Step::Interface(Link::Outside(_)) => {
-                    let value = unknown_initializer(calls, self.exceptions);
-                    self.add(node, value);
-                }
-            }
-        }
+        let flows = self.flows().of_initializer(self.exceptions, class);
+        self.all(Node::Initializer(class), flows);
     }
 
     fn glue(&mut self, id: FunctionSiteId) {
-        for flow in self.flows().of_glue(self.exceptions, id) {
-            self.flow(Node::Glue(id), flow, FunctionId::IDENTITY);
-        }
+        let flows = self.flows().of_glue(self.exceptions, id);
+        self.all(Node::Glue(id), flows);
     }
 
     fn dispatch(&mut self, id: DispatchId) {
-        let node = Node::Dispatch(id);
-        let calls = self.calls;
-        let dispatch = calls.dispatches.get(id);
-        if let Some(handlers) = dispatch.handlers {
-            let function = behind_handler(calls, self.exceptions, dispatch);
-            self.edge(node, Node::Dispatch(handlers), function);
-            let converted = conversion_errors(self.exceptions, dispatch);
-            self.add(node, Value::known(converted));
-        }
-        for target in &dispatch.targets {
-            self.edge(node, target.node(), FunctionId::IDENTITY);
-        }
-        for &error in &dispatch.errors {
-            let value = link_error(self.exceptions, error);
-            self.add(node, value);
-        }
-        if calls.options.link_errors {
-            // The verifier lets a value pass that does not implement the interface (JVMS §6.5.invokeinterface).
-            let receiver = dispatch.interface.then_some(LinkError::IncompatibleClassChange);
-            let absent =
-                matches!(dispatch.open, Some(Open::Outside(_))).then_some(LinkError::NoClassDefFound);
-            for error in receiver.into_iter().chain(absent) {
-                let value = link_error(self.exceptions, error);
-                self.add(node, value);
-            }
-        }
-        if let Some(open) = dispatch.open {
-            let value = open_call(calls, self.exceptions, open, Some(dispatch.method));
-            self.add(node, value);
-        }
-        // The open part covers the possible targets, unless an assumption about unknown code narrows it: these are known code.
-        if dispatch.open.is_none() || calls.options.assume_contract {
-            for target in &dispatch.possible {
-                self.edge(node, target.node(), FunctionId::IDENTITY);
-            }
-        }
+        let flows = self.flows().of_dispatch(self.exceptions, id);
+        self.all(Node::Dispatch(id), flows);
     }
 
-    /// Asking a class loader of the program for a class.
     fn loading(&mut self) {
-        let function = loaded(self.exceptions);
-        for target in loading_targets(self.calls) {
-            self.edge(Node::Loading, Node::Method(target), function);
-        }
-        let value = loading_value(self.calls, self.exceptions);
-        self.add(Node::Loading, value);
+        let flows = self.flows().of_loading(self.exceptions);
+        self.all(Node::Loading, flows);
     }
 
     fn finish(self, fuel: &mut Fuel<'_>) -> Result<System<Value>, Cancelled> {

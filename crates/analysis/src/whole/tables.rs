@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::actions::Called;
 use super::dispatch::Dispatches;
+use super::ranks::Ranks;
 use super::reachable::Reachable;
 use super::sites::{FunctionSite, Open, Site};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
@@ -70,6 +71,8 @@ pub struct CallTable {
     pub(super) loading: Option<Loading>,
     /// What accesses initialise that code was asked about.
     initialized: FxHashMap<Initialized, Box<[Link]>>,
+    /// The order of classes by text.
+    pub(super) ranks: Ranks,
 }
 
 /// What asking a class loader of the program for a class may run.
@@ -158,6 +161,7 @@ impl CallTable {
             reachable: None,
             loading: None,
             initialized: FxHashMap::default(),
+            ranks: Ranks::default(),
         }
     }
 

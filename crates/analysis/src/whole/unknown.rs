@@ -9,28 +9,11 @@ use program::members::declared::declared;
 use program::members::resolve::resolve_method;
 use program::members::{MethodId, ResolvedMethod};
 
-use super::lattice::{Exceptions, Value};
+use super::lattice::{Exceptions, OpenCause, Value};
 use super::promises::excluded;
 use super::sites::Open;
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
-
-/// The reason for which something is open where it arises.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum OpenCause {
-    /// A call may go to unknown methods.
-    Call(Open),
-    /// The initialiser of a class is absent, or that of a class above it.
-    Initializer(ClassName),
-    /// A bootstrap method that is not known may link anything.
-    Bootstrap(MethodRef),
-    /// The effect of a native method is not known.
-    Native(MethodId),
-    /// The code of a method cannot be read.
-    MissingCode(MethodId),
-    /// The method is a ghost: its code is not written yet.
-    Ghost(MethodId),
-}
 
 /// What a method lets out whose code is not known, and why; `None` for a method whose code is known.
 pub(super) fn unseen(calls: &CallTable, ex: &mut Exceptions, id: MethodId) -> Option<(Value, OpenCause)> {

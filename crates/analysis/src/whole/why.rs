@@ -5,9 +5,9 @@ use program::input::WorldKind;
 use program::names::{MethodName, Text};
 
 use super::answers::Why;
+use super::lattice::OpenCause;
 use super::sites::Open;
 use super::tables::{CallTable, ClassTable};
-use super::unknown::OpenCause;
 
 /// Why a call may go to unknown methods; `None` if the world has none.
 pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {

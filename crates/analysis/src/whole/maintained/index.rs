@@ -9,9 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::called::CalledClasses;
 use super::mentions::Mentions;
+use crate::whole::lattice::Inclusions;
 use crate::whole::proxies::RuntimeObjects;
 use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
-use crate::whole::system::Inclusions;
 
 /// Indices from what may change to what depends on it.
 #[derive(Default)]

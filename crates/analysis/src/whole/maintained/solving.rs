@@ -10,11 +10,11 @@ use flow::solver::NodeId;
 use program::members::MethodId;
 
 use super::index::Stale;
-use crate::whole::lattice::{Exceptions, Value};
+use crate::whole::lattice::{Exceptions, Inclusions, Value};
 use crate::whole::reads::{Read, Touched};
 use crate::whole::sites::Node;
 use crate::whole::solved::SolvedProgram;
-use crate::whole::system::{Inclusions, cost_of_method, cost_of_node, inclusions};
+use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
 /// The inclusions of methods are found together until that takes about so many steps of [`Fuel`].
 const AT_ONCE: u32 = 2_048;

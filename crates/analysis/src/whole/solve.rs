@@ -1,0 +1,73 @@
+//! From classes joined to a solved program: resolves the calls, builds the system of inclusions, and finds its least solution.
+
+use flow::fuel::{Cancelled, Fuel, uncancelled};
+use flow::solver::{Solution, solve_cancellable};
+
+use super::constructing::constructions;
+use super::lattice::{Exceptions, Value};
+use super::nodes::{Counts, Nodes};
+use super::reachable::EntryPoint;
+use super::resolved::resolved_cancellable;
+use super::solved::SolvedProgram;
+use super::system::system;
+use super::tables::{CallTable, ClassTable, Options};
+use super::throwables::universe;
+
+/// Resolves the calls of a program and solves it. With `entries` the calls go only to receivers that code makes which is
+/// reached from there.
+pub fn solved(
+    classes: ClassTable,
+    options: Options,
+    entries: Option<Vec<EntryPoint>>,
+) -> (SolvedProgram, Exceptions) {
+    uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
+}
+
+/// [`solved`], for work that may be cancelled.
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub fn solved_cancellable(
+    classes: ClassTable,
+    options: Options,
+    entries: Option<Vec<EntryPoint>>,
+    fuel: &mut Fuel<'_>,
+) -> Result<(SolvedProgram, Exceptions), Cancelled> {
+    let calls = resolved_cancellable(classes, options, entries, fuel)?;
+    let mut exceptions = empty_sets(&calls, fuel)?;
+    fuel.ask()?;
+    let nodes = nodes(&calls, fuel)?;
+    fuel.ask()?;
+    let system = system(&calls, &nodes, &mut exceptions, fuel)?;
+    let solution = solve_cancellable(&system, &mut exceptions, fuel)?;
+    Ok((SolvedProgram::new(calls, nodes, system, solution), exceptions))
+}
+
+/// The lattice of sets over the throwable types of a program.
+fn empty_sets(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Exceptions, Cancelled> {
+    let mut summaries = calls.classes.summaries.iter().map(|it| &**it);
+    let universe = universe(&calls.classes.hierarchy, calls.options.world, &mut summaries, fuel)?;
+    Ok(Exceptions::new(universe))
+}
+
+fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
+    let hierarchy = &calls.classes.hierarchy;
+    let counts = Counts {
+        constructions: constructions(calls, fuel)?,
+        functions: calls.functions.len(),
+        dispatches: calls.dispatches.all().len(),
+        has_loading: calls.loading.is_some(),
+    };
+    let methods = hierarchy.ids().map(|it| hierarchy.outline(it).methods.len());
+    let rethrowing = calls.classes.codes().map(|(id, code)| (id, code.summary.rethrowing.len()));
+    Nodes::new(methods, rethrowing, counts, fuel)
+}
+
+/// Solves a solved program again, from nothing: benches and tests compare that with the solution that it has.
+pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
+    uncancelled(|fuel| {
+        let mut exceptions = empty_sets(&program.calls, fuel)?;
+        let system = system(&program.calls, &program.nodes, &mut exceptions, fuel)?;
+        solve_cancellable(&system, &mut exceptions, fuel)
+    })
+}
