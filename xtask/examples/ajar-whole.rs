@@ -8,7 +8,8 @@
 use std::hint::black_box;
 
 use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
-use analysis::whole::drawing::{Sets, Texts, graph};
+use analysis::whole::drawing::{Sets, Texts};
+use analysis::whole::method;
 use analysis::whole::record::class_record_of;
 use analysis::whole::solve::{propagation, solved};
 use analysis::whole::tables::{ClassTable, Options};
@@ -58,7 +59,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     let mut sets = Sets { exceptions: exceptions.clone(), texts: Texts::default() };
     for (method, code) in &codes {
         if let Some(id) = program.calls.classes.named(*method) {
-            let graph = graph(&program, &mut sets, id, code);
+            let graph = method::graph(&program, &mut sets, id, Some(code));
             nodes += graph.cfg.nodes.len();
             edges += graph.cfg.edges.len();
             black_box(&graph);

@@ -6,29 +6,25 @@
 use std::sync::Arc;
 
 use classfile::names::ClassName;
-use program::input::{ClassFile, Role};
+use program::input::ClassFile;
+use program::members::MethodId;
+use program::names::{MethodName, Text};
 use program::outline::Outline;
-use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::current::{CurrentProgram, Propagated};
 use crate::db::Db;
 use crate::facts::{ClassFacts, Code, facts};
-use crate::input::{Part, Profile, World};
-use crate::keeper::{CurrentProgram, Propagated};
-use crate::paper::answers::Paper;
-use crate::paper::environment::{Record, api_record_of, record_of, record_of_bytes};
+use crate::input::{Profile, World};
+use crate::paper::program::paper;
 use crate::parts::MethodCode;
-use crate::propagated::{container_records, key, propagated, record};
+use crate::propagated::{key, propagated, record};
 use crate::stamps::Kind;
 use crate::tiers::ClassKey;
 use crate::whole::answers::{Call, Throws};
-use crate::whole::called::{calls_of, unseen_calls};
-use crate::whole::drawing::{Sets, graph};
+use crate::whole::drawing::Sets;
 use crate::whole::graph::Graph;
-use crate::whole::missing::Missing;
-use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::method;
 use crate::whole::solved::SolvedProgram;
-use program::members::MethodId;
-use program::names::{MethodName, Text};
 
 /// Where calls of a method go.
 pub type Calls = Arc<[Call]>;
@@ -145,9 +141,7 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
         return Arc::default();
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
-    let ask = |whole: &SolvedProgram, sets: &mut Sets, id| {
-        crate::whole::throws::throws(whole, &mut sets.exceptions, id)
-    };
+    let ask = method::throws;
     each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
 
@@ -177,10 +171,7 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
     let ask = |whole: &SolvedProgram, _: &mut Sets, id: MethodId| -> Calls {
-        match code(id.index as usize) {
-            Some(code) => calls_of(&whole.calls, id, code).into(),
-            None => unseen_calls(&whole.calls, id).into(),
-        }
+        method::calls(&whole.calls, id, code(id.index as usize).map(|it| &**it)).into()
     };
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Calls, ask)
 }
@@ -214,8 +205,7 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
     let ask = |whole: &SolvedProgram, sets: &mut Sets, id: MethodId| {
-        let code = code(id.index as usize).filter(|_| whole.calls.classes.ghost(id).is_none());
-        Arc::new(code.map_or_else(Graph::default, |it| graph(whole, sets, id, it)))
+        Arc::new(method::graph(whole, sets, id, code(id.index as usize).map(|it| &**it)))
     };
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
@@ -249,109 +239,4 @@ fn methods(outline: &Outline) -> impl Iterator<Item = MethodName> + '_ {
         name: Text(it.name.bytes()),
         descriptor: Text(it.descriptor.bytes()),
     })
-}
-
-/// The classes that the program names and that are not there, by text.
-///
-/// **Reads:** `propagated`.
-/// **Stays when:** which classes are there, who names them and what that opens does.
-/// **Cost:** a look at the summaries of the application; one value, kept for ever.
-/// **Approximates:** nothing.
-/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
-#[salsa::tracked]
-pub fn missing(db: &dyn Db, world: World) -> Arc<[Missing]> {
-    crate::whole::missing::missing(&propagated(db, world).read().solved().calls).into()
-}
-
-/// An entry point, by name.
-pub type Entry = (MethodName, WhyEntry);
-
-/// Where the program starts, in class-path order; nothing if nobody asked for it.
-///
-/// **Reads:** `propagated`, the settings, `container_records`.
-/// **Stays when:** the headers of classes do.
-/// **Cost:** a look at all methods of the program; one value, kept for ever.
-/// **Approximates:** nothing.
-/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
-#[salsa::tracked]
-pub fn entries(db: &dyn Db, world: World) -> Arc<[Entry]> {
-    let settings = world.settings(db);
-    let Some(request) = &settings.entries else { return Arc::default() };
-    let propagated = propagated(db, world);
-    let passed_over = Arc::clone(&propagated.read().solved().calls.classes.passed_over);
-    let places = class_path_order(db, world, &passed_over);
-    let answers = propagated.read();
-    let classes = &answers.solved().calls.classes;
-    let mut points = request.points(classes, &settings.options);
-    // Numbers of classes depend on how the program came to be.
-    let place = |it: &EntryPoint| (places.get(&classes.hierarchy.name(it.method.class)), it.method.index);
-    points.sort_by_key(place);
-    points.iter().map(|it| (classes.name(it.method), it.why)).collect()
-}
-
-/// The place of each class on the class path; `passed_over` are the numbers of records that others shadow.
-fn class_path_order(
-    db: &dyn Db,
-    world: World,
-    passed_over: &[(usize, usize)],
-) -> FxHashMap<ClassName, usize> {
-    let records = world.parts(db).iter().flat_map(|it| match *it {
-        Part::Classes(it) => container_records(db, it).iter(),
-        Part::Library(it) => it.contents(db).records.iter(),
-    });
-    let shadowed: FxHashSet<usize> = passed_over.iter().map(|it| it.0).collect();
-    let there = records.enumerate().filter(|it| !shadowed.contains(&it.0));
-    there.map(|(place, (_, record))| (record.class(), place)).collect()
-}
-
-/// What profile `paper` must know of the classes of a library: of the platform its signatures alone.
-///
-/// **Reads:** the role and contents of the library.
-/// **Stays when:** they do.
-/// **Cost:** reads all code of a library that is not the platform; one value, kept for ever.
-/// **Approximates:** nothing.
-/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
-#[salsa::tracked(no_eq)]
-pub fn paper_library(db: &dyn Db, library: crate::input::Library) -> Arc<[Record]> {
-    let contents = library.contents(db);
-    let role = library.role(db);
-    let classes = contents.records.iter().zip(&contents.entries);
-    let of = |((_, record), entry): (&(_, crate::whole::record::ClassRecord), &u32)| {
-        if role == Role::Jdk {
-            return Some(api_record_of(Arc::clone(record.outline())));
-        }
-        let mut read = None;
-        contents.source.with_bytes(*entry, &mut |bytes| read = record_of_bytes(bytes).ok());
-        read
-    };
-    classes.filter_map(of).collect()
-}
-
-/// The program of profile `paper`, with what its methods propagate.
-///
-/// **Reads:** the containers of the world, `record` and `facts` of their classes, `paper_library` of libraries.
-/// **Stays when:** never; what is read of it stays by its own answers.
-/// **Cost:** a fixed point over the whole program; one value, kept for ever.
-/// **Approximates:** as the paper does.
-/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
-#[salsa::tracked(no_eq)]
-pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
-    let mut records = Vec::new();
-    for part in world.parts(db) {
-        match *part {
-            Part::Library(it) => {
-                let is_api = it.role(db) == Role::Jdk;
-                records.extend(paper_library(db, it).iter().map(|it| (it.clone(), is_api)));
-            }
-            Part::Classes(it) => {
-                // A platform that is asked about itself is a program like any other.
-                for class in it.classes(db) {
-                    if let (Some(it), Ok(facts)) = (record(db, class), facts(db, class)) {
-                        records.push((record_of(Arc::clone(it.outline()), facts), false));
-                    }
-                }
-            }
-        }
-    }
-    Arc::new(Paper::new(records))
 }

@@ -11,10 +11,12 @@ use std::sync::Arc;
 
 use program::input::{Container, Role, WorldKind};
 
+use crate::pattern::NoMatch;
 use crate::tiers::Records;
 use crate::whole::reach::request::EntryRequest;
+use crate::whole::reachable::EntryPoint;
 use crate::whole::record::Packages;
-use crate::whole::tables::Options;
+use crate::whole::tables::{ClassTable, Options};
 
 /// A library or platform, taken apart by the workers before it is set: nobody edits its classes one by one.
 #[salsa::input(debug)]
@@ -68,7 +70,7 @@ pub trait ClassSource: Send + Sync {
 pub enum Profile {
     /// Sound for what a JVM does.
     Jvm,
-    /// Those of `conflex.txt`, Fig. 4.
+    /// The rules of Fig. 4 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*.
     Paper,
 }
 
@@ -98,6 +100,17 @@ impl Settings {
             async_errors: false,
         };
         Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
+    }
+
+    /// The first pattern of the entry points that selects no method.
+    pub(crate) fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
+        self.entries.as_ref().and_then(|it| it.unmatched(classes))
+    }
+
+    /// The entry points from which reached code is searched; `None` without `--rta`.
+    pub(crate) fn entry_points(&self, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
+        let request = self.entries.as_ref().filter(|_| self.rta);
+        request.map(|it| it.points(classes, &self.options))
     }
 }
 

@@ -15,8 +15,8 @@ use crate::summary::MethodSummary;
 use crate::whole::actions::item_action;
 use crate::whole::answers::{Call, CallWord, Why};
 use crate::whole::call_names::call_to;
-use crate::whole::called::calls_of;
 use crate::whole::graph::Graph;
+use crate::whole::method;
 use crate::whole::sites::Site;
 use crate::whole::tables::CallTable;
 use program::names::{MethodName, Text};
@@ -50,7 +50,7 @@ impl Needs {
             }
         }
         if !code.body.dynamics.is_empty() {
-            let named_calls = calls_of(calls, id, code).into_iter();
+            let named_calls = method::calls(calls, id, Some(code)).into_iter();
             for call in named_calls.filter(|it| matches!(it.kind, CallWord::Dynamic | CallWord::Bootstrap)) {
                 self.named.extend(named(&call));
             }

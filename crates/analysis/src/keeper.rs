@@ -7,50 +7,14 @@
 //! Whoever asks can break the work off. A rebuild that is broken off leaves nothing; what was taken in stays taken in, and the
 //! next call goes on to find its solution, whatever changed meanwhile. Nobody is given a program before its solution is found.
 
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
-use classfile::names::ClassName;
 use flow::fuel::{Cancelled, Fuel, PATIENCE};
-use program::hierarchy::ClassId;
-use program::input::Role;
-use rustc_hash::FxHashMap;
 
+use crate::current::{CurrentProgram, Propagated};
+use crate::differing::Difference;
 use crate::input::Settings;
-use crate::pattern::NoMatch;
-use crate::stamps::{Kind, Stamps};
-use crate::tiers::{ClassKey, Tier};
-use crate::whole::drawing::{Sets, Texts};
-use crate::whole::lattice::Exceptions;
-use crate::whole::maintained::{MAX_CHANGED, MaintainedProgram};
-use crate::whole::reachable::EntryPoint;
-use crate::whole::reads::noted;
-use crate::whole::record::{ClassChange, ClassRecord};
-use crate::whole::solve::solved_cancellable;
-use crate::whole::solved::SolvedProgram;
-use crate::whole::tables::ClassTable;
-
-/// A solved program, to be read. Two are equal when nothing changed between them.
-#[derive(Clone)]
-pub struct Propagated {
-    generation: u64,
-    answers: Arc<RwLock<CurrentProgram>>,
-}
-
-/// What a solved program says, by class file.
-pub struct CurrentProgram {
-    program: MaintainedProgram,
-    /// The class files that another one of the same class shadows, each with the number of the record of that one.
-    shadowed: FxHashMap<ClassKey, usize>,
-    /// A pattern of the entry points that selects nothing.
-    no_match: Option<NoMatch>,
-    /// The program's own sets, for a single client. The program has them while it changes.
-    own: Mutex<Sets>,
-    /// Copies for clients that ask in parallel. One per question would cost more than most questions.
-    copies: Mutex<Vec<Sets>>,
-    /// Since when answers about classes are what they are.
-    stamps: Mutex<Stamps>,
-}
+use crate::tiers::Tier;
 
 /// How the program was brought up to date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,25 +71,6 @@ struct Last {
 struct Ingredients {
     settings: Arc<Settings>,
     tiers: Vec<Tier>,
-}
-
-impl PartialEq for Propagated {
-    fn eq(&self, other: &Self) -> bool {
-        self.generation == other.generation
-    }
-}
-
-impl Propagated {
-    /// The generation that it belongs to: a later one says something else.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    /// What it says. While you hold it, ask no query that brings the program up to date: it would find it in use. The code of
-    /// classes may be asked for, if cancellation is caught ([`crate::reasons`]).
-    pub fn read(&self) -> impl Deref<Target = CurrentProgram> + '_ {
-        self.answers.read().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Keeper {
@@ -223,7 +168,7 @@ fn advanced(
     clear(rubble, fuel)?;
     let answers = CurrentProgram::new(settings, &tiers, generation, fuel)?;
     let (answers, old) = renewed(last.take().map(|it| it.answers), answers);
-    *rubble = old.map(|it| -> Rubble { Box::new(it.program.freeing()) });
+    *rubble = old.map(|it| -> Rubble { Box::new(it.freeing()) });
     let of = Some(Ingredients { settings: Arc::clone(settings), tiers });
     *last = Some(Last { of, answers: Arc::clone(&answers) });
     Ok((TakenIn::Refused, answers))
@@ -246,7 +191,7 @@ impl Last {
         let Some(Difference { changes, passed_over }) = answers.difference(&of.tiers, now, fuel)? else {
             return Ok(TakenIn::Refused);
         };
-        let has_changed = !changes.is_empty() || !answers.program.is_settled();
+        let has_changed = !changes.is_empty() || !answers.is_settled();
         if !changes.is_empty() {
             answers.change(|it, ex| it.prepare(ex, fuel))?;
             // Half changed until all is taken in.
@@ -267,90 +212,6 @@ impl Last {
             Ok(TakenIn::Nothing)
         }
     }
-}
-
-/// How containers differ from those that a program was made of.
-struct Difference {
-    changes: Vec<ClassChange>,
-    /// The records that do not count, as in [`ClassTable::passed_over`]; none if they are as before.
-    passed_over: Option<Arc<[(usize, usize)]>>,
-}
-
-/// A class whose record is another one now, and its container's role.
-type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
-
-/// The classes that changed, if that is all that did: the same files are where they were, and each class stands as before to
-/// others of its name. `passed_over` has a pair of numbers for each record that does not count, because another one of its class
-/// does: its own, and that of the other.
-fn changed_in_place<'a>(
-    before: &[Tier],
-    now: &'a [Tier],
-    passed_over: &[(usize, usize)],
-) -> Option<Vec<Changed<'a>>> {
-    let (mut acc, mut first) = (Vec::new(), 0);
-    let is_alone = |it: usize| !passed_over.iter().any(|&(one, other)| one == it || other == it);
-    if before.len() != now.len() {
-        return None;
-    }
-    for (before, now) in before.iter().zip(now) {
-        if before.role != now.role || before.records.len() != now.records.len() {
-            return None;
-        }
-        let number = first;
-        first += now.records.len();
-        // Most containers are the same value: nothing in them is looked at.
-        if Arc::ptr_eq(&before.records, &now.records) {
-            continue;
-        }
-        for (number, ((key, before), (now_key, record))) in
-            (number..).zip(before.records.iter().zip(&*now.records))
-        {
-            if key != now_key {
-                return None;
-            }
-            // What was not read again is the same value, and costs no more than a look at its address.
-            if before != record {
-                // Of a library nobody says which of its classes are shadowed.
-                let stands =
-                    if is_alone(number) { record.is_same_class(before) } else { record.stands_like(before) };
-                if key.is_none() || !stands {
-                    return None;
-                }
-                acc.push((*key, record, now.role));
-            }
-        }
-    }
-    Some(acc)
-}
-
-/// The containers without those that are the same values as before; all if some came or went.
-fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
-    if before.len() != now.len() {
-        return (before.to_vec(), now.to_vec());
-    }
-    let is_other = |it: &(&Tier, &Tier)| it.0.role != it.1.role || !Arc::ptr_eq(&it.0.records, &it.1.records);
-    before.iter().zip(now).filter(is_other).map(|it| (it.0.clone(), it.1.clone())).unzip()
-}
-
-fn all_records(tiers: &[Tier], fuel: &mut Fuel<'_>) -> Result<Vec<(ClassRecord, Role)>, Cancelled> {
-    let mut acc = Vec::with_capacity(tiers.iter().map(|it| it.records.len()).sum());
-    for tier in tiers {
-        for (_, record) in tier.records.iter() {
-            fuel.spend(4)?;
-            acc.push((record.clone(), tier.role));
-        }
-    }
-    Ok(acc)
-}
-
-/// The class files that another one of the same class shadows.
-fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> {
-    if classes.passed_over.is_empty() {
-        return FxHashMap::default();
-    }
-    let keys: Vec<Option<ClassKey>> = tiers.iter().flat_map(|it| it.records.iter().map(|it| it.0)).collect();
-    let passed_over = classes.passed_over.iter();
-    passed_over.filter_map(|&(idx, by)| Some(((*keys.get(idx)?)?, by))).collect()
 }
 
 /// The place of the old answers with new ones in it, so that the memo of the query that is about to be replaced does not keep
@@ -379,170 +240,10 @@ fn clear(rubble: &mut Option<Rubble>, fuel: &mut Fuel<'_>) -> Result<(), Cancell
     Ok(())
 }
 
-impl CurrentProgram {
-    fn new(
-        settings: &Settings,
-        tiers: &[Tier],
-        generation: u64,
-        fuel: &mut Fuel<'_>,
-    ) -> Result<Self, Cancelled> {
-        let classes =
-            ClassTable::joined(all_records(tiers, fuel)?, &settings.options, &settings.packages, fuel)?;
-        let no_match = no_match(settings, &classes);
-        let entries = entry_points(settings, &classes);
-        let (solved, exceptions) = solved_cancellable(classes, settings.options, entries, fuel)?;
-        let shadowed = shadowed(&solved.calls.classes, tiers);
-        let program = MaintainedProgram::new(solved);
-        let own = Mutex::new(Sets { exceptions, texts: Texts::default() });
-        let stamps = Mutex::new(Stamps::new(generation));
-        Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
-    }
-
-    /// Finds again where the program starts, and what is reached from there if that matters.
-    fn follow_entries(&mut self, settings: &Settings, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        self.no_match = no_match(settings, self.classes());
-        fuel.ask()?;
-        if self.program.is_searched() {
-            return Ok(());
-        }
-        let entries = entry_points(settings, self.classes()).unwrap_or_default();
-        fuel.ask()?;
-        self.change(|it, ex| it.reach_again(ex, entries, fuel))
-    }
-
-    /// How these containers differ from those before; none if that cannot be taken in.
-    fn difference(
-        &self,
-        before: &[Tier],
-        now: &[Tier],
-        fuel: &mut Fuel<'_>,
-    ) -> Result<Option<Difference>, Cancelled> {
-        let classes = self.classes();
-        let Some(changed) = changed_in_place(before, now, &classes.passed_over) else {
-            let (some_before, some_now) = differing(before, now);
-            let (some_before, some_now) = (all_records(&some_before, fuel)?, all_records(&some_now, fuel)?);
-            let mut changes = classes.few_changes(&some_before, &some_now, MAX_CHANGED);
-            if changes.is_none() {
-                changes = classes.any_changes(&all_records(now, fuel)?, MAX_CHANGED);
-            }
-            return Ok(
-                changes.map(|(changes, passed_over)| Difference { changes, passed_over: Some(passed_over) })
-            );
-        };
-        // What is shadowed nobody sees.
-        let is_seen = |it: &&Changed<'_>| it.0.is_none_or(|it| !self.shadowed.contains_key(&it));
-        let changes = changed.iter().filter(is_seen);
-        let changes: Vec<ClassChange> =
-            changes.map(|(_, it, role)| it.change_of(classes.hierarchy.class(it.class()), *role)).collect();
-        Ok((changes.len() <= MAX_CHANGED).then_some(Difference { changes, passed_over: None }))
-    }
-
-    /// Lets these records be shadowed. Whether others are than before.
-    fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
-        self.program.pass_over(records);
-        let now = shadowed(self.classes(), now);
-        let before = std::mem::replace(&mut self.shadowed, now);
-        let other = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
-        let is_other = other > 0 || before.len() != self.shadowed.len();
-        // What is said of these files is other, though it may be that no class changed.
-        if is_other {
-            self.program.touch_all();
-        }
-        is_other
-    }
-
-    /// Lets all answers that may be others belong to this generation. Gives how many sets changed.
-    fn stamp(&mut self, generation: u64) -> u64 {
-        let touched = self.program.take_touched();
-        self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
-        touched.values as u64
-    }
-
-    /// The program.
-    pub fn solved(&self) -> &SolvedProgram {
-        self.program.solved()
-    }
-
-    fn classes(&self) -> &ClassTable {
-        &self.solved().calls.classes
-    }
-
-    /// A pattern of the entry points that selects nothing.
-    pub fn no_match(&self) -> Option<&NoMatch> {
-        self.no_match.as_ref()
-    }
-
-    /// The class of a file, none if the file defines no class of the program.
-    pub fn defined(&self, file: ClassKey, class: ClassName) -> Option<ClassId> {
-        self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
-    }
-
-    /// If the file is shadowed, the number of the record that counts, among those of all containers.
-    pub fn shadowed(&self, file: ClassKey) -> Option<usize> {
-        self.shadowed.get(&file).copied()
-    }
-
-    /// Since when the answers of a kind about a class are what they are.
-    pub fn stamp_of(&self, class: ClassName, kind: Kind) -> u64 {
-        lock(&self.stamps).of(class, kind)
-    }
-
-    /// The classes about which an answer of a kind that was given may be another one since a generation; `None` for any.
-    pub fn stale_since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
-        lock(&self.stamps).since(generation, kind)
-    }
-
-    /// Asks the program something about a class, and notes what that rests on.
-    pub fn ask<T>(
-        &self,
-        class: ClassName,
-        kind: Kind,
-        ask: impl FnOnce(&SolvedProgram, &mut Sets) -> T,
-    ) -> T {
-        let (answer, reads) = noted(|| self.with_sets(|sets| ask(self.solved(), sets)));
-        lock(&self.stamps).read(class, kind, reads);
-        answer
-    }
-
-    /// Lends what is needed to ask.
-    pub fn with_sets<T>(&self, ask: impl FnOnce(&mut Sets) -> T) -> T {
-        if let Ok(mut own) = self.own.try_lock() {
-            return ask(&mut own);
-        }
-        let copy = lock(&self.copies).pop();
-        let mut copy = copy.unwrap_or_else(|| lock(&self.own).clone());
-        let answer = ask(&mut copy);
-        lock(&self.copies).push(copy);
-        answer
-    }
-
-    /// Changes the program and its sets. The copies know nothing of new sets, and are dropped.
-    fn change<R>(&mut self, how: impl FnOnce(&mut MaintainedProgram, &mut Exceptions) -> R) -> R {
-        self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let done = how(&mut self.program, &mut own.exceptions);
-        if self.program.is_all_touched() {
-            own.texts = Texts::default();
-        }
-        done
-    }
-}
-
-/// A pattern of the entry points that selects nothing.
-fn no_match(settings: &Settings, classes: &ClassTable) -> Option<NoMatch> {
-    settings.entries.as_ref().and_then(|it| it.unmatched(classes))
-}
-
-/// Where the program starts, if calls go only to receivers that code makes which is reached from there.
-fn entry_points(settings: &Settings, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
-    let request = settings.entries.as_ref().filter(|_| settings.rta);
-    request.map(|it| it.points(classes, &settings.options))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use program::input::WorldKind;
+    use program::input::{Role, WorldKind};
 
     fn settings(link_errors: bool) -> Arc<Settings> {
         let mut it = Settings::new(WorldKind::Open, 17);

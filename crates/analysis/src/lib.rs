@@ -4,14 +4,17 @@
 //! class alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
 
 pub mod answers;
+pub mod current;
 pub mod db;
 pub mod definitions;
+mod differing;
 pub mod facts;
 pub mod fault;
 pub mod input;
 pub mod interface;
 pub mod keeper;
 pub mod keys;
+pub mod lists;
 pub mod module;
 pub mod paper;
 pub mod parts;

@@ -13,10 +13,10 @@ use flow::fuel::Cancelled;
 use program::input::{ClassFile, Container, patched};
 use program::outline::class_outline;
 
+use crate::current::Propagated;
 use crate::db::Db;
 use crate::facts::{Code, parsed};
 use crate::input::{Part, World};
-use crate::keeper::Propagated;
 use crate::parts::Scratch;
 use crate::summary::{ClassSummary, MethodSummary, code_summary};
 use crate::tiers::{ClassKey, KeyedRecord, Records, Tier};

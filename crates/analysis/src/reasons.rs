@@ -13,12 +13,13 @@ use bir::positions::Positions;
 use classfile::names::ClassName;
 use program::input::ClassFile;
 
-use crate::answers::{paper, profile};
+use crate::answers::profile;
 use crate::db::Db;
 use crate::definitions::code;
 use crate::facts::{Code, facts, positions};
 use crate::input::{Profile, World};
 use crate::keys::{ReasonQuestion, ReceiverQuestion};
+use crate::paper::program::paper;
 use crate::parts::MethodCode;
 use crate::propagated::{key, propagated};
 use crate::whole::explain::{self, Bodies, Way};

@@ -7,13 +7,14 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use analysis::answers;
 pub use analysis::answers::Calls;
-use analysis::answers::{self, Entry};
 use analysis::definitions::ClassOrigin;
 use analysis::facts::{ClassFacts, ClassPositions, Code, facts, positions};
 use analysis::fault::Fault;
 use analysis::input::{Library, Part, Profile, World};
 use analysis::keeper::Counts;
+use analysis::lists::{self, Entry};
 use analysis::parts::StageTimes;
 use analysis::pattern::NoMatch;
 use analysis::propagated::{container_records, key, propagated, record};
@@ -228,12 +229,12 @@ impl Analysis {
 
     /// The missing classes that the program names, sorted by text.
     pub fn missing(&self) -> Cancellable<Arc<[Missing]>> {
-        self.ask_world(Arc::default, |db, world| Arc::clone(answers::missing(db, world)))
+        self.ask_world(Arc::default, |db, world| Arc::clone(lists::missing(db, world)))
     }
 
     /// The entry points of the program.
     pub fn entries(&self) -> Cancellable<Arc<[Entry]>> {
-        self.ask_world(Arc::default, |db, world| Arc::clone(answers::entries(db, world)))
+        self.ask_world(Arc::default, |db, world| Arc::clone(lists::entries(db, world)))
     }
 
     /// The state of the program as a whole.

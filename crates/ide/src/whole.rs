@@ -5,12 +5,12 @@
 use analysis::fault::Fault;
 use analysis::parts::{MethodCode, Scratch};
 use analysis::whole::answers::{Call, Throws};
-use analysis::whole::called::{calls_of, unseen_calls};
-use analysis::whole::drawing::{Sets, Texts, graph};
+use analysis::whole::drawing::{Sets, Texts};
 use analysis::whole::explain::{Bodies, Way, ways, ways_at};
 use analysis::whole::graph::Graph;
 use analysis::whole::lattice::Exceptions;
-use analysis::whole::missing::{Missing, missing};
+use analysis::whole::method;
+use analysis::whole::missing::{Missing, missing_classes};
 use analysis::whole::reachable::EntryPoint;
 use analysis::whole::receivers::{Receiver, Selector, selecting};
 use analysis::whole::record::{Packages, class_record, record_of_functions};
@@ -18,7 +18,6 @@ use analysis::whole::resolved::resolved;
 use analysis::whole::solve::solved;
 use analysis::whole::solved::SolvedProgram;
 use analysis::whole::tables::{CallTable, ClassTable, Options};
-use analysis::whole::throws::throws;
 use bir::body::InstrId;
 use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
@@ -156,13 +155,13 @@ impl Whole {
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.
     pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
         let calls = self.calls_table();
-        calls.classes.named(method).map_or_else(Vec::new, |it| calls_of(calls, it, code))
+        calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, Some(code)))
     }
 
     /// What a method calls whose code is not in its class file, or cannot be read.
     pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         let calls = self.calls_table();
-        calls.classes.named(method).map_or_else(Vec::new, |it| unseen_calls(calls, it))
+        calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, None))
     }
 
     /// Whether a method is a ghost: its code is not written yet, and the code in its class file is a stub.
@@ -173,21 +172,19 @@ impl Whole {
     /// What a method lets out; `None` if it is not in the program, or if nobody asked what methods let out.
     pub fn throws(&self, work: &mut WorkerSets, method: MethodName) -> Option<Throws> {
         let id = self.classes().named(method)?;
-        Some(throws(self.solution()?.0, &mut work.0.as_mut()?.exceptions, id))
+        Some(method::throws(self.solution()?.0, work.0.as_mut()?, id))
     }
 
     /// The final graph of a method, with where its calls go if that is wanted; empty for a method that is not in the program,
     /// or if nobody asked what methods let out.
     pub fn graph(&self, work: &mut WorkerSets, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
-        let Some(id) = self.classes().named(method).filter(|&it| self.classes().ghost(it).is_none()) else {
-            return Graph::default();
-        };
+        let Some(id) = self.classes().named(method) else { return Graph::default() };
         let Some(((program, _), sets)) = self.solution().zip(work.0.as_mut()) else {
             return Graph::default();
         };
-        let mut graph = graph(program, sets, id, code);
-        if calls {
-            graph.calls = calls_of(&program.calls, id, code);
+        let mut graph = method::graph(program, sets, id, Some(code));
+        if calls && self.classes().ghost(id).is_none() {
+            graph.calls = method::calls(&program.calls, id, Some(code));
         }
         graph
     }
@@ -234,7 +231,7 @@ impl Whole {
 
     /// The absent classes that the program names, by text.
     pub fn missing(&self) -> Vec<Missing> {
-        missing(self.calls_table())
+        missing_classes(self.calls_table())
     }
 
     /// What a worker needs to ask.

@@ -21,4 +21,5 @@ pub mod answers;
 pub mod environment;
 pub mod extract;
 pub mod intra;
+pub mod program;
 pub mod propagation;

@@ -23,7 +23,7 @@ use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
 
 /// Where the calls of a method go, by instruction. `code` is its code.
-pub fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Vec<Call> {
+pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Vec<Call> {
     // The code of a ghost's stub is not its own.
     if calls.classes.ghost(id).is_some() {
         return unseen_calls(calls, id);
@@ -97,7 +97,7 @@ fn word(called: Called) -> CallWord {
 
 /// What a method calls that has no code to look at: a native one what its row says; a ghost, or one whose code cannot be
 /// read, anything.
-pub fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
+pub(super) fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
     let name = calls.classes.name(id);
     let is_ghost = calls.classes.ghost(id).is_some();
     let open = match calls.classes.summary(id) {

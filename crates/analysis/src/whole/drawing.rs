@@ -72,7 +72,7 @@ struct Draw<'a> {
 }
 
 /// The final graph of a method of the program, whose body and facts are given.
-pub fn graph(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: &MethodCode) -> Graph {
+pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: &MethodCode) -> Graph {
     let Sets { exceptions: ex, texts } = sets;
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
     let mut walk = Sources::new(&code.body, &code.facts);

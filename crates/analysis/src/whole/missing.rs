@@ -43,7 +43,7 @@ struct Found {
 
 /// The classes that the program names and that are not there, by text. What libraries and the platform name does not
 /// count, only what the classes of role `app` do.
-pub fn missing(calls: &CallTable) -> Vec<Missing> {
+pub fn missing_classes(calls: &CallTable) -> Vec<Missing> {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc: FxHashMap<ClassName, Found> = FxHashMap::default();
     for class in hierarchy.ids().filter(|&it| hierarchy.role(it) == Role::App) {
@@ -196,7 +196,7 @@ mod tests {
         let record = |it: &Vec<u8>| class_record(it, &mut Scratch::default()).unwrap();
         let records = classes.iter().map(|it| (record(it), Role::App)).collect();
         let calls = resolved(ClassTable::new(records, &options), options, None);
-        super::missing(&calls).iter().map(|it| it.class.to_string()).collect()
+        missing_classes(&calls).iter().map(|it| it.class.to_string()).collect()
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //!
 //! A program goes through four states, each a type. [`tables::ClassTable`] is its classes joined, [`tables::CallTable`] adds where
 //! each call goes ([`resolved`]), [`solved::SolvedProgram`] the least solution of a system of inclusions over sets of exceptions
-//! ([`system`], [`lattice`]), and [`maintained::MaintainedProgram`] follows changes of classes. [`called`], [`throws`],
-//! [`drawing`], [`explain`] and [`missing`] read these states and answer. What is here is pure: queries and one-shot runs call
+//! ([`system`], [`lattice`]), and [`maintained::MaintainedProgram`] follows changes of classes. [`method`],
+//! [`explain`] and [`missing`] read these states and answer. What is here is pure: queries and one-shot runs call
 //! it alike.
 
 // The words, and the table of what code does.
@@ -46,12 +46,13 @@ mod unknown;
 // Answers.
 pub mod call_names;
 mod callbacks;
-pub mod called;
+mod called;
 mod chain;
 pub mod drawing;
 pub mod explain;
+pub mod method;
 pub mod missing;
 mod origin;
 pub mod receivers;
-pub mod throws;
+mod throws;
 mod why;

@@ -8,6 +8,7 @@ use program::members::MethodId;
 use program::members::declared::declared;
 
 use super::actions::{Action, all_actions};
+use super::dispatch::offers::find_targets;
 use super::implicit::{implicit_calls, upcalls};
 use super::loading::find_loading;
 use super::proxies::mark_proxies;
@@ -39,7 +40,7 @@ pub(super) fn resolved_cancellable(
         calls.dispatches.keep_offers();
     }
     let functions: Vec<Function> = calls.functions.iter().map(|it| it.function.clone()).collect();
-    calls.dispatches.find_targets(&functions, fuel)?;
+    find_targets(&mut calls.dispatches, &functions, fuel)?;
     if let Some(entries) = entries {
         fuel.ask()?;
         let offers = calls.dispatches.take_offers();

@@ -8,7 +8,7 @@ use super::lattice::Exceptions;
 use super::solved::SolvedProgram;
 
 /// What a method lets out.
-pub fn throws(program: &SolvedProgram, ex: &mut Exceptions, id: MethodId) -> Throws {
+pub(super) fn throws_of(program: &SolvedProgram, ex: &mut Exceptions, id: MethodId) -> Throws {
     let value = program.lets_out(id);
     let open = (!ex.universe.is_nothing(value.open)).then(|| {
         let (within, except) = ex.open_parts(value.open);

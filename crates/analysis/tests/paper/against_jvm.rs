@@ -9,10 +9,10 @@ use std::sync::Arc;
 use analysis::parts::Scratch;
 use analysis::parts::{MethodCode, MethodPart};
 use analysis::whole::answers::CallWord;
-use analysis::whole::called::calls_of;
-use analysis::whole::drawing::{Sets, Texts, graph};
+use analysis::whole::drawing::{Sets, Texts};
 use analysis::whole::graph::{Graph, SetRef};
 use analysis::whole::lattice::Exceptions;
+use analysis::whole::method;
 use analysis::whole::record::class_record;
 use analysis::whole::solve::solved;
 use analysis::whole::solved::SolvedProgram;
@@ -166,7 +166,7 @@ impl Both<'_> {
         };
         let Some(id) = whole.calls.classes.named(method) else { panic!("{method}") };
         let mut targets: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-        for call in calls_of(&whole.calls, id, code) {
+        for call in method::calls(&whole.calls, id, Some(code)) {
             let (Some(pc), Some(declared)) = (call.instr, call.declared) else { continue };
             if matches!(call.kind, CallWord::Clinit | CallWord::Thread) {
                 continue;
@@ -250,7 +250,7 @@ fn in_a_closed_world_both_profiles_hang_together() {
         for (method, code) in methods {
             let code = Arc::new(code);
             let id = whole.calls.classes.named(method).unwrap();
-            let graph = graph(&whole, &mut sets, id, &code);
+            let graph = method::graph(&whole, &mut sets, id, Some(&code));
             both.method(method, &code, &graph);
             both.calls(method, &code, &whole);
         }

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use analysis::keeper::{Advance, Keeper};
 use analysis::stamps::Kind;
 use analysis::tiers::{ClassKey, Tier};
-use analysis::whole::called::calls_of;
-use analysis::whole::drawing::{Sets, graph};
-use analysis::whole::missing::missing;
+use analysis::whole::drawing::Sets;
+use analysis::whole::method;
+use analysis::whole::missing::missing_classes;
 use analysis::whole::solved::SolvedProgram;
-use analysis::whole::throws::throws;
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::entries::EntryRequest;
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
@@ -166,16 +165,20 @@ impl Kept {
             let methods = methods(class);
             let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
                 let is_reached = whole.calls.reachable.as_ref().is_none_or(|it| it.from(id).is_some());
-                format!("{:?} {is_reached}", Some(throws(whole, &mut work.exceptions, id)))
+                format!("{:?} {is_reached}", Some(method::throws(whole, work, id)))
             });
             let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
-                format!("{:?} {:?}", whole.calls.classes.name(id), calls_of(&whole.calls, id, code))
+                format!(
+                    "{:?} {:?}",
+                    whole.calls.classes.name(id),
+                    method::calls(&whole.calls, id, Some(code))
+                )
             });
             let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
                 if whole.calls.classes.ghost(id).is_some() {
                     return graph_text(&Graph::default());
                 }
-                graph_text(&graph(whole, work, id, code))
+                graph_text(&method::graph(whole, work, id, Some(code)))
             });
             let program = self.keeper.current().unwrap();
             let is_ghost = |it: &MethodAnswer| {
@@ -198,7 +201,7 @@ impl Kept {
     }
 
     pub(crate) fn missing(&self) -> Vec<Missing> {
-        missing(&self.keeper.current().unwrap().read().solved().calls)
+        missing_classes(&self.keeper.current().unwrap().read().solved().calls)
     }
 
     pub(crate) fn passed_over(&self) -> Vec<(usize, usize)> {

@@ -1,34 +1,35 @@
 //! Where calls go (`semantics.md` §4): one *dispatch* for each class, method name and descriptor that a virtual call
 //! names, with the methods that a receiver may select.
 //!
-//! Targets are found from the receivers, not from the dispatches: each class offers the methods that it declares,
-//! or newly has to select among, to the dispatches of its supertypes. So the work grows with the number of methods
-//! times the supertypes of their classes, and each class can be done alone.
+//! [`Dispatches`] is the table. [`offers`] finds the targets, [`edit`] keeps them current while classes go and come, by what
+//! [`kept`] holds.
+
+mod cache;
+pub(super) mod edit;
+mod kept;
+pub(super) mod offers;
+pub(super) mod outcomes;
 
 use std::sync::{Arc, LazyLock};
 
-mod kept;
-
-use self::kept::Kept;
-pub(super) use self::kept::{Edit, Functions};
-use super::reads::{Read, note};
-use super::sites::{DispatchId, FunctionSiteId, Open, Site, Target};
 use bir::body::CallKind;
+use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::fuel::{Cancelled, Fuel};
-use flow::functional::Function;
 use flow::throwables::well_known;
-use program::hierarchy::{Below, ClassId, Hierarchy, Link};
+use program::hierarchy::{Below, ClassId, Hierarchy};
 use program::input::WorldKind;
-use program::members::MethodId;
 use program::members::access::{may_access_class, may_access_method};
-use program::members::declared::{declared, declares_selectable, find_method, is_closed_to_overriding};
+use program::members::declared::{declared, is_closed_to_overriding};
 use program::members::resolve::resolve_method;
-use program::members::select::{select, select_interface, special_target};
-use program::members::{LinkError, ResolvedMethod, Selected};
-use program::names::Text;
-use program::outline::Method;
+use program::members::select::special_target;
+use program::members::{LinkError, MethodId, ResolvedMethod};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::cache::SiteCache;
+use self::kept::Kept;
+use self::outcomes::{AllOffers, Outcome};
+use super::reads::{Read, note};
+use super::sites::{DispatchId, Open, Site, Target};
 
 /// A virtual call by the names at its call site.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,46 +55,6 @@ pub struct Dispatch {
     open_by_receiver: Option<ClassName>,
 }
 
-/// What a receiver makes of a dispatch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Outcome {
-    /// It selects this.
-    Target(Target),
-    /// It selects a method of an absent class, or, if that has none, this.
-    Beyond(Target),
-    /// It may be below the class named, and selects this then.
-    Maybe(Target),
-    /// It selects nothing.
-    Error(LinkError),
-    /// It selects a method that this absent class may have.
-    Unknown(Text),
-}
-
-/// The receivers that select a target.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Receiver {
-    /// Objects of this class, and of its subclasses down to where they declare the method again.
-    Class(ClassId),
-    /// The function object of this site.
-    Function(FunctionSiteId),
-}
-
-/// Why targets are targets: what receivers select.
-pub(super) trait Offers {
-    /// Tells each dispatch that a receiver may come to, and what it selects there.
-    fn of(&self, receiver: Receiver, tell: &mut dyn FnMut(DispatchId, Target));
-}
-
-/// Those of all receivers of a program, noted when its targets are found.
-#[derive(Default)]
-pub(super) struct AllOffers(FxHashMap<Receiver, Vec<(DispatchId, Target)>>);
-
-impl Offers for AllOffers {
-    fn of(&self, receiver: Receiver, tell: &mut dyn FnMut(DispatchId, Target)) {
-        self.0.get(&receiver).into_iter().flatten().for_each(|it| tell(it.0, it.1));
-    }
-}
-
 /// The dispatches of a program.
 pub struct Dispatches {
     hierarchy: Arc<Hierarchy>,
@@ -103,7 +64,7 @@ pub struct Dispatches {
     /// By class named, name and descriptor.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
-    sites: Sites,
+    sites: SiteCache,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
     /// Calls that their callers may not make.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
@@ -166,7 +127,7 @@ impl Dispatches {
             ids: FxHashMap::default(),
             by_name: FxHashMap::default(),
             by_class: FxHashMap::default(),
-            sites: Sites::default(),
+            sites: SiteCache::default(),
             special: FxHashMap::default(),
             refused: FxHashSet::default(),
             offers: None,
@@ -323,7 +284,7 @@ impl Dispatches {
         self.direct(resolved, |flags| !flags.is_static())
     }
 
-    fn direct(&self, resolved: ResolvedMethod, fits: impl Fn(classfile::flags::Flags) -> bool) -> Site {
+    fn direct(&self, resolved: ResolvedMethod, fits: impl Fn(Flags) -> bool) -> Site {
         match resolved {
             ResolvedMethod::Method(id) => {
                 let flags = declared(&self.hierarchy, id).flags;
@@ -424,358 +385,6 @@ impl Dispatches {
         self.hierarchy.open_witness(id).map(|it| Open::Overridable(self.hierarchy.name(it)))
     }
 
-    /// Finds the targets of all dispatches that were asked for. `functions` are the function objects of the program.
-    ///
-    /// # Errors
-    /// When the work is not wanted any more; these are not to be used any more then.
-    pub fn find_targets(&mut self, functions: &[Function], fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        for class in self.hierarchy.ids() {
-            fuel.spend(self.cost_of_offer(class))?;
-            self.offer(class);
-        }
-        for (i, function) in functions.iter().enumerate() {
-            fuel.spend(COST_OF_FUNCTION)?;
-            self.offer_function(FunctionSiteId::from_index(i), function);
-        }
-        self.all.iter_mut().for_each(Dispatch::open_without_marks);
-        self.offer_possible(functions, fuel)?;
-        for it in &mut self.all {
-            fuel.spend(1 + (it.targets.len() + it.possible.len()) as u32 / 4)?;
-            it.sort();
-        }
-        Ok(())
-    }
-
-    /// In steps of [`Fuel`], about.
-    fn cost_of_offer(&self, class: ClassId) -> u32 {
-        let n_methods = self.hierarchy.outline(class).methods.len();
-        (n_methods * self.hierarchy.supers(class).len() + 16) as u32
-    }
-
-    /// Offers what receivers of this class select.
-    fn offer(&mut self, class: ClassId) {
-        if self.hierarchy.is_interface(class) {
-            return;
-        }
-        let above = Above::of(&self.hierarchy, class);
-        for id in self.asking(class, &above) {
-            self.offer_to(id, class, &above);
-        }
-    }
-
-    /// The dispatches for which a class may select something itself, and perhaps others: what it declares may be asked for by the
-    /// name of any supertype, what it inherits by that of a new one, and methods of new interfaces by that of any.
-    fn asking(&self, class: ClassId, above: &Above) -> Vec<DispatchId> {
-        let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
-        let mut acc: Vec<DispatchId> = Vec::new();
-        let mut named = |supers: &[ClassName], method: &Method| {
-            let ids = supers.iter().filter_map(|it| self.by_name.get(&(*it, method.name, method.descriptor)));
-            acc.extend(ids.flatten());
-        };
-        for method in self.hierarchy.outline(class).methods.iter().filter(is_selectable) {
-            named(&above.supers, method);
-        }
-        for interface in new_supers(&self.hierarchy, class) {
-            let methods = &self.hierarchy.outline(interface).methods;
-            methods.iter().filter(is_selectable).for_each(|it| named(&above.old, it));
-        }
-        let new = above.supers.iter().filter(|it| !above.old.contains(it));
-        acc.extend(new.filter_map(|it| self.by_class.get(it)).flatten());
-        acc.sort_unstable();
-        acc.dedup();
-        acc
-    }
-
-    /// Offers what receivers of a class select to a dispatch, if that is not what its superclass selects.
-    fn offer_to(&mut self, id: DispatchId, class: ClassId, above: &Above) {
-        let names = self.all[id.index()].method.get();
-        if !above.supers.contains(&names.class) {
-            return;
-        }
-        if declares_selectable(&self.hierarchy, class, names.name, names.descriptor) {
-            // No receiver selects a constructor, whatever a broken call names.
-            let is_selectable = names.name != constructor();
-            let method = find_method(&self.hierarchy, class, names.name, names.descriptor);
-            if let Some(it) = method.filter(|_| is_selectable) {
-                self.offer_selection(id, class, it);
-            }
-        } else if !above.old.contains(&names.class) || self.is_new_in(class, names.name, names.descriptor) {
-            self.offer_inherited(id, class);
-        }
-    }
-
-    /// Whether a class has an interface with such a method that its superclass does not have: it selects among more methods than
-    /// that does.
-    fn is_new_in(&self, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
-        new_supers(&self.hierarchy, class)
-            .any(|it| declares_selectable(&self.hierarchy, it, name, descriptor))
-    }
-
-    /// Offers a method that the class declares itself.
-    fn offer_selection(&mut self, id: DispatchId, class: ClassId, method: MethodId) {
-        let flags = declared(&self.hierarchy, method).flags;
-        let dispatch = &self.all[id.index()];
-        let selected = match dispatch.resolved {
-            Some(resolved) if dispatch.interface && !flags.is_public() => {
-                select_interface(&self.hierarchy, class, dispatch.method.class(), resolved)
-            }
-            // Only a method of package-private access may fail to be overridden by one of the same name.
-            Some(resolved) if resolved != method && !self.is_visible(resolved) => {
-                select(&self.hierarchy, class, resolved)
-            }
-            _ if flags.is_abstract() => Selected::Error(LinkError::AbstractMethod),
-            _ => Selected::Method(method),
-        };
-        self.take(id, class, selected);
-    }
-
-    /// Offers what the class inherits.
-    fn offer_inherited(&mut self, id: DispatchId, class: ClassId) {
-        let dispatch = &self.all[id.index()];
-        let names = dispatch.method.get();
-        let selected = match dispatch.resolved {
-            Some(resolved) if dispatch.interface => {
-                select_interface(&self.hierarchy, class, dispatch.method.class(), resolved)
-            }
-            Some(resolved) => select(&self.hierarchy, class, resolved),
-            // The method is declared in a class that is outside; a superclass may have it as well.
-            None => match resolve_method(
-                &self.hierarchy,
-                self.hierarchy.name(class),
-                names.name,
-                names.descriptor,
-                false,
-            ) {
-                // A method of a class goes before those of interfaces, also if it has no code.
-                ResolvedMethod::Method(it) if declared(&self.hierarchy, it).flags.is_abstract() => {
-                    Selected::Error(LinkError::AbstractMethod)
-                }
-                ResolvedMethod::Method(it) => Selected::Method(it),
-                ResolvedMethod::Unknown { beyond: Some(it), .. } => Selected::Method(it),
-                _ => return,
-            },
-        };
-        self.take(id, class, selected);
-    }
-
-    fn take(&mut self, id: DispatchId, class: ClassId, selected: Selected) {
-        let receiver = Receiver::Class(class);
-        let names = self.all[id.index()].method.get();
-        let (name, descriptor) = (names.name, names.descriptor);
-        let is_live = |this: &Self| {
-            let declares = |it| declares_selectable(&this.hierarchy, it, name, descriptor);
-            this.is_live(class, |it| declares(it) || this.is_new_in(it, name, descriptor))
-        };
-        match selected {
-            Selected::Method(it) => {
-                if !declared(&self.hierarchy, it).flags.is_abstract() && is_live(self) {
-                    self.emit(id, receiver, Outcome::Target(Target::Method(it)));
-                }
-            }
-            Selected::Error(error) => {
-                if !self.has_error(id, error) && is_live(self) {
-                    self.emit(id, receiver, Outcome::Error(error));
-                }
-            }
-            // The receiver is known, what it selects is not: an absent superclass or interface may have the method.
-            Selected::Unknown { outside, beyond } => {
-                if is_live(self) {
-                    self.unknown_selection(id, receiver, outside, beyond);
-                }
-            }
-        }
-    }
-
-    /// Whether the error is known already, where it is enough to know it once.
-    fn has_error(&self, id: DispatchId, error: LinkError) -> bool {
-        self.sink.is_none() && self.all[id.index()].errors.contains(&error)
-    }
-
-    /// Notes what a receiver makes of a dispatch.
-    fn emit(&mut self, id: DispatchId, receiver: Receiver, outcome: Outcome) {
-        if let Some(sink) = &mut self.sink {
-            return sink.push((id, outcome));
-        }
-        let dispatch = &mut self.all[id.index()];
-        match outcome {
-            Outcome::Target(it) => dispatch.targets.push(it),
-            Outcome::Beyond(it) | Outcome::Maybe(it) => dispatch.possible.push(it),
-            Outcome::Error(it) => {
-                if !dispatch.errors.contains(&it) {
-                    dispatch.errors.push(it);
-                }
-            }
-            Outcome::Unknown(it) => dispatch.open_by_receiver(ClassName::new(it.0)),
-        }
-        if let (Outcome::Target(target) | Outcome::Beyond(target) | Outcome::Maybe(target), Some(offers)) =
-            (outcome, &mut self.offers)
-        {
-            offers.0.entry(receiver).or_default().push((id, target));
-        }
-    }
-
-    /// Some receiver selects a method of an absent class, or, if that has none, `beyond`.
-    fn unknown_selection(
-        &mut self,
-        id: DispatchId,
-        receiver: Receiver,
-        outside: ClassName,
-        beyond: Option<MethodId>,
-    ) {
-        if self.world == WorldKind::Closed {
-            return;
-        }
-        self.emit(id, receiver, Outcome::Unknown(Text(outside.bytes())));
-        if let Some(it) = beyond {
-            self.emit(id, receiver, Outcome::Beyond(Target::Method(it)));
-        }
-    }
-
-    fn is_visible(&self, method: MethodId) -> bool {
-        let flags = declared(&self.hierarchy, method).flags;
-        flags.is_public() || flags.is_protected()
-    }
-
-    /// Whether some known class that can have objects is this one, or inherits its choice of a method. `chooses` says which
-    /// classes below make their own.
-    fn is_live(&self, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
-        let mut pending = vec![class];
-        while let Some(at) = pending.pop() {
-            let outline = self.hierarchy.outline(at);
-            if !outline.flags.is_abstract() && !outline.flags.is_interface() {
-                return true;
-            }
-            pending.extend(self.hierarchy.children(at).iter().copied().filter(|it| !chooses(*it)));
-        }
-        false
-    }
-
-    /// Offers the methods of a function object: its own, and the default methods of its interfaces.
-    fn offer_function(&mut self, site: FunctionSiteId, function: &Function) {
-        for name in function_supers(&self.hierarchy, function) {
-            for id in self.by_class.get(&name).cloned().unwrap_or_default() {
-                self.offer_function_to(id, site, function);
-            }
-        }
-    }
-
-    fn offer_function_to(&mut self, id: DispatchId, site: FunctionSiteId, function: &Function) {
-        let names = self.all[id.index()].method.get();
-        if names.name == function.name && function.descriptors.contains(&names.descriptor) {
-            self.emit(id, Receiver::Function(site), Outcome::Target(Target::Glue(site)));
-        } else {
-            self.offer_default(id, site, function);
-        }
-    }
-
-    /// Offers what a function object inherits from its interfaces, or from Object.
-    fn offer_default(&mut self, id: DispatchId, site: FunctionSiteId, function: &Function) {
-        let receiver = Receiver::Function(site);
-        let names = self.all[id.index()].method.get();
-        let interfaces = std::iter::once(&function.interface).chain(&function.markers);
-        for &interface in interfaces {
-            match resolve_method(&self.hierarchy, interface, names.name, names.descriptor, true) {
-                ResolvedMethod::Method(it) => {
-                    let flags = declared(&self.hierarchy, it).flags;
-                    if !flags.is_abstract() && !flags.is_static() {
-                        self.emit(id, receiver, Outcome::Target(Target::Method(it)));
-                        continue;
-                    }
-                    // The interface has grown a method that the object was not made for.
-                    self.emit(id, receiver, Outcome::Error(LinkError::AbstractMethod));
-                }
-                ResolvedMethod::Unknown { outside, beyond } => {
-                    self.unknown_selection(id, receiver, outside, beyond);
-                }
-                // Another of its interfaces has the method.
-                ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
-            }
-        }
-    }
-
-    /// Offers what classes select whose chain leaves the known world: they may be below any class that unknown ones
-    /// may extend.
-    fn offer_possible(&mut self, functions: &[Function], fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        if self.world == WorldKind::Closed {
-            return Ok(());
-        }
-        let mut by_method: FxHashMap<(Name, Descriptor), Vec<(ClassId, Target)>> = FxHashMap::default();
-        for class in self.hierarchy.ids() {
-            fuel.spend(1 + self.hierarchy.outline(class).methods.len() as u32)?;
-            for (name, descriptor, target) in self.selected_outside(class) {
-                by_method.entry((name, descriptor)).or_default().push((class, target));
-            }
-        }
-        if by_method.is_empty() && functions.is_empty() {
-            return Ok(());
-        }
-        for id in DispatchId::first(self.all.len()) {
-            fuel.spend(2)?;
-            let dispatch = self.get(id);
-            let names = dispatch.method.get();
-            if !dispatch.may_be_anywhere() {
-                continue;
-            }
-            for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {
-                fuel.spend(1)?;
-                self.emit(id, Receiver::Class(class), Outcome::Maybe(target));
-            }
-        }
-        // A program has as many function objects as calls that could be theirs: none may look at all of the others.
-        let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
-        for (id, it) in (0..).map(DispatchId::from_index).zip(&self.all).filter(|it| it.1.open.is_some()) {
-            let names = it.method.get();
-            by_name.entry((names.name, names.descriptor)).or_default().push(id);
-        }
-        for (i, function) in functions.iter().enumerate() {
-            fuel.spend(COST_OF_FUNCTION)?;
-            if !self.leaves(&function_supers(&self.hierarchy, function)) {
-                continue;
-            }
-            let site = FunctionSiteId::from_index(i);
-            let asked = |&it: &Descriptor| by_name.get(&(function.name, it));
-            let mut ids: Vec<DispatchId> =
-                function.descriptors.iter().filter_map(asked).flatten().copied().collect();
-            ids.sort_unstable();
-            ids.dedup();
-            for id in ids {
-                fuel.spend(1)?;
-                self.emit(id, Receiver::Function(site), Outcome::Maybe(Target::Glue(site)));
-            }
-        }
-        Ok(())
-    }
-
-    /// What a class selects itself that may be below any class: none if its chain does not leave the known world.
-    fn selected_outside(&self, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
-        let outline = self.hierarchy.outline(class);
-        if self.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
-            return Vec::new();
-        }
-        let mut acc = Vec::new();
-        for (index, it) in outline.methods.iter().enumerate() {
-            let flags = it.flags;
-            if !flags.is_static()
-                && !flags.is_private()
-                && !flags.is_abstract()
-                && it.name.bytes() != b"<init>"
-                // A method of a class goes before those of interfaces that are new below it.
-                && self.is_live(class, |below| declares_selectable(&self.hierarchy, below, it.name, it.descriptor))
-            {
-                acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
-            }
-        }
-        acc
-    }
-
-    /// Whether a chain with these classes leaves the known world.
-    fn leaves(&self, supers: &[ClassName]) -> bool {
-        supers.iter().any(|&it| {
-            it != well_known().object
-                && self.hierarchy.class(it).is_none_or(|id| self.hierarchy.outside_above(id).is_some())
-        })
-    }
-
     /// Frees them piece by piece: with each step of the iterator one.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let Dispatches { all, by_name, by_class, kept, .. } = self;
@@ -815,120 +424,4 @@ fn depends_on_caller(kind: CallKind, method: MethodRef) -> bool {
 fn constructor() -> Name {
     static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b"<init>"));
     *NAME
-}
-
-/// What it takes to look what dispatches a function object may be a receiver of, in steps of [`Fuel`], about.
-const COST_OF_FUNCTION: u32 = 64;
-
-const CALL_KINDS: [CallKind; 6] = [
-    CallKind::Virtual,
-    CallKind::Interface,
-    CallKind::Special,
-    CallKind::SpecialInterface,
-    CallKind::Static,
-    CallKind::StaticInterface,
-];
-
-/// What calls mean by their kind and names, and whether any class may make them. Most methods are called in one way, so
-/// there is a table for the first and a map for the others.
-#[derive(Default)]
-struct Sites {
-    first: Vec<Option<(MethodRef, CallKind, Site, bool)>>,
-    others: FxHashMap<(CallKind, MethodRef), (Site, bool)>,
-}
-
-impl Sites {
-    fn remove(&mut self, kind: CallKind, method: MethodRef) {
-        match self.first.get_mut(method.index()) {
-            Some(first) if first.is_some_and(|it| it.1 == kind) => {
-                // Another way to call it takes the place, as nobody looks behind an empty one.
-                let mut other = CALL_KINDS.iter().filter_map(|&kind| {
-                    let (site, for_everybody) = self.others.remove(&(kind, method))?;
-                    Some((method, kind, site, for_everybody))
-                });
-                *first = other.next();
-            }
-            _ => _ = self.others.remove(&(kind, method)),
-        }
-    }
-
-    fn get(&self, kind: CallKind, method: MethodRef) -> Option<(Site, bool)> {
-        match *self.first.get(method.index())? {
-            Some((_, first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
-            Some(_) => self.others.get(&(kind, method)).copied(),
-            None => None,
-        }
-    }
-
-    fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_everybody: bool) {
-        if self.first.len() <= method.index() {
-            self.first.resize(method.index() + 1, None);
-        }
-        match &mut self.first[method.index()] {
-            it @ None => *it = Some((method, kind, site, for_everybody)),
-            Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
-        }
-    }
-}
-
-/// The interfaces of a class that its superclass does not have.
-fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
-    let old = match hierarchy.super_class(class) {
-        Some(Link::Present(it)) => hierarchy.supers(it),
-        _ => &[],
-    };
-    let is_new = move |it: &ClassId| *it != class && old.binary_search(it).is_err();
-    hierarchy.supers(class).iter().copied().filter(is_new)
-}
-
-/// What is above a class, by name.
-struct Above {
-    /// All its supertypes, itself first, also those that are outside.
-    supers: Vec<ClassName>,
-    /// Those that its superclass has.
-    old: Vec<ClassName>,
-}
-
-impl Above {
-    fn of(hierarchy: &Hierarchy, class: ClassId) -> Self {
-        let old = match hierarchy.super_class(class) {
-            Some(Link::Present(it)) => super_names(hierarchy, it),
-            _ => Vec::new(),
-        };
-        Above { supers: super_names(hierarchy, class), old }
-    }
-}
-
-/// The names of all supertypes of a class, itself first, also of those that are outside.
-fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
-    let mut acc = vec![hierarchy.name(class)];
-    for &it in hierarchy.supers(class) {
-        let name = hierarchy.name(it);
-        if it != class {
-            acc.push(name);
-        }
-        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
-        for link in links {
-            if let Link::Outside(name) = link
-                && !acc.contains(&name)
-            {
-                acc.push(name);
-            }
-        }
-    }
-    acc
-}
-
-/// The names of the supertypes of a function object.
-fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec<ClassName> {
-    let mut acc = vec![well_known().object];
-    for &interface in std::iter::once(&function.interface).chain(&function.markers) {
-        match hierarchy.class(interface) {
-            Some(id) => acc.extend(super_names(hierarchy, id)),
-            None => acc.push(interface),
-        }
-    }
-    acc.sort_unstable_by_key(|it| it.bytes());
-    acc.dedup();
-    acc
 }

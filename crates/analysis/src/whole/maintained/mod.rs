@@ -1,7 +1,7 @@
 //! A solved program that follows changes of its classes: what is known of it is changed with them instead of rebuilt.
 //!
 //! Most edits change what a method calls and raises, and nothing that others see of its class. Then the hierarchy and the
-//! targets of dispatches stay, and only the inclusions of the changed methods differ ([`intake`]). A class that goes, comes, or
+//! targets of dispatches stay, and only the inclusions of the changed methods differ ([`take_in`]). A class that goes, comes, or
 //! changes in what others see takes a new place in the hierarchy ([`moved`]). [`solving`] lets the solution follow. An edit
 //! that may change more is refused ([`MaintainedProgram::update`] returns `false`), and the program is to be rebuilt. Where
 //! calls go only to receivers that reached code makes, what is reached is searched again from nothing ([`reached`]). The result
@@ -9,17 +9,20 @@
 
 mod called;
 mod index;
+mod indexing;
 mod intake;
 mod mentions;
 mod moved;
 mod reached;
 mod solving;
+mod take_in;
 
 use flow::fuel::{Cancelled, Fuel};
 use flow::incremental::Incremental;
 
 use self::index::{EditIndex, Stale};
-use self::intake::{Intake, index};
+use self::indexing::index;
+use self::intake::Intake;
 use super::lattice::{Exceptions, Value};
 use super::reachable::EntryPoint;
 use super::reads::Touched;
@@ -111,7 +114,7 @@ impl MaintainedProgram {
         stale.is_unsearched = is_narrowed;
         let Preparation::Done(index) = &mut self.preparation else { return false };
         match Intake::new(&mut self.solved, ex, index, stale, &mut self.touched) {
-            Some(mut it) => it.take_in(changes),
+            Some(mut it) => take_in::take_in(&mut it, changes),
             None => false,
         }
     }

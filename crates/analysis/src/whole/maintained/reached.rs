@@ -5,6 +5,7 @@
 use flow::fuel::{Cancelled, Fuel};
 
 use super::intake::Intake;
+use crate::whole::dispatch::edit::narrow_again;
 use crate::whole::reach::reachable;
 use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::Read;
@@ -34,7 +35,7 @@ pub(super) fn reach_again(
     intake.touched.classes.extend(present.map(|it| hierarchy.name(it)));
     let ids = std::mem::take(&mut intake.stale.unnarrowed);
     let narrowed =
-        intake.calls.dispatches.narrow_again(ids, |dispatch, target| now.is_selected(dispatch, target));
+        narrow_again(&mut intake.calls.dispatches, ids, |dispatch, target| now.is_selected(dispatch, target));
     intake.touched.reads.extend(narrowed.iter().copied().map(Read::Dispatch));
     intake.stale.nodes(narrowed.into_iter().map(Node::Dispatch));
     intake.calls.reachable = Some(now);

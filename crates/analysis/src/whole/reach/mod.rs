@@ -13,7 +13,7 @@ mod upcalls;
 
 use flow::fuel::{Cancelled, Fuel};
 
-use super::dispatch::Offers;
+use super::dispatch::outcomes::Offers;
 use super::reachable::{EntryPoint, From, Reachable};
 use super::tables::CallTable;
 use search::Search;

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::summary::{CodeSummary, MethodSummary};
 use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
-use crate::whole::dispatch::{Offers, Receiver};
+use crate::whole::dispatch::outcomes::{Offers, ReceiverKind};
 use crate::whole::implicit::thread_run;
 use crate::whole::reachable::{EntryPoint, From, Reachable};
 use crate::whole::serialization::{serializable, stream_methods};
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
             Event::Made(it, from) => self.look_at_class(it, from),
             Event::Function(it) => {
                 let offers = self.offers;
-                offers.of(Receiver::Function(it), &mut |dispatch, target| self.select(dispatch, target));
+                offers.of(ReceiverKind::Function(it), &mut |dispatch, target| self.select(dispatch, target));
             }
         }
         Some(event)
@@ -317,7 +317,7 @@ impl<'a> Search<'a> {
         // Down from each superclass to the class itself, whose methods come first. Superclasses form no circle.
         let mut below: Vec<ClassId> = Vec::new();
         while let Some(at) = above {
-            offers.of(Receiver::Class(at), &mut |dispatch, target| {
+            offers.of(ReceiverKind::Class(at), &mut |dispatch, target| {
                 let names = self.calls.dispatches.method(dispatch).get();
                 if !below.iter().any(|&it| declares_selectable(hierarchy, it, names.name, names.descriptor)) {
                     self.select(dispatch, target);

@@ -1,0 +1,58 @@
+//! A cache of where calls go, by their kind and names.
+
+use bir::body::CallKind;
+use classfile::names::MethodRef;
+use rustc_hash::FxHashMap;
+
+use super::super::sites::Site;
+
+const CALL_KINDS: [CallKind; 6] = [
+    CallKind::Virtual,
+    CallKind::Interface,
+    CallKind::Special,
+    CallKind::SpecialInterface,
+    CallKind::Static,
+    CallKind::StaticInterface,
+];
+
+/// What calls mean by their kind and names, and whether any class may make them. Most methods are called in one way, so
+/// there is a table for the first and a map for the others.
+#[derive(Default)]
+pub(super) struct SiteCache {
+    pub(super) first: Vec<Option<(MethodRef, CallKind, Site, bool)>>,
+    pub(super) others: FxHashMap<(CallKind, MethodRef), (Site, bool)>,
+}
+
+impl SiteCache {
+    pub(super) fn remove(&mut self, kind: CallKind, method: MethodRef) {
+        match self.first.get_mut(method.index()) {
+            Some(first) if first.is_some_and(|it| it.1 == kind) => {
+                // Another way to call it takes the place, as nobody looks behind an empty one.
+                let mut other = CALL_KINDS.iter().filter_map(|&kind| {
+                    let (site, for_everybody) = self.others.remove(&(kind, method))?;
+                    Some((method, kind, site, for_everybody))
+                });
+                *first = other.next();
+            }
+            _ => _ = self.others.remove(&(kind, method)),
+        }
+    }
+
+    pub(super) fn get(&self, kind: CallKind, method: MethodRef) -> Option<(Site, bool)> {
+        match *self.first.get(method.index())? {
+            Some((_, first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
+            Some(_) => self.others.get(&(kind, method)).copied(),
+            None => None,
+        }
+    }
+
+    pub(super) fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_everybody: bool) {
+        if self.first.len() <= method.index() {
+            self.first.resize(method.index() + 1, None);
+        }
+        match &mut self.first[method.index()] {
+            it @ None => *it = Some((method, kind, site, for_everybody)),
+            Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
+        }
+    }
+}

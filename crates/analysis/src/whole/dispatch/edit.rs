@@ -1,0 +1,500 @@
+//! Keeps the targets of dispatches while classes go and come: only those receivers are asked again whose supertypes, or whose
+//! subtypes, changed.
+
+use std::sync::Arc;
+
+use classfile::names::{ClassName, MethodRef};
+use flow::fuel::{Cancelled, Fuel};
+use flow::functional::Function;
+use flow::throwables::well_known;
+use program::hierarchy::{ClassId, Hierarchy, Link};
+use program::members::ResolvedMethod;
+use program::members::declared::declared;
+use program::members::resolve::resolve_method;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::sites::{DispatchId, FunctionSite, FunctionSiteId, Open, Target};
+use super::kept::{Cause, FunctionOffers, Kept};
+use super::offers::{
+    Above, COST_OF_FUNCTION, cost_of_offer, function_supers, leaves, offer, offer_function,
+    offer_function_to, offer_to, selected_outside,
+};
+use super::outcomes::{Offers, Outcome, ReceiverKind};
+use super::{Dispatch, Dispatches};
+
+/// The function objects of a program by number, without those that are gone.
+#[derive(Clone, Copy)]
+pub(in crate::whole) struct Functions<'a> {
+    pub(in crate::whole) sites: &'a [FunctionSite],
+    pub(in crate::whole) gone: &'a FxHashSet<FunctionSiteId>,
+}
+
+impl<'a> Functions<'a> {
+    fn ids(&self) -> impl Iterator<Item = FunctionSiteId> + use<> {
+        FunctionSiteId::first(self.sites.len())
+    }
+
+    fn get(&self, it: FunctionSiteId) -> Option<&'a Function> {
+        let site = self.sites.get(it.index()).filter(|_| !self.gone.contains(&it));
+        site.map(|it| &it.function)
+    }
+}
+
+/// What is other in a hierarchy.
+pub(in crate::whole) struct Edit<'a> {
+    /// The new one, in which other classes have their old numbers.
+    pub(in crate::whole) hierarchy: Arc<Hierarchy>,
+    /// The classes with other supertypes, and those that have gone or come.
+    pub(in crate::whole) changed: &'a FxHashSet<ClassId>,
+    /// The classes whose receivers make something else of dispatches: `changed`, and what is above them.
+    pub(in crate::whole) receivers: &'a FxHashSet<ClassId>,
+    /// The names whose members may be found or used otherwise.
+    pub(in crate::whole) names: &'a FxHashSet<ClassName>,
+    /// The names of classes of which absent ones may do something else.
+    pub(in crate::whole) open_otherwise: &'a [ClassName],
+    /// The function objects of the program.
+    pub(in crate::whole) functions: Functions<'a>,
+}
+
+/// Begins to keep what receivers make of dispatches. `functions` are the function objects of the program.
+///
+/// # Errors
+/// When that is not wanted any more: nothing is kept then.
+pub(in crate::whole) fn keep(
+    table: &mut Dispatches,
+    functions: Functions<'_>,
+    fuel: &mut Fuel<'_>,
+) -> Result<(), Cancelled> {
+    let done = keep_all(table, functions, fuel);
+    if done.is_err() {
+        table.kept = None;
+    }
+    done
+}
+
+fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+    let mut kept = Kept { outcomes: vec![Vec::new(); table.all.len()], ..Kept::default() };
+    let first = table.sites.first.iter().flatten().map(|it| (it.1, it.0));
+    for (kind, method) in first.chain(table.sites.others.keys().copied()) {
+        fuel.spend(4)?;
+        kept.named(kind, method);
+    }
+    for call in table.special.keys() {
+        fuel.spend(4)?;
+        kept.special(table.hierarchy.name(call.0), *call);
+    }
+    table.kept = Some(Box::new(kept));
+    for class in table.hierarchy.ids() {
+        fuel.spend(2 * cost_of_offer(table, class))?;
+        offer_again(table, class);
+    }
+    for it in functions.ids() {
+        fuel.spend(2 * COST_OF_FUNCTION)?;
+        offer_function_again(table, it, functions.get(it));
+    }
+    let Some(kept) = &mut table.kept else { return Ok(()) };
+    kept.touched = FxHashMap::default();
+    // Not before: as nothing is new, nobody had to be told what may be below any class.
+    for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all) {
+        let names = it.method.get();
+        fuel.spend(1)?;
+        kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
+    }
+    Ok(())
+}
+
+fn with_sink(table: &mut Dispatches, offer: impl FnOnce(&mut Dispatches)) -> Vec<(DispatchId, Outcome)> {
+    table.sink = Some(Vec::new());
+    offer(table);
+    let mut made = table.sink.take().unwrap_or_default();
+    made.sort_unstable();
+    made.dedup();
+    made
+}
+
+fn offer_again(table: &mut Dispatches, class: ClassId) {
+    let made = with_sink(table, |it| offer(it, class));
+    let anywhere = selected_outside(table, class);
+    if let Some(kept) = &mut table.kept {
+        let anywhere = anywhere.into_iter().map(|it| ((it.0, it.1), it.2)).collect();
+        kept.replace(ReceiverKind::Class(class), made);
+        kept.replace_anywhere(ReceiverKind::Class(class), anywhere);
+    }
+}
+
+/// Asks a function object again; `None` is one that is gone.
+fn offer_function_again(table: &mut Dispatches, site: FunctionSiteId, function: Option<&Function>) {
+    let (mut supers, mut anywhere) = (Vec::new(), Vec::new());
+    let made = with_sink(table, |it| {
+        let Some(function) = function else { return };
+        supers = function_supers(&it.hierarchy, function);
+        offer_function(it, site, function);
+        if leaves(it, &supers) {
+            let signatures = function.descriptors.iter().map(|it| (function.name, *it));
+            anywhere.extend(signatures.map(|it| (it, Target::Glue(site))));
+        }
+    });
+    let Some(kept) = &mut table.kept else { return };
+    if kept.by_function.len() <= site.index() {
+        kept.by_function.resize_with(site.index() + 1, FunctionOffers::default);
+    }
+    let supers_before = std::mem::replace(&mut kept.by_function[site.index()].supers, supers.clone());
+    let listed = |it: &&ClassName| **it != well_known().object;
+    for it in supers_before.iter().filter(|it| !supers.contains(it)).filter(listed) {
+        kept.functions_below.entry(*it).or_default().retain(|it| *it != site);
+    }
+    for it in supers.iter().filter(|it| !supers_before.contains(it)).filter(listed) {
+        kept.functions_below.entry(*it).or_default().push(site);
+    }
+    kept.replace(ReceiverKind::Function(site), made);
+    kept.replace_anywhere(ReceiverKind::Function(site), anywhere);
+}
+
+/// Gives up the hierarchy, which is going to be edited in place: [`Dispatches::edit`] brings it back.
+pub(in crate::whole) fn lend_hierarchy(table: &mut Dispatches) {
+    table.hierarchy = Arc::default();
+}
+
+/// Goes over to another hierarchy. What calls mean that name something that is other is forgotten, and is to be asked
+/// again, by [`Dispatches::site`]; then [`Dispatches::settle`] tells what has changed.
+pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
+    table.hierarchy = Arc::clone(&edit.hierarchy);
+    forget(table, edit);
+    for name in edit.names {
+        for id in table.by_class.get(name).cloned().unwrap_or_default() {
+            name_again(table, id);
+        }
+    }
+    for name in edit.open_otherwise {
+        for id in table.by_class.get(name).cloned().unwrap_or_default() {
+            let dispatch = &table.all[id.index()];
+            let open = table.open(*name, dispatch.resolved);
+            open_again(table, id, open);
+        }
+    }
+    let mut receivers: Vec<ClassId> = edit.receivers.iter().copied().collect();
+    receivers.sort_unstable();
+    receivers.into_iter().for_each(|it| offer_again(table, it));
+    let mut functions: Vec<FunctionSiteId> = Vec::new();
+    if let Some(kept) = &table.kept {
+        functions.extend(edit.names.iter().flat_map(|it| kept.functions_below.get(it)).flatten());
+        let offers =
+            |it: &FunctionSiteId| kept.by_function.get(it.index()).is_some_and(|it| !it.supers.is_empty());
+        functions.extend(edit.functions.gone.iter().copied().filter(offers));
+        functions.extend(edit.functions.ids().skip(kept.by_function.len()));
+    }
+    functions.sort_unstable();
+    functions.dedup();
+    functions.into_iter().for_each(|it| offer_function_again(table, it, edit.functions.get(it)));
+}
+
+fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
+    let is_other = |caller: ClassId, method: MethodRef| {
+        edit.changed.contains(&caller) || method.class().element().is_some_and(|it| edit.names.contains(&it))
+    };
+    table.refused.retain(|(caller, _, method)| !is_other(*caller, *method));
+    let Some(kept) = &mut table.kept else { return };
+    for name in edit.names {
+        for (kind, method) in kept.named.remove(name).into_iter().flatten() {
+            table.sites.remove(kind, method);
+        }
+        for call in kept.special.remove(name).into_iter().flatten() {
+            table.special.remove(&call);
+        }
+    }
+}
+
+/// Finds again what the names of a dispatch stand for; one whose call needs none any more is forgotten.
+fn name_again(table: &mut Dispatches, id: DispatchId) {
+    let dispatch = &table.all[id.index()];
+    let (method, interface) = (dispatch.method, dispatch.interface);
+    let names = method.get();
+    let resolved =
+        match resolve_method(&table.hierarchy, names.class, names.name, names.descriptor, interface) {
+            ResolvedMethod::Method(it) => {
+                let flags = declared(&table.hierarchy, it).flags;
+                let is_fixed = flags.is_static() || flags.is_private() || flags.is_final();
+                if is_fixed {
+                    return retire(table, id);
+                }
+                Some(it)
+            }
+            ResolvedMethod::Unknown { .. } => None,
+            ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => return retire(table, id),
+        };
+    let open = table.open(names.class, resolved);
+    table.all[id.index()].resolved = resolved;
+    open_again(table, id, open);
+    touch(table, id, false);
+}
+
+fn open_again(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
+    let before = std::mem::replace(&mut table.all[id.index()].open_by_name, open);
+    if before != open {
+        touch(table, id, true);
+    }
+}
+
+/// Notes that something is other for a dispatch; `all`: perhaps which of its outcomes are targets.
+fn touch(table: &mut Dispatches, id: DispatchId, all: bool) {
+    if let Some(kept) = &mut table.kept {
+        kept.touched.entry(id).or_default().all |= all;
+    }
+}
+
+fn retire(table: &mut Dispatches, id: DispatchId) {
+    let dispatch = &mut table.all[id.index()];
+    let names = dispatch.method.get();
+    (dispatch.resolved, dispatch.open_by_name) = (None, None);
+    table.ids.remove(&(dispatch.method, dispatch.interface));
+    let signature = (names.name, names.descriptor);
+    let without =
+        |ids: Option<&mut Vec<DispatchId>>| ids.into_iter().for_each(|it| it.retain(|it| *it != id));
+    without(table.by_name.get_mut(&(names.class, names.name, names.descriptor)));
+    without(table.by_class.get_mut(&names.class));
+    let Some(kept) = &mut table.kept else { return };
+    without(kept.by_signature.get_mut(&signature));
+    // Whoever made something of it, nobody asks any more.
+    for outcome in std::mem::take(&mut kept.outcomes[id.index()]) {
+        kept.counts.remove(&(id, outcome));
+    }
+    touch(table, id, true);
+}
+
+/// The causes of the dispatches that [`Dispatches::settle`] looks at again, as they are before.
+pub(in crate::whole) fn unsettled_causes(table: &Dispatches) -> Vec<(DispatchId, Cause)> {
+    let touched = table.kept.iter().flat_map(|it| it.touched.keys());
+    touched.map(|&it| (it, cause_of(table, it))).collect()
+}
+
+/// Why a dispatch may go elsewhere, and what linking its calls raises.
+pub(in crate::whole) fn cause_of(table: &Dispatches, id: DispatchId) -> Cause {
+    let it = &table.all[id.index()];
+    (it.open, it.errors.clone())
+}
+
+/// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them. Of targets
+/// that were narrowed all that receivers may select are back at these: [`Dispatches::narrow_again`].
+pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
+    let fresh = table.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
+    let absent = fresh.iter().map(|it| table.get(*it).method.class());
+    let below = below_absent(&table.hierarchy, absent);
+    for id in fresh {
+        let dispatch = &table.all[id.index()];
+        if table.ids.get(&(dispatch.method, dispatch.interface)) == Some(&id) {
+            offer_all_to(table, id, &below);
+        }
+        touch(table, id, true);
+    }
+    let Some(kept) = &mut table.kept else { return Vec::new() };
+    let touched = std::mem::take(&mut kept.touched);
+    for (id, what) in &touched {
+        let dispatch = &mut table.all[id.index()];
+        let (outcomes, names) = (&kept.outcomes[id.index()], dispatch.method.get());
+        let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
+        let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
+        if table.is_narrowed || what.all || what.outcomes.iter().any(is_unknown) {
+            dispatch.set(outcomes, anywhere);
+            continue;
+        }
+        dispatch.set_some(&what.outcomes, |it| match it {
+            Outcome::Maybe(it) => anywhere.is_some_and(|all| all.contains_key(&it)),
+            _ => kept.counts.contains_key(&(*id, it)),
+        });
+        debug_assert!({
+            let mut anew = dispatch.clone();
+            anew.set(outcomes, anywhere);
+            anew == *dispatch
+        });
+    }
+    let mut touched: Vec<DispatchId> = touched.into_keys().collect();
+    touched.sort_unstable();
+    touched
+}
+
+/// Finds the targets of some dispatches again, and drops those that no receiver selects which is ever made. Gives the
+/// dispatches that have others than before.
+pub(in crate::whole) fn narrow_again(
+    table: &mut Dispatches,
+    ids: impl IntoIterator<Item = DispatchId>,
+    is_selected: impl Fn(DispatchId, Target) -> bool,
+) -> Vec<DispatchId> {
+    let Some(kept) = &table.kept else { return Vec::new() };
+    let mut others = Vec::new();
+    for id in ids {
+        let dispatch = &mut table.all[id.index()];
+        let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
+        let names = dispatch.method.get();
+        let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
+        dispatch.set_targets(&kept.outcomes[id.index()], anywhere);
+        dispatch.narrow(|it| is_selected(id, it));
+        if before.0 != dispatch.targets || before.1 != dispatch.possible {
+            others.push(id);
+        }
+    }
+    others
+}
+
+/// Offers a dispatch to all who may be its receivers.
+fn offer_all_to(table: &mut Dispatches, id: DispatchId, below: &FxHashMap<ClassName, Vec<ClassId>>) {
+    let hierarchy = Arc::clone(&table.hierarchy);
+    let class = table.all[id.index()].method.class();
+    let mut receivers: Vec<ClassId> = match hierarchy.class(class) {
+        Some(it) => hierarchy.subtypes(it),
+        // All are below it, and no chain counts as leaving the known world for its being absent.
+        None if class == well_known().object => hierarchy.ids().collect(),
+        None => below.get(&class).cloned().unwrap_or_default(),
+    };
+    receivers.sort_unstable();
+    receivers.dedup();
+    for it in receivers {
+        if hierarchy.is_interface(it) {
+            continue;
+        }
+        let above = Above::of(&hierarchy, it);
+        let made = with_sink(table, |this| offer_to(this, id, it, &above));
+        if let (Some(kept), false) = (&mut table.kept, made.is_empty()) {
+            kept.extend(ReceiverKind::Class(it), made);
+        }
+    }
+}
+
+/// Whether dispatches were asked for that are not settled.
+pub(in crate::whole) fn has_fresh(table: &Dispatches) -> bool {
+    table.kept.as_ref().is_some_and(|it| !it.fresh.is_empty())
+}
+
+/// Offers new dispatches to the function objects. Before [`Dispatches::settle`], which offers them to classes, and for
+/// which they are not new any more.
+pub(in crate::whole) fn offer_fresh_to_functions(table: &mut Dispatches, functions: Functions<'_>) {
+    let fresh = table.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
+    for id in fresh {
+        let names = table.all[id.index()].method.get();
+        let Some(kept) = &table.kept else { continue };
+        let sites: Vec<FunctionSiteId> = if names.class == well_known().object {
+            functions.ids().collect()
+        } else {
+            kept.functions_below.get(&names.class).cloned().unwrap_or_default()
+        };
+        for site in sites {
+            let Some(function) = functions.get(site) else { continue };
+            let is_kept = |it: &Kept| it.by_function.len() > site.index();
+            if !table.kept.as_deref().is_some_and(is_kept) {
+                continue;
+            }
+            let made = with_sink(table, |it| offer_function_to(it, id, site, function));
+            if let (Some(kept), false) = (&mut table.kept, made.is_empty()) {
+                kept.extend(ReceiverKind::Function(site), made);
+            }
+        }
+    }
+}
+
+impl Offers for Dispatches {
+    fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target)) {
+        let Some(kept) = &self.kept else { return };
+        let (made, anywhere): (&[_], &[_]) = match receiver {
+            ReceiverKind::Class(it) => (
+                kept.by_class.get(it.index()).map_or(&[], |it| it),
+                kept.anywhere_by_class.get(&it).map_or(&[], |it| it),
+            ),
+            ReceiverKind::Function(it) => {
+                kept.by_function.get(it.index()).map_or((&[], &[]), |it| (&it.made, &it.anywhere))
+            }
+        };
+        for &(id, outcome) in made {
+            match outcome {
+                Outcome::Target(it) | Outcome::Beyond(it) | Outcome::Maybe(it) => tell(id, it),
+                Outcome::Error(_) | Outcome::Unknown(_) => {}
+            }
+        }
+        for (signature, target) in anywhere {
+            let ids = kept.by_signature.get(signature).into_iter().flatten();
+            let may_come = ids.filter(|it| self.all[it.index()].may_be_anywhere());
+            may_come.for_each(|it| tell(*it, *target));
+        }
+    }
+}
+
+/// The classes below each of these that is absent.
+fn below_absent(
+    hierarchy: &Hierarchy,
+    names: impl Iterator<Item = ClassName>,
+) -> FxHashMap<ClassName, Vec<ClassId>> {
+    let absent = names.filter(|it| *it != well_known().object && hierarchy.class(*it).is_none());
+    let mut acc: FxHashMap<ClassName, Vec<ClassId>> = absent.map(|it| (it, Vec::new())).collect();
+    if acc.is_empty() {
+        return acc;
+    }
+    for class in hierarchy.ids() {
+        for link in hierarchy.super_class(class).iter().chain(hierarchy.interfaces(class)) {
+            if let Link::Outside(name) = link
+                && let Some(below) = acc.get_mut(name)
+            {
+                below.extend(hierarchy.subtypes(class));
+            }
+        }
+    }
+    acc
+}
+
+impl Dispatch {
+    /// Sets what known receivers make of it.
+    fn set(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
+        self.errors = Vec::new();
+        (self.open_by_receiver, self.handlers) = (None, None);
+        for it in outcomes {
+            match *it {
+                Outcome::Error(it) => self.errors.push(it),
+                Outcome::Unknown(it) => self.open_by_receiver(ClassName::new(it.0)),
+                Outcome::Target(_) | Outcome::Beyond(_) | Outcome::Maybe(_) => {}
+            }
+        }
+        self.open_without_marks();
+        self.set_targets(outcomes, anywhere);
+    }
+
+    /// Sets what known receivers select; it is known why there may be other targets.
+    fn set_targets(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
+        (self.targets, self.possible) = Default::default();
+        for it in outcomes {
+            match *it {
+                Outcome::Target(it) => self.targets.push(it),
+                Outcome::Beyond(it) => self.possible.push(it),
+                Outcome::Error(_) | Outcome::Unknown(_) | Outcome::Maybe(_) => {}
+            }
+        }
+        if self.may_be_anywhere() {
+            self.possible.extend(anywhere.into_iter().flat_map(|it| it.keys().copied()));
+        }
+        self.sort();
+    }
+
+    /// Lets these outcomes come or go, of which none is of a method that is unknown; `has` says of each whether it is there now.
+    fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
+        self.handlers = None;
+        self.open_without_marks();
+        let may_be = self.may_be_anywhere();
+        for it in outcomes {
+            match *it {
+                Outcome::Target(it) | Outcome::Beyond(it) | Outcome::Maybe(it) => {
+                    let is_target = has(Outcome::Target(it));
+                    let is_possible = has(Outcome::Beyond(it)) || may_be && has(Outcome::Maybe(it));
+                    set_in(&mut self.targets, it, is_target);
+                    set_in(&mut self.possible, it, is_possible && !is_target);
+                }
+                Outcome::Error(it) => set_in(&mut self.errors, it, has(Outcome::Error(it))),
+                Outcome::Unknown(_) => {}
+            }
+        }
+    }
+}
+
+/// Lets something be in a sorted list, or not.
+fn set_in<T: Ord>(list: &mut Vec<T>, it: T, is_there: bool) {
+    match (list.binary_search(&it), is_there) {
+        (Err(at), true) => list.insert(at, it),
+        (Ok(at), false) => _ = list.remove(at),
+        _ => {}
+    }
+}

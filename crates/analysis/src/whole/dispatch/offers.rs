@@ -1,0 +1,449 @@
+//! Finds the targets of dispatches, from their receivers: each class offers the methods that it declares, or newly has to
+//! select among, to the dispatches of its supertypes. So the work grows with the number of methods times the supertypes of
+//! their classes, and each class can be done alone.
+
+use classfile::names::{ClassName, Descriptor, Name};
+use flow::fuel::{Cancelled, Fuel};
+use flow::functional::Function;
+use flow::throwables::well_known;
+use program::hierarchy::{ClassId, Hierarchy, Link};
+use program::input::WorldKind;
+use program::members::declared::{declared, declares_selectable, find_method};
+use program::members::resolve::resolve_method;
+use program::members::select::{select, select_interface};
+use program::members::{LinkError, MethodId, ResolvedMethod, Selected};
+use program::names::Text;
+use program::outline::Method;
+use rustc_hash::FxHashMap;
+
+use super::super::sites::{DispatchId, FunctionSiteId, Target};
+use super::outcomes::{Outcome, ReceiverKind};
+use super::{Dispatch, Dispatches, constructor};
+
+/// What it takes to look what dispatches a function object may be a receiver of, in steps of [`Fuel`], about.
+pub(super) const COST_OF_FUNCTION: u32 = 64;
+/// Finds the targets of all dispatches that were asked for. `functions` are the function objects of the program.
+///
+/// # Errors
+/// When the work is not wanted any more; these are not to be used any more then.
+pub(in crate::whole) fn find_targets(
+    table: &mut Dispatches,
+    functions: &[Function],
+    fuel: &mut Fuel<'_>,
+) -> Result<(), Cancelled> {
+    for class in table.hierarchy.ids() {
+        fuel.spend(cost_of_offer(table, class))?;
+        offer(table, class);
+    }
+    for (i, function) in functions.iter().enumerate() {
+        fuel.spend(COST_OF_FUNCTION)?;
+        offer_function(table, FunctionSiteId::from_index(i), function);
+    }
+    table.all.iter_mut().for_each(Dispatch::open_without_marks);
+    offer_possible(table, functions, fuel)?;
+    for it in &mut table.all {
+        fuel.spend(1 + (it.targets.len() + it.possible.len()) as u32 / 4)?;
+        it.sort();
+    }
+    Ok(())
+}
+
+/// In steps of [`Fuel`], about.
+pub(super) fn cost_of_offer(table: &Dispatches, class: ClassId) -> u32 {
+    let n_methods = table.hierarchy.outline(class).methods.len();
+    (n_methods * table.hierarchy.supers(class).len() + 16) as u32
+}
+
+/// Offers what receivers of this class select.
+pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
+    if table.hierarchy.is_interface(class) {
+        return;
+    }
+    let above = Above::of(&table.hierarchy, class);
+    for id in asking(table, class, &above) {
+        offer_to(table, id, class, &above);
+    }
+}
+
+/// The dispatches for which a class may select something itself, and perhaps others: what it declares may be asked for by the
+/// name of any supertype, what it inherits by that of a new one, and methods of new interfaces by that of any.
+pub(super) fn asking(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
+    let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
+    let mut acc: Vec<DispatchId> = Vec::new();
+    let mut named = |supers: &[ClassName], method: &Method| {
+        let ids = supers.iter().filter_map(|it| table.by_name.get(&(*it, method.name, method.descriptor)));
+        acc.extend(ids.flatten());
+    };
+    for method in table.hierarchy.outline(class).methods.iter().filter(is_selectable) {
+        named(&above.supers, method);
+    }
+    for interface in new_supers(&table.hierarchy, class) {
+        let methods = &table.hierarchy.outline(interface).methods;
+        methods.iter().filter(is_selectable).for_each(|it| named(&above.old, it));
+    }
+    let new = above.supers.iter().filter(|it| !above.old.contains(it));
+    acc.extend(new.filter_map(|it| table.by_class.get(it)).flatten());
+    acc.sort_unstable();
+    acc.dedup();
+    acc
+}
+
+/// Offers what receivers of a class select to a dispatch, if that is not what its superclass selects.
+pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, above: &Above) {
+    let names = table.all[id.index()].method.get();
+    if !above.supers.contains(&names.class) {
+        return;
+    }
+    if declares_selectable(&table.hierarchy, class, names.name, names.descriptor) {
+        // No receiver selects a constructor, whatever a broken call names.
+        let is_selectable = names.name != constructor();
+        let method = find_method(&table.hierarchy, class, names.name, names.descriptor);
+        if let Some(it) = method.filter(|_| is_selectable) {
+            offer_selection(table, id, class, it);
+        }
+    } else if !above.old.contains(&names.class) || is_new_in(table, class, names.name, names.descriptor) {
+        offer_inherited(table, id, class);
+    }
+}
+
+/// Whether a class has an interface with such a method that its superclass does not have: it selects among more methods than
+/// that does.
+fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
+    new_supers(&table.hierarchy, class).any(|it| declares_selectable(&table.hierarchy, it, name, descriptor))
+}
+
+/// Offers a method that the class declares itself.
+fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, method: MethodId) {
+    let flags = declared(&table.hierarchy, method).flags;
+    let dispatch = &table.all[id.index()];
+    let selected = match dispatch.resolved {
+        Some(resolved) if dispatch.interface && !flags.is_public() => {
+            select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
+        }
+        // Only a method of package-private access may fail to be overridden by one of the same name.
+        Some(resolved) if resolved != method && !is_visible(table, resolved) => {
+            select(&table.hierarchy, class, resolved)
+        }
+        _ if flags.is_abstract() => Selected::Error(LinkError::AbstractMethod),
+        _ => Selected::Method(method),
+    };
+    take(table, id, class, selected);
+}
+
+/// Offers what the class inherits.
+fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
+    let dispatch = &table.all[id.index()];
+    let names = dispatch.method.get();
+    let selected = match dispatch.resolved {
+        Some(resolved) if dispatch.interface => {
+            select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
+        }
+        Some(resolved) => select(&table.hierarchy, class, resolved),
+        // The method is declared in a class that is outside; a superclass may have it as well.
+        None => match resolve_method(
+            &table.hierarchy,
+            table.hierarchy.name(class),
+            names.name,
+            names.descriptor,
+            false,
+        ) {
+            // A method of a class goes before those of interfaces, also if it has no code.
+            ResolvedMethod::Method(it) if declared(&table.hierarchy, it).flags.is_abstract() => {
+                Selected::Error(LinkError::AbstractMethod)
+            }
+            ResolvedMethod::Method(it) => Selected::Method(it),
+            ResolvedMethod::Unknown { beyond: Some(it), .. } => Selected::Method(it),
+            _ => return,
+        },
+    };
+    take(table, id, class, selected);
+}
+
+fn take(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Selected) {
+    let receiver = ReceiverKind::Class(class);
+    let names = table.all[id.index()].method.get();
+    let (name, descriptor) = (names.name, names.descriptor);
+    let is_live = |this: &Dispatches| {
+        let declares = |it| declares_selectable(&this.hierarchy, it, name, descriptor);
+        is_live(this, class, |it| declares(it) || is_new_in(this, it, name, descriptor))
+    };
+    match selected {
+        Selected::Method(it) => {
+            if !declared(&table.hierarchy, it).flags.is_abstract() && is_live(table) {
+                emit(table, id, receiver, Outcome::Target(Target::Method(it)));
+            }
+        }
+        Selected::Error(error) => {
+            if !has_error(table, id, error) && is_live(table) {
+                emit(table, id, receiver, Outcome::Error(error));
+            }
+        }
+        // The receiver is known, what it selects is not: an absent superclass or interface may have the method.
+        Selected::Unknown { outside, beyond } => {
+            if is_live(table) {
+                unknown_selection(table, id, receiver, outside, beyond);
+            }
+        }
+    }
+}
+
+/// Whether the error is known already, where it is enough to know it once.
+pub(super) fn has_error(table: &Dispatches, id: DispatchId, error: LinkError) -> bool {
+    table.sink.is_none() && table.all[id.index()].errors.contains(&error)
+}
+
+/// Notes what a receiver makes of a dispatch.
+pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKind, outcome: Outcome) {
+    if let Some(sink) = &mut table.sink {
+        return sink.push((id, outcome));
+    }
+    let dispatch = &mut table.all[id.index()];
+    match outcome {
+        Outcome::Target(it) => dispatch.targets.push(it),
+        Outcome::Beyond(it) | Outcome::Maybe(it) => dispatch.possible.push(it),
+        Outcome::Error(it) => {
+            if !dispatch.errors.contains(&it) {
+                dispatch.errors.push(it);
+            }
+        }
+        Outcome::Unknown(it) => dispatch.open_by_receiver(ClassName::new(it.0)),
+    }
+    if let (Outcome::Target(target) | Outcome::Beyond(target) | Outcome::Maybe(target), Some(offers)) =
+        (outcome, &mut table.offers)
+    {
+        offers.0.entry(receiver).or_default().push((id, target));
+    }
+}
+
+/// Some receiver selects a method of an absent class, or, if that has none, `beyond`.
+fn unknown_selection(
+    table: &mut Dispatches,
+    id: DispatchId,
+    receiver: ReceiverKind,
+    outside: ClassName,
+    beyond: Option<MethodId>,
+) {
+    if table.world == WorldKind::Closed {
+        return;
+    }
+    emit(table, id, receiver, Outcome::Unknown(Text(outside.bytes())));
+    if let Some(it) = beyond {
+        emit(table, id, receiver, Outcome::Beyond(Target::Method(it)));
+    }
+}
+
+fn is_visible(table: &Dispatches, method: MethodId) -> bool {
+    let flags = declared(&table.hierarchy, method).flags;
+    flags.is_public() || flags.is_protected()
+}
+
+/// Whether some known class that can have objects is this one, or inherits its choice of a method. `chooses` says which
+/// classes below make their own.
+pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
+    let mut pending = vec![class];
+    while let Some(at) = pending.pop() {
+        let outline = table.hierarchy.outline(at);
+        if !outline.flags.is_abstract() && !outline.flags.is_interface() {
+            return true;
+        }
+        pending.extend(table.hierarchy.children(at).iter().copied().filter(|it| !chooses(*it)));
+    }
+    false
+}
+
+/// Offers the methods of a function object: its own, and the default methods of its interfaces.
+pub(super) fn offer_function(table: &mut Dispatches, site: FunctionSiteId, function: &Function) {
+    for name in function_supers(&table.hierarchy, function) {
+        for id in table.by_class.get(&name).cloned().unwrap_or_default() {
+            offer_function_to(table, id, site, function);
+        }
+    }
+}
+
+pub(super) fn offer_function_to(
+    table: &mut Dispatches,
+    id: DispatchId,
+    site: FunctionSiteId,
+    function: &Function,
+) {
+    let names = table.all[id.index()].method.get();
+    if names.name == function.name && function.descriptors.contains(&names.descriptor) {
+        emit(table, id, ReceiverKind::Function(site), Outcome::Target(Target::Glue(site)));
+    } else {
+        offer_default(table, id, site, function);
+    }
+}
+
+/// Offers what a function object inherits from its interfaces, or from Object.
+fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, function: &Function) {
+    let receiver = ReceiverKind::Function(site);
+    let names = table.all[id.index()].method.get();
+    let interfaces = std::iter::once(&function.interface).chain(&function.markers);
+    for &interface in interfaces {
+        match resolve_method(&table.hierarchy, interface, names.name, names.descriptor, true) {
+            ResolvedMethod::Method(it) => {
+                let flags = declared(&table.hierarchy, it).flags;
+                if !flags.is_abstract() && !flags.is_static() {
+                    emit(table, id, receiver, Outcome::Target(Target::Method(it)));
+                    continue;
+                }
+                // The interface has grown a method that the object was not made for.
+                emit(table, id, receiver, Outcome::Error(LinkError::AbstractMethod));
+            }
+            ResolvedMethod::Unknown { outside, beyond } => {
+                unknown_selection(table, id, receiver, outside, beyond);
+            }
+            // Another of its interfaces has the method.
+            ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
+        }
+    }
+}
+
+/// Offers what classes select whose chain leaves the known world: they may be below any class that unknown ones
+/// may extend.
+fn offer_possible(
+    table: &mut Dispatches,
+    functions: &[Function],
+    fuel: &mut Fuel<'_>,
+) -> Result<(), Cancelled> {
+    if table.world == WorldKind::Closed {
+        return Ok(());
+    }
+    let mut by_method: FxHashMap<(Name, Descriptor), Vec<(ClassId, Target)>> = FxHashMap::default();
+    for class in table.hierarchy.ids() {
+        fuel.spend(1 + table.hierarchy.outline(class).methods.len() as u32)?;
+        for (name, descriptor, target) in selected_outside(table, class) {
+            by_method.entry((name, descriptor)).or_default().push((class, target));
+        }
+    }
+    if by_method.is_empty() && functions.is_empty() {
+        return Ok(());
+    }
+    for id in DispatchId::first(table.all.len()) {
+        fuel.spend(2)?;
+        let dispatch = table.get(id);
+        let names = dispatch.method.get();
+        if !dispatch.may_be_anywhere() {
+            continue;
+        }
+        for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {
+            fuel.spend(1)?;
+            emit(table, id, ReceiverKind::Class(class), Outcome::Maybe(target));
+        }
+    }
+    // A program has as many function objects as calls that could be theirs: none may look at all of the others.
+    let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
+    for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all).filter(|it| it.1.open.is_some()) {
+        let names = it.method.get();
+        by_name.entry((names.name, names.descriptor)).or_default().push(id);
+    }
+    for (i, function) in functions.iter().enumerate() {
+        fuel.spend(COST_OF_FUNCTION)?;
+        if !leaves(table, &function_supers(&table.hierarchy, function)) {
+            continue;
+        }
+        let site = FunctionSiteId::from_index(i);
+        let asked = |&it: &Descriptor| by_name.get(&(function.name, it));
+        let mut ids: Vec<DispatchId> =
+            function.descriptors.iter().filter_map(asked).flatten().copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for id in ids {
+            fuel.spend(1)?;
+            emit(table, id, ReceiverKind::Function(site), Outcome::Maybe(Target::Glue(site)));
+        }
+    }
+    Ok(())
+}
+
+/// What a class selects itself that may be below any class: none if its chain does not leave the known world.
+pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
+    let outline = table.hierarchy.outline(class);
+    if table.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
+        return Vec::new();
+    }
+    let mut acc = Vec::new();
+    for (index, it) in outline.methods.iter().enumerate() {
+        let flags = it.flags;
+        if !flags.is_static()
+            && !flags.is_private()
+            && !flags.is_abstract()
+            && it.name.bytes() != b"<init>"
+            // A method of a class goes before those of interfaces that are new below it.
+            && is_live(table, class, |below| declares_selectable(&table.hierarchy, below, it.name, it.descriptor))
+        {
+            acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
+        }
+    }
+    acc
+}
+
+/// Whether a chain with these classes leaves the known world.
+pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
+    supers.iter().any(|&it| {
+        it != well_known().object
+            && table.hierarchy.class(it).is_none_or(|id| table.hierarchy.outside_above(id).is_some())
+    })
+}
+
+/// The interfaces of a class that its superclass does not have.
+fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
+    let old = match hierarchy.super_class(class) {
+        Some(Link::Present(it)) => hierarchy.supers(it),
+        _ => &[],
+    };
+    let is_new = move |it: &ClassId| *it != class && old.binary_search(it).is_err();
+    hierarchy.supers(class).iter().copied().filter(is_new)
+}
+
+/// What is above a class, by name.
+pub(super) struct Above {
+    /// All its supertypes, itself first, also those that are outside.
+    supers: Vec<ClassName>,
+    /// Those that its superclass has.
+    old: Vec<ClassName>,
+}
+
+impl Above {
+    pub(super) fn of(hierarchy: &Hierarchy, class: ClassId) -> Self {
+        let old = match hierarchy.super_class(class) {
+            Some(Link::Present(it)) => super_names(hierarchy, it),
+            _ => Vec::new(),
+        };
+        Above { supers: super_names(hierarchy, class), old }
+    }
+}
+
+/// The names of all supertypes of a class, itself first, also of those that are outside.
+fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
+    let mut acc = vec![hierarchy.name(class)];
+    for &it in hierarchy.supers(class) {
+        let name = hierarchy.name(it);
+        if it != class {
+            acc.push(name);
+        }
+        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+        for link in links {
+            if let Link::Outside(name) = link
+                && !acc.contains(&name)
+            {
+                acc.push(name);
+            }
+        }
+    }
+    acc
+}
+
+/// The names of the supertypes of a function object.
+pub(super) fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec<ClassName> {
+    let mut acc = vec![well_known().object];
+    for &interface in std::iter::once(&function.interface).chain(&function.markers) {
+        match hierarchy.class(interface) {
+            Some(id) => acc.extend(super_names(hierarchy, id)),
+            None => acc.push(interface),
+        }
+    }
+    acc.sort_unstable_by_key(|it| it.bytes());
+    acc.dedup();
+    acc
+}

@@ -1,0 +1,59 @@
+//! Prepares a solved program for its first change: builds the indices from what may change to what depends on it.
+
+use flow::fuel::{Cancelled, Fuel};
+use program::input::WorldKind;
+
+use super::called::CalledClasses;
+use super::index::EditIndex;
+use super::intake::present;
+use super::mentions::Named;
+use crate::summary::{ClassSummary, MethodSummary};
+use crate::whole::dispatch::edit;
+use crate::whole::proxies::made_at_run_time;
+use crate::whole::sites::FunctionSiteId;
+use crate::whole::solved::SolvedProgram;
+
+/// Builds the indices of a program, and lets its dispatches keep what receivers make of them.
+///
+/// # Errors
+/// When the work is not wanted any more; nothing is kept then.
+pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<EditIndex, Cancelled> {
+    let constructions = program.nodes.constructions().collect::<Vec<_>>();
+    let calls = program.parts().0;
+    let hierarchy = &calls.classes.hierarchy;
+    let mut acc = EditIndex { lists: hierarchy.lists(), ..EditIndex::default() };
+    fuel.ask()?;
+    for (class, summary) in hierarchy.ids().zip(&*calls.classes.summaries) {
+        fuel.spend(cost_of_look(summary))?;
+        acc.mentions.set(class, Some(Named::by(hierarchy.outline(class), summary)));
+    }
+    acc.mentions.take_touched();
+    for (id, it) in FunctionSiteId::first(calls.functions.len()).zip(&calls.functions) {
+        acc.functions.entry(it.owner.class).or_default().push(id);
+    }
+    for (constructor, class) in constructions {
+        acc.construction(constructor, class);
+    }
+    if calls.options.world != WorldKind::Open {
+        acc.made = made_at_run_time(calls, fuel)?;
+    }
+    if calls.options.world == WorldKind::Declared {
+        let mut called = CalledClasses::default();
+        for (class, summary) in hierarchy.ids().zip(&*calls.classes.summaries) {
+            fuel.spend(cost_of_look(summary))?;
+            called.set(hierarchy.name(class), Some(summary));
+        }
+        acc.called = Some(called);
+    }
+    edit::keep(&mut calls.dispatches, present(&acc, &calls.functions), fuel)?;
+    Ok(acc)
+}
+
+/// What it takes to look at all that a class names, in steps of [`Fuel`], about.
+fn cost_of_look(summary: &ClassSummary) -> u32 {
+    let items = |it: &MethodSummary| match it {
+        MethodSummary::Known(code) => 1 + code.summary.items.len(),
+        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => 1,
+    };
+    summary.methods.iter().map(items).sum::<usize>() as u32
+}

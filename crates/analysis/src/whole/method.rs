@@ -1,0 +1,29 @@
+//! The answers about one method: where its calls go, what it lets out, its final graph.
+
+use program::members::MethodId;
+
+use super::answers::{Call, Throws};
+use super::called::{calls_of, unseen_calls};
+use super::drawing::{Sets, draw};
+use super::graph::Graph;
+use super::solved::SolvedProgram;
+use super::tables::CallTable;
+use super::throws::throws_of;
+use crate::parts::MethodCode;
+
+/// Where the calls of a method go, by instruction. Without `code`, what the method calls that has no code, or none that can be
+/// read.
+pub fn calls(calls: &CallTable, id: MethodId, code: Option<&MethodCode>) -> Vec<Call> {
+    code.map_or_else(|| unseen_calls(calls, id), |it| calls_of(calls, id, it))
+}
+
+/// What a method lets out, and why its open part is.
+pub fn throws(program: &SolvedProgram, sets: &mut Sets, id: MethodId) -> Throws {
+    throws_of(program, &mut sets.exceptions, id)
+}
+
+/// The final graph of a method; empty for a ghost and for a method without code.
+pub fn graph(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: Option<&MethodCode>) -> Graph {
+    let code = code.filter(|_| program.calls.classes.ghost(id).is_none());
+    code.map_or_else(Graph::default, |it| draw(program, sets, id, it))
+}
