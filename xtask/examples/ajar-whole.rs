@@ -8,9 +8,9 @@
 use std::hint::black_box;
 
 use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
-use analysis::whole::drawing::{Sets, Texts};
 use analysis::whole::method;
 use analysis::whole::record::class_record_of;
+use analysis::whole::sets::{Sets, Texts};
 use analysis::whole::solve::{propagation, solved};
 use analysis::whole::tables::{ClassTable, Options};
 use anyhow::{Context, Result, bail};

@@ -8,36 +8,23 @@ use std::sync::Arc;
 use classfile::names::ClassName;
 use program::input::ClassFile;
 use program::members::MethodId;
-use program::names::{MethodName, Text};
-use program::outline::Outline;
 
-use crate::current::{CurrentProgram, Propagated};
+use crate::current::CurrentProgram;
 use crate::db::Db;
-use crate::facts::{ClassFacts, Code, facts};
-use crate::input::{Profile, World};
-use crate::paper::program::paper;
-use crate::parts::MethodCode;
-use crate::propagated::{key, propagated, record};
+use crate::facts::facts;
+use crate::input::{Profile, profile};
+use crate::paper;
+use crate::propagated::{current, key, propagated, record};
 use crate::stamps::Kind;
 use crate::tiers::ClassKey;
 use crate::whole::answers::{Call, Throws};
-use crate::whole::drawing::Sets;
 use crate::whole::graph::Graph;
 use crate::whole::method;
+use crate::whole::sets::Sets;
 use crate::whole::solved::SolvedProgram;
 
 /// Where calls of a method go.
 pub type Calls = Arc<[Call]>;
-
-/// The settings of the world; none if there is no world.
-pub(crate) fn profile(db: &dyn Db) -> Option<(World, Profile)> {
-    let Some(world) = World::try_get(db) else {
-        // Salsa does not see that a world comes.
-        db.report_untracked_read();
-        return None;
-    };
-    Some((world, world.settings(db).profile))
-}
 
 /// Since when what is said of a class holds; `None` of one that is outside or in a database without a world.
 fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
@@ -87,25 +74,6 @@ pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
-/// The program that the question since when an answer holds brought up to date.
-fn solved(db: &dyn Db) -> Option<Propagated> {
-    let solved = db.keeper().current();
-    if solved.is_none() {
-        always_assert::never!("the question before has brought the program up to date");
-        // An answer without a program must not be kept.
-        db.report_untracked_read();
-    }
-    solved
-}
-
-/// The code of a method by its number, if it can be read.
-fn code_of(facts: &ClassFacts, index: usize) -> Option<&Arc<MethodCode>> {
-    match &facts.methods.get(index)?.code {
-        Code::Known(code) => Some(code),
-        Code::None | Code::Failed => None,
-    }
-}
-
 /// Asks the program about each method of a class that it defines.
 fn each_method<T>(
     answers: &CurrentProgram,
@@ -133,14 +101,12 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
     let Some(record) = record(db, class) else { return Arc::default() };
     if profile == Profile::Paper {
-        let paper = paper(db, world);
-        let mut universe = paper.environment.exceptions.clone();
-        return methods(record.outline()).filter_map(|it| paper.throws(&mut universe, it)).collect();
+        return paper::program::throws(db, world, record.outline());
     }
     if throws_since(db, class).is_none() {
         return Arc::default();
     }
-    let Some(propagated) = solved(db) else { return Arc::default() };
+    let Some(propagated) = current(db) else { return Arc::default() };
     let ask = method::throws;
     each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
@@ -156,22 +122,15 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
 pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
     let Ok(facts) = facts(db, class) else { return Arc::default() };
-    let code = |index: usize| code_of(facts, index);
     if profile == Profile::Paper {
-        let paper = paper(db, world);
-        let of = |index: usize| {
-            let method = facts.methods.get(index).map(|it| MethodName::of(it.method));
-            let known = code(index).filter(|_| method.is_some_and(|it| !paper.is_ghost(it)));
-            known.map_or_else(Arc::default, |it| paper.calls(it).into())
-        };
-        return (0..facts.methods.len()).map(of).collect();
+        return paper::program::calls(db, world, facts);
     }
     if calls_since(db, class).is_none() {
         return Arc::default();
     }
-    let Some(propagated) = solved(db) else { return Arc::default() };
+    let Some(propagated) = current(db) else { return Arc::default() };
     let ask = |whole: &SolvedProgram, _: &mut Sets, id: MethodId| -> Calls {
-        method::calls(&whole.calls, id, code(id.index as usize).map(|it| &**it)).into()
+        method::calls(&whole.calls, id, facts.code(id.index as usize).map(Arc::as_ref)).into()
     };
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Calls, ask)
 }
@@ -188,24 +147,15 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
 pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
     let Ok(facts) = facts(db, class) else { return Arc::default() };
-    let code = |index: usize| code_of(facts, index);
     if profile == Profile::Paper {
-        let paper = paper(db, world);
-        let mut universe = paper.environment.exceptions.clone();
-        let methods = facts.methods.iter().enumerate();
-        let mut of = |(index, method): (usize, &crate::facts::MethodFact)| {
-            let graph =
-                code(index).map(|it| paper.graph(&mut universe, MethodName::of(method.method), it, false));
-            Arc::new(graph.unwrap_or_default())
-        };
-        return methods.map(&mut of).collect();
+        return paper::program::graphs(db, world, facts);
     }
     if graphs_since(db, class).is_none() {
         return Arc::default();
     }
-    let Some(propagated) = solved(db) else { return Arc::default() };
+    let Some(propagated) = current(db) else { return Arc::default() };
     let ask = |whole: &SolvedProgram, sets: &mut Sets, id: MethodId| {
-        Arc::new(method::graph(whole, sets, id, code(id.index as usize).map(|it| &**it)))
+        Arc::new(method::graph(whole, sets, id, facts.code(id.index as usize).map(Arc::as_ref)))
     };
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
@@ -230,13 +180,4 @@ pub fn reached(db: &dyn Db, class: ClassFile) -> Option<Arc<[bool]>> {
     let reachable = calls.reachable.as_ref()?;
     let n_methods = calls.classes.hierarchy.outline(id).methods.len();
     Some((0..n_methods).map(|it| reachable.from(MethodId::new(id, it)).is_some()).collect())
-}
-
-/// The methods of a class, in file order.
-fn methods(outline: &Outline) -> impl Iterator<Item = MethodName> + '_ {
-    outline.methods.iter().map(|it| MethodName {
-        class: Text(outline.class.bytes()),
-        name: Text(it.name.bytes()),
-        descriptor: Text(it.descriptor.bytes()),
-    })
 }

@@ -4,6 +4,7 @@
 //! A class may be defined in several containers. Which definition counts follows from the records alone
 //! ([`Definer::or`]), so nothing here asks for the solved program, and all of it may be asked while somebody reads that.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bir::positions::Positions;
@@ -17,6 +18,7 @@ use crate::input::{Library, Part, World};
 use crate::keys::LibraryClass;
 use crate::parts::MethodCode;
 use crate::propagated::record;
+use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
@@ -138,5 +140,55 @@ fn known(facts: &ClassFacts, method: &MethodName) -> Option<(usize, Arc<MethodCo
     match &facts.methods.get(index)?.code {
         Code::Known(code) => Some((index, Arc::clone(code))),
         Code::None | Code::Failed => None,
+    }
+}
+
+/// The code of a method of a class, and the number of the method.
+pub(crate) fn own_code(
+    db: &dyn Db,
+    class: ClassFile,
+    method: &MethodName,
+) -> Option<(Arc<MethodCode>, usize)> {
+    let facts = facts(db, class).as_ref().ok()?;
+    let index = facts.index_of(method)?;
+    match &facts.methods.get(index)?.code {
+        Code::Known(code) => Some((Arc::clone(code), index)),
+        Code::None | Code::Failed => None,
+    }
+}
+
+/// The code of all classes of the program. A cancellation is kept until nobody reads the solved program any more: unwinding
+/// would take a lock of it along.
+pub(crate) struct ProgramCode<'db> {
+    db: &'db dyn Db,
+    world: World,
+    cancelled: Option<salsa::Cancelled>,
+}
+
+impl<'db> ProgramCode<'db> {
+    /// The code of the classes of a world.
+    pub(crate) fn new(db: &'db dyn Db, world: World) -> Self {
+        ProgramCode { db, world, cancelled: None }
+    }
+
+    /// The cancellation that was caught, if there was one.
+    pub(crate) fn into_cancelled(self) -> Option<salsa::Cancelled> {
+        self.cancelled
+    }
+}
+
+impl Bodies for ProgramCode<'_> {
+    fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>> {
+        if self.cancelled.is_some() {
+            return None;
+        }
+        let read = AssertUnwindSafe(|| code(self.db, self.world, method));
+        match salsa::Cancelled::catch(read) {
+            Ok(it) => it,
+            Err(it) => {
+                self.cancelled = Some(it);
+                None
+            }
+        }
     }
 }

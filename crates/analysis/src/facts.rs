@@ -93,6 +93,14 @@ pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
 }
 
 impl ClassFacts {
+    /// The code of the method with this index, if it can be read.
+    pub fn code(&self, index: usize) -> Option<&Arc<MethodCode>> {
+        match &self.methods.get(index)?.code {
+            Code::Known(code) => Some(code),
+            Code::None | Code::Failed => None,
+        }
+    }
+
     /// The number of the method, by name and descriptor; the last one counts when a file has two.
     pub fn index_of(&self, method: &MethodName) -> Option<usize> {
         self.methods.iter().rposition(|it| MethodName::of(it.method) == *method)

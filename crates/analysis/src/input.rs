@@ -119,3 +119,13 @@ impl fmt::Debug for Contents {
         f.debug_struct("Contents").field("classes", &self.records.len()).finish_non_exhaustive()
     }
 }
+
+/// The settings of the world; none if there is no world.
+pub(crate) fn profile(db: &dyn program::db::Db) -> Option<(World, Profile)> {
+    let Some(world) = World::try_get(db) else {
+        // Salsa does not see that a world comes.
+        db.report_untracked_read();
+        return None;
+    };
+    Some((world, world.settings(db).profile))
+}

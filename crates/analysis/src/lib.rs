@@ -21,6 +21,7 @@ pub mod parts;
 pub mod pattern;
 pub mod propagated;
 pub mod reasons;
+pub mod receivers;
 pub mod stamps;
 pub mod summary;
 pub mod tiers;

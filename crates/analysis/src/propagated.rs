@@ -111,3 +111,14 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
         }
     }
 }
+
+/// The program that the question since when an answer holds brought up to date.
+pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
+    let current = db.keeper().current();
+    if current.is_none() {
+        always_assert::never!("the question before has brought the program up to date");
+        // An answer without a program must not be kept.
+        db.report_untracked_read();
+    }
+    current
+}

@@ -6,7 +6,8 @@ use analysis::definitions::{ClassOrigin, PlacedCode, origin, placed_code};
 use analysis::facts::facts;
 use analysis::input::World;
 use analysis::keys::{ReasonQuestion, ReceiverQuestion};
-use analysis::reasons::{reasons, receivers};
+use analysis::reasons::reasons;
+use analysis::receivers::receivers;
 use program::names::MethodName;
 use vfs::file::FileId;
 

@@ -5,7 +5,6 @@
 use analysis::fault::Fault;
 use analysis::parts::{MethodCode, Scratch};
 use analysis::whole::answers::{Call, Throws};
-use analysis::whole::drawing::{Sets, Texts};
 use analysis::whole::explain::{Bodies, Way, ways, ways_at};
 use analysis::whole::graph::Graph;
 use analysis::whole::lattice::Exceptions;
@@ -15,6 +14,7 @@ use analysis::whole::reachable::EntryPoint;
 use analysis::whole::receivers::{Receiver, Selector, selecting};
 use analysis::whole::record::{Packages, class_record, record_of_functions};
 use analysis::whole::resolved::resolved;
+use analysis::whole::sets::{Sets, Texts};
 use analysis::whole::solve::solved;
 use analysis::whole::solved::SolvedProgram;
 use analysis::whole::tables::{CallTable, ClassTable, Options};

@@ -2,14 +2,21 @@
 
 use std::sync::Arc;
 
+use bir::body::InstrId;
 use program::input::Role;
+use program::names::{MethodName, Text};
+use program::outline::{Method, Outline};
 
 use super::answers::Paper;
 use super::environment::{Record, api_record_of, record_of, record_of_bytes};
 use crate::db::Db;
-use crate::facts::facts;
+use crate::facts::{ClassFacts, MethodFact, facts};
 use crate::input::{Library, Part, World};
+use crate::parts::MethodCode;
 use crate::propagated::record;
+use crate::whole::answers::{Call, Throws};
+use crate::whole::explain::Way;
+use crate::whole::graph::Graph;
 use crate::whole::record::ClassRecord;
 
 /// What profile `paper` must know of the classes of a library: of the platform its signatures alone.
@@ -62,4 +69,54 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
         }
     }
     Arc::new(Paper::new(records))
+}
+
+/// What the methods of a class propagate, in file order.
+pub(crate) fn throws(db: &dyn Db, world: World, outline: &Outline) -> Arc<[Throws]> {
+    let paper = paper(db, world);
+    let mut universe = paper.environment.exceptions.clone();
+    let name = |it: &Method| MethodName {
+        class: Text(outline.class.bytes()),
+        name: Text(it.name.bytes()),
+        descriptor: Text(it.descriptor.bytes()),
+    };
+    outline.methods.iter().filter_map(|it| paper.throws(&mut universe, name(it))).collect()
+}
+
+/// Where the calls of each method of a class go, in file order; none of a ghost's.
+pub(crate) fn calls(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<[Call]>]> {
+    let paper = paper(db, world);
+    let of = |(index, method): (usize, &MethodFact)| {
+        let code = facts.code(index).filter(|_| !paper.is_ghost(MethodName::of(method.method)));
+        code.map_or_else(Arc::default, |it| paper.calls(it).into())
+    };
+    facts.methods.iter().enumerate().map(of).collect()
+}
+
+/// The final graphs of the methods of a class, in file order.
+pub(crate) fn graphs(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<Graph>]> {
+    let paper = paper(db, world);
+    let mut universe = paper.environment.exceptions.clone();
+    let mut of = |(index, method): (usize, &MethodFact)| {
+        let code = facts.code(index);
+        let graph = code.map(|it| paper.graph(&mut universe, MethodName::of(method.method), it, false));
+        Arc::new(graph.unwrap_or_default())
+    };
+    facts.methods.iter().enumerate().map(&mut of).collect()
+}
+
+/// Why a method lets out what it does, or, with its code and some instructions, why these raise what they do.
+pub(crate) fn ways(
+    db: &dyn Db,
+    world: World,
+    method: MethodName,
+    at: Option<(&MethodCode, &[InstrId])>,
+    only: Option<Text>,
+) -> Vec<Way> {
+    let paper = paper(db, world);
+    let mut universe = paper.environment.exceptions.clone();
+    match at {
+        None => paper.ways(&mut universe, method, only).unwrap_or_default(),
+        Some((code, instrs)) => paper.ways_at(&mut universe, method, code, instrs, only),
+    }
 }

@@ -10,53 +10,24 @@ use flow::facts::contains;
 use flow::places::EarlierRows;
 use flow::summary::{Access, Sources};
 use flow::throwables::well_known;
-use flow::universe::{Masks, Part, SetId};
+use flow::universe::{Masks, SetId};
 use program::members::{LinkError, MethodId};
 use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use super::answers::Why;
-use super::graph::{Graph, Propagates, RaisedSet, SetRef, Within};
+use super::graph::{Graph, Propagates, RaisedSet, SetRef};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow, OpenCause, Value};
 use super::linking::{field_error, link_error};
 use super::reads::{Read, note};
 use super::resolving::{Resolving, resolving_flows};
+use super::sets::{Sets, Texts};
 use super::sites::Node;
 use super::solved::SolvedProgram;
 use super::why::{why, why_call};
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
-
-/// What everybody who asks a solved program for answers needs: the sets that are met on the way, and how they read.
-#[derive(Clone)]
-pub struct Sets {
-    /// The sets.
-    pub exceptions: Exceptions,
-    /// How they read.
-    pub texts: Texts,
-}
-
-/// How sets read, as far as somebody asked.
-#[derive(Clone, Default)]
-pub struct Texts {
-    parts: FxHashMap<SetId, Arc<[Part]>>,
-    open: FxHashMap<SetId, Within>,
-}
-
-impl Texts {
-    fn parts(&mut self, ex: &Exceptions, set: SetId) -> Arc<[Part]> {
-        Arc::clone(self.parts.entry(set).or_insert_with(|| ex.universe.parts(set).into()))
-    }
-
-    fn open(&mut self, ex: &mut Exceptions, set: SetId) -> Within {
-        let parts = self.open.entry(set).or_insert_with(|| {
-            let (within, except) = ex.open_parts(set);
-            (within.into(), except.into())
-        });
-        parts.clone()
-    }
-}
 
 /// A graph that is being drawn.
 struct Draw<'a> {

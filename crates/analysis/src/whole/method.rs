@@ -4,8 +4,9 @@ use program::members::MethodId;
 
 use super::answers::{Call, Throws};
 use super::called::{calls_of, unseen_calls};
-use super::drawing::{Sets, draw};
+use super::drawing::draw;
 use super::graph::Graph;
+use super::sets::Sets;
 use super::solved::SolvedProgram;
 use super::tables::CallTable;
 use super::throws::throws_of;

@@ -19,6 +19,7 @@ mod ranks;
 pub mod reachable;
 pub mod reads;
 mod serialization;
+pub mod sets;
 pub mod sites;
 
 // Classes joined, calls resolved.
@@ -48,7 +49,7 @@ pub mod call_names;
 mod callbacks;
 mod called;
 mod chain;
-pub mod drawing;
+mod drawing;
 pub mod explain;
 pub mod method;
 pub mod missing;

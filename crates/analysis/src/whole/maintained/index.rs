@@ -1,5 +1,7 @@
 //! What is kept of a solved program so that changes of its classes can be taken in: data.
 
+use std::sync::Arc;
+
 use classfile::names::ClassName;
 use flow::solver::NodeId;
 use program::hierarchy::ClassId;
@@ -11,7 +13,9 @@ use super::called::CalledClasses;
 use super::mentions::Mentions;
 use crate::whole::lattice::Inclusions;
 use crate::whole::proxies::RuntimeObjects;
+use crate::whole::record::ClassChange;
 use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
+use crate::whole::tables::ClassTable;
 
 /// Indices from what may change to what depends on it.
 #[derive(Default)]
@@ -73,6 +77,15 @@ impl Stale {
 }
 
 impl EditIndex {
+    /// In the declared world, notes in the program whether its code calls methods of absent classes after these changes.
+    pub(in crate::whole) fn follow_calls(&mut self, classes: &mut ClassTable, changes: &[ClassChange]) {
+        let Some(called) = &mut self.called else { return };
+        called.change(&classes.hierarchy, changes);
+        if classes.surroundings.options.names_outside != called.any_absent() {
+            Arc::make_mut(&mut classes.surroundings).options.names_outside = called.any_absent();
+        }
+    }
+
     /// Notes that a constructor has a node of its own for a class.
     pub(in crate::whole) fn construction(&mut self, constructor: MethodId, class: ClassId) {
         self.constructions.entry(constructor.class).or_default().push((constructor, class));

@@ -8,6 +8,7 @@
 //! is that of a rebuild: a least solution is a function of its system.
 
 mod called;
+mod changed;
 mod index;
 mod indexing;
 mod intake;
@@ -16,6 +17,8 @@ mod moved;
 mod reached;
 mod solving;
 mod take_in;
+mod targets;
+mod types;
 
 use flow::fuel::{Cancelled, Fuel};
 use flow::incremental::Incremental;

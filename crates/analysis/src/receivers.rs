@@ -1,0 +1,37 @@
+//! Which objects make a call go to a target: a query about a single call, asked on demand.
+
+use std::sync::Arc;
+
+use classfile::names::ClassName;
+
+use crate::db::Db;
+use crate::input::{Profile, profile};
+use crate::keys::ReceiverQuestion;
+use crate::propagated::{key, propagated};
+use crate::whole::receivers::{Receiver, selecting};
+
+/// The classes whose objects make a call go to a target, each with its chain of supertypes; in profile `paper` none.
+///
+/// **Reads:** `propagated`, and by it where the class counts.
+/// **Stays when:** the classes below the target and their supertypes do.
+/// **Cost:** a walk through the classes below the target, in every generation of the program; the 1,024 that were asked for
+/// last are kept.
+/// **Approximates:** nothing, up to the limit.
+/// **Test:** `receivers_follow_the_classes_below_a_target` (in `ide`).
+#[salsa::tracked(lru = 1024)]
+pub fn receivers<'db>(db: &'db dyn Db, question: ReceiverQuestion<'db>) -> Arc<[Receiver]> {
+    let Some((world, Profile::Jvm)) = profile(db) else { return Arc::default() };
+    let (caller, target) = (question.caller(db), question.target(db));
+    let class = key(db, question.class(db));
+    let (selector, limit) = (question.selector(db), question.limit(db));
+    let propagated = propagated(db, world);
+    let answers = propagated.read();
+    if answers.defined(class, ClassName::new(caller.class.0)).is_none() {
+        return Arc::default();
+    }
+    let calls = &answers.solved().calls;
+    match (calls.classes.named(caller), calls.classes.named(target)) {
+        (Some(caller), Some(target)) => selecting(calls, caller, selector, target, limit).into(),
+        (None, _) | (_, None) => Arc::default(),
+    }
+}

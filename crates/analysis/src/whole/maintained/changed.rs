@@ -1,0 +1,84 @@
+//! Takes in changed code of a class that looks to others as before: nothing but the inclusions of its methods changes.
+
+use std::sync::Arc;
+
+use flow::functional::Function;
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+use program::members::declared::declared;
+
+use super::intake::Intake;
+use super::mentions::Named;
+use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
+use crate::whole::constructing::same_on_this;
+use crate::whole::record::ClassChange;
+use crate::whole::resolved::{ask_code, forget_initialized};
+use crate::whole::sites::Node;
+
+/// Takes in a change of a class if nothing but the inclusions of its methods changes. Returns whether that is so.
+pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> bool {
+    let ClassChange { class: Some(class), now: Some((outline, summary, role)) } = change else {
+        return false;
+    };
+    let hierarchy = &intake.calls.classes.hierarchy;
+    let is_same = hierarchy.outline(*class) == outline && hierarchy.role(*class) == *role;
+    if !is_same || !code_stays(intake, *class, summary) {
+        return false;
+    }
+    intake.index.mentions.set(*class, Some(Named::by(outline, summary)));
+    change_code(intake, *class, summary);
+    true
+}
+
+/// Whether nothing but inclusions of methods changes with the code of a class.
+fn code_stays(intake: &Intake<'_>, class: ClassId, now: &ClassSummary) -> bool {
+    let Some(before) = intake.calls.classes.summaries.get(class.index()) else { return false };
+    before.methods.len() == now.methods.len()
+        && before.methods.iter().zip(&now.methods).enumerate().all(|(i, (before, now))| {
+            let id = MethodId::new(class, i);
+            match (before, now) {
+                _ if before == now || intake.calls.classes.ghost(id).is_some() => true,
+                (MethodSummary::Known(before), MethodSummary::Known(now)) => {
+                    method_stays(intake, id, before, now)
+                }
+                (
+                    MethodSummary::Known(_)
+                    | MethodSummary::None
+                    | MethodSummary::Missing
+                    | MethodSummary::Unread,
+                    _,
+                ) => false,
+            }
+        })
+}
+
+fn method_stays(intake: &Intake<'_>, id: MethodId, before: &CodeSummary, now: &CodeSummary) -> bool {
+    let is_constructor = declared(&intake.calls.classes.hierarchy, id).name.bytes() == b"<init>";
+    let functions = |it: &CodeSummary| -> Vec<Option<Function>> {
+        it.dynamics.iter().map(|it| it.function.clone()).collect()
+    };
+    functions(before) == functions(now) && (!is_constructor || same_on_this(before, now))
+}
+
+/// Sets the code of a class of which [`Intake::code_stays`] holds.
+fn change_code(intake: &mut Intake<'_>, class: ClassId, now: &Arc<ClassSummary>) {
+    let before = Arc::clone(&intake.calls.classes.summaries[class.index()]);
+    Arc::make_mut(&mut intake.calls.classes.summaries)[class.index()] = Arc::clone(now);
+    intake.touched.classes.insert(intake.calls.classes.hierarchy.name(class));
+    if intake.calls.options.link_errors {
+        // Linking resolves what the rows of its code name.
+        intake.stale.node(Node::Initializer(class));
+    }
+    for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {
+        let (MethodSummary::Known(before), MethodSummary::Known(now)) = (before, now) else { continue };
+        let id = MethodId::new(class, i);
+        if before == now || intake.calls.classes.ghost(id).is_some() {
+            continue;
+        }
+        forget_initialized(intake.calls, before);
+        ask_code(intake.calls, id.class, now);
+        let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
+        (n..gone).for_each(|it| intake.stale.gone(Node::Handler(id, it)));
+        intake.look_again(id, now);
+    }
+}

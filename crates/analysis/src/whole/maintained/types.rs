@@ -1,0 +1,65 @@
+//! Lets the sets of exceptions follow changes of the throwable types.
+
+use std::sync::Arc;
+
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+
+use super::intake::Intake;
+use crate::whole::sites::{DispatchId, Node};
+use crate::whole::throwables::{Follow, Followed, UnknownTypes, follow};
+
+/// What decides whether unknown types may be direct subclasses of a known one, as the sets have it.
+pub(super) fn unknown_types(intake: &Intake<'_>) -> UnknownTypes {
+    let calls = &intake.calls;
+    UnknownTypes::of_universe(calls.options.world, &calls.classes.hierarchy, &intake.ex.universe)
+}
+
+/// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
+/// be made anew. Code is looked at again that names one which is otherwise than before.
+pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> bool {
+    let mut classes = std::mem::take(&mut intake.stale.types);
+    classes.extend(intake.index.mentions.take_touched());
+    let hierarchy = Arc::clone(&intake.calls.classes.hierarchy);
+    let mentions = &intake.index.mentions;
+    let how = Follow { hierarchy: &hierarchy, unknown, is_named: &|it| !mentions.throwing(it).is_empty() };
+    let universe = &mut intake.ex.universe;
+    let others = match follow(universe, &how, classes.into_iter()) {
+        Followed::Same => return true,
+        Followed::Others(it) => it,
+        Followed::Refused => return false,
+    };
+    // What sets are made of by name may be otherwise, though they are the same sets.
+    intake.touched.all = true;
+    if intake.calls.loading.is_some() {
+        // What comes out of it goes through a function that tells types apart.
+        intake.stale.node(Node::Loading);
+    }
+    let Some(functions) = intake.ex.functions_changed() else { return false };
+    intake.following.solver.functions_changed(functions.iter().copied());
+    let naming = others.gone.iter().flat_map(|it| mentions.throwing(*it));
+    let if_types = others.gone.iter().chain(&others.come).flat_map(|it| mentions.if_type(*it));
+    let mut naming: Vec<ClassId> = naming.chain(if_types).copied().collect();
+    naming.sort_unstable();
+    naming.dedup();
+    look_at_throwing(intake, &naming);
+    true
+}
+
+/// Makes what is made of throwable types stale that these classes name.
+fn look_at_throwing(intake: &mut Intake<'_>, naming: &[ClassId]) {
+    for &class in naming {
+        intake.look_at_methods(class);
+    }
+    if naming.is_empty() {
+        return;
+    }
+    // Proxies let out what their methods declare; under `--assume contract` so do unknown overriding methods.
+    let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
+    for (i, dispatch) in (0..).map(DispatchId::from_index).zip(intake.calls.dispatches.all()) {
+        let is_of_clause = dispatch.handlers.is_some() || intake.calls.options.assume_contract;
+        if is_of_clause && dispatch.resolved().is_some_and(declares) {
+            intake.stale.node(Node::Dispatch(i));
+        }
+    }
+}
