@@ -1,4 +1,4 @@
-//! Any bytes as an archive, with all that is inside it: listed, and every class read.
+//! Reads arbitrary bytes as an archive: lists it with everything inside, and reads every class.
 #![no_main]
 
 use driver::container::Scratch;

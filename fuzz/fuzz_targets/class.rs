@@ -1,4 +1,4 @@
-//! Any bytes as a class file: read, lowered, verified, printed and read back.
+//! Reads arbitrary bytes as a class file: it is lowered, verified, printed and parsed again.
 #![no_main]
 
 #[path = "../../crates/bir/tests/torture/reading.rs"]

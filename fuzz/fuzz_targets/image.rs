@@ -1,4 +1,4 @@
-//! Any bytes as the image of a JDK: listed, and every class read.
+//! Reads arbitrary bytes as a JDK image: lists it, and reads every class.
 #![no_main]
 
 use driver::container::Scratch;

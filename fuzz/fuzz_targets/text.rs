@@ -1,4 +1,4 @@
-//! Any text as BIR: what is read is printed and read back as it was.
+//! Parses arbitrary text as BIR: what can be parsed is printed, and must parse to the same.
 #![no_main]
 
 use bir::parse::{parse, parse_body};

@@ -1,17 +1,19 @@
-//! Our side of `cargo xtask bench`, which builds it with `--release` and runs each mode in a process of its own.
+//! ajar's side of `cargo xtask bench`, which builds this program with `--release` and runs each mode in a separate
+//! process.
 //!
-//! - `ajar-bench blob INPUT OUT [ROOT]` writes the classes of a JDK, jar or folder one after another, each behind its
-//!   length in four bytes (big-endian), so that both sides read the same bytes from memory. `ROOT` chooses a module.
-//! - `ajar-bench sample TIER OUT N` writes one in N of the classes that the manifest of a tier of the corpus lists, each
-//!   name once; which ones, their names alone decide. It prints how many there are.
+//! - `ajar-bench blob INPUT OUT [ROOT]` writes a *blob*: the classes of a JDK, jar or folder one after another, each
+//!   after its length in four bytes (big-endian), so that both sides read the same bytes from memory. `ROOT` selects
+//!   a module.
+//! - `ajar-bench sample TIER OUT N` writes a blob with one in N of the classes in the manifest of a corpus tier, each
+//!   name once. The choice depends only on the names. Prints the number of classes.
 //! - `ajar-bench read BLOB` reads every instruction, handler and line.
-//! - `ajar-bench graphs BLOB` makes the stackless form, the local facts and the graph of every method.
-//! - `ajar-bench list JAR` lists a jar that is in memory and hashes its entries; `disk JAR` reads it first.
-//! - `ajar-bench facts BLOB` keeps the facts of all classes and prints the memory that they take, in bytes, and the
-//!   bytes of the class files.
+//! - `ajar-bench graphs BLOB` computes the stackless form, the local facts and the graph of every method.
+//! - `ajar-bench list JAR` lists a jar in memory and hashes its entries; `disk JAR` first reads the jar from disk.
+//! - `ajar-bench facts BLOB` keeps the facts of all classes and prints the memory that they take and the size of the
+//!   class files, both in bytes.
 //!
-//! A mode that measures time prints the CPU time of its thread in nanoseconds, median of five rounds after four to
-//! warm up, then counts that show both sides did the same work.
+//! A mode that measures time prints the CPU time of its thread in nanoseconds, the median of five rounds after four
+//! warm-up rounds, then counts that show that both sides did the same work.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -82,7 +84,7 @@ fn main() -> Result<()> {
                 .collect();
             let grown = own_memory()?.saturating_sub(before);
             println!("{grown}\t{}\t{}", bytes.len(), kept.len());
-            // The process ends here: giving the memory back piece by piece is no part of the question.
+            // The process ends here, so the memory need not be freed piece by piece.
             std::mem::forget(kept);
             Ok(())
         }
@@ -92,7 +94,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Lists the classes of a jar and hashes each; returns how many there are.
+/// Lists the classes of a jar and hashes each; returns the number of classes.
 fn list(name: &str, bytes: Vec<u8>) -> Result<usize> {
     let (containers, _) = list_archive(name, bytes, DEFAULT_RELEASE).map_err(anyhow::Error::msg)?;
     let mut scratch = Scratch::new();
@@ -108,12 +110,12 @@ fn list(name: &str, bytes: Vec<u8>) -> Result<usize> {
     Ok(n)
 }
 
-/// Bytes of memory that belong to this process alone.
+/// The bytes of memory that belong to this process alone.
 fn own_memory() -> Result<u64> {
-    driver::usage::own_memory().context("this system does not say how much memory a process has")
+    driver::usage::own_memory().context("this system does not report the memory of a process")
 }
 
-/// Stackless form, local facts and graph of every method; returns the number of nodes.
+/// Computes the stackless form, local facts and graph of every method; returns the number of nodes.
 fn graphs(classes: &[&[u8]]) -> Result<usize> {
     let mut scratch = analysis::parts::Scratch::default();
     let mut times = StageTimes::default();
@@ -159,7 +161,7 @@ fn write_blob(input: &str, out: &str, root: Option<&str>) -> Result<()> {
     }
     file.flush()?;
     if n_classes == 0 {
-        bail!("{input} holds no class{}", root.map(|it| format!(" below {it}")).unwrap_or_default());
+        bail!("{input} contains no class{}", root.map(|it| format!(" in {it}")).unwrap_or_default());
     }
     println!("{n_classes}");
     Ok(())
@@ -183,7 +185,7 @@ fn sample(tier: &str, out: &str, one_in: u64) -> Result<()> {
     let (mut scratch, mut seen) = (Scratch::new(), HashSet::new());
     for (container, entry) in world.classes() {
         let chosen = mixed(entry.path()).is_multiple_of(one_in.max(1));
-        // The JVM takes the first of a name, too.
+        // Like the JVM, use the first class of a name.
         if !chosen || !seen.insert(entry.path().to_owned()) {
             continue;
         }
@@ -196,19 +198,19 @@ fn sample(tier: &str, out: &str, one_in: u64) -> Result<()> {
     Ok(())
 }
 
-/// A number that depends on each byte of a name and not on its neighbours in the alphabet (FNV-1a, folded).
+/// A hash of a name (FNV-1a, folded).
 fn mixed(name: &str) -> u64 {
     let step = |acc: u64, it: u8| (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3);
     let it = name.bytes().fold(0xcbf2_9ce4_8422_2325, step);
     it ^ (it >> 32)
 }
 
-/// The classes of a blob.
+/// Splits a blob into its classes.
 fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
         let length = u32::from_be_bytes(*length) as usize;
-        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is truncated")?;
         classes.push(class);
         blob = rest;
     }
@@ -221,7 +223,7 @@ struct Counts {
     instructions: u64,
     handlers: u64,
     lines: u64,
-    /// Mixed from everything read, so that nothing of it can be left out.
+    /// A hash of everything that was read, so that the compiler cannot remove any of the work.
     mixed: u64,
 }
 
@@ -252,7 +254,7 @@ fn read(classes: &[&[u8]]) -> Result<Counts> {
     Ok(counts)
 }
 
-/// CPU nanoseconds of this thread for one round.
+/// The median CPU time of this thread for one round, in nanoseconds.
 fn median(mut round: impl FnMut() -> Result<()>) -> Result<u64> {
     let mut times = Vec::with_capacity(ROUNDS);
     for n in 0..WARM_UP + ROUNDS {
@@ -267,7 +269,8 @@ fn median(mut round: impl FnMut() -> Result<()>) -> Result<u64> {
     Ok(times[ROUNDS / 2])
 }
 
-/// Nanoseconds that this thread has been on a CPU. The times in `stat` only count hundredths of a second.
+/// The time in nanoseconds that this thread has run on a CPU. The times in `stat` have a resolution of a hundredth of
+/// a second.
 fn cpu_time() -> Result<u64> {
     let path = "/proc/thread-self/schedstat";
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;

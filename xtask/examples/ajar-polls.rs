@@ -1,7 +1,8 @@
-//! How soon the solved program of a database stops when nobody wants it any more: `ajar-polls JDK APP LIB` takes the modules
-//! APP and LIB of a JDK for an application and a library on the rest of it. For each way to bring the program up to date it
-//! prints how often that was done, how long it took at most, and at p50, p99 and most: the time between two questions whether
-//! it is still wanted; and the time from a yes to the end, where it was broken off at a question that was drawn.
+//! Measures how soon work on the solved program stops after it is cancelled. `ajar-polls JDK APP LIB` uses the
+//! modules APP and LIB of a JDK as an application and a library, and the rest of it as the JDK. For each way to bring
+//! the program up to date, it prints the number of runs and the maximum duration. It also prints two times at p50,
+//! p99 and maximum: the time between two checks for cancellation, and the time from cancellation at a random check to
+//! the end of the work.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use ide::whole::{ClassRecord, read_class};
 use ide::{Role, Scratch, Settings, WorldKind};
 use test_utils::rng::Rng;
 
-/// Classes of a container, each with its bytes.
+/// The classes of a container: the class file and the record of each.
 type Classes = Vec<(Vec<u8>, ClassRecord)>;
 
 fn main() -> Result<()> {
@@ -28,7 +29,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The classes of the two modules, and of all others.
+/// Reads the classes of the two modules, and those of all other modules.
 fn read(jdk: &str, modules: [&str; 2]) -> Result<[Classes; 3]> {
     let spec = WorldSpec {
         inputs: vec![jdk.into()],
@@ -53,7 +54,7 @@ fn read(jdk: &str, modules: [&str; 2]) -> Result<[Classes; 3]> {
     Ok(acc)
 }
 
-/// What was measured of one way to bring the program up to date.
+/// The measurements of one way to bring the program up to date.
 #[derive(Default)]
 struct Measured {
     times: Vec<Duration>,
@@ -75,7 +76,8 @@ impl Measured {
     }
 }
 
-/// Time, without that in which the thread waited for a CPU while others had it, so far as that was longer than moments.
+/// A clock that excludes time in which the thread waited for a CPU because other threads used it. Waiting is excluded
+/// only from longer gaps.
 struct Clock {
     last: Instant,
     waited: Duration,
@@ -86,7 +88,7 @@ impl Clock {
         Clock { last: Instant::now(), waited: waited() }
     }
 
-    /// Since the last call.
+    /// The time since the last call.
     fn gap(&mut self) -> Duration {
         let mut gap = self.last.elapsed();
         if gap > Duration::from_micros(500) {
@@ -98,7 +100,7 @@ impl Clock {
     }
 }
 
-/// How long this thread has waited for a CPU.
+/// The total time that this thread has waited for a CPU.
 fn waited() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let field = text.split(' ').nth(1).and_then(|it| it.parse().ok());
@@ -113,7 +115,7 @@ struct Run {
 }
 
 impl Run {
-    /// Brings the program up to date; broken off first where that is wanted.
+    /// Brings the program up to date; if `break_off` is set, it is cancelled once before.
     fn advance(&mut self, measured: &mut Measured, break_off: bool) -> Result<Advance> {
         if break_off {
             let n = 1 + self.rng.below([8, 256, 8_192, 65_536][self.rng.clone().below(4) as usize]);
@@ -152,7 +154,7 @@ impl Run {
         }
         measured.times.push(start.elapsed());
         measured.gaps.append(&mut gaps);
-        Ok(done.ok().context("nobody cancels")?.1)
+        Ok(done.ok().context("the work was cancelled")?.1)
     }
 
     fn keep_current(&mut self, measured: &mut Measured) -> Result<()> {
@@ -166,7 +168,7 @@ impl Run {
         gaps.push(clock.gap());
         measured.times.push(start.elapsed());
         measured.gaps.append(&mut gaps);
-        done.ok().context("nobody cancels")
+        done.ok().context("the work was cancelled")
     }
 }
 
@@ -176,7 +178,7 @@ fn tier(role: Role, classes: &Classes, first: usize) -> Tier {
     Tier { role, records: records.collect() }
 }
 
-/// The class with one bit flipped, if it is a class of that name then and another one.
+/// The class with one bit flipped; `None` if the result is not a class of the same name with a different record.
 fn edited(bytes: &[u8], record: &ClassRecord, rng: &mut Rng) -> Option<ClassRecord> {
     let mut bytes = bytes.to_vec();
     let i = rng.range(10, bytes.len() as i32 - 1) as usize;
@@ -186,13 +188,13 @@ fn edited(bytes: &[u8], record: &ClassRecord, rng: &mut Rng) -> Option<ClassReco
 }
 
 fn measure([app, lib, jdk]: &[Classes; 3]) -> Result<()> {
-    println!("{} classes of an application, {} of a library, {} besides", app.len(), lib.len(), jdk.len());
+    println!("{} classes of the application, {} of the library, {} others", app.len(), lib.len(), jdk.len());
     let tiers = vec![tier(Role::App, app, 0), tier(Role::Lib, lib, 0), tier(Role::Jdk, jdk, 0)];
     let settings = Arc::new(Settings::new(WorldKind::Open, 17));
     let mut run = Run { keeper: Keeper::default(), settings, tiers, rng: Rng::new(17) };
     let mut rebuilds = Measured::default();
     for n in 0..8 {
-        // Another world each time, so that nothing is taken in.
+        // Use another world or option each time, so that the program is rebuilt.
         let mut settings =
             Settings::new([WorldKind::Open, WorldKind::Closed, WorldKind::Declared][n % 3], 17);
         settings.options.link_errors = n % 2 == 1;
@@ -234,7 +236,7 @@ fn measure([app, lib, jdk]: &[Classes; 3]) -> Result<()> {
     }
     code.print("code of a class");
     more.print("more of a class");
-    println!("{refused} were refused");
+    println!("{refused} rebuilt the program");
 
     let mut library = Measured::default();
     for n in 0..6 {

@@ -1,17 +1,17 @@
-//! Whole programs, for `cargo xtask bench`: each run is a process of its own, as everything is measured cold.
+//! Analyses whole programs for `cargo xtask bench`. Each run is a separate process, so nothing is cached.
 //!
-//! - `ajar-whole program WORLD BLOB` makes the final graphs of all methods of a blob of `ajar-bench` on one thread, and
-//!   prints the CPU time of the process after each stage in nanoseconds: records, program, solved, graphs; the time of the
-//!   propagation alone; then counts: methods, components, sets, nodes, edges; the time in the system before the last stage, and the peak of
-//!   memory in bytes.
+//! - `ajar-whole program WORLD BLOB` computes the final graphs of all methods of a blob of `ajar-bench` on one
+//!   thread. It prints the CPU time of the process in nanoseconds for each stage (records, program, solved, graphs),
+//!   the time of the propagation alone, counts (methods, components, sets, nodes, edges), the system time before the
+//!   last stage, and the peak memory in bytes.
 
 use std::hint::black_box;
 
 use analysis::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
-use analysis::whole::graph::Texts;
-use analysis::whole::program::{Options, Program};
+use analysis::whole::drawing::{Sets, Texts, graph};
 use analysis::whole::record::class_record_of;
 use analysis::whole::solved::{propagation, solved};
+use analysis::whole::tables::{ClassTable, Options};
 use anyhow::{Context, Result, bail};
 use program::input::{Role, WorldKind};
 
@@ -29,7 +29,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
         "open" => WorldKind::Open,
         "declared" => WorldKind::Declared,
         "closed" => WorldKind::Closed,
-        _ => bail!("no such world"),
+        _ => bail!("unknown world `{world}`; the worlds are open, declared, closed"),
     };
     let bytes = std::fs::read(blob).with_context(|| format!("cannot read {blob}"))?;
     let classes = split(&bytes)?;
@@ -42,55 +42,54 @@ fn whole(world: &str, blob: &str) -> Result<()> {
         let class = ClassParts::read(it)?;
         let parts = class.methods(&select, &mut scratch, &mut StageTimes::default())?;
         records.push((class_record_of(it, &class, &parts, &mut scratch)?, Role::Jdk));
-        // As `ajar cfg` does: what will be drawn is kept, so that no class is taken apart twice.
+        // Like `ajar cfg`, keep the code for the graphs, so that no class is read twice.
         let code = |it: MethodPart| Some((it.id(), it.code?.ok()?.0));
         codes.extend(parts.into_iter().filter_map(code));
     }
     times.push(cpu()?);
     let options =
         Options { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false };
-    let program = Program::new(records, &options);
+    let classes_joined = ClassTable::new(records, &options);
     times.push(cpu()?);
-    let whole = solved(program, options, None);
+    let (program, exceptions) = solved(classes_joined, options, None);
     times.push(cpu()?);
     let (mut nodes, mut edges) = (0, 0);
-    let methods = whole.program.methods().count();
-    let mut exceptions = whole.exceptions.clone();
-    let mut texts = Texts::default();
+    let methods = program.calls.classes.methods().count();
+    let mut sets = Sets { exceptions: exceptions.clone(), texts: Texts::default() };
     for (method, code) in &codes {
-        if let Some(id) = whole.named(*method) {
-            let graph = whole.graph(&mut exceptions, &mut texts, id, code);
+        if let Some(id) = program.calls.classes.named(*method) {
+            let graph = graph(&program, &mut sets, id, code);
             nodes += graph.cfg.nodes.len();
             edges += graph.cfg.edges.len();
             black_box(&graph);
         }
     }
     times.push(cpu()?);
-    let user = driver::usage::user_time().context("this system does not tell CPU times")?;
+    let user = driver::usage::user_time().context("this system does not report CPU times")?;
     let system = times.last().unwrap_or(&0).saturating_sub(user.as_nanos() as u64);
     let peak = driver::usage::peak_memory().unwrap_or(0);
-    let solution = propagation(&whole);
+    let solution = propagation(&program);
     times.push(cpu()?);
     let spent: Vec<String> = times.windows(2).map(|it| (it[1] - it[0]).to_string()).collect();
-    let (components, sets) = (solution.n_components(), whole.exceptions.universe.n_sets());
+    let (components, sets) = (solution.n_components(), exceptions.universe.n_sets());
     println!("{}\t{methods}\t{components}\t{sets}\t{nodes}\t{edges}\t{system}\t{peak}", spent.join("\t"));
-    std::mem::forget((whole, solution, codes));
+    std::mem::forget((program, exceptions, sets, solution, codes));
     Ok(())
 }
 
-/// CPU time of the process in nanoseconds.
+/// The CPU time of the process in nanoseconds.
 fn cpu() -> Result<u64> {
     driver::usage::process_time()
         .map(|it| it.as_nanos() as u64)
-        .context("this system does not tell CPU times")
+        .context("this system does not report CPU times")
 }
 
-/// The classes of a blob.
+/// Splits a blob into its classes.
 fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
         let length = u32::from_be_bytes(*length) as usize;
-        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is truncated")?;
         classes.push(class);
         blob = rest;
     }

@@ -1,10 +1,10 @@
-//! `cargo xtask bench [WORD [EDITS]]`: our figures beside those of ASM 9, taken in the same run from the same bytes; as a table
-//! and in `bench-out/bench.tsv`. A bench whose subject does not exist yet is not listed.
+//! `cargo xtask bench [WORD [EDITS]]`: figures of ajar beside those of ASM 9, measured in the same run with the same
+//! bytes. Prints a table and writes `bench-out/bench.tsv`.
 //!
-//! WORD is part of the names of the benches that run, such as `ajar watch`, `guava` or `closed world`. EDITS is how many classes
-//! are edited in a program within the bench's process, 1,000 if nothing else is said; `ajar watch` is given a tenth as many
-//! changed files, and a hundredth as many jars. Each row names the command of the shipped program that gave the figure, or `-`
-//! where a program of the bench calls the rooms itself.
+//! WORD selects the benches whose name contains it, such as `ajar watch`, `guava` or `closed world`. EDITS is the
+//! number of edited classes for benches that edit a program in their own process (default: 1,000). Benches of
+//! `ajar watch` change a tenth as many files, and replace a hundredth as many jars. Each row names the command of the
+//! shipped binary that gave the figure, or `-` if a program of the bench calls the rooms directly.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::growth::{self, Growth};
 use crate::jdk::{self, Jdk};
 use crate::watched::{self, App, Change, PROGRAMS, Program, Watch, World};
 
-/// One figure of ours and what it has to reach.
+/// A figure of ajar and its target.
 #[derive(Clone, Copy)]
 struct Bench<'a> {
     name: &'a str,
@@ -28,80 +28,80 @@ struct Bench<'a> {
     target: Target,
 }
 
-/// What is measured.
+/// The subject of a measurement.
 #[derive(Clone, Copy)]
 enum Subject {
-    /// CPU time of one thread over the same bytes, ours and ASM's: the ratio counts.
+    /// The CPU time of one thread for the same bytes, as the ratio of ASM's time to ajar's.
     Peer {
-        /// Mode of `ajar-bench`, and of `AsmBench`.
+        /// The mode of `ajar-bench`, then that of `AsmBench`.
         ours: &'static str,
         peers: &'static str,
-        /// Module of the JDK image whose classes both read; `None` for all.
+        /// The module of the JDK image whose classes both sides read; `None` for all modules.
         module: Option<&'static str>,
-        /// Both sides print the same counts.
+        /// Whether both sides must print the same counts.
         same_counts: bool,
     },
-    /// Milliseconds of CPU that a mode of `ajar-bench` takes over a jar of all classes of the JDK, at the pace of
-    /// the machine on which the target was set.
+    /// The CPU time in ms of a mode of `ajar-bench` for a jar with all classes of the JDK, scaled to the speed of the
+    /// reference machine, on which the target was set.
     Jar(&'static str),
-    /// Bytes of memory that facts take for a byte of class file.
+    /// The bytes of memory that facts take for each byte of class files.
     Facts,
-    /// A figure of the final graphs of the whole JDK, open world, one thread.
+    /// A figure of the computation of all final graphs of the whole JDK in the open world, on one thread.
     Whole(Whole),
-    /// Milliseconds of CPU from class bytes to all final graphs of Jasmin alone, beyond the start of a process, at the
-    /// pace of the machine on which the target was set.
+    /// The CPU time in ms from class bytes to all final graphs of Jasmin alone, without the time to start a process,
+    /// scaled to the reference machine.
     Alone,
-    /// Seconds of CPU for what the methods of Jasmin let out, on JDK 17, at that pace.
+    /// The CPU time in seconds to compute the exceptions of all methods of Jasmin with JDK 17, scaled to the
+    /// reference machine.
     OnJdk,
-    /// How many times what it takes for a tenth of the large tier a figure takes for all of it.
+    /// The ratio of a figure for the whole large tier to the same figure for a tenth of it.
     Growth(Whole),
-    /// Megabytes of memory that a command over the whole JDK has at most, mapped files not counted.
+    /// The maximum memory in MB of a command for the whole JDK, without mapped files.
     Memory(&'static str),
-    /// How many times faster a command over the whole JDK is on two threads than on one, by the clock.
+    /// The ratio of the wall times of a command for the whole JDK on one thread and on two threads.
     Threads(&'static str),
-    /// Milliseconds of CPU that an edit of a class of a group takes, on JDK 17, at the pace of the machine on which the target
-    /// was set.
+    /// The CPU time in ms of an edit of a class of a group, with JDK 17, scaled to the reference machine.
     Edits(Program, &'static str, Edits),
-    /// How many times what an edit takes at p50 in a tenth of the large tier the same ones take in all of it.
+    /// The ratio of the p50 times of the same edits in the whole large tier and in a tenth of it.
     EditGrowth,
-    /// Milliseconds that `ajar watch throws` takes for a change on the disk.
+    /// The time in ms that `ajar watch throws` takes for a change on disk.
     Watch(Watch),
 }
 
-/// What is measured of edits.
+/// The measured part of an edit.
 #[derive(Clone, Copy)]
 enum Edits {
-    /// From new bytes to what the class and those that call it let out, at p50 and p99.
+    /// The p50 time from new bytes to the exceptions of the class and of its callers.
     P50,
     P99,
-    /// Until all of the application is asked, at p99, less 4 µs for each set that changed.
+    /// The p99 time until all of the application is answered, less 4 µs for each set that changed.
     Beyond,
 }
 
-/// What is measured of a whole program.
+/// The measured aspect of a whole program.
 #[derive(Clone, Copy)]
 enum Whole {
-    /// Seconds of CPU from class bytes to all final graphs, at the pace of the machine on which the target was set.
+    /// The CPU time in seconds from class bytes to all final graphs, scaled to the reference machine.
     Total,
-    /// Those of building and solving the system alone.
+    /// The part of that time that builds and solves the system of inclusions.
     Propagation,
-    /// Megabytes of memory at most.
+    /// The maximum memory in MB.
     Memory,
 }
 
-/// What a figure has to reach.
+/// The target of a figure.
 #[derive(Clone, Copy)]
 enum Target {
     AtLeast(f64),
     AtMost(f64),
-    /// Nothing; it is told.
+    /// No target; the figure is only reported.
     Told,
 }
 
-/// The program in which all groups of classes are edited.
+/// The program with edits in all groups of classes.
 const JASMIN: Program = Program { app: App::Jasmin, world: World::Open };
 
-/// The benches but those that [`series`] gives.
+/// All benches except those of [`series`].
 const BENCHES: &[Bench<'static>] = &[
     Bench {
         name: "JDK 17: read every instruction, handler and line",
@@ -154,7 +154,8 @@ const BENCHES: &[Bench<'static>] = &[
         subject: Subject::Growth(Whole::Memory),
         target: Target::AtMost(12.0),
     },
-    // Graphs of single methods stream; `cfg` keeps summaries of the whole program, and is bounded above.
+    // Graphs of single methods are streamed. `cfg` keeps summaries of the whole program; a bench above limits its
+    // memory.
     Bench {
         name: "ajar stats of JDK 17: memory, MB",
         subject: Subject::Memory("stats"),
@@ -217,22 +218,24 @@ const BENCHES: &[Bench<'static>] = &[
     },
 ];
 
-/// The release that the targets speak of.
+/// The Java release of the JDK for which the targets hold.
 const JDK_FEATURE: u32 = 17;
 
-/// Seconds that ASM 9.4 took to read JDK 17 where the targets in milliseconds were set.
+/// The seconds that ASM 9.4 took to read JDK 17 on the reference machine, on which the targets in milliseconds were
+/// set.
 const ASM_READ: f64 = 0.356;
 
-/// How often each side of a comparison runs, in turn. The least time counts: what else the machine does only adds.
+/// The number of runs of each side of a comparison, in alternation. The minimum counts, because other work of the
+/// machine only adds time.
 const TIMES: usize = 3;
 
-/// How often, where the target is a time: there the figure is one of a single side.
+/// The number of runs if the target is a time, and only one side is measured.
 const TIMES_PACED: usize = 7;
 
-/// The flags of a command over the whole JDK.
+/// The flags of a command for the whole JDK.
 const WIDE: [&str; 5] = ["--quiet", "--jdk", "none", "--output-format", "json"];
 
-/// What one side printed: a number, then counts.
+/// The output of one side: a number, then counts.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     number: u64,
@@ -241,15 +244,15 @@ struct Measured {
 
 struct Row<'a> {
     name: &'a str,
-    /// The command of the shipped program that was measured; `-` if none was.
+    /// The command of the shipped binary that was measured; `-` if none was.
     command: String,
-    /// What was seen, for people.
+    /// A description of the measurement for people.
     seen: String,
     figure: f64,
     target: Target,
 }
 
-/// Runs the benches whose name contains `word`, with so many edits. Fails if one misses its target.
+/// Runs the benches whose name contains `word`, with `n_edits` edits. Fails if one misses its target.
 pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     let series = series();
     let of_series = series.iter().map(|it| Bench { name: &it.0, subject: it.1, target: it.2 });
@@ -257,7 +260,7 @@ pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     let chosen: Vec<&Bench<'_>> = benches.iter().filter(|it| it.name.contains(word)).collect();
     if chosen.is_empty() {
         let names: Vec<&str> = benches.iter().map(|it| it.name).collect();
-        bail!("no bench is named like `{word}`; there are:\n  {}", names.join("\n  "));
+        bail!("no bench has `{word}` in its name; there are:\n  {}", names.join("\n  "));
     }
     let out = root.join("bench-out");
     std::fs::create_dir_all(&out)?;
@@ -290,7 +293,7 @@ pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     Ok(())
 }
 
-/// The benches that there are for each program, with their names.
+/// The benches for each program, with their names.
 fn series() -> Vec<(String, Subject, Target)> {
     let mut acc = Vec::new();
     for program in PROGRAMS.into_iter().filter(|it| *it != JASMIN) {
@@ -304,7 +307,7 @@ fn series() -> Vec<(String, Subject, Target)> {
     acc
 }
 
-/// The programs and inputs of a run.
+/// The tools and inputs of a run, and the results that several benches share.
 struct Workbench {
     ours: PathBuf,
     whole: PathBuf,
@@ -313,15 +316,15 @@ struct Workbench {
     jdk: Jdk,
     root: PathBuf,
     out: PathBuf,
-    /// Measured once for all its figures.
+    /// The measurements of growth, made once for all their figures.
     growth: OnceCell<Growth>,
     n_edits: u32,
-    /// What was measured in each program, once for all its figures.
+    /// The measurements in each program, made once for all their figures.
     edited: RefCell<BTreeMap<Program, Paced>>,
     watched: RefCell<BTreeMap<(Program, Change), Paced>>,
 }
 
-/// A table, and the pace of this machine meanwhile.
+/// A table of measurements, and the speed of this machine at that time.
 #[derive(Clone)]
 struct Paced {
     table: Table,
@@ -337,7 +340,7 @@ impl Workbench {
         Ok(*self.growth.get_or_init(|| it))
     }
 
-    /// The figure that counts, and what was seen.
+    /// The figure of a subject, and a description for people.
     fn measure(&self, subject: &Subject) -> Result<(f64, String)> {
         match *subject {
             Subject::Peer { ours, peers, module, same_counts } => self.peer(ours, peers, module, same_counts),
@@ -350,8 +353,7 @@ impl Workbench {
             Subject::Jar(mode) => {
                 let jar = self.jar()?;
                 let (ms, pace) = self.paced(|| Ok(self.run_ours(mode, &jar)?.number as f64 / 1e6))?;
-                let seen =
-                    format!("{ms:.1} ms here, where ASM takes {:.1} times as long as there", 1.0 / pace);
+                let seen = format!("{ms:.1} ms here, where ASM takes {:.1} times as long", 1.0 / pace);
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
@@ -410,7 +412,7 @@ impl Workbench {
         }
     }
 
-    /// The command of the shipped program that was measured; `-` if none was.
+    /// The command of the shipped binary that was measured; `-` if none was.
     fn shipped(&self, subject: Subject) -> String {
         match subject {
             Subject::OnJdk => "ajar throws --quiet --threads 1 --jdk JDK jasmin-sable.jar".to_string(),
@@ -432,13 +434,13 @@ impl Workbench {
         }
     }
 
-    /// A figure of edits. All of a program come of one run.
+    /// A figure of edits. All figures of one program come from one run.
     fn edited(&self, program: Program, group: &str, what: Edits) -> Result<(f64, String)> {
         let known = self.edited.borrow().get(&program).cloned();
         let Paced { table, pace } = match known {
             Some(it) => it,
             None => {
-                // Only in one program other classes than those of the application are edited.
+                // Classes outside the application are edited in one program only.
                 let fewer = if program == JASMIN { (self.n_edits / 5).max(1) } else { 0 };
                 let mut command = Command::new(&self.edits);
                 command.args(["edits", program.world.word()]);
@@ -453,7 +455,7 @@ impl Workbench {
             Edits::Beyond => table.beyond(group, pace)?,
         };
         let seen = match what {
-            // Once is enough.
+            // Describe the run only once.
             Edits::P50 => format!(
                 "p50/p99/most here, where ASM takes {:.1} times as long: {}",
                 1.0 / pace,
@@ -464,7 +466,7 @@ impl Workbench {
         Ok((figure, seen))
     }
 
-    /// What `ajar watch` took. All figures of a program and a kind of change come of one run.
+    /// The measurements of `ajar watch`. All figures of one program and one kind of change come from one run.
     fn watched(&self, it: Watch) -> Result<Paced> {
         let key = (it.program, it.change);
         if let Some(it) = self.watched.borrow().get(&key) {
@@ -477,7 +479,7 @@ impl Workbench {
         Ok(self.watched.borrow_mut().entry(key).or_insert(paced).clone())
     }
 
-    /// The table that a command prints, with ASM's reading before and behind it.
+    /// The table that a command prints. ASM reads before and after it, to measure the speed of this machine.
     fn beside_asm(&self, command: &mut Command) -> Result<Paced> {
         let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
         let mut asm = peer.command("read", &self.blob(None)?);
@@ -494,10 +496,9 @@ impl Workbench {
         Ok(Paced { table, pace: ASM_READ / middle(reads) })
     }
 
-    /// The middle figure of several runs, and how fast this machine is meanwhile, as part of the one on which the targets
-    /// were set: ASM's reading of the whole JDK took [`ASM_READ`] seconds there. It reads between the runs, as a machine
-    /// that others use is fast at one time and slow at another; the least of short runs would be luckier than the least
-    /// of long ones.
+    /// The median of several runs, and the speed of this machine relative to the reference machine, where ASM read
+    /// the whole JDK in [`ASM_READ`] seconds. ASM reads between the runs, because the speed of a shared machine
+    /// varies. The median is used because the minimum of short runs would be luckier than the minimum of long ones.
     fn paced(&self, mut ours: impl FnMut() -> Result<f64>) -> Result<(f64, f64)> {
         let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
         let mut asm = peer.command("read", &self.blob(None)?);
@@ -525,14 +526,14 @@ impl Workbench {
         let peers_side = sides.into_iter().map(|it| it.1).min_by_key(|it| it.number).context("no run")?;
         if same && our_side.counts != peers_side.counts {
             let (ours, peers) = (our_side.counts, peers_side.counts);
-            bail!("both sides read the same bytes and counted differently: ours {ours}, the peer's {peers}");
+            bail!("both sides read the same bytes, but their counts differ: ajar {ours}, ASM {peers}");
         }
         let (a, b) = (our_side.number as f64 / 1e9, peers_side.number as f64 / 1e9);
         let speed = std::fs::metadata(&blob)?.len() as f64 / 1e6 / a;
         Ok((b / a, format!("{a:.3} s, {speed:.0} MB/s; ASM {b:.3} s")))
     }
 
-    /// All classes of the JDK, or of one module of it, one after another.
+    /// A blob with all classes of the JDK, or of one of its modules.
     fn blob(&self, module: Option<&str>) -> Result<PathBuf> {
         let blob = self.out.join(format!("jdk-{}-{}.blob", self.jdk.feature(), module.unwrap_or("all")));
         let mut command = Command::new(&self.ours);
@@ -541,7 +542,7 @@ impl Workbench {
         Ok(blob)
     }
 
-    /// A jar of all classes of the JDK, made by its own tools.
+    /// A jar with all classes of the JDK, made by the JDK's own tools.
     fn jar(&self) -> Result<PathBuf> {
         let jar = self.out.join(format!("jdk-{}.jar", self.jdk.feature()));
         if !jar.is_file() {
@@ -556,7 +557,7 @@ impl Workbench {
         Ok(jar)
     }
 
-    /// The classes of an application, one after another.
+    /// A blob with the classes of an application.
     fn app(&self, app: App) -> Result<PathBuf> {
         match app {
             App::Jasmin => self.jasmin_blob(),
@@ -570,20 +571,20 @@ impl Workbench {
         }
     }
 
-    /// An application of some 150 classes.
+    /// The jar of an application of about 150 classes.
     fn jasmin(&self) -> Result<PathBuf> {
         corpus::run(&self.root, "small", true)?;
         find_jar(&self.root.join("corpus/small/jasmin-sable/usr/share/java"), "jasmin-sable")
     }
 
-    /// Its classes, one after another.
+    /// A blob with the classes of Jasmin.
     fn jasmin_blob(&self) -> Result<PathBuf> {
         let blob = self.out.join("jasmin.blob");
         output(Command::new(&self.ours).arg("blob").arg(self.jasmin()?).arg(&blob))?;
         Ok(blob)
     }
 
-    /// A figure of the JDK as a whole program. Each run is a process of its own: everything is cold.
+    /// A figure of the JDK as a whole program. Each run is a separate process, so nothing is cached.
     fn whole(&self, which: Whole) -> Result<(f64, String)> {
         let blob = self.blob(None)?;
         let (mut best, mut line) = (f64::INFINITY, String::new());
@@ -592,7 +593,7 @@ impl Workbench {
             let out = output(command.args(["program", "open"]).arg(&blob))?;
             let numbers: Vec<f64> = out.trim().split('\t').filter_map(|it| it.parse().ok()).collect();
             let [records, program, solved, graphs, propagation, .., memory] = numbers[..] else {
-                bail!("`{out}` is not what ajar-whole prints");
+                bail!("`{out}` is not the output of ajar-whole");
             };
             let figure = match which {
                 Whole::Total => (records + program + solved + graphs) / 1e9,
@@ -620,7 +621,7 @@ impl Workbench {
         ))
     }
 
-    /// Seconds by the clock and peak memory of its own of a command over the whole JDK.
+    /// The wall time in seconds and the peak of unmapped memory in bytes of a command for the whole JDK.
     fn jdk_wide(&self, what: &str, threads: u32) -> Result<(f64, u64)> {
         let mut command = Command::new(&self.ajar);
         command
@@ -653,11 +654,11 @@ fn middle(mut figures: Vec<f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Seconds of CPU of a command, as the mean of so many runs.
+/// The CPU time in seconds of a command, as the mean of `runs` runs.
 fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
     let before = children_time()?;
     for _ in 0..runs {
-        let done = command.status().context("cannot run a program of ours")?;
+        let done = command.status().context("cannot run the command")?;
         if !done.success() {
             bail!("{command:?} ended with {done}");
         }
@@ -665,9 +666,10 @@ fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
     Ok((children_time()? - before) / f64::from(runs))
 }
 
-/// Seconds of CPU that the processes took which this one waited for, to the hundredth: fields 16 and 17 of `/proc/*/stat`.
+/// The CPU time in seconds, to a hundredth, of the child processes that this process waited for: fields 16 and 17 of
+/// `/proc/*/stat`.
 fn children_time() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not tell CPU times")?;
+    let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not report CPU times")?;
     let (_, rest) = stat.rsplit_once(')').context("no program name in /proc/self/stat")?;
     let mut fields = rest.split_ascii_whitespace().skip(13);
     let mut ticks =
@@ -675,7 +677,7 @@ fn children_time() -> Result<f64> {
     Ok((ticks()? + ticks()?) / 100.0)
 }
 
-/// Bytes of memory that are no mapped file, as the kernel's status file says; 0 when it does not.
+/// The bytes of memory that are not mapped files, according to the kernel's status file; 0 if the file does not tell.
 fn anonymous_memory(status: &str) -> u64 {
     let text = std::fs::read_to_string(status).unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix("RssAnon:"));
@@ -690,7 +692,7 @@ fn find_jdk() -> Result<Jdk> {
         .with_context(|| format!("no JDK {JDK_FEATURE} with javac found: set JAVA_HOME, or install one"))
 }
 
-/// Builds a program as users build the product, and asks cargo where it put it.
+/// Builds a program as users build the product, and returns the path that cargo reports.
 fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -704,7 +706,7 @@ fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBu
         }
         Some(PathBuf::from(message.get("executable")?.as_str()?))
     });
-    executable.with_context(|| format!("cargo did not say where {name} is"))
+    executable.with_context(|| format!("cargo did not report the path of {name}"))
 }
 
 /// ASM on a JVM.
@@ -738,7 +740,7 @@ impl Peer {
     }
 }
 
-/// `asm-9.4.jar` for `asm`, but not `asm-tree-9.4.jar`.
+/// The jar of a library, such as `asm-9.4.jar` for `asm`, but not `asm-tree-9.4.jar`.
 fn find_jar(folder: &Path, name: &str) -> Result<PathBuf> {
     let is_it = |file: &str| {
         let version = file.strip_prefix(name).and_then(|it| it.strip_prefix('-')?.strip_suffix(".jar"));
@@ -750,7 +752,7 @@ fn find_jar(folder: &Path, name: &str) -> Result<PathBuf> {
             return Ok(path);
         }
     }
-    bail!("{} holds no {name}-VERSION.jar", folder.display())
+    bail!("{} contains no {name}-VERSION.jar", folder.display())
 }
 
 fn measured(line: &str) -> Result<Measured> {
@@ -811,7 +813,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_passes_on_its_side_of_the_target() {
+    fn a_row_passes_within_its_target() {
         let row = |figure, target| {
             let (command, seen) = ("ajar stats".to_string(), "1 s".to_string());
             Row { name: "read", command, seen, figure, target }
@@ -848,7 +850,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_side_prints() {
+    fn the_output_of_a_side_is_read() {
         let found = measured("2000000000\t3\t4\n").unwrap();
         assert_eq!(found, Measured { number: 2_000_000_000, counts: "3\t4".to_string() });
         assert!(measured("soon\t3").is_err());

@@ -1,6 +1,7 @@
-//! `cargo xtask corpus TIER`: fetches outside packages by `test-data/corpora.tsv` through their ordinary clients
-//! (`apt-get download`, `pip download`, `npm pack`), checks their hashes and unpacks their jars into the ignored folder
-//! `corpus/TIER`, with a `manifest.tsv` that tests and benches read. Nothing is installed, nothing of it is committed.
+//! `cargo xtask corpus TIER` fetches third-party packages listed in `test-data/corpora.tsv` through their ordinary
+//! clients (`apt-get download`, `pip download`, `npm pack`), checks their hashes and unpacks their jars into the
+//! git-ignored folder `corpus/TIER`, with a `manifest.tsv` that tests and benches read. Nothing is installed, and
+//! nothing of it is committed.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const MANIFEST: &str = "manifest.tsv";
 const MANIFEST_HEADER: &str = "kind\tname\tversion\tarchive_sha256\tstate\tpath\tsha256\tbytes\n";
 const JDK: &str = "jdk";
 
-/// Which client fetches a package.
+/// The client that fetches a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Apt,
@@ -38,11 +39,11 @@ struct Archive {
     file: PathBuf,
     version: String,
     sha256: String,
-    /// Another version than the pinned one, taken because `--any-version` allowed it.
+    /// Whether this is another version than the pinned one, accepted because of `--any-version`.
     drifted: bool,
 }
 
-/// Fetches one tier, or lists the JDKs of this machine for the tier `jdk`. Prints where the manifest is.
+/// Fetches one tier, or lists the JDKs of this machine for the tier `jdk`. Prints the path of the manifest.
 pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     let folder = root.join("corpus").join(tier);
     if tier == JDK {
@@ -73,7 +74,7 @@ pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     Ok(())
 }
 
-/// Fetches one package of a tier and gives its folder. The manifest of the tier stays as it is.
+/// Fetches one package of a tier and returns its folder. The manifest of the tier is not changed.
 pub(crate) fn package(root: &Path, tier: &str, name: &str) -> Result<PathBuf> {
     let folder = root.join("corpus").join(tier);
     let list = std::fs::read_to_string(root.join(LIST)).with_context(|| format!("cannot read {LIST}"))?;
@@ -109,7 +110,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
             _ => bail!("{LIST}:{}: unknown kind `{kind}`", at + 1),
         };
         if sha256.len() != 64 || !sha256.bytes().all(|it| it.is_ascii_hexdigit()) {
-            bail!("{LIST}:{}: `{sha256}` is no sha256", at + 1);
+            bail!("{LIST}:{}: `{sha256}` is no SHA-256 hash", at + 1);
         }
         let [tier, name, version, sha256] = [tier, name, version, sha256].map(str::to_string);
         packages.push(Package { tier, kind, name, version, sha256 });
@@ -137,7 +138,7 @@ fn fetch_and_unpack(client: &mut Client, package: &Package, folder: &Path) -> Re
     let mut jars = Vec::new();
     find_jars(&target, &mut jars)?;
     if jars.is_empty() {
-        bail!("{} holds no jar", archive.file.display());
+        bail!("{} contains no jar", archive.file.display());
     }
     jars.sort();
     let state = if archive.drifted { "drift" } else { "ok" };
@@ -186,9 +187,9 @@ impl Client {
         }
         let found = sha256(&file)?;
         if found != package.sha256 {
-            // Not kept: the next run must not take it for the right one.
+            // Delete the file, so that the next run does not use it.
             std::fs::remove_file(&file)?;
-            bail!("sha256 is {found}, {LIST} says {}", package.sha256);
+            bail!("sha256 is {found}, but {LIST} requires {}", package.sha256);
         }
         Ok(Archive { file, version: package.version.clone(), sha256: found, drifted: false })
     }
@@ -262,12 +263,12 @@ impl Client {
     }
 }
 
-/// Debian versions hold `:`, `+` and `~`; only the first is awkward in a file name.
+/// The version as part of a file name. Debian versions may contain `:`, `+` and `~`; only the first is a problem.
 fn file_name(version: &str) -> String {
     version.replace(':', "%3a")
 }
 
-/// Unpacks once per archive; a mark beside the files says from which.
+/// Unpacks an archive once; a mark beside the files says which archive they come from.
 fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     let mark = target.join(".from");
     if std::fs::read_to_string(&mark).is_ok_and(|it| it == archive.sha256) {
@@ -287,7 +288,7 @@ fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Jars and wars below a folder; links are left out, Debian has two names for most jars.
+/// Collects the jars and wars in a folder. Links are skipped, because Debian has two names for most jars.
 fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -301,7 +302,7 @@ fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The JDKs of this machine; their classes are read in place.
+/// The manifest rows for the JDKs of this machine; their classes are read in place.
 fn jdk_rows() -> Result<String> {
     let mut rows = String::new();
     for jdk in jdk::find_all() {
@@ -317,12 +318,12 @@ fn jdk_rows() -> Result<String> {
 
 fn sha256(file: &Path) -> Result<String> {
     let text = output(Command::new("sha256sum").arg("--").arg(file))?;
-    // coreutils puts a backslash first when it had to escape the name.
+    // coreutils prints a backslash first if it had to escape the file name.
     let sum = text.trim_start_matches('\\').split(' ').next().unwrap_or_default();
     Ok(sum.to_string())
 }
 
-/// Runs a command to its end; its error output becomes the error.
+/// Runs a command to its end and returns its output; its error output becomes the error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot run {name}; is it installed?"))?;
@@ -340,7 +341,7 @@ mod tests {
     const SUM: &str = "0908baf60ba5791e0fd8d86b075b610c47211fbc93a922362ed642257b834b9c";
 
     #[test]
-    fn a_tier_is_its_lines_and_medium_has_small_in_it() {
+    fn a_tier_has_its_lines_and_medium_includes_small() {
         let list = format!(
             "# head\nsmall\tapt\ta\t1:2\t{SUM}\t3\nmedium\tnpm\tb\t2\t{SUM}\t4\nlarge\tpip\tc\t3\t{SUM}\t5\n"
         );
@@ -356,15 +357,15 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_list_says_where() {
+    fn an_error_in_a_list_names_its_line() {
         let error = |list: &str| parse(list).unwrap_err().to_string();
         assert_eq!(error("# x\nsmall\tapt\ta\n"), "test-data/corpora.tsv:2: 3 fields, 6 expected");
         assert_eq!(error(&format!("s\tftp\ta\t1\t{SUM}\t3")), "test-data/corpora.tsv:1: unknown kind `ftp`");
-        assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is no sha256");
+        assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is no SHA-256 hash");
     }
 
     #[test]
-    fn the_committed_list_reads() {
+    fn the_committed_list_is_valid() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let packages = parse(&std::fs::read_to_string(root.join(LIST)).unwrap()).unwrap();
         let small = select(&packages, "small").unwrap();
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_those_of_sha256() {
+    fn sha256_of_known_inputs() {
         let folder = std::env::temp_dir().join(format!("ajar-corpus-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("x.txt");

@@ -1,4 +1,4 @@
-//! What it takes to keep answers current: the tables that `ajar-edits` prints, and what is made of them.
+//! The cost of keeping answers current: the tables that `ajar-edits` prints, and the figures derived from them.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,20 +8,21 @@ use anyhow::{Context, Result, bail};
 use crate::corpus::output;
 use crate::growth;
 
-/// How many edits of the application are made, if nothing else is said.
+/// The default number of edits of the application.
 pub(crate) const EDITS: u32 = 1000;
 
-/// How many edits show how cost grows. Of fewer the middle is not steady: from one half to the other kinds of edits follow.
+/// The number of edits that show how cost grows. With fewer, the median is not stable, because it lies between the
+/// times of different kinds of edits.
 const EDITS_GROWN: u32 = 500;
 
-/// Milliseconds at the pace of the machine on which the targets were set that an edit may take for each set that it changes.
+/// The time in ms on the reference machine that an edit may take for each set that it changes.
 const FOR_A_SET: f64 = 0.004;
 
-/// What `ajar-edits` printed.
+/// The output of `ajar-edits`.
 #[derive(Clone, Debug)]
 pub(crate) struct Table(Vec<Vec<String>>);
 
-/// Milliseconds that edits took.
+/// The times in ms that edits took.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Times {
     pub(crate) n: f64,
@@ -31,7 +32,7 @@ pub(crate) struct Times {
 }
 
 impl Table {
-    /// Runs it.
+    /// Runs the command and reads its table.
     pub(crate) fn of(command: &mut Command) -> Result<Table> {
         Ok(Table::read(&output(command)?))
     }
@@ -45,27 +46,27 @@ impl Table {
         rows.map(|it| it[2..].iter().filter_map(|it| it.parse().ok()).collect())
     }
 
-    /// The command that was measured, if it is one of the shipped program.
+    /// The command that was measured, if it is one of the shipped binary.
     pub(crate) fn command(&self) -> Option<&str> {
         self.0.iter().find(|it| it.len() == 2 && it[0] == "command").map(|it| it[1].as_str())
     }
 
-    /// A row of three counts.
+    /// A row with three counts.
     pub(crate) fn counts(&self, group: &str, kind: &str) -> Option<[u64; 3]> {
         let row = self.rows(group, kind).next()?;
         <[f64; 3]>::try_from(row).ok().map(|it| it.map(|it| it as u64))
     }
 
-    /// What edits of a kind took.
+    /// The times of edits of a kind.
     pub(crate) fn times(&self, group: &str, kind: &str) -> Result<Times> {
         match self.rows(group, kind).next().as_deref() {
             Some(&[n, p50, p99, most]) => Ok(Times { n, p50: p50 / 1e6, p99: p99 / 1e6, most: most / 1e6 }),
-            _ => bail!("ajar-edits says nothing of {group}, {kind}"),
+            _ => bail!("the output of ajar-edits has no row for {group}, {kind}"),
         }
     }
 
-    /// What an edit takes at p99 until all is asked, less what it may take for what it changes: in milliseconds at the pace
-    /// of the machine on which the targets were set, for one that is as `pace` says.
+    /// The p99 time in ms from an edit until all methods are answered, less the time allowed for the sets that it
+    /// changes. `pace` scales the times of this machine to the reference machine.
     pub(crate) fn beyond(&self, group: &str, pace: f64) -> Result<f64> {
         let beyond = |it: Vec<f64>| match it[..] {
             [all, changed] => Some(all / 1e6 * pace - FOR_A_SET * changed),
@@ -77,7 +78,7 @@ impl Table {
         beyond.get(place.saturating_sub(1)).copied().with_context(|| format!("no edit of {group}"))
     }
 
-    /// What was seen of a group, for people.
+    /// A description of a group for people.
     pub(crate) fn seen(&self, group: &str) -> String {
         let kinds = ["all", "body", "throw", "call", "override", "class"];
         let times = |kind: &&str| {
@@ -87,20 +88,21 @@ impl Table {
         let mut parts: Vec<String> = kinds.iter().filter_map(times).collect();
         if let Some(&[unchanged, taken, rebuilt]) = self.rows(group, "ways").next().as_deref() {
             parts.push(format!(
-                "{unchanged} changed no fact, {taken} were taken in, {rebuilt} made it rebuild"
+                "{unchanged} changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
             ));
         }
         if let Some(&[tell, read, change, ask]) = self.rows(group, "stages").next().as_deref() {
             let [tell, read, change, ask] = [tell, read, change, ask].map(|it| it / 1e6);
             parts.push(format!(
-                "p50 of stages: tell {tell:.3}, take apart {read:.3}, change {change:.3}, ask {ask:.3} ms"
+                "p50 of stages: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
             ));
         }
         parts.join(", ")
     }
 }
 
-/// Edits of the sample of the large tier, each also made in all of it: p50 of both in milliseconds.
+/// The p50 times in ms of edits in the sample of the large tier and of the same edits in the whole tier, and a
+/// description for people.
 pub(crate) fn grown(root: &Path, out: &Path, ours: &Path, edits: &Path) -> Result<(f64, f64, String)> {
     let (sample, _) = growth::sample(root, out, ours, growth::ONE_IN)?;
     let (all, _) = growth::sample(root, out, ours, 1)?;
@@ -126,14 +128,14 @@ mod tests {
         );
         assert_eq!(table.times("a", "all").unwrap(), Times { n: 3.0, p50: 1.0, p99: 2.0, most: 4.0 });
         assert!(table.times("a", "body").is_err() && table.times("b", "all").is_err());
-        // 9 ms at half the pace are 4.5 ms, and 4 ms are for a thousand sets.
+        // At half the speed, 9 ms count as 4.5 ms; 4 ms are allowed for a thousand sets.
         assert_eq!(table.beyond("a", 0.5).unwrap(), 1.0);
         assert_eq!(table.beyond("a", 1.0).unwrap(), 5.0);
         assert!(table.beyond("c", 1.0).is_err());
         assert_eq!(
             table.seen("a"),
-            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 were taken in, 0 made it rebuild, \
-             p50 of stages: tell 0.001, take apart 0.002, change 0.003, ask 0.004 ms"
+            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 updated the program, 0 rebuilt it, \
+             p50 of stages: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
         );
     }
 }

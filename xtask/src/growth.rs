@@ -1,7 +1,8 @@
-//! How cost grows with the program: final graphs of a sample of the large tier, by class and not by jar, against those of
-//! all of it. Both in one run, so that the machine's pace does not count. Nor does the system's time: what it takes to hand
-//! out memory hangs on whether a virtual machine has it already (0.3 or 10 s for 3.5 GB were seen of a program that does
-//! nothing else), and memory has a figure of its own.
+//! How the cost grows with the program: the final graphs of a sample of the large tier (sampled by class, not by
+//! jar), compared with those of the whole tier. Both are measured in one run, so that the speed of the machine has no
+//! influence. System time is excluded: the time to allocate memory depends on whether a virtual machine has that
+//! memory already (for a program that only allocates 3.5 GB, 0.3 s and 10 s were observed), and memory has a figure
+//! of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,24 +11,24 @@ use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
 
-/// One class in so many is in the sample.
+/// The sample contains one class in this many.
 pub(crate) const ONE_IN: u32 = 10;
 
-/// What final graphs of a program take.
+/// The cost of the final graphs of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     classes: f64,
-    /// Seconds of CPU in the program itself.
+    /// The CPU time in seconds in user mode.
     pub(crate) seconds: f64,
-    /// Those in the system.
+    /// The CPU time in seconds in the system.
     system: f64,
-    /// Those of building and solving the system, within the former.
+    /// The part of `seconds` that builds and solves the system of inclusions.
     propagation: f64,
-    /// Megabytes of memory at most.
+    /// The maximum memory in MB.
     pub(crate) memory: f64,
 }
 
-/// The sample and the whole.
+/// The costs for the sample and for the whole tier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     pub(crate) sample: Cost,
@@ -35,7 +36,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// What was seen, for people.
+    /// A description for people.
     pub(crate) fn seen(&self) -> String {
         let side = |it: &Cost| {
             let Cost { classes, seconds, system, propagation, memory } = it;
@@ -47,20 +48,21 @@ impl Growth {
     }
 }
 
-/// Measures both, each in a process of its own; fetches the tier if it is not there.
+/// Measures both, each in a separate process; fetches the tier if it is missing.
 pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Result<Growth> {
     let cost = |one_in: u32| {
         let (blob, classes) = sample(root, out, ours, one_in)?;
         let line = output(Command::new(whole).args(["program", "open"]).arg(&blob))?;
         let cost = cost(f64::from(classes), &line);
-        // Half a gigabyte.
+        // The file has half a gigabyte.
         std::fs::remove_file(&blob)?;
         cost
     };
     Ok(Growth { sample: cost(ONE_IN)?, all: cost(1)? })
 }
 
-/// One class in so many of the tier, as a blob of `ajar-bench`, and how many there are; fetches the tier if it is not there.
+/// A blob of `ajar-bench` with one in `one_in` classes of the tier, and the number of its classes; fetches the tier
+/// if it is missing.
 pub(crate) fn sample(root: &Path, out: &Path, ours: &Path, one_in: u32) -> Result<(PathBuf, u32)> {
     let tier = root.join("corpus/large");
     if !tier.join("manifest.tsv").is_file() {
@@ -76,7 +78,7 @@ pub(crate) fn sample(root: &Path, out: &Path, ours: &Path, one_in: u32) -> Resul
 fn cost(classes: f64, line: &str) -> Result<Cost> {
     let numbers: Vec<f64> = line.trim().split('\t').filter_map(|it| it.parse().ok()).collect();
     let [records, program, solved, graphs, propagation, .., system, memory] = numbers[..] else {
-        bail!("`{line}` is not what ajar-whole prints");
+        bail!("`{line}` is not the output of ajar-whole");
     };
     let seconds = (records + program + solved + graphs - system) / 1e9;
     Ok(Cost { classes, seconds, system: system / 1e9, propagation: propagation / 1e9, memory: memory / 1e6 })

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Jdk {
     pub(crate) home: PathBuf,
-    /// As `release` has it, such as `17.0.12`; `unknown` without one.
+    /// The version in the file `release`, such as `17.0.12`; `unknown` if there is none.
     pub(crate) version: String,
-    /// `lib/modules`, or `jre/lib/rt.jar` of a JDK 8.
+    /// The class library: `lib/modules`, or `jre/lib/rt.jar` for JDK 8.
     pub(crate) library: PathBuf,
 }
 
@@ -23,7 +23,7 @@ impl Jdk {
         Some(Jdk { version: version(&release), home, library })
     }
 
-    /// The feature release: 17 of `17.0.12`, 8 of `1.8.0_402`.
+    /// The feature release: 17 for `17.0.12`, 8 for `1.8.0_402`.
     pub(crate) fn feature(&self) -> u32 {
         let mut parts = self.version.split(['.', '+', '-']).filter_map(|it| it.parse().ok());
         match parts.next() {
@@ -38,12 +38,12 @@ fn version(release: &str) -> String {
     line.map_or("unknown", |it| it.trim().trim_matches('"')).to_string()
 }
 
-/// Each JDK once: of `JAVA_HOME`, of the `java` on the path, and of the usual folder, in this order.
+/// All JDKs, each once: from `JAVA_HOME`, from the `java` on the `PATH`, and from the usual folder, in this order.
 pub(crate) fn find_all() -> Vec<Jdk> {
     let mut homes: Vec<PathBuf> = Vec::new();
     homes.extend(std::env::var_os("JAVA_HOME").map(PathBuf::from));
     for folder in std::env::var_os("PATH").iter().flat_map(std::env::split_paths) {
-        // `java` is a link to HOME/bin/java, often by way of others.
+        // `java` is a link to HOME/bin/java, often through other links.
         if let Ok(java) = folder.join("java").canonicalize()
             && let Some(home) = java.parent().and_then(Path::parent)
         {

@@ -1,6 +1,6 @@
-//! The workshop: `cargo xtask tidy` checks the house, `arrows`, `uses` and `queries` print it, `corpus` fetches outside jars,
-//! `bench` measures against ASM. No part of the product; knows the rooms only by their folders and, in the
-//! bench example, by their public functions.
+//! Development tasks: `cargo xtask tidy` checks the structure of the code base, `arrows`, `uses` and `queries` print it,
+//! `corpus` fetches third-party jars, `bench` compares with ASM. This package is no part of the product. It knows the
+//! rooms only by their folders and, in the bench examples, by their public functions.
 
 mod bench;
 mod corpus;
@@ -17,15 +17,15 @@ use anyhow::{Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
-  tidy     check the house: arrows, modules, effects, docs, sizes, papers
-  arrows   print the rooms and the arrows between them
+  tidy     check the structure: dependencies, modules, effects, docs, sizes, papers
+  arrows   print the rooms and the dependencies between them
   uses ROOM
            print which file of a room uses which others, by paths and by method calls
   queries  print the tracked queries: about one class, or about the program
   corpus [--any-version] small|medium|large|extra|tools|jdk
-           fetch outside jars into corpus/TIER; --any-version takes what the archive has
+           fetch third-party jars into corpus/TIER; --any-version accepts versions that are not pinned
   bench [WORD [EDITS]]
-           measure against ASM 9, and what edits take; WORD chooses benches by name";
+           compare with ASM 9, and measure edits; WORD selects benches by name";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -59,7 +59,7 @@ fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// The folder of the workspace, which holds this package.
+/// The folder of the workspace, which contains this package.
 fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).to_path_buf()

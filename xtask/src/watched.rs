@@ -1,11 +1,11 @@
-//! What `ajar watch throws` takes to keep an answer current: which figures there are of the table that `ajar-edits watch`
-//! prints, and what they have to reach.
+//! The cost for `ajar watch throws` to keep an answer current: the figures taken from the table that
+//! `ajar-edits watch` prints, and their targets.
 
 use anyhow::{Result, bail};
 
 use crate::edits::{Table, Times};
 
-/// An application on the JDK, in a world.
+/// An application with the JDK, in a world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Program {
     pub(crate) app: App,
@@ -15,13 +15,13 @@ pub(crate) struct Program {
 /// An application.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum App {
-    /// Some 150 classes.
+    /// An application of about 150 classes.
     Jasmin,
-    /// Some 2,000 classes.
+    /// A library of about 2,000 classes.
     Guava,
 }
 
-/// Which classes may exist besides those that are there.
+/// The kind of world: which classes may exist besides those that are present.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum World {
     Open,
@@ -29,7 +29,7 @@ pub(crate) enum World {
     Closed,
 }
 
-/// A figure of `ajar watch throws`, in milliseconds.
+/// A figure of `ajar watch throws`, in ms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watch {
     pub(crate) program: Program,
@@ -38,36 +38,37 @@ pub(crate) struct Watch {
     pub(crate) percentile: Percentile,
 }
 
-/// What changes on the disk.
+/// The kind of change on disk.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Change {
-    /// Bytes of class files that no fact rests on.
+    /// Class files change, but only in bytes that affect no fact.
     Bytes,
-    /// Class files, and facts with them.
+    /// Class files change, and facts with them.
     Facts,
-    /// A jar of 60 MB is moved over another.
+    /// A jar of 60 MB is replaced by another that is moved over it.
     Jar,
 }
 
-/// What is measured of a cycle.
+/// The measured part of a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cost {
-    /// By the clock, from the written file to the printed line. Most of it is waiting, so the machine's pace is left out.
+    /// The wall time from the written file to the printed line. Most of it is waiting, so it is not scaled to the
+    /// reference machine.
     Told,
-    /// CPU time of all threads until the line is printed, at the pace of the machine on which the target was set.
+    /// The CPU time of all threads until the line is printed, scaled to the reference machine.
     Line,
-    /// Until the process is quiet again, at that pace.
+    /// The CPU time until the process is idle again, scaled to the reference machine.
     Whole,
 }
 
-/// Which of many figures.
+/// The percentile of the times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Percentile {
     P50,
     P99,
 }
 
-/// All programs of which there are figures.
+/// All programs that are measured.
 pub(crate) const PROGRAMS: [Program; 6] = {
     use App::{Guava, Jasmin};
     use World::{Closed, Declared, Open};
@@ -82,7 +83,7 @@ pub(crate) const PROGRAMS: [Program; 6] = {
 };
 
 impl Program {
-    /// As the names of benches have it.
+    /// The program as named in the names of benches.
     pub(crate) fn words(self) -> String {
         let app = match self.app {
             App::Jasmin => "Jasmin",
@@ -96,7 +97,7 @@ impl Program {
 }
 
 impl World {
-    /// As `--world` has it.
+    /// The value of `--world`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             World::Open => "open",
@@ -105,7 +106,7 @@ impl World {
         }
     }
 
-    /// The flags of `ajar watch throws`, which takes the world to be open by itself.
+    /// The flags of `ajar watch throws` for this world; the open world is the default.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
             World::Open => &[],
@@ -116,7 +117,7 @@ impl World {
 }
 
 impl Change {
-    /// As `ajar-edits watch` has it.
+    /// The word for this kind of change in the arguments of `ajar-edits watch`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Change::Bytes => "bytes",
@@ -125,7 +126,8 @@ impl Change {
         }
     }
 
-    /// How many changes a run makes for so many edits of a program in this process: each takes more than half a second.
+    /// The number of changes in a run for `n_edits` edits in the bench's own process. Each change takes more than
+    /// half a second.
     pub(crate) fn times(self, n_edits: u32) -> u32 {
         match self {
             Change::Bytes | Change::Facts => (n_edits / 10).max(8),
@@ -134,7 +136,7 @@ impl Change {
     }
 }
 
-/// All figures, each with what it must not exceed.
+/// All figures, each with its maximum.
 pub(crate) fn all() -> Vec<(Watch, f64)> {
     use Cost::{Line, Told, Whole};
     use Percentile::{P50, P99};
@@ -176,8 +178,8 @@ impl Watch {
         format!("ajar watch throws of {}: {change}, {cost}, {percentile}, ms", self.program.words())
     }
 
-    /// The figure, and what was seen, of a table of a machine of this pace. Where facts are to change, only cycles that told of
-    /// one count.
+    /// The figure from a table, and a description for people. `pace` scales the times of this machine to the
+    /// reference machine. For changes of facts, only cycles that reported a changed fact count.
     pub(crate) fn figure(self, table: &Table, pace: f64) -> Result<(f64, String)> {
         let kind = match self.change {
             Change::Bytes | Change::Jar => "all",
@@ -201,7 +203,7 @@ impl Watch {
     }
 }
 
-/// What was seen of a group, for people.
+/// A description of a group for people.
 fn seen(table: &Table, group: &str) -> Result<String> {
     let kinds = ["all", "changed", "source", "line", "throw", "call", "override", "ghost"];
     let times = |kind: &&str| {
@@ -210,7 +212,7 @@ fn seen(table: &Table, group: &str) -> Result<String> {
     };
     let parts: Vec<String> = kinds.iter().filter_map(times).collect();
     let Some([n, changed, coarse]) = table.counts("cycles", "all") else {
-        bail!("ajar-edits does not say how many cycles there were");
+        bail!("the output of ajar-edits has no number of cycles");
     };
     let coarse = match coarse {
         0 => String::new(),
@@ -226,7 +228,7 @@ mod tests {
     const GUAVA: Program = Program { app: App::Guava, world: World::Closed };
 
     #[test]
-    fn names_say_what_is_measured() {
+    fn names_tell_what_is_measured() {
         let names: Vec<String> = all().into_iter().map(|it| it.0.name()).collect();
         assert_eq!(names.len(), 20);
         assert_eq!(
@@ -240,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_counts_cycles_that_told_of_a_fact() {
+    fn figures_count_cycles_that_reported_a_fact() {
         let table = Table::read(
             "command\tajar watch throws app\n\
              told\tall\t4\t30000000\t40000000\t40000000\ntold\tchanged\t2\t40000000\t40000000\t40000000\n\
@@ -255,7 +257,7 @@ mod tests {
             "p50/p99/most here, where ASM takes 2.0 times as long: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
              throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles told of a fact, CPU of 1 is known to 10 ms only"
         );
-        // The clock goes at the same pace everywhere.
+        // Wall times are not scaled.
         assert_eq!(watch(Cost::Told, Percentile::P99).figure(&table, 0.5).unwrap().0, 40.0);
         assert!(watch(Cost::Whole, Percentile::P99).figure(&table, 0.5).is_err());
         assert_eq!(table.command(), Some("ajar watch throws app"));

@@ -13,8 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::db::Db;
 use crate::facts::{ClassFacts, Code, facts};
 use crate::input::{Part, Profile, World};
-use crate::keeper::{Answers, Propagated, Work};
-use crate::names::MethodId;
+use crate::keeper::{CurrentProgram, Propagated};
 use crate::paper::answers::Paper;
 use crate::paper::environment::{Record, api_record_of, record_of, record_of_bytes};
 use crate::parts::MethodCode;
@@ -22,11 +21,14 @@ use crate::propagated::{container_records, key, propagated, record};
 use crate::stamps::Kind;
 use crate::tiers::ClassKey;
 use crate::whole::answers::{Call, Throws};
+use crate::whole::called::{calls_of, unseen_calls};
+use crate::whole::drawing::{Sets, graph};
 use crate::whole::graph::Graph;
-use crate::whole::members::method_id;
 use crate::whole::missing::Missing;
-use crate::whole::program::WholeProgram;
 use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::solved::SolvedProgram;
+use program::members::MethodId;
+use program::names::{MethodName, Text};
 
 /// Where calls of a method go.
 pub type Calls = Arc<[Call]>;
@@ -110,16 +112,17 @@ fn code_of(facts: &ClassFacts, index: usize) -> Option<&Arc<MethodCode>> {
 
 /// Asks the program about each method of a class that it defines.
 fn each_method<T>(
-    answers: &Answers,
+    answers: &CurrentProgram,
     file: ClassKey,
     name: ClassName,
     kind: Kind,
-    mut ask: impl FnMut(&WholeProgram, &mut Work, program::members::MethodId) -> T,
+    mut ask: impl FnMut(&SolvedProgram, &mut Sets, MethodId) -> T,
 ) -> Arc<[T]> {
     let Some(id) = answers.defined(file, name) else { return Arc::default() };
-    let n_methods = answers.whole().program.hierarchy.outline(id).methods.len();
-    answers
-        .ask(name, kind, |whole, work| (0..n_methods).map(|it| ask(whole, work, method_id(id, it))).collect())
+    let n_methods = answers.solved().calls.classes.hierarchy.outline(id).methods.len();
+    answers.ask(name, kind, |whole, sets| {
+        (0..n_methods).map(|it| ask(whole, sets, MethodId::new(id, it))).collect()
+    })
 }
 
 /// What the methods of a class let out, in file order; empty for a class that is outside or shadowed.
@@ -142,7 +145,9 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
         return Arc::default();
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
-    let ask = |whole: &WholeProgram, work: &mut Work, id| whole.throws(&mut work.exceptions, id);
+    let ask = |whole: &SolvedProgram, sets: &mut Sets, id| {
+        crate::whole::throws::throws(whole, &mut sets.exceptions, id)
+    };
     each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
 
@@ -161,7 +166,7 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     if profile == Profile::Paper {
         let paper = paper(db, world);
         let of = |index: usize| {
-            let method = facts.methods.get(index).map(|it| MethodId::of(it.method));
+            let method = facts.methods.get(index).map(|it| MethodName::of(it.method));
             let known = code(index).filter(|_| method.is_some_and(|it| !paper.is_ghost(it)));
             known.map_or_else(Arc::default, |it| paper.calls(it).into())
         };
@@ -171,10 +176,10 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
         return Arc::default();
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
-    let ask = |whole: &WholeProgram, _: &mut Work, id: program::members::MethodId| -> Calls {
+    let ask = |whole: &SolvedProgram, _: &mut Sets, id: MethodId| -> Calls {
         match code(id.index as usize) {
-            Some(code) => whole.calls(id, code).into(),
-            None => whole.unseen_calls(id).into(),
+            Some(code) => calls_of(&whole.calls, id, code).into(),
+            None => unseen_calls(&whole.calls, id).into(),
         }
     };
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Calls, ask)
@@ -199,7 +204,7 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
         let methods = facts.methods.iter().enumerate();
         let mut of = |(index, method): (usize, &crate::facts::MethodFact)| {
             let graph =
-                code(index).map(|it| paper.graph(&mut universe, MethodId::of(method.method), it, false));
+                code(index).map(|it| paper.graph(&mut universe, MethodName::of(method.method), it, false));
             Arc::new(graph.unwrap_or_default())
         };
         return methods.map(&mut of).collect();
@@ -208,11 +213,9 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
         return Arc::default();
     }
     let Some(propagated) = solved(db) else { return Arc::default() };
-    let ask = |whole: &WholeProgram, work: &mut Work, id: program::members::MethodId| {
-        let code = code(id.index as usize).filter(|_| whole.program.ghost(id).is_none());
-        Arc::new(
-            code.map_or_else(Graph::default, |it| whole.graph(&mut work.exceptions, &mut work.texts, id, it)),
-        )
+    let ask = |whole: &SolvedProgram, sets: &mut Sets, id: MethodId| {
+        let code = code(id.index as usize).filter(|_| whole.calls.classes.ghost(id).is_none());
+        Arc::new(code.map_or_else(Graph::default, |it| graph(whole, sets, id, it)))
     };
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
@@ -233,18 +236,18 @@ pub fn reached(db: &dyn Db, class: ClassFile) -> Option<Arc<[bool]>> {
     let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));
     let propagated = propagated(db, world);
     let answers = propagated.read();
-    let (whole, id) = (answers.whole(), answers.defined(file, name)?);
-    let reachable = whole.reachable.as_ref()?;
-    let n_methods = whole.program.hierarchy.outline(id).methods.len();
-    Some((0..n_methods).map(|it| reachable.from(method_id(id, it)).is_some()).collect())
+    let (calls, id) = (&answers.solved().calls, answers.defined(file, name)?);
+    let reachable = calls.reachable.as_ref()?;
+    let n_methods = calls.classes.hierarchy.outline(id).methods.len();
+    Some((0..n_methods).map(|it| reachable.from(MethodId::new(id, it)).is_some()).collect())
 }
 
 /// The methods of a class, in file order.
-fn methods(outline: &Outline) -> impl Iterator<Item = MethodId> + '_ {
-    outline.methods.iter().map(|it| MethodId {
-        class: crate::names::Text(outline.class.bytes()),
-        name: crate::names::Text(it.name.bytes()),
-        descriptor: crate::names::Text(it.descriptor.bytes()),
+fn methods(outline: &Outline) -> impl Iterator<Item = MethodName> + '_ {
+    outline.methods.iter().map(|it| MethodName {
+        class: Text(outline.class.bytes()),
+        name: Text(it.name.bytes()),
+        descriptor: Text(it.descriptor.bytes()),
     })
 }
 
@@ -257,11 +260,11 @@ fn methods(outline: &Outline) -> impl Iterator<Item = MethodId> + '_ {
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked]
 pub fn missing(db: &dyn Db, world: World) -> Arc<[Missing]> {
-    propagated(db, world).read().whole().missing().into()
+    crate::whole::missing::missing(&propagated(db, world).read().solved().calls).into()
 }
 
 /// An entry point, by name.
-pub type Entry = (MethodId, WhyEntry);
+pub type Entry = (MethodName, WhyEntry);
 
 /// Where the program starts, in class-path order; nothing if nobody asked for it.
 ///
@@ -275,15 +278,15 @@ pub fn entries(db: &dyn Db, world: World) -> Arc<[Entry]> {
     let settings = world.settings(db);
     let Some(request) = &settings.entries else { return Arc::default() };
     let propagated = propagated(db, world);
-    let passed_over = Arc::clone(&propagated.read().whole().program.passed_over);
+    let passed_over = Arc::clone(&propagated.read().solved().calls.classes.passed_over);
     let places = class_path_order(db, world, &passed_over);
     let answers = propagated.read();
-    let program = &answers.whole().program;
-    let mut points = request.points(program, &settings.options);
+    let classes = &answers.solved().calls.classes;
+    let mut points = request.points(classes, &settings.options);
     // Numbers of classes depend on how the program came to be.
-    let place = |it: &EntryPoint| (places.get(&program.hierarchy.name(it.method.class)), it.method.index);
+    let place = |it: &EntryPoint| (places.get(&classes.hierarchy.name(it.method.class)), it.method.index);
     points.sort_by_key(place);
-    points.iter().map(|it| (program.name(it.method), it.why)).collect()
+    points.iter().map(|it| (classes.name(it.method), it.why)).collect()
 }
 
 /// The place of each class on the class path; `passed_over` are the numbers of records that others shadow.

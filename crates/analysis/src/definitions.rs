@@ -15,10 +15,10 @@ use crate::db::Db;
 use crate::facts::{ClassFacts, Code, Parsed, class_facts, facts, positions};
 use crate::input::{Library, Part, World};
 use crate::keys::LibraryClass;
-use crate::names::{MethodId, Text};
 use crate::parts::MethodCode;
 use crate::propagated::record;
 use crate::whole::record::{Definer, definers};
+use program::names::{MethodName, Text};
 
 /// The definitions of a container that count among its own.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
@@ -107,7 +107,7 @@ pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
 }
 
 /// The code of a method of the program, if it can be read. Lines that move do not change it.
-pub fn code(db: &dyn Db, world: World, method: MethodId) -> Option<Arc<MethodCode>> {
+pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodCode>> {
     match origin(db, world, method.class)? {
         ClassOrigin::File(class) => known(facts(db, class).as_ref().ok()?, &method).map(|it| it.1),
         ClassOrigin::Library(library, entry) => {
@@ -118,7 +118,7 @@ pub fn code(db: &dyn Db, world: World, method: MethodId) -> Option<Arc<MethodCod
 }
 
 /// The code of a method of the program and where it stands, if it can be read.
-pub fn placed_code(db: &dyn Db, world: World, method: MethodId) -> Option<PlacedCode> {
+pub fn placed_code(db: &dyn Db, world: World, method: MethodName) -> Option<PlacedCode> {
     let (facts, positions) = match origin(db, world, method.class)? {
         ClassOrigin::File(class) => (facts(db, class).as_ref().ok()?, positions(db, class).as_ref()?),
         ClassOrigin::Library(library, entry) => {
@@ -133,7 +133,7 @@ pub fn placed_code(db: &dyn Db, world: World, method: MethodId) -> Option<Placed
     }
 }
 
-fn known(facts: &ClassFacts, method: &MethodId) -> Option<(usize, Arc<MethodCode>)> {
+fn known(facts: &ClassFacts, method: &MethodName) -> Option<(usize, Arc<MethodCode>)> {
     let index = facts.index_of(method)?;
     match &facts.methods.get(index)?.code {
         Code::Known(code) => Some((index, Arc::clone(code))),

@@ -14,8 +14,8 @@ use classfile::names::MethodRef;
 use program::db::Db;
 use program::input;
 
-use crate::names::{MethodId, Text};
 use crate::parts::{ClassHead, ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
+use program::names::{MethodName, Text};
 
 /// The facts of one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,8 +94,8 @@ pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
 
 impl ClassFacts {
     /// The number of the method, by name and descriptor; the last one counts when a file has two.
-    pub fn index_of(&self, method: &MethodId) -> Option<usize> {
-        self.methods.iter().rposition(|it| MethodId::of(it.method) == *method)
+    pub fn index_of(&self, method: &MethodName) -> Option<usize> {
+        self.methods.iter().rposition(|it| MethodName::of(it.method) == *method)
     }
 }
 

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use program::input::{Container, Role, WorldKind};
 
 use crate::tiers::Records;
-use crate::whole::program::Options;
 use crate::whole::reach::request::EntryRequest;
 use crate::whole::record::Packages;
+use crate::whole::tables::Options;
 
 /// A library or platform, taken apart by the workers before it is set: nobody edits its classes one by one.
 #[salsa::input(debug)]

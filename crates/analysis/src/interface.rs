@@ -3,29 +3,30 @@
 
 use std::collections::BTreeSet;
 
-use bir::body::CallKind;
 use classfile::names::{ClassName, MethodRef};
-use flow::summary::Source;
 use flow::universe::{Parent, Universe};
 use program::hierarchy::Hierarchy;
+use program::initialization::may_fail;
 use program::input::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::names::{MethodId, Text};
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
+use crate::whole::actions::item_action;
 use crate::whole::answers::{Call, CallWord, Why};
-use crate::whole::dispatch::Site;
+use crate::whole::call_names::call_to;
+use crate::whole::called::calls_of;
 use crate::whole::graph::Graph;
-use crate::whole::members::class_initializer;
-use crate::whole::program::WholeProgram;
+use crate::whole::sites::Site;
+use crate::whole::tables::CallTable;
+use program::names::{MethodName, Text};
 
 /// What graphs need from elsewhere: calls, as far as they were met. Many calls are alike, so that each is looked up once
 /// when all are known.
 #[derive(Default)]
 pub struct Needs {
     sites: FxHashSet<(Site, MethodRef)>,
-    named: FxHashSet<MethodId>,
+    named: FxHashSet<MethodName>,
 }
 
 impl Needs {
@@ -36,25 +37,21 @@ impl Needs {
     }
 
     /// Adds what the graph of a method needs.
-    pub fn of_method(&mut self, whole: &WholeProgram, method: MethodId, code: &MethodCode) {
-        let Some(id) = whole.named(method) else { return };
-        let MethodSummary::Known(summary) = whole.program.summary(id) else { return };
+    pub fn of_method(&mut self, calls: &CallTable, method: MethodName, code: &MethodCode) {
+        let Some(id) = calls.classes.named(method) else { return };
+        let MethodSummary::Known(summary) = calls.classes.summary(id) else { return };
         for item in &summary.summary.items {
-            let (kind, method) = match item.source {
-                Source::Call(kind, method) | Source::CallOnThis(kind, method) => (kind, method),
-                Source::Construct(method) => (CallKind::Special, method),
-                _ => continue,
-            };
-            let site = whole.dispatches.asked(id.class, kind, method);
-            let hierarchy = &whole.program.hierarchy;
+            let Some(called) = item_action(item.source).and_then(|it| it.calls) else { continue };
+            let (method, site) = (called.method(), calls.site(id.class, called));
+            let hierarchy = &calls.classes.hierarchy;
             // Most calls are of the platform.
             if !matches!(site, Site::Method(it) if hierarchy.role(it.class) == Role::Jdk) {
                 self.sites.insert((site, method));
             }
         }
         if !code.body.dynamics.is_empty() {
-            let calls = whole.calls(id, code).into_iter();
-            for call in calls.filter(|it| matches!(it.kind, CallWord::Dynamic | CallWord::Bootstrap)) {
+            let named_calls = calls_of(calls, id, code).into_iter();
+            for call in named_calls.filter(|it| matches!(it.kind, CallWord::Dynamic | CallWord::Bootstrap)) {
                 self.named.extend(named(&call));
             }
         }
@@ -67,10 +64,10 @@ impl Needs {
 
     /// The methods that are needed: those that calls may go to by name, and those of absent classes. Methods of the
     /// platform are no part of a program, and initialisers nobody calls by name.
-    pub fn methods(&self, hierarchy: &Hierarchy, whole: Option<&WholeProgram>) -> BTreeSet<MethodId> {
-        let mut acc: BTreeSet<MethodId> = self.named.iter().copied().collect();
+    pub fn methods(&self, hierarchy: &Hierarchy, calls: Option<&CallTable>) -> BTreeSet<MethodName> {
+        let mut acc: BTreeSet<MethodName> = self.named.iter().copied().collect();
         for &(site, method) in &self.sites {
-            let call = whole.map(|it| it.call(None, CallWord::Virtual, Some(method), site));
+            let call = calls.map(|it| call_to(it, (None, CallWord::Virtual), method, site));
             acc.extend(call.iter().flat_map(named));
         }
         acc.retain(|it| !is_platform(hierarchy, it.class));
@@ -79,10 +76,10 @@ impl Needs {
 }
 
 /// The methods that a call may go to by name, and that of the absent class for which it is open.
-fn named(call: &Call) -> Vec<MethodId> {
-    let mut acc: Vec<MethodId> = call.targets.iter().chain(&call.possible).copied().collect();
+fn named(call: &Call) -> Vec<MethodName> {
+    let mut acc: Vec<MethodName> = call.targets.iter().chain(&call.possible).copied().collect();
     if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
-        acc.push(MethodId { class, ..declared });
+        acc.push(MethodName { class, ..declared });
     }
     acc
 }
@@ -96,10 +93,7 @@ fn is_platform(hierarchy: &Hierarchy, class: Text) -> bool {
 
 /// Whether initialising the class runs no code, and cannot fail.
 pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
-    hierarchy.class(ClassName::new(class.0)).is_some_and(|it| {
-        hierarchy.outside_above(it).is_none()
-            && hierarchy.supers(it).iter().all(|&it| class_initializer(hierarchy, it).is_none())
-    })
+    hierarchy.class(ClassName::new(class.0)).is_some_and(|it| !may_fail(hierarchy, it))
 }
 
 /// The direct superclasses of throwable types and of those above them, as far as they are known, by name.

@@ -1,7 +1,7 @@
 //! The solved program beside the database (`engine.md`, rule 3): one value that follows the edits, driven by one query.
 //!
 //! What it says is a function of what it is given; what it was before decides only how long that takes. What changed is
-//! taken in where [`WholeProgram::update`] can, else the program is rebuilt. Everything that salsa tracks is read before;
+//! taken in where [`MaintainedProgram::update`] can, else the program is rebuilt. Everything that salsa tracks is read before;
 //! nothing here asks a query. After a panic nothing is left behind, and the next call rebuilds.
 //!
 //! Whoever asks can break the work off. A rebuild that is broken off leaves nothing; what was taken in stays taken in, and the
@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use classfile::names::ClassName;
 use flow::fuel::{Cancelled, Fuel, PATIENCE};
-use flow::universe::Universe;
 use program::hierarchy::ClassId;
 use program::input::Role;
 use rustc_hash::FxHashMap;
@@ -21,44 +20,35 @@ use crate::input::Settings;
 use crate::pattern::NoMatch;
 use crate::stamps::{Kind, Stamps};
 use crate::tiers::{ClassKey, Tier};
-use crate::whole::edits::{ClassChange, MAX_CHANGED};
-use crate::whole::graph::Texts;
+use crate::whole::drawing::{Sets, Texts};
 use crate::whole::lattice::Exceptions;
-use crate::whole::program::{Program, WholeProgram};
+use crate::whole::maintained::{MAX_CHANGED, MaintainedProgram};
 use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::noted;
-use crate::whole::record::ClassRecord;
-use crate::whole::solved::solved_cancellable;
+use crate::whole::record::{ClassChange, ClassRecord};
+use crate::whole::solved::{SolvedProgram, solved_cancellable};
+use crate::whole::tables::ClassTable;
 
 /// A solved program, to be read. Two are equal when nothing changed between them.
 #[derive(Clone)]
 pub struct Propagated {
     generation: u64,
-    answers: Arc<RwLock<Answers>>,
+    answers: Arc<RwLock<CurrentProgram>>,
 }
 
 /// What a solved program says, by class file.
-pub struct Answers {
-    whole: WholeProgram,
+pub struct CurrentProgram {
+    program: MaintainedProgram,
     /// The class files that another one of the same class shadows, each with the number of the record of that one.
     shadowed: FxHashMap<ClassKey, usize>,
     /// A pattern of the entry points that selects nothing.
     no_match: Option<NoMatch>,
     /// The program's own sets, for a single client. The program has them while it changes.
-    own: Mutex<Work>,
+    own: Mutex<Sets>,
     /// Copies for clients that ask in parallel. One per question would cost more than most questions.
-    copies: Mutex<Vec<Work>>,
+    copies: Mutex<Vec<Sets>>,
     /// Since when answers about classes are what they are.
     stamps: Mutex<Stamps>,
-}
-
-/// What a client needs to ask: the sets that it meets on its way, and how they read.
-#[derive(Clone)]
-pub struct Work {
-    /// The sets.
-    pub exceptions: Exceptions,
-    /// How they read.
-    pub texts: Texts,
 }
 
 /// How the program was brought up to date.
@@ -95,7 +85,7 @@ struct State {
     generation: u64,
     counts: Counts,
     /// None while it is worked on, so that nobody finds it half changed.
-    last: Option<Solved>,
+    last: Option<Last>,
     /// What is left to be freed of the one before: to free it at once takes longer than somebody may have to wait.
     rubble: Option<Rubble>,
     /// Whether it is what was asked for last: it was brought up to date to the end.
@@ -106,14 +96,14 @@ struct State {
 type Rubble = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
 /// A program, and what it was made of.
-struct Solved {
+struct Last {
     /// None if it was lost in a change that was broken off: then nothing but its place is of use.
-    of: Option<Made>,
-    answers: Arc<RwLock<Answers>>,
+    of: Option<Ingredients>,
+    answers: Arc<RwLock<CurrentProgram>>,
 }
 
 /// What a program is made of.
-struct Made {
+struct Ingredients {
     settings: Arc<Settings>,
     tiers: Vec<Tier>,
 }
@@ -132,7 +122,7 @@ impl Propagated {
 
     /// What it says. While you hold it, ask no query that brings the program up to date: it would find it in use. The code of
     /// classes may be asked for, if cancellation is caught ([`crate::reasons`]).
-    pub fn read(&self) -> impl Deref<Target = Answers> + '_ {
+    pub fn read(&self) -> impl Deref<Target = CurrentProgram> + '_ {
         self.answers.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -174,7 +164,7 @@ impl Keeper {
         Ok((Propagated { generation: state.generation, answers }, advance))
     }
 
-    /// Makes ready for the next change ([`WholeProgram::keep_current`]), if nobody reads just now. No answer changes.
+    /// Makes ready for the next change ([`MaintainedProgram::prepare`]), if nobody reads just now. No answer changes.
     ///
     /// # Errors
     /// When `cancelled` says that there is something else to do. The next call goes on.
@@ -184,7 +174,7 @@ impl Keeper {
         clear(&mut state.rubble, fuel)?;
         let last = state.last.as_ref().filter(|it| it.of.is_some());
         match last.and_then(|it| it.answers.try_write().ok()) {
-            Some(mut answers) => answers.change(|it| it.keep_current(fuel)),
+            Some(mut answers) => answers.change(|it, ex| it.prepare(ex, fuel)),
             None => Ok(()),
         }
     }
@@ -217,12 +207,12 @@ enum TakenIn {
 
 /// Brings a program up to date, which belongs to this generation then: takes in what changed, or else builds another one.
 fn advanced(
-    (last, rubble): (&mut Option<Solved>, &mut Option<Rubble>),
+    (last, rubble): (&mut Option<Last>, &mut Option<Rubble>),
     settings: &Arc<Settings>,
     tiers: Vec<Tier>,
     generation: u64,
     fuel: &mut Fuel<'_>,
-) -> Result<(TakenIn, Arc<RwLock<Answers>>), Cancelled> {
+) -> Result<(TakenIn, Arc<RwLock<CurrentProgram>>), Cancelled> {
     if let Some(it) = last {
         let taken = it.take_in(settings, &tiers, generation, fuel)?;
         if !matches!(taken, TakenIn::Refused) {
@@ -230,15 +220,15 @@ fn advanced(
         }
     }
     clear(rubble, fuel)?;
-    let answers = Answers::new(settings, &tiers, generation, fuel)?;
+    let answers = CurrentProgram::new(settings, &tiers, generation, fuel)?;
     let (answers, old) = renewed(last.take().map(|it| it.answers), answers);
-    *rubble = old.map(|it| -> Rubble { Box::new(it.whole.freeing()) });
-    let of = Some(Made { settings: Arc::clone(settings), tiers });
-    *last = Some(Solved { of, answers: Arc::clone(&answers) });
+    *rubble = old.map(|it| -> Rubble { Box::new(it.program.freeing()) });
+    let of = Some(Ingredients { settings: Arc::clone(settings), tiers });
+    *last = Some(Last { of, answers: Arc::clone(&answers) });
     Ok((TakenIn::Refused, answers))
 }
 
-impl Solved {
+impl Last {
     /// Takes in what changed.
     fn take_in(
         &mut self,
@@ -255,20 +245,20 @@ impl Solved {
         let Some(Difference { changes, passed_over }) = answers.difference(&of.tiers, now, fuel)? else {
             return Ok(TakenIn::Refused);
         };
-        let has_changed = !changes.is_empty() || !answers.whole.is_settled();
+        let has_changed = !changes.is_empty() || !answers.program.is_settled();
         if !changes.is_empty() {
-            answers.change(|it| it.keep_current(fuel))?;
+            answers.change(|it, ex| it.prepare(ex, fuel))?;
             // Half changed until all is taken in.
             self.of = None;
-            if !answers.change(|it| it.update(changes)) {
+            if !answers.change(|it, ex| it.update(ex, changes)) {
                 return Ok(TakenIn::Refused);
             }
         }
         let is_shadowing_other = passed_over.is_some_and(|it| answers.pass_over(it, now));
-        self.of = Some(Made { settings: Arc::clone(settings), tiers: now.to_vec() });
+        self.of = Some(Ingredients { settings: Arc::clone(settings), tiers: now.to_vec() });
         if has_changed {
             answers.follow_entries(settings, fuel)?;
-            answers.change(|it| it.settle(fuel))?;
+            answers.change(|it, ex| it.settle(ex, fuel))?;
         }
         if has_changed || is_shadowing_other {
             Ok(TakenIn::All(answers.stamp(generation)))
@@ -281,7 +271,7 @@ impl Solved {
 /// How containers differ from those that a program was made of.
 struct Difference {
     changes: Vec<ClassChange>,
-    /// The records that do not count, as in [`Program::passed_over`]; none if they are as before.
+    /// The records that do not count, as in [`ClassTable::passed_over`]; none if they are as before.
     passed_over: Option<Arc<[(usize, usize)]>>,
 }
 
@@ -353,18 +343,21 @@ fn all_records(tiers: &[Tier], fuel: &mut Fuel<'_>) -> Result<Vec<(ClassRecord, 
 }
 
 /// The class files that another one of the same class shadows.
-fn shadowed(whole: &WholeProgram, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> {
-    if whole.program.passed_over.is_empty() {
+fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> {
+    if classes.passed_over.is_empty() {
         return FxHashMap::default();
     }
     let keys: Vec<Option<ClassKey>> = tiers.iter().flat_map(|it| it.records.iter().map(|it| it.0)).collect();
-    let passed_over = whole.program.passed_over.iter();
+    let passed_over = classes.passed_over.iter();
     passed_over.filter_map(|&(idx, by)| Some(((*keys.get(idx)?)?, by))).collect()
 }
 
 /// The place of the old answers with new ones in it, so that the memo of the query that is about to be replaced does not keep
 /// a second program alive; and the old ones.
-fn renewed(place: Option<Arc<RwLock<Answers>>>, answers: Answers) -> (Arc<RwLock<Answers>>, Option<Answers>) {
+fn renewed(
+    place: Option<Arc<RwLock<CurrentProgram>>>,
+    answers: CurrentProgram,
+) -> (Arc<RwLock<CurrentProgram>>, Option<CurrentProgram>) {
     let Some(place) = place else { return (Arc::new(RwLock::new(answers)), None) };
     let replaced = match place.try_write() {
         Ok(mut old) => Ok(std::mem::replace(&mut *old, answers)),
@@ -385,35 +378,35 @@ fn clear(rubble: &mut Option<Rubble>, fuel: &mut Fuel<'_>) -> Result<(), Cancell
     Ok(())
 }
 
-impl Answers {
+impl CurrentProgram {
     fn new(
         settings: &Settings,
         tiers: &[Tier],
         generation: u64,
         fuel: &mut Fuel<'_>,
     ) -> Result<Self, Cancelled> {
-        let program =
-            Program::joined(all_records(tiers, fuel)?, &settings.options, &settings.packages, fuel)?;
-        let no_match = no_match(settings, &program);
-        let entries = entry_points(settings, &program);
-        let mut whole = solved_cancellable(program, settings.options, entries, fuel)?;
-        let shadowed = shadowed(&whole, tiers);
-        let exceptions = std::mem::replace(&mut whole.exceptions, no_sets());
-        let own = Mutex::new(Work { exceptions, texts: Texts::default() });
+        let classes =
+            ClassTable::joined(all_records(tiers, fuel)?, &settings.options, &settings.packages, fuel)?;
+        let no_match = no_match(settings, &classes);
+        let entries = entry_points(settings, &classes);
+        let (solved, exceptions) = solved_cancellable(classes, settings.options, entries, fuel)?;
+        let shadowed = shadowed(&solved.calls.classes, tiers);
+        let program = MaintainedProgram::new(solved);
+        let own = Mutex::new(Sets { exceptions, texts: Texts::default() });
         let stamps = Mutex::new(Stamps::new(generation));
-        Ok(Answers { whole, shadowed, no_match, own, copies: Mutex::default(), stamps })
+        Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
     /// Finds again where the program starts, and what is reached from there if that matters.
     fn follow_entries(&mut self, settings: &Settings, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        self.no_match = no_match(settings, &self.whole.program);
+        self.no_match = no_match(settings, self.classes());
         fuel.ask()?;
-        if self.whole.is_searched() {
+        if self.program.is_searched() {
             return Ok(());
         }
-        let entries = entry_points(settings, &self.whole.program).unwrap_or_default();
+        let entries = entry_points(settings, self.classes()).unwrap_or_default();
         fuel.ask()?;
-        self.change(|it| it.reach_again(entries, fuel))
+        self.change(|it, ex| it.reach_again(ex, entries, fuel))
     }
 
     /// How these containers differ from those before; none if that cannot be taken in.
@@ -423,13 +416,13 @@ impl Answers {
         now: &[Tier],
         fuel: &mut Fuel<'_>,
     ) -> Result<Option<Difference>, Cancelled> {
-        let program = &self.whole.program;
-        let Some(changed) = changed_in_place(before, now, &program.passed_over) else {
+        let classes = self.classes();
+        let Some(changed) = changed_in_place(before, now, &classes.passed_over) else {
             let (some_before, some_now) = differing(before, now);
             let (some_before, some_now) = (all_records(&some_before, fuel)?, all_records(&some_now, fuel)?);
-            let mut changes = program.few_changes(&some_before, &some_now, MAX_CHANGED);
+            let mut changes = classes.few_changes(&some_before, &some_now, MAX_CHANGED);
             if changes.is_none() {
-                changes = program.any_changes(&all_records(now, fuel)?, MAX_CHANGED);
+                changes = classes.any_changes(&all_records(now, fuel)?, MAX_CHANGED);
             }
             return Ok(
                 changes.map(|(changes, passed_over)| Difference { changes, passed_over: Some(passed_over) })
@@ -439,31 +432,38 @@ impl Answers {
         let is_seen = |it: &&Changed<'_>| it.0.is_none_or(|it| !self.shadowed.contains_key(&it));
         let changes = changed.iter().filter(is_seen);
         let changes: Vec<ClassChange> =
-            changes.map(|(_, it, role)| it.change_of(program.hierarchy.class(it.class()), *role)).collect();
+            changes.map(|(_, it, role)| it.change_of(classes.hierarchy.class(it.class()), *role)).collect();
         Ok((changes.len() <= MAX_CHANGED).then_some(Difference { changes, passed_over: None }))
     }
 
     /// Lets these records be shadowed. Whether others are than before.
     fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
-        self.whole.program.passed_over = records;
-        let before = std::mem::replace(&mut self.shadowed, shadowed(&self.whole, now));
+        self.program.pass_over(records);
+        let now = shadowed(self.classes(), now);
+        let before = std::mem::replace(&mut self.shadowed, now);
         let other = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
         let is_other = other > 0 || before.len() != self.shadowed.len();
         // What is said of these files is other, though it may be that no class changed.
-        self.whole.touched.all |= is_other;
+        if is_other {
+            self.program.touch_all();
+        }
         is_other
     }
 
     /// Lets all answers that may be others belong to this generation. Gives how many sets changed.
     fn stamp(&mut self, generation: u64) -> u64 {
-        let touched = self.whole.take_touched();
+        let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
         touched.values as u64
     }
 
     /// The program.
-    pub fn whole(&self) -> &WholeProgram {
-        &self.whole
+    pub fn solved(&self) -> &SolvedProgram {
+        self.program.solved()
+    }
+
+    fn classes(&self) -> &ClassTable {
+        &self.solved().calls.classes
     }
 
     /// A pattern of the entry points that selects nothing.
@@ -473,7 +473,7 @@ impl Answers {
 
     /// The class of a file, none if the file defines no class of the program.
     pub fn defined(&self, file: ClassKey, class: ClassName) -> Option<ClassId> {
-        self.whole.program.hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
+        self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
     }
 
     /// If the file is shadowed, the number of the record that counts, among those of all containers.
@@ -492,14 +492,19 @@ impl Answers {
     }
 
     /// Asks the program something about a class, and notes what that rests on.
-    pub fn ask<T>(&self, class: ClassName, kind: Kind, ask: impl FnOnce(&WholeProgram, &mut Work) -> T) -> T {
-        let (answer, reads) = noted(|| self.with_work(|work| ask(&self.whole, work)));
+    pub fn ask<T>(
+        &self,
+        class: ClassName,
+        kind: Kind,
+        ask: impl FnOnce(&SolvedProgram, &mut Sets) -> T,
+    ) -> T {
+        let (answer, reads) = noted(|| self.with_sets(|sets| ask(self.solved(), sets)));
         lock(&self.stamps).read(class, kind, reads);
         answer
     }
 
     /// Lends what is needed to ask.
-    pub fn with_work<T>(&self, ask: impl FnOnce(&mut Work) -> T) -> T {
+    pub fn with_sets<T>(&self, ask: impl FnOnce(&mut Sets) -> T) -> T {
         if let Ok(mut own) = self.own.try_lock() {
             return ask(&mut own);
         }
@@ -510,14 +515,12 @@ impl Answers {
         answer
     }
 
-    /// Changes the program. It has its sets meanwhile; the copies know nothing of new ones, and are forgotten.
-    fn change<R>(&mut self, how: impl FnOnce(&mut WholeProgram) -> R) -> R {
+    /// Changes the program and its sets. The copies know nothing of new sets, and are dropped.
+    fn change<R>(&mut self, how: impl FnOnce(&mut MaintainedProgram, &mut Exceptions) -> R) -> R {
         self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut self.whole.exceptions, &mut own.exceptions);
-        let done = how(&mut self.whole);
-        std::mem::swap(&mut self.whole.exceptions, &mut own.exceptions);
-        if self.whole.touched.all {
+        let done = how(&mut self.program, &mut own.exceptions);
+        if self.program.is_all_touched() {
             own.texts = Texts::default();
         }
         done
@@ -525,19 +528,14 @@ impl Answers {
 }
 
 /// A pattern of the entry points that selects nothing.
-fn no_match(settings: &Settings, program: &Program) -> Option<NoMatch> {
-    settings.entries.as_ref().and_then(|it| it.unmatched(program))
+fn no_match(settings: &Settings, classes: &ClassTable) -> Option<NoMatch> {
+    settings.entries.as_ref().and_then(|it| it.unmatched(classes))
 }
 
 /// Where the program starts, if calls go only to receivers that code makes which is reached from there.
-fn entry_points(settings: &Settings, program: &Program) -> Option<Vec<EntryPoint>> {
+fn entry_points(settings: &Settings, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
     let request = settings.entries.as_ref().filter(|_| settings.rta);
-    request.map(|it| it.points(program, &settings.options))
-}
-
-/// What stands for the sets of a program that others have.
-fn no_sets() -> Exceptions {
-    Exceptions::new(Universe::new(&[]))
+    request.map(|it| it.points(classes, &settings.options))
 }
 
 #[cfg(test)]
@@ -582,7 +580,9 @@ mod tests {
         // Does not wait, and changes nothing under the reader.
         let second = advance(&keeper, &settings(true), Vec::new()).0;
         assert!(first != second && !is_same(&first, &second));
-        assert!(!reading.whole.options.link_errors && second.read().whole.options.link_errors);
+        assert!(
+            !reading.solved().calls.options.link_errors && second.read().solved().calls.options.link_errors
+        );
     }
 
     #[test]

@@ -7,8 +7,8 @@
 use program::input::ClassFile;
 
 use crate::input::Library;
-use crate::names::{MethodId, Text};
-use crate::whole::explain::Selector;
+use crate::whole::receivers::Selector;
+use program::names::{MethodName, Text};
 
 /// A class of a library.
 #[salsa::interned(debug)]
@@ -29,7 +29,7 @@ pub struct ReasonQuestion<'db> {
     pub class: ClassFile,
     /// The method.
     #[returns(copy)]
-    pub method: MethodId,
+    pub method: MethodName,
     /// Only what the instructions at this pc raise, before the handlers around them.
     #[returns(copy)]
     pub pc: Option<u16>,
@@ -46,13 +46,13 @@ pub struct ReceiverQuestion<'db> {
     pub class: ClassFile,
     /// The caller.
     #[returns(copy)]
-    pub caller: MethodId,
+    pub caller: MethodName,
     /// Whose objects decide where the call goes.
     #[returns(copy)]
     pub selector: Selector,
     /// The target.
     #[returns(copy)]
-    pub target: MethodId,
+    pub target: MethodName,
     /// At most this many receivers.
     #[returns(copy)]
     pub limit: usize,

@@ -2,7 +2,6 @@
 //!
 //! [`facts`] is what the rest is built on: the stackless bodies of one class and what is known of them from the
 //! class alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
-//! [`names`] says how methods are named.
 
 pub mod answers;
 pub mod db;
@@ -14,7 +13,6 @@ pub mod interface;
 pub mod keeper;
 pub mod keys;
 pub mod module;
-pub mod names;
 pub mod paper;
 pub mod parts;
 pub mod pattern;

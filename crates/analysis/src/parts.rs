@@ -19,7 +19,7 @@ use flow::throwables::BuiltIn;
 use program::outline::{Outline, outline_of};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use crate::names::{MethodId, Text};
+use program::names::{MethodName, Text};
 
 /// What is known of a class as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ pub struct MethodCode {
 /// How to take a class apart.
 pub struct PartOptions<'a> {
     /// The methods wanted.
-    pub select: &'a dyn Fn(&MethodId) -> bool,
+    pub select: &'a dyn Fn(&MethodName) -> bool,
     /// What of each: all, or what its summary is made from. The body is then [lean](lower_lean), its instructions have no
     /// positions.
     pub wanted: Wanted,
@@ -170,8 +170,8 @@ impl<'a> ClassParts<'a> {
     }
 
     /// The methods in file order, without their code.
-    pub fn method_ids(&self) -> impl Iterator<Item = Result<MethodId>> + '_ {
-        self.file.methods().map(|it| Ok(MethodId::of(it.member_ref()?)))
+    pub fn method_ids(&self) -> impl Iterator<Item = Result<MethodName>> + '_ {
+        self.file.methods().map(|it| Ok(MethodName::of(it.member_ref()?)))
     }
 
     /// Takes the selected methods apart, in file order. `times` is added to.
@@ -204,7 +204,7 @@ impl<'a> ClassParts<'a> {
         let boots = Bootstraps::of(&self.file)?;
         for it in self.file.methods() {
             let method = it.member_ref()?;
-            if (options.select)(&MethodId::of(method)) {
+            if (options.select)(&MethodName::of(method)) {
                 let code = self.code(&boots, &it, options, scratch, times).transpose();
                 then(MethodPart { method, flags: it.flags, code }, scratch);
             }
@@ -329,8 +329,8 @@ impl ClassHead {
 
 impl MethodPart {
     /// The method.
-    pub fn id(&self) -> MethodId {
-        MethodId::of(self.method)
+    pub fn id(&self) -> MethodName {
+        MethodName::of(self.method)
     }
 }
 

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use crate::names::{Human, MethodId};
+use program::names::{Human, MethodName};
 
 /// A pattern, ready to be matched.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +61,7 @@ impl MethodPattern {
     }
 
     /// Whether the pattern selects the method.
-    pub fn selects(&self, method: &MethodId) -> bool {
+    pub fn selects(&self, method: &MethodName) -> bool {
         let class = method.class.0;
         let params = match &self.params {
             Params::Any => true,
@@ -86,7 +86,7 @@ impl MethodPattern {
     }
 
     /// How far the pattern is from the method's name, for "did you mean". `None` when it is further than `limit`.
-    pub fn distance(&self, method: &MethodId, limit: usize) -> Option<usize> {
+    pub fn distance(&self, method: &MethodName, limit: usize) -> Option<usize> {
         let mut full = Vec::with_capacity(64);
         match self.params {
             Params::Any => {
@@ -112,7 +112,7 @@ impl MethodPattern {
 }
 
 /// Whether the patterns select the method; without patterns all are selected.
-pub fn selects_any(patterns: &[MethodPattern], method: &MethodId) -> bool {
+pub fn selects_any(patterns: &[MethodPattern], method: &MethodName) -> bool {
     patterns.is_empty() || patterns.iter().any(|it| it.selects(method))
 }
 
@@ -190,12 +190,12 @@ fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
 /// The method that a pattern without a match comes nearest to.
 #[derive(Clone, Debug, Default)]
 pub struct Nearest {
-    best: Option<(usize, MethodId)>,
+    best: Option<(usize, MethodName)>,
 }
 
 impl Nearest {
     /// Looks at one more method.
-    pub fn offer(&mut self, pattern: &MethodPattern, method: &MethodId) {
+    pub fn offer(&mut self, pattern: &MethodPattern, method: &MethodName) {
         let limit = self.best.map_or(pattern.name.len() / 2 + 2, |it| it.0);
         if let Some(distance) = pattern.distance(method, limit) {
             let candidate = (distance, *method);
@@ -215,7 +215,7 @@ impl Nearest {
     }
 
     /// The nearest method, if one is near at all.
-    pub fn method(&self) -> Option<MethodId> {
+    pub fn method(&self) -> Option<MethodName> {
         self.best.map(|it| it.1)
     }
 }
@@ -226,7 +226,7 @@ pub struct NoMatch {
     /// The pattern, as the user wrote it.
     pub pattern: String,
     /// The method that it comes nearest to, if one is near at all.
-    pub nearest: Option<MethodId>,
+    pub nearest: Option<MethodName>,
 }
 
 impl fmt::Display for NoMatch {
@@ -243,12 +243,12 @@ impl std::error::Error for NoMatch {}
 
 #[cfg(test)]
 mod tests {
-    use crate::names::Text;
+    use program::names::Text;
 
     use super::*;
 
-    fn method(class: &'static str, name: &'static str, descriptor: &'static str) -> MethodId {
-        MethodId {
+    fn method(class: &'static str, name: &'static str, descriptor: &'static str) -> MethodName {
+        MethodName {
             class: Text(class.as_bytes()),
             name: Text(name.as_bytes()),
             descriptor: Text(descriptor.as_bytes()),

@@ -19,10 +19,11 @@ use crate::definitions::code;
 use crate::facts::{Code, facts, positions};
 use crate::input::{Profile, World};
 use crate::keys::{ReasonQuestion, ReceiverQuestion};
-use crate::names::{MethodId, Text};
 use crate::parts::MethodCode;
 use crate::propagated::{key, propagated};
-use crate::whole::explain::{Bodies, Receiver, Way};
+use crate::whole::explain::{self, Bodies, Way};
+use crate::whole::receivers::{Receiver, selecting};
+use program::names::{MethodName, Text};
 
 /// Why something comes out of a method, or of the instructions at a pc.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -77,7 +78,7 @@ pub fn reasons<'db>(db: &'db dyn Db, question: ReasonQuestion<'db>) -> Arc<Reaso
 }
 
 /// The code of a method of a class, and the number of the method.
-fn own_code(db: &dyn Db, class: ClassFile, method: &MethodId) -> Option<(Arc<MethodCode>, usize)> {
+fn own_code(db: &dyn Db, class: ClassFile, method: &MethodName) -> Option<(Arc<MethodCode>, usize)> {
     let facts = facts(db, class).as_ref().ok()?;
     let index = facts.index_of(method)?;
     match &facts.methods.get(index)?.code {
@@ -90,16 +91,18 @@ fn ways(
     db: &dyn Db,
     world: World,
     class: ClassFile,
-    (method, instrs, only): (MethodId, Option<&[InstrId]>, Option<Text>),
+    (method, instrs, only): (MethodName, Option<&[InstrId]>, Option<Text>),
 ) -> Vec<Way> {
     let propagated = propagated(db, world);
     let answers = propagated.read();
     let id = answers.defined(key(db, class), ClassName::new(method.class.0));
-    let Some(id) = id.and_then(|_| answers.whole().named(method)) else { return Vec::new() };
+    let Some(id) = id.and_then(|_| answers.solved().calls.classes.named(method)) else { return Vec::new() };
     let mut bodies = ProgramCode { db, world, cancelled: None };
-    let ways = answers.with_work(|work| match instrs {
-        None => answers.whole().ways(&mut work.exceptions, &mut bodies, id, only),
-        Some(instrs) => answers.whole().ways_at(&mut work.exceptions, &mut bodies, id, instrs, only),
+    let ways = answers.with_sets(|sets| match instrs {
+        None => explain::ways(answers.solved(), &mut sets.exceptions, &mut bodies, id, only),
+        Some(instrs) => {
+            explain::ways_at(answers.solved(), &mut sets.exceptions, &mut bodies, id, instrs, only)
+        }
     });
     drop(answers);
     if let Some(cancelled) = bodies.cancelled {
@@ -117,7 +120,7 @@ struct ProgramCode<'db> {
 }
 
 impl Bodies for ProgramCode<'_> {
-    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+    fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>> {
         if self.cancelled.is_some() {
             return None;
         }
@@ -151,9 +154,9 @@ pub fn receivers<'db>(db: &'db dyn Db, question: ReceiverQuestion<'db>) -> Arc<[
     if answers.defined(class, ClassName::new(caller.class.0)).is_none() {
         return Arc::default();
     }
-    let whole = answers.whole();
-    match (whole.named(caller), whole.named(target)) {
-        (Some(caller), Some(target)) => whole.selecting(caller, selector, target, limit).into(),
+    let calls = &answers.solved().calls;
+    match (calls.classes.named(caller), calls.classes.named(target)) {
+        (Some(caller), Some(target)) => selecting(calls, caller, selector, target, limit).into(),
         (None, _) | (_, None) => Arc::default(),
     }
 }

@@ -1,11 +1,11 @@
 //! A method body in BIR: instructions over expression trees, and the exception table.
 //!
-//! Order of evaluation: an instruction evaluates its operands from left to right, each tree from left
-//! to right, and then has its effect. Every heap read of the bytecode occurs exactly once, in the order
-//! in which the bytecode makes it (`semantics.md` §2.1).
+//! Evaluation order: an instruction evaluates its operands from left to right, each tree from left to right, and
+//! then has its effect. Every heap read of the bytecode occurs exactly once, in bytecode order (`semantics.md`
+//! §2.1).
 //!
-//! Which instruction may raise what, in the JVM's order, is said at each variant of [`Instr`]. What an
-//! *assertion* excludes, the instruction behind it can no longer raise.
+//! Each variant of [`Instr`] lists the exceptions that it may raise, in the JVM's order. An exception that is
+//! excluded by a preceding *assertion* is not raised by the instruction itself.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -17,52 +17,52 @@ use la_arena::{Arena, Idx};
 
 use crate::ops::{BinaryOp, Cond, Elem, Kind, UnOp};
 
-/// An expression of one body.
+/// The id of an expression in one body.
 pub type ExprId = Idx<Expr>;
-/// An instruction of one body: its ordinal. Also the label that branches name.
+/// The id of an instruction in one body: its ordinal. It also serves as the label that branches name.
 pub type InstrId = Idx<Instr>;
 
 /// The body of one method.
 ///
-/// Built by [`crate::build::Builder`], which numbers expressions in the order of evaluation and drops
-/// those that nobody uses, so that two bodies with the same text are equal.
+/// Built by [`crate::build::Builder`], which numbers expressions in evaluation order and drops unused ones, so that
+/// two bodies with the same text are equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Body {
-    /// The method whose body this is, by its own class.
+    /// The method, named by its own class.
     pub method: MethodRef,
-    /// Access flags of the method.
+    /// The access flags of the method.
     pub flags: Flags,
-    /// Number of local variable slots (`max_locals`).
+    /// The number of local variable slots (`max_locals`).
     pub locals: u16,
-    /// Expressions in the order of evaluation. Variables, ints and null may be used several times, every
-    /// other expression by one instruction or one other expression.
+    /// The expressions in evaluation order. Variables, ints and null may be used several times, every other
+    /// expression by one instruction or one other expression only.
     pub exprs: Arena<Expr>,
-    /// Instructions; control enters at the first and never runs off the end.
+    /// The instructions; control enters at the first and never runs off the end.
     pub instrs: Arena<Instr>,
-    /// Operand lists of calls, one after the other.
+    /// The operand lists of calls, concatenated.
     pub operands: Box<[ExprId]>,
-    /// Targets of switches and of `ret`.
+    /// The targets of switches and of `ret`.
     pub switches: Box<[SwitchTable]>,
-    /// Call sites and dynamic constants.
+    /// The call sites and dynamic constants.
     pub dynamics: Box<[Dynamic]>,
-    /// Method-handle constants.
+    /// The method-handle constants.
     pub handles: Box<[MethodHandle]>,
-    /// The exception table: the first row that covers the instruction and whose class fits wins.
+    /// The exception table: the first row that covers the instruction and whose class matches is taken.
     pub rows: Box<[Row]>,
-    /// Bytecode instructions that control never reaches, as half-open ranges of ordinals, ascending.
-    /// They have no BIR and are not analysed.
+    /// The bytecode instructions that control never reaches, as half-open ranges of ordinals, ascending. They have
+    /// no BIR and are not analysed.
     pub unreachable: Box<[(u32, u32)]>,
-    /// Whether something was noticed that the JVM's verifier would refuse, or a subroutine was not
-    /// inlined: the code is analysed all the same.
+    /// Whether lowering noticed something that the JVM's verifier would reject, or did not inline a subroutine. The
+    /// code is analysed all the same.
     pub unverified: bool,
 }
 
 /// A variable of a body.
 ///
-/// The same slot may hold values of several kinds in turn, so variables are named with the kind of
-/// their value: `i1` and `a1` are the same slot, but never the same value.
+/// A slot may hold values of several kinds in turn, so a variable is named by its place and the kind of its value:
+/// `i1` and `a1` share a slot, but never a value.
 ///
-/// Packed into four bytes: bodies consist of little else.
+/// Packed into four bytes, because bodies consist mostly of variables:
 ///
 /// ```text
 ///  31      29 28   26 25                    0
@@ -76,10 +76,10 @@ const VAR_BITS: u32 = 26;
 pub const MAX_TEMP: u32 = (1 << VAR_BITS) - 1;
 
 impl Var {
-    /// The variable of this kind at this place.
+    /// Returns the variable of this kind at this place.
     ///
     /// # Panics
-    /// When the number of a temporary is above [`MAX_TEMP`]; lowering gives a method up before that.
+    /// Panics if the number of a temporary is above [`MAX_TEMP`]; lowering rejects a method before that.
     pub fn new(place: Place, kind: Kind) -> Self {
         let (tag, number) = match place {
             Place::Local(it) => (1, u32::from(it)),
@@ -91,17 +91,17 @@ impl Var {
         Var(NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN))
     }
 
-    /// The local variable slot, holding this kind.
+    /// Returns the variable of this kind in a local variable slot.
     pub fn local(slot: u16, kind: Kind) -> Self {
         Var::new(Place::Local(slot), kind)
     }
 
-    /// The packed form: a function of place and kind.
+    /// Returns the packed form, which is unique for place and kind.
     pub(crate) fn bits(self) -> u32 {
         self.0.get()
     }
 
-    /// Where it lives.
+    /// Returns the place of the variable.
     pub fn place(self) -> Place {
         let number = self.0.get() & MAX_TEMP;
         match self.0.get() >> (VAR_BITS + 3) {
@@ -111,7 +111,7 @@ impl Var {
         }
     }
 
-    /// What it holds.
+    /// Returns the kind of the variable's value.
     pub fn kind(self) -> Kind {
         const KINDS: [Kind; 5] = [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref];
         KINDS[(self.0.get() >> VAR_BITS & 7) as usize % 5]
@@ -135,21 +135,21 @@ impl fmt::Debug for Var {
     }
 }
 
-/// Where a variable lives. Two variables are the same storage exactly when their places are equal.
+/// The place of a variable. Two variables share storage exactly if their places are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Place {
-    /// A local variable slot of the bytecode; at entry the parameters are in the first ones, the
-    /// receiver in slot 0, longs and doubles taking two. Printed `i0`.
+    /// A local variable slot of the bytecode. At entry, the parameters are in the first slots, the receiver in slot
+    /// 0, and longs and doubles take two slots. Printed as `i0`.
     Local(u16),
-    /// The operand-stack entry of this index (bottom is 0), where control flow joins with values on
-    /// the stack and where handlers find what they caught. Printed `%i0`.
+    /// An operand-stack entry, counted from the bottom (0). It is used where control flow joins with values on the
+    /// stack and where handlers find the exception. Printed as `%i0`.
     Stack(u16),
-    /// A temporary; each is assigned by one instruction only. Printed `$i0`.
+    /// A temporary, assigned by exactly one instruction. Printed as `$i0`.
     Temp(u32),
 }
 
-/// An expression without effect. Only [`Expr::Field`], [`Expr::Static`] and [`Expr::Elem`] read the
-/// heap; none can raise, as assertions stand before the instruction that holds it.
+/// An expression without effects. Only [`Expr::Field`], [`Expr::Static`] and [`Expr::Elem`] read the heap. No
+/// expression raises an exception: assertions precede the instruction that contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expr {
     /// An `int`.
@@ -160,31 +160,31 @@ pub enum Expr {
     Float(u32),
     /// A `double`, as high and low half of its bits.
     Double(Wide),
-    /// Null.
+    /// The null reference.
     Null,
-    /// A string constant: always the same interned object.
+    /// A string constant; always the same interned object.
     Str(Name),
-    /// A class constant. Does not initialise the class.
+    /// A class constant. It does not initialise the class.
     Class(ClassName),
     /// A method type constant.
     MethodType(Descriptor),
-    /// A method handle constant, by its index in [`Body::handles`].
+    /// A method handle constant, as index into [`Body::handles`].
     MethodHandle(u32),
     /// The value of a variable.
     Var(Var),
     /// An operator with one operand.
     Unary(UnOp, ExprId),
-    /// An operator with two.
+    /// An operator with two operands.
     Binary(BinaryOp, ExprId, ExprId),
-    /// The operand, known to be null or of this class (an assertion said so before).
+    /// The operand, which is known to be null or of this class because of a preceding assertion.
     Cast(ClassName, ExprId),
     /// 1 if the operand is not null and of this class, else 0.
     InstanceOf(ClassName, ExprId),
-    /// An instance field; reads the heap.
+    /// The value of an instance field; reads the heap.
     Field(ExprId, FieldRef),
-    /// A static field; reads the heap.
+    /// The value of a static field; reads the heap.
     Static(FieldRef),
-    /// An array element; reads the heap.
+    /// The value of an array element; reads the heap.
     Elem(Elem, ExprId, ExprId),
 }
 
@@ -207,110 +207,106 @@ impl From<Wide> for u64 {
     }
 }
 
-/// Operands of one instruction: a run of [`Body::operands`]. A call has at most 255 (JVMS §4.3.3), so
-/// start and length share four bytes.
+/// The operands of one instruction: a range of [`Body::operands`]. A call has at most 255 (JVMS §4.3.3), so start
+/// and length are packed into four bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operands(u32);
 
-/// How many operands one body can list.
+/// The maximum number of operands that one body can list.
 pub const MAX_OPERANDS: usize = 1 << 24;
 
 impl Operands {
-    /// The run of `len` operands from `start` on.
+    /// Returns the range of `len` operands from `start` on.
     ///
     /// # Panics
-    /// When `start` is not below [`MAX_OPERANDS`]; lowering gives a method up before that.
+    /// Panics if `start` is not below [`MAX_OPERANDS`]; lowering rejects a method before that.
     pub fn new(start: usize, len: u8) -> Self {
         assert!(start < MAX_OPERANDS, "operand {start} is out of range");
         Operands((start as u32) << 8 | u32::from(len))
     }
 
-    /// Index of the first.
+    /// Returns the index of the first operand.
     pub fn start(self) -> usize {
         (self.0 >> 8) as usize
     }
 
-    /// How many.
+    /// Returns the number of operands.
     pub fn len(self) -> usize {
         (self.0 & 0xff) as usize
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no operands.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 }
 
-/// One instruction.
+/// An instruction.
 ///
-/// *link errors* below are those of resolution (JVMS §5.4.3); *initialiser* stands for whatever the
-/// class initialiser lets out, wrapped in ExceptionInInitializerError unless it is an Error, and
-/// NoClassDefFoundError when it failed before. OutOfMemoryError, StackOverflowError and their kind can
-/// come anywhere and are not listed.
+/// Below, *link errors* are those of resolution (JVMS §5.4.3). *initialiser* stands for the exceptions of the class
+/// initialiser, wrapped in ExceptionInInitializerError unless they are Errors, and for NoClassDefFoundError if it
+/// failed before. OutOfMemoryError, StackOverflowError and similar errors can occur anywhere and are not listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instr {
-    /// `x := e`. Raises nothing. (The link errors of a field read, class constant, cast or
-    /// `instanceof` in `e` come where the bytecode has the read.)
+    /// `x := e`. Raises nothing. (The link errors of a field read, class constant, cast or `instanceof` in `e`
+    /// occur where the bytecode has the read.)
     Assign(Var, ExprId),
     /// `e.f := e'`. Raises link errors (§6.5.putfield).
     SetField(ExprId, FieldRef, ExprId),
     /// `C.f := e`. Raises link errors (§6.5.putstatic).
     SetStatic(FieldRef, ExprId),
-    /// `e[i] := e'`. Raises nothing (§6.5.iastore and its kin).
+    /// `e[i] := e'`. Raises nothing (§6.5.iastore etc.).
     SetElem(Elem, ExprId, ExprId, ExprId),
-    /// Runs the initialiser of the class unless it ran (§5.5). Raises: initialiser.
+    /// Runs the initialiser of the class unless it has run (§5.5). Raises: initialiser.
     MayInit(ClassName),
-    /// Raises the exception of the check when it does not hold.
+    /// Raises the exception of the check if the check fails.
     Assert(Check),
-    /// `x := new C(args)`: allocation folded with its constructor call; the class is the
-    /// constructor's. Raises link errors, then what the constructor lets out (§6.5.new,
-    /// §6.5.invokespecial). The new object cannot be null.
+    /// `x := new C(args)`: an allocation combined with its constructor call; the class is that of the constructor.
+    /// Raises link errors, then the exceptions of the constructor (§6.5.new, §6.5.invokespecial). The new object
+    /// cannot be null.
     New(Var, MethodRef, Operands),
-    /// `x := alloc C`: allocation whose constructor call is somewhere else. Raises link errors
-    /// (§6.5.new).
+    /// `x := alloc C`: an allocation that is separate from its constructor call. Raises link errors (§6.5.new).
     Alloc(Var, ClassName),
-    /// `x := newarray T (len)`; `T` is the array's own type. Raises link errors of the element class
+    /// `x := newarray T (len)`; `T` is the array type itself. Raises link errors of the element class
     /// (§6.5.anewarray).
     NewArray(Var, ClassName, ExprId),
     /// `x := multinewarray T (lens)`. Raises link errors (§6.5.multianewarray).
     MultiNewArray(Var, ClassName, Operands),
-    /// A call; the receiver, if any, is the first operand. Raises link errors, then (abstract or
-    /// conflicting selection) AbstractMethodError or IncompatibleClassChangeError, then what the
-    /// callee lets out (§6.5.invokevirtual and its kin). The variable is assigned only when the call
-    /// returns.
+    /// A call; the receiver, if any, is the first operand. Raises link errors; then, if selection finds an abstract
+    /// method or conflicting ones, AbstractMethodError or IncompatibleClassChangeError; then the exceptions of the
+    /// callee (§6.5.invokevirtual etc.). The variable is assigned only if the call returns.
     Call(Option<Var>, CallKind, MethodRef, Operands),
-    /// `invokedynamic` on the site with this index in [`Body::dynamics`]. Raises what its bootstrap
-    /// method lets out, wrapped in BootstrapMethodError unless it is an Error, then what the target
-    /// lets out (§6.5.invokedynamic).
+    /// `invokedynamic` on the call site with this index in [`Body::dynamics`]. Raises the exceptions of its
+    /// bootstrap method, wrapped in BootstrapMethodError unless they are Errors, then those of the target
+    /// (§6.5.invokedynamic).
     CallDynamic(Option<Var>, u32, Operands),
-    /// `x :=` the dynamic constant with this index in [`Body::dynamics`]. Raises what its bootstrap
-    /// method lets out, wrapped in BootstrapMethodError unless it is an Error (§5.4.3.6).
+    /// `x :=` the dynamic constant with this index in [`Body::dynamics`]. Raises the exceptions of its bootstrap
+    /// method, wrapped in BootstrapMethodError unless they are Errors (§5.4.3.6).
     ConstDynamic(Var, u32),
-    /// Raises nothing once the assertion before it holds (§6.5.monitorenter).
+    /// Enters a monitor. Raises nothing, given the preceding assertion (§6.5.monitorenter).
     MonitorEnter(ExprId),
-    /// Raises IllegalMonitorStateException when the thread does not hold the monitor
-    /// (§6.5.monitorexit).
+    /// Exits a monitor. Raises IllegalMonitorStateException if the thread does not hold it (§6.5.monitorexit).
     MonitorExit(ExprId),
-    /// Throws the value (§6.5.athrow). IllegalMonitorStateException instead, when monitors entered in
-    /// the method are still held as the exception leaves it (§2.11.10).
+    /// Throws the value (§6.5.athrow). Raises IllegalMonitorStateException instead, if the exception leaves the
+    /// method while monitors entered in it are still held (§2.11.10).
     Throw(ExprId),
-    /// Returns. Raises IllegalMonitorStateException when monitors are not as at entry (§2.11.10).
+    /// Returns. Raises IllegalMonitorStateException if the held monitors are not those at entry (§2.11.10).
     Return(Option<ExprId>),
-    /// Goes on at the label. Raises nothing.
+    /// Jumps to the label. Raises nothing.
     Goto(InstrId),
-    /// Goes on at the label if the comparison holds. Ints or references. Raises nothing.
+    /// Jumps to the label if the comparison of two ints or two references holds. Raises nothing.
     If(Cond, ExprId, ExprId, InstrId),
-    /// Goes on at the target for the int's value, by index in [`Body::switches`]. Raises nothing.
+    /// Jumps to the target for the value of the int; the table is an index into [`Body::switches`]. Raises nothing.
     Switch(ExprId, u32),
-    /// `ret` of a subroutine that was not inlined: goes on at one of the targets, by index in
-    /// [`Body::switches`]; the operand is the number of the return site as the `jsr` pushed it, and
-    /// the switch maps it to its label. Raises nothing.
+    /// The `ret` of a subroutine that was not inlined: jumps to one of the targets in a table, which is an index
+    /// into [`Body::switches`]. The operand is the number of the return site, as pushed by the `jsr`; the table
+    /// maps it to its label. Raises nothing.
     Ret(ExprId, u32),
-    /// First instruction of a handler: the variable gets the exception. Raises nothing.
+    /// The first instruction of a handler: assigns the exception to the variable. Raises nothing.
     Catch(Var),
 }
 
-/// Which call instruction, and whether it named its method by an interface method constant.
+/// The call instruction, and whether it named its method by an interface method constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallKind {
     /// `invokevirtual`.
@@ -328,32 +324,31 @@ pub enum CallKind {
 }
 
 impl CallKind {
-    /// Whether the first operand is a receiver.
+    /// Returns whether the first operand is a receiver.
     pub fn has_receiver(self) -> bool {
         !matches!(self, CallKind::Static | CallKind::StaticInterface)
     }
 }
 
-/// What an assertion checks. Operands never read the heap.
+/// The condition of an assertion. Its operands never read the heap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// Not null; else NullPointerException.
+    /// The operand is not null; else NullPointerException.
     NotNull(ExprId),
-    /// The index (second) is within the array (first, not null); else ArrayIndexOutOfBoundsException.
+    /// The index (second) is within the bounds of the non-null array (first); else ArrayIndexOutOfBoundsException.
     Bound(ExprId, ExprId),
-    /// The value (second) may be stored into the array of references (first, not null); else
-    /// ArrayStoreException.
+    /// The value (second) may be stored into the non-null array of references (first); else ArrayStoreException.
     Store(ExprId, ExprId),
     /// The int or long divisor is not zero; else ArithmeticException.
     NotZero(Kind, ExprId),
     /// The array length is not negative; else NegativeArraySizeException.
     NotNegative(ExprId),
-    /// Null or of the class; else ClassCastException.
+    /// The operand is null or of the class; else ClassCastException.
     Cast(ClassName, ExprId),
 }
 
 impl Check {
-    /// Internal name of the exception raised when the check does not hold.
+    /// Returns the internal name of the exception that is raised if the check fails.
     pub fn exception(self) -> &'static [u8] {
         match self {
             Check::NotNull(_) => b"java/lang/NullPointerException",
@@ -366,57 +361,66 @@ impl Check {
     }
 }
 
-/// Keys and labels of a switch.
+/// The keys and labels of a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchTable {
-    /// Keys in ascending order, each with its label.
+    /// The keys in ascending order, each with its label.
     pub cases: Box<[(i32, InstrId)]>,
-    /// Label for every other value; none for `ret`, whose operand is always one of the keys.
+    /// The label for every other value; `None` for `ret`, whose operand is always one of the keys.
     pub default: Option<InstrId>,
 }
 
 /// A row of the exception table.
 ///
-/// One bytecode row may become several rows here when subroutines are inlined; they keep their order.
+/// Inlining of subroutines may turn one bytecode row into several rows, which keep their order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// First instruction covered.
+    /// The first covered instruction.
     pub start: InstrId,
-    /// Ordinal of the first instruction behind the range: it may be the number of instructions.
+    /// The ordinal of the first instruction after the covered range; may equal the number of instructions.
     pub end: u32,
     /// The class caught; `None` catches everything.
     pub catch_type: Option<ClassName>,
-    /// The handler's [`Instr::Catch`].
+    /// The [`Instr::Catch`] of the handler.
     pub handler: InstrId,
-    /// Number of the row in the exception table of the bytecode.
+    /// The index of the row in the exception table of the bytecode.
     pub source: u16,
 }
 
 impl Row {
-    /// Whether the row covers the instruction.
+    /// Returns whether the row covers the instruction.
     pub fn covers(&self, instr: InstrId) -> bool {
-        self.start.into_raw().into_u32() <= instr.into_raw().into_u32()
-            && instr.into_raw().into_u32() < self.end
+        (ordinal(self.start)..self.end).contains(&ordinal(instr))
     }
 }
 
-/// The number of an instruction, from 0.
+/// Returns the index of an expression or instruction in its arena.
+pub(crate) fn index<T>(id: Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+/// Returns the id of the expression or instruction with this index in its arena.
+pub(crate) fn from_index<T>(index: usize) -> Idx<T> {
+    Idx::from_raw((index as u32).into())
+}
+
+/// Returns the ordinal of an instruction, from 0.
 pub fn ordinal(id: InstrId) -> u32 {
     id.into_raw().into_u32()
 }
 
-/// The instruction with this number; meaningful only in a body that has as many.
+/// Returns the id of the instruction with this ordinal; it is valid only in a body that has enough instructions.
 pub fn instr_id(ordinal: u32) -> InstrId {
     InstrId::from_raw(ordinal.into())
 }
 
 impl Body {
-    /// The operands of a call.
+    /// Returns the operands of a call.
     pub fn operands(&self, it: Operands) -> &[ExprId] {
         self.operands.get(it.start()..it.start() + it.len()).unwrap_or_default()
     }
 
-    /// The expressions that the instruction evaluates, in order.
+    /// Calls `f` for each expression that the instruction evaluates, in order.
     pub fn instr_exprs(&self, instr: &Instr, mut f: impl FnMut(ExprId)) {
         match *instr {
             Instr::Assign(_, e)
@@ -460,7 +464,7 @@ impl Body {
         }
     }
 
-    /// The labels that the instruction may jump to; falling through is not among them.
+    /// Calls `f` for each label that the instruction may jump to, without the fall-through successor.
     pub fn jumps(&self, instr: &Instr, mut f: impl FnMut(InstrId)) {
         match *instr {
             Instr::Goto(to) | Instr::If(_, _, _, to) => f(to),
@@ -478,7 +482,7 @@ impl Body {
 }
 
 impl Instr {
-    /// The variable that the instruction assigns on its normal way out.
+    /// Returns the variable that the instruction assigns if it completes normally.
     pub fn assigned(&self) -> Option<Var> {
         match *self {
             Instr::Assign(var, _)
@@ -493,7 +497,7 @@ impl Instr {
         }
     }
 
-    /// Whether control can go on at the next instruction.
+    /// Returns whether control can continue at the next instruction.
     pub fn falls_through(&self) -> bool {
         !matches!(
             self,
@@ -503,7 +507,7 @@ impl Instr {
 }
 
 impl Expr {
-    /// The direct operands, left to right.
+    /// Calls `f` for each direct operand, left to right.
     pub fn operands(&self, mut f: impl FnMut(ExprId)) {
         match *self {
             Expr::Unary(_, e) | Expr::Cast(_, e) | Expr::InstanceOf(_, e) | Expr::Field(e, _) => f(e),
@@ -515,17 +519,17 @@ impl Expr {
         }
     }
 
-    /// Whether several uses may share this expression.
+    /// Returns whether several uses may share this expression.
     pub fn is_shareable(&self) -> bool {
         matches!(self, Expr::Var(_) | Expr::Int(_) | Expr::Null)
     }
 
-    /// Whether this node itself reads the heap.
+    /// Returns whether this node itself, regardless of its operands, reads the heap.
     pub fn reads_heap(&self) -> bool {
         matches!(self, Expr::Field(..) | Expr::Static(_) | Expr::Elem(..))
     }
 
-    /// The kind of its value.
+    /// Returns the kind of the expression's value.
     pub fn kind(&self) -> Kind {
         match *self {
             Expr::Int(_) | Expr::InstanceOf(..) => Kind::Int,

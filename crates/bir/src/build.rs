@@ -1,8 +1,8 @@
-//! Builds bodies: collects expressions and instructions in any order, then freezes them.
+//! Construction of bodies: collects expressions and instructions in any order, then freezes them.
 //!
-//! Before freezing, expressions may be shared, replaced or forgotten, and jump targets are labels. The
-//! frozen body has its expressions in the order of evaluation, trees sharing nothing but variables and
-//! small constants, and its labels resolved, so that equal text means equal bodies.
+//! Before freezing, expressions may be shared, replaced or left unused, and jump targets are labels. The frozen
+//! body has its expressions in evaluation order, its trees share only variables and small constants, and its labels
+//! are resolved, so that bodies with equal text are equal.
 
 use classfile::bootstrap::{Dynamic, MethodHandle};
 use classfile::flags::Flags;
@@ -11,26 +11,27 @@ use la_arena::Arena;
 use rustc_hash::FxHashMap;
 
 use crate::body::{
-    Body, Check, Expr, ExprId, Instr, InstrId, MAX_OPERANDS, Operands, Row, SwitchTable, instr_id, ordinal,
+    Body, Check, Expr, ExprId, Instr, InstrId, MAX_OPERANDS, Operands, Row, SwitchTable, from_index, index,
+    instr_id, ordinal,
 };
 
 /// A body under construction.
 pub struct Builder {
-    exprs: Vec<Expr>,
+    exprs: Arena<Expr>,
     instrs: Arena<Instr>,
     operands: Vec<ExprId>,
     switches: Vec<SwitchTable>,
     dynamics: Vec<Dynamic>,
     handles: Vec<MethodHandle>,
-    /// Instruction at which each label stands.
+    /// The ordinal of the instruction at which each label is placed.
     labels: Vec<u32>,
-    /// Memory for freezing.
+    /// Reusable memory for freezing.
     frozen: Frozen,
-    /// Memory of a body that nobody needs any more.
+    /// Reusable memory of a recycled body.
     spare: (Arena<Expr>, Arena<Instr>),
 }
 
-/// Tables of the body that is being frozen.
+/// The tables of the body that is being frozen.
 #[derive(Default)]
 struct Frozen {
     exprs: Arena<Expr>,
@@ -40,24 +41,24 @@ struct Frozen {
     switches: Vec<SwitchTable>,
 }
 
-/// Why a body cannot be frozen.
+/// The reason why a body cannot be frozen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BuildError {
-    /// The tables of a body are full.
+    /// A table of the body is full.
     TooLarge,
-    /// A label was used and never placed, or stands behind the last instruction.
+    /// This label was used but never placed, or was placed after the last instruction.
     Label(u32),
 }
 
-/// What a body consists of besides its code.
+/// The parts of a body besides its code.
 pub struct Header {
     /// The method.
     pub method: MethodRef,
-    /// Its access flags.
+    /// The access flags of the method.
     pub flags: Flags,
-    /// Its local variable slots.
+    /// The number of local variable slots.
     pub locals: u16,
-    /// Unreachable bytecode, see [`Body::unreachable`].
+    /// The unreachable bytecode, see [`Body::unreachable`].
     pub unreachable: Box<[(u32, u32)]>,
     /// See [`Body::unverified`].
     pub unverified: bool,
@@ -72,10 +73,10 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// An empty body.
+    /// Returns a builder of an empty body.
     pub fn new() -> Self {
         Builder {
-            exprs: Vec::new(),
+            exprs: Arena::new(),
             instrs: Arena::new(),
             operands: Vec::new(),
             switches: Vec::new(),
@@ -87,7 +88,7 @@ impl Builder {
         }
     }
 
-    /// Forgets everything but the memory it sits in.
+    /// Removes all content, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.exprs.clear();
         self.instrs.clear();
@@ -98,17 +99,16 @@ impl Builder {
         self.labels.clear();
     }
 
-    /// Adds an expression. It may be used any number of times; freezing copies it to each use.
+    /// Adds an expression and returns its id. It may be used any number of times; freezing copies it to each use.
     #[inline]
     pub fn expr(&mut self, expr: Expr) -> ExprId {
-        self.exprs.push(expr);
-        ExprId::from_raw(((self.exprs.len() - 1) as u32).into())
+        self.exprs.alloc(expr)
     }
 
-    /// The expression with this id.
+    /// Returns the expression with this id.
     #[inline]
     pub fn get(&self, id: ExprId) -> Expr {
-        self.exprs[id.into_raw().into_u32() as usize]
+        self.exprs[id]
     }
 
     /// Adds a method-handle constant and returns its index.
@@ -123,13 +123,16 @@ impl Builder {
         (self.dynamics.len() - 1) as u32
     }
 
-    /// Adds a switch table, its targets being labels, and returns its index.
+    /// Adds a switch table whose targets are labels, and returns its index.
     pub fn switch(&mut self, table: SwitchTable) -> u32 {
         self.switches.push(table);
         (self.switches.len() - 1) as u32
     }
 
-    /// Adds a list of at most 255 operands; more, or too many in all, are refused.
+    /// Adds a list of at most 255 operands.
+    ///
+    /// # Errors
+    /// Fails if the list is longer, or if the body has too many operands.
     pub fn operands(&mut self, list: &[ExprId]) -> Result<Operands, BuildError> {
         let start = self.operands.len();
         let len = u8::try_from(list.len()).map_err(|_| BuildError::TooLarge)?;
@@ -140,54 +143,54 @@ impl Builder {
         Ok(Operands::new(start, len))
     }
 
-    /// A new label, to be placed once.
+    /// Creates a label, to be placed once.
     pub fn label(&mut self) -> InstrId {
         self.labels.push(UNPLACED);
-        instr_id((self.labels.len() - 1) as u32)
+        from_index(self.labels.len() - 1)
     }
 
-    /// Makes `n` labels, numbered from 0, in a builder that has none yet.
+    /// Creates `n` labels, numbered from 0, in a builder that has no labels yet.
     pub fn labels(&mut self, n: usize) {
         self.labels.resize(n, UNPLACED);
     }
 
-    /// Lets the label stand before the instruction that is added next.
+    /// Places the label before the instruction that is added next.
     pub fn place(&mut self, label: InstrId) {
-        self.labels[ordinal(label) as usize] = self.len();
+        self.labels[index(label)] = self.len();
     }
 
-    /// Adds an instruction; its targets are labels. Returns its ordinal.
+    /// Adds an instruction whose targets are labels, and returns its ordinal.
     #[inline]
     pub fn push(&mut self, instr: Instr) -> u32 {
         ordinal(self.instrs.alloc(instr))
     }
 
-    /// Number of instructions so far.
+    /// Returns the number of instructions so far.
     #[inline]
     pub fn len(&self) -> u32 {
         self.instrs.len() as u32
     }
 
-    /// Whether there is no instruction yet.
+    /// Returns whether there are no instructions yet.
     pub fn is_empty(&self) -> bool {
         self.instrs.is_empty()
     }
 
-    /// The instruction added last.
+    /// Returns the instruction added last.
     pub fn last_mut(&mut self) -> Option<&mut Instr> {
         self.instrs.values_mut().next_back()
     }
 
-    /// Leaves the memory of a body to those that are [frozen in place](Builder::freeze_in_place).
+    /// Makes the memory of a body available to [`Builder::freeze_in_place`].
     pub fn recycle(&mut self, body: Body) {
         self.spare = (body.exprs, body.instrs);
     }
 
-    /// As [`Builder::freeze`], for a body that does not live long: it takes the memory that it was built in, which may be
+    /// Like [`Builder::freeze`], for a short-lived body: it keeps the memory that it was built in, which may be
     /// more than it needs.
     ///
     /// # Errors
-    /// See [`Builder::freeze`].
+    /// As for [`Builder::freeze`].
     pub fn freeze_in_place(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
         let (mut exprs, mut instrs) = std::mem::take(&mut self.spare);
         exprs.clear();
@@ -197,19 +200,19 @@ impl Builder {
         Ok(body)
     }
 
-    /// Makes the body. Rows name instructions, except that their handlers are labels.
+    /// Builds the body. Rows refer to instructions, except that their handlers are labels.
     ///
     /// # Errors
-    /// When a label in use was never placed.
+    /// Fails if a label that is used was never placed.
     pub fn freeze(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
         let body = self.frozen(header, rows)?;
-        // Copies of the exact size: a body lives long.
+        // Copies of the exact size, because a body is long-lived.
         let (exprs, instrs) = (body.exprs.clone(), body.instrs.clone());
         (self.frozen.exprs, self.instrs) = (body.exprs, body.instrs);
         Ok(Body { exprs, instrs, ..body })
     }
 
-    /// The body, in the memory that it was built in.
+    /// Builds the body in the memory of the builder.
     fn frozen(&mut self, header: Header, mut rows: Vec<Row>) -> Result<Body, BuildError> {
         for row in &mut rows {
             row.handler = self.resolve(row.handler)?;
@@ -225,7 +228,7 @@ impl Builder {
             out,
             dynamic_ids: FxHashMap::default(),
             handle_ids: FxHashMap::default(),
-            leaves: [NO_LEAF; LEAVES],
+            leaves: [from_index(NO_LEAF); LEAVES],
             failed: None,
         };
         instrs.values_mut().for_each(|it| freezer.instr(it));
@@ -256,7 +259,7 @@ impl Builder {
     }
 
     fn resolve_below(&self, label: InstrId, len: u32) -> Result<InstrId, BuildError> {
-        match self.labels.get(ordinal(label) as usize) {
+        match self.labels.get(index(label)) {
             Some(&at) if at < len => Ok(instr_id(at)),
             _ => Err(BuildError::Label(ordinal(label))),
         }
@@ -265,22 +268,23 @@ impl Builder {
 
 struct Freezer<'b> {
     from: &'b Builder,
-    /// Number of instructions.
+    /// The number of instructions.
     len: u32,
     out: Frozen,
     dynamic_ids: FxHashMap<u32, u32>,
     handle_ids: FxHashMap<MethodHandle, u32>,
-    /// Numbers of variables and small constants kept lately, by a hash of their content.
-    leaves: [u32; LEAVES],
+    /// A cache of the ids of variables and small constants, indexed by a hash of their content.
+    leaves: [ExprId; LEAVES],
     /// The first label that could not be resolved.
     failed: Option<BuildError>,
 }
 
-/// How many leaves are remembered: a power of two.
+/// The size of the cache: a power of two.
 const LEAVES: usize = 64;
-const NO_LEAF: u32 = u32::MAX;
+/// An index that no expression has.
+const NO_LEAF: usize = u32::MAX as usize;
 
-/// Where a leaf with this content is remembered.
+/// Returns the cache index of a leaf with this content.
 fn leaf_slot(bits: u32) -> usize {
     (bits.wrapping_mul(0x9e37_79b9) >> 26) as usize % LEAVES
 }
@@ -288,12 +292,12 @@ fn leaf_slot(bits: u32) -> usize {
 impl Freezer<'_> {
     /// Copies the tree under `id`, operands before operators.
     ///
-    /// Variables, ints and null are shared. Leaves with names are not: ids of names differ from run to run, and
-    /// the layout of a body must not.
+    /// Variables, ints and null are shared. Leaves with names are not: the ids of names differ from run to run, and
+    /// the layout of a body must not depend on them.
     #[inline]
     fn expr(&mut self, id: ExprId) -> ExprId {
         let expr = self.from.get(id);
-        // Most are variables: asked first, they cost no jump that nobody can foresee.
+        // Most expressions are variables: testing for them first avoids an unpredictable indirect jump.
         if let Expr::Var(var) = expr {
             return self.leaf(leaf_slot(var.bits()), expr, |it| matches!(it, Expr::Var(it) if *it == var));
         }
@@ -310,17 +314,16 @@ impl Freezer<'_> {
     #[inline]
     fn leaf(&mut self, slot: usize, leaf: Expr, is_it: impl Fn(&Expr) -> bool) -> ExprId {
         let known = self.leaves[slot];
-        let id = ExprId::from_raw(known.into());
-        if (known as usize) < self.out.exprs.len() && is_it(&self.out.exprs[id]) {
-            return id;
+        if index(known) < self.out.exprs.len() && is_it(&self.out.exprs[known]) {
+            return known;
         }
         let id = self.keep(leaf);
-        self.leaves[slot] = id.into_raw().into_u32();
+        self.leaves[slot] = id;
         id
     }
 
     fn tree(&mut self, expr: Expr) -> ExprId {
-        // Each arm writes its own: a copy of what was just put together would have to wait for it.
+        // Each arm writes its own expression: copying a value that was just assembled would stall.
         match expr {
             Expr::Unary(op, e) => {
                 let e = self.expr(e);
@@ -359,7 +362,7 @@ impl Freezer<'_> {
         }
     }
 
-    /// The instruction at the label.
+    /// Returns the instruction at the label.
     fn resolve(&mut self, label: InstrId) -> InstrId {
         self.from.resolve_below(label, self.len).unwrap_or_else(|it| {
             self.failed.get_or_insert(it);
@@ -416,7 +419,7 @@ impl Freezer<'_> {
         *e = self.expr(*e);
     }
 
-    /// Replaces what the instruction names, in the order of evaluation.
+    /// Replaces all ids in the instruction, in evaluation order.
     fn instr(&mut self, instr: &mut Instr) {
         match instr {
             Instr::Assign(_, e)

@@ -1,30 +1,30 @@
-//! The operators of BIR expressions and the kinds of their operands.
+//! The operators of BIR expressions, and the kinds of their operands.
 
 pub use classfile::descriptor::{Elem, Kind};
 pub use classfile::insn::{BinOp, CmpOp, Cond, Conv};
 
-/// Operators with one operand.
+/// An operator with one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnOp {
-    /// Negation in this kind (`ineg` and its kin; for floats it flips the sign bit).
+    /// Negation in this kind (`ineg`, `lneg` etc.; for floats it flips the sign bit).
     Neg(Kind),
     /// A numeric conversion.
     Conv(Conv),
-    /// The length of an array. Array lengths never change, so this is no heap read.
+    /// The length of an array. Array lengths never change, so this is not a heap read.
     Length,
 }
 
-/// Operators with two operands.
+/// An operator with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BinaryOp {
     /// Arithmetic in this kind; the right operand of a shift is an int.
     Arith(BinOp, Kind),
-    /// `lcmp`, `fcmpl` and their kin: -1, 0 or 1.
+    /// `lcmp`, `fcmpl` etc.: yields -1, 0 or 1.
     Compare(CmpOp),
 }
 
 impl UnOp {
-    /// Kinds of operand and result.
+    /// Returns the kinds of operand and result.
     pub fn kinds(self) -> (Kind, Kind) {
         match self {
             UnOp::Neg(kind) => (kind, kind),
@@ -35,7 +35,7 @@ impl UnOp {
 }
 
 impl BinaryOp {
-    /// Kinds of left operand, right operand and result.
+    /// Returns the kinds of left operand, right operand and result.
     pub fn kinds(self) -> (Kind, Kind, Kind) {
         match self {
             BinaryOp::Arith(BinOp::Shl | BinOp::Shr | BinOp::Ushr, kind) => (kind, Kind::Int, kind),

@@ -1,16 +1,16 @@
-//! Where the instructions of a body come from: pcs, copies of inlined subroutines, lines.
+//! The origin of the instructions of a body: pcs, copies of inlined subroutines, source lines.
 //!
-//! Kept apart from the body, so that a line that moves changes no fact about the code.
+//! Kept separate from the body, so that a change of line numbers invalidates no fact about the code.
 
-use crate::body::{InstrId, ordinal};
+use crate::body::{InstrId, index};
 
 /// The side table of one body.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Positions {
-    /// For each BIR instruction the pc of the bytecode instruction that it stems from.
+    /// For each BIR instruction, the pc of the bytecode instruction that it was lowered from.
     pub pcs: Box<[u16]>,
-    /// For each BIR instruction the number of the inlined copy that it is in, 0 for code that is in no
-    /// subroutine. Empty when the method has no subroutine.
+    /// For each BIR instruction, the number of the inlined copy that contains it, or 0 outside of subroutines.
+    /// Empty if the method has no subroutine.
     pub copies: Box<[u16]>,
     /// Start pcs and lines, ascending by pc (JVMS §4.7.12).
     pub lines: Box<[(u16, u16)]>,
@@ -19,23 +19,23 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// The pc that the instruction stems from.
+    /// Returns the pc of the bytecode instruction that the instruction was lowered from.
     pub fn pc(&self, instr: InstrId) -> Option<u16> {
-        self.pcs.get(ordinal(instr) as usize).copied()
+        self.pcs.get(index(instr)).copied()
     }
 
-    /// The copy of an inlined subroutine that the instruction is in, 0 for none.
+    /// Returns the number of the inlined subroutine copy that contains the instruction, 0 for none.
     pub fn copy(&self, instr: InstrId) -> u16 {
-        self.copies.get(ordinal(instr) as usize).copied().unwrap_or(0)
+        self.copies.get(index(instr)).copied().unwrap_or(0)
     }
 
-    /// The source line of a pc.
+    /// Returns the source line of a pc.
     pub fn line_of(&self, pc: u16) -> Option<u16> {
         let behind = self.lines.partition_point(|it| it.0 <= pc);
         Some(self.lines.get(behind.checked_sub(1)?)?.1)
     }
 
-    /// The source line of the instruction.
+    /// Returns the source line of the instruction.
     pub fn line(&self, instr: InstrId) -> Option<u16> {
         self.line_of(self.pc(instr)?)
     }

@@ -1,16 +1,18 @@
-//! Whether a body is well formed: what every pass may rely on, as Cranelift's verifier does for CLIF.
+//! The BIR verifier: checks the invariants that every pass may rely on, like Cranelift's verifier for CLIF.
 //!
-//! This is no bytecode verifier: of types it knows the kinds of values only. Tests and debug builds call it on
-//! what lowering makes; it must not panic on any body.
+//! This is not a bytecode verifier: of types, it checks only the kinds of values. Tests and debug builds call it on
+//! the results of lowering; it must not panic on any body.
 
 use rustc_hash::FxHashMap;
 
-use crate::body::{Body, Check, Expr, ExprId, Instr, InstrId, Operands, Place, Var, instr_id, ordinal};
+use crate::body::{
+    Body, Check, Expr, ExprId, Instr, InstrId, Operands, Place, Var, index, instr_id, ordinal,
+};
 use crate::ops::{BinOp, BinaryOp, Cond, Kind, UnOp};
 use crate::parse::expr::MAX_DEPTH;
 use crate::print;
 
-/// What is wrong with the body, a line each; nothing if it is well formed.
+/// Returns the violations of well-formedness, one per line; none if the body is well formed.
 pub fn verify(body: &Body) -> Vec<String> {
     let mut v = Verifier {
         body,
@@ -34,10 +36,10 @@ pub fn verify(body: &Body) -> Vec<String> {
     v.problems
 }
 
-/// Stops a debug build at the pass that made a body which is not well formed.
+/// Stops a debug build at the pass that created an ill-formed body.
 ///
 /// # Panics
-/// When the body is not well formed, with its text.
+/// Panics with the text of the body if it is ill-formed.
 pub fn check(body: &Body) {
     let problems = verify(body);
     assert!(problems.is_empty(), "{}\n{}", problems.join("\n"), print::print(body));
@@ -45,23 +47,22 @@ pub fn check(body: &Body) {
 
 struct Verifier<'b> {
     body: &'b Body,
-    /// The instruction that is looked at.
+    /// The ordinal of the instruction being checked.
     at: u32,
     problems: Vec<String>,
-    // What the next new item of each table must be: tables are in the order of use, and trees share
-    // nothing but leaves.
-    next_expr: u32,
+    // The expected next new index of each table: tables are in order of use, and trees share only leaves.
+    next_expr: usize,
     next_operand: usize,
     next_switch: u32,
     next_dynamic: u32,
     next_handle: u32,
-    /// The instruction that assigns each temporary.
+    /// For each temporary, the instruction that assigns it, and the kind.
     temps: FxHashMap<u32, (u32, Kind)>,
 }
 
 impl Verifier<'_> {
     fn problem(&mut self, text: impl std::fmt::Display) {
-        // A body that is wrong everywhere helps nobody with more lines than this.
+        // More lines would not help with a body that is wrong everywhere.
         if self.problems.len() < 100 {
             self.problems.push(format!("{}: at {}: {text}", self.body.method, self.at));
         }
@@ -80,7 +81,7 @@ impl Verifier<'_> {
             if let Place::Temp(number) = var.place()
                 && let Some(before) = self.temps.insert(number, (self.at, var.kind()))
             {
-                self.problem(format_args!("{var} is assigned by {} too", before.0));
+                self.problem(format_args!("{var} is also assigned by {}", before.0));
             }
         }
     }
@@ -90,7 +91,7 @@ impl Verifier<'_> {
             Place::Local(slot) => {
                 let fits = u32::from(slot) + u32::from(var.kind().words()) <= u32::from(self.body.locals);
                 if !fits {
-                    self.problem(format_args!("{var} is behind the {} local variables", self.body.locals));
+                    self.problem(format_args!("{var} exceeds the {} local variables", self.body.locals));
                 }
             }
             Place::Temp(number) => match self.temps.get(&number) {
@@ -108,17 +109,18 @@ impl Verifier<'_> {
         }
     }
 
-    /// Looks at a tree whose value must be of this kind; returns its depth.
+    /// Checks a tree whose value must be of kind `want`; returns its depth.
     fn expr(&mut self, id: ExprId, want: Kind) -> usize {
-        let number = id.into_raw().into_u32();
-        if number as usize >= self.body.exprs.len() {
+        let number = index(id);
+        if number >= self.body.exprs.len() {
             self.problem(format_args!("there is no expression {number}"));
             return 0;
         }
         let expr = self.body.exprs[id];
-        // Operands come before their operator, so trees end, and each is met once unless it is a leaf that may be shared.
+        // Operands precede their operator, so recursion ends, and each node is visited once unless it is a shared
+        // leaf.
         let mut ordered = true;
-        expr.operands(|it| ordered &= it.into_raw().into_u32() < number);
+        expr.operands(|it| ordered &= index(it) < number);
         let shared = number < self.next_expr && expr.is_shareable();
         if !ordered || number < self.next_expr && !shared {
             self.problem(format_args!("expression {number} is shared or does not follow its operands"));
@@ -127,12 +129,12 @@ impl Verifier<'_> {
         let depth = self.operands(expr);
         if number != self.next_expr && !shared {
             let next = self.next_expr;
-            self.problem(format_args!("expression {number} stands where {next} should"));
+            self.problem(format_args!("expression {number} is used where {next} is expected"));
         }
         self.next_expr = self.next_expr.max(number + 1);
         if expr.kind() != want {
             self.problem(format_args!(
-                "{} where {} is wanted: {}",
+                "{} where {} is expected: {}",
                 what(Some(expr.kind())),
                 what(Some(want)),
                 print::expr(self.body, id)
@@ -144,7 +146,7 @@ impl Verifier<'_> {
         depth
     }
 
-    /// Looks at the operands of `expr`, left to right, and at what it holds itself.
+    /// Checks the operands of `expr`, left to right, and its own content; returns its depth.
     fn operands(&mut self, expr: Expr) -> usize {
         match expr {
             Expr::Var(var) => {
@@ -152,7 +154,7 @@ impl Verifier<'_> {
                 0
             }
             Expr::MethodType(it) => {
-                self.demand(it.method_type().is_some(), "a method type is no method descriptor");
+                self.demand(it.method_type().is_some(), "a method type is not a method descriptor");
                 0
             }
             Expr::MethodHandle(it) => {
@@ -193,7 +195,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Takes the next run of the operand lists.
+    /// Takes the next range of the operand lists.
     fn list(&mut self, it: Operands) -> Vec<ExprId> {
         if it.start() != self.next_operand || it.start() + it.len() > self.body.operands.len() {
             self.problem("operand lists do not follow each other");
@@ -202,7 +204,7 @@ impl Verifier<'_> {
         self.body.operands(it).to_vec()
     }
 
-    /// Looks at the operands of a call against its descriptor; returns the kind of the result.
+    /// Checks the operands of a call against its descriptor; returns the kind of the result.
     fn call(
         &mut self,
         descriptor: classfile::names::Descriptor,
@@ -231,7 +233,7 @@ impl Verifier<'_> {
         }
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     fn instr(&mut self, instr: &Instr) {
         match *instr {
             Instr::Assign(var, e) => {
@@ -252,14 +254,14 @@ impl Verifier<'_> {
             Instr::Assert(check) => self.check(check),
             Instr::New(var, method, args) => {
                 let it = method.get();
-                self.demand(it.name.bytes() == b"<init>", "new calls no constructor");
+                self.demand(it.name.bytes() == b"<init>", "new does not call a constructor");
                 let result = self.call(it.descriptor, false, args);
                 self.demand(result.is_none(), "a constructor has a result");
                 self.assigned(var, Some(Kind::Ref));
             }
             Instr::Alloc(var, _) => self.assigned(var, Some(Kind::Ref)),
             Instr::NewArray(var, class, length) => {
-                self.demand(class.is_array(), "newarray makes no array");
+                self.demand(class.is_array(), "the class of newarray is not an array");
                 self.expr(length, Kind::Int);
                 self.assigned(var, Some(Kind::Ref));
             }
@@ -268,7 +270,7 @@ impl Verifier<'_> {
                 let list = self.list(lengths);
                 self.demand(
                     (1..=dims).contains(&list.len()),
-                    "multinewarray has other dimensions than its type",
+                    "multinewarray has no length or more than its type has dimensions",
                 );
                 for e in list {
                     self.expr(e, Kind::Int);
@@ -304,7 +306,7 @@ impl Verifier<'_> {
                     Kind::Ref => matches!(cond, Cond::Eq | Cond::Ne),
                     _ => false,
                 };
-                self.demand(fine, "a branch compares what it cannot");
+                self.demand(fine, "a branch cannot compare operands of these kinds");
             }
             Instr::Switch(e, table) => {
                 self.expr(e, Kind::Int);
@@ -318,9 +320,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// The kind of an expression, int if there is no such expression.
+    /// Returns the kind of an expression, or int if there is no such expression.
     fn kind_of(&self, id: ExprId) -> Kind {
-        let there = (id.into_raw().into_u32() as usize) < self.body.exprs.len();
+        let there = index(id) < self.body.exprs.len();
         if there { self.body.exprs[id].kind() } else { Kind::Int }
     }
 
@@ -332,7 +334,7 @@ impl Verifier<'_> {
             self.expr(e, kind);
         }
         if want != found && !self.body.unverified {
-            self.problem(format_args!("{} is returned where {} is wanted", what(found), what(want)));
+            self.problem(format_args!("{} is returned where {} is expected", what(found), what(want)));
         }
     }
 
@@ -358,7 +360,7 @@ impl Verifier<'_> {
                 self.expr(e, Kind::Int);
             }
         }
-        let reads = self.body.exprs.iter().skip(first as usize).take((self.next_expr - first) as usize);
+        let reads = self.body.exprs.iter().skip(first).take(self.next_expr - first);
         let reads = reads.filter(|it| it.1.reads_heap()).count();
         self.demand(reads == 0, "an assertion reads the heap");
     }
@@ -379,16 +381,16 @@ impl Verifier<'_> {
             return;
         };
         self.demand(it.cases.windows(2).all(|w| w[0].0 < w[1].0), "the cases are not ascending");
-        self.demand(it.default.is_some() == has_default, "a default is missing or too much");
-        self.demand(has_default || !it.cases.is_empty(), "there is nowhere to return to");
+        self.demand(it.default.is_some() == has_default, "a default is missing or superfluous");
+        self.demand(has_default || !it.cases.is_empty(), "ret has no targets");
     }
 
-    /// That nothing is left over.
+    /// Checks that every table entry is used.
     fn tables(&mut self) {
         let body = self.body;
         self.at = body.instrs.len() as u32;
         self.demand(!body.instrs.is_empty(), "there is no instruction");
-        self.demand(self.next_expr as usize == body.exprs.len(), "an expression is not used");
+        self.demand(self.next_expr == body.exprs.len(), "an expression is not used");
         self.demand(self.next_operand == body.operands.len(), "an operand list is not used");
         self.demand(self.next_switch as usize == body.switches.len(), "a switch table is not used");
         self.demand(self.next_dynamic as usize == body.dynamics.len(), "a dynamic constant is not used");
@@ -398,9 +400,9 @@ impl Verifier<'_> {
         self.demand(ascending, "unreachable ranges are not ascending or touch");
     }
 
-    /// The instruction, if it exists.
+    /// Returns the instruction, if it exists.
     fn target(&self, id: InstrId) -> Option<Instr> {
-        ((ordinal(id) as usize) < self.body.instrs.len()).then(|| self.body.instrs[id])
+        (index(id) < self.body.instrs.len()).then(|| self.body.instrs[id])
     }
 
     fn flow(&mut self) {
@@ -439,17 +441,17 @@ impl Verifier<'_> {
         for row in &body.rows {
             self.at = ordinal(row.handler);
             let fine = ordinal(row.start) <= row.end && row.end as usize <= body.instrs.len();
-            self.demand(fine, "a row covers what does not exist");
+            self.demand(fine, "a row covers instructions that do not exist");
             match self.target(row.handler) {
-                Some(Instr::Catch(_)) => handlers[ordinal(row.handler) as usize] = true,
-                _ => self.problem("a handler begins without catch"),
+                Some(Instr::Catch(_)) => handlers[index(row.handler)] = true,
+                _ => self.problem("a handler does not begin with catch"),
             }
         }
         let ordered = body.rows.windows(2).all(|w| w[0].source <= w[1].source);
         self.demand(ordered, "rows are not in the order of the exception table");
         for (id, instr) in body.instrs.iter() {
             self.at = ordinal(id);
-            let fine = !matches!(instr, Instr::Catch(_)) || handlers[self.at as usize];
+            let fine = !matches!(instr, Instr::Catch(_)) || handlers[index(id)];
             self.demand(fine, "no row leads to this catch");
         }
     }

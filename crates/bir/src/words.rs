@@ -1,9 +1,9 @@
-//! The words of BIR text: one table for each kind of operator, read by the printer and by the parser.
+//! The keywords of BIR text: one table for each kind of operator, shared by printer and parser.
 
 use crate::body::CallKind;
 use crate::ops::{BinOp, CmpOp, Cond, Conv, Elem, Kind};
 
-/// Arithmetic. Where one symbol is the beginning of another, the longer one comes first.
+/// Arithmetic operators. If one symbol is a prefix of another, the longer one comes first.
 pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Ushr, ">>>"),
     (BinOp::Shr, ">>"),
@@ -18,7 +18,7 @@ pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Xor, "^"),
 ];
 
-/// Comparisons that give -1, 0 or 1.
+/// Comparisons that yield -1, 0 or 1.
 pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
     (CmpOp::Lcmp, "lcmp"),
     (CmpOp::Fcmpl, "fcmpl"),
@@ -56,7 +56,7 @@ pub(crate) const CONV: [(Conv, &str); 15] = [
     (Conv::I2s, "i2s"),
 ];
 
-/// Calls.
+/// Call instructions.
 pub(crate) const CALL: [(CallKind, &str); 6] = [
     (CallKind::Virtual, "invokevirtual"),
     (CallKind::Interface, "invokeinterface"),
@@ -66,7 +66,7 @@ pub(crate) const CALL: [(CallKind, &str); 6] = [
     (CallKind::StaticInterface, "invokestatic-interface"),
 ];
 
-/// Element types, with [`Elem::word`].
+/// The element types; their keywords are [`Elem::word`].
 pub(crate) const ELEMS: [Elem; 8] =
     [Elem::Byte, Elem::Char, Elem::Short, Elem::Int, Elem::Long, Elem::Float, Elem::Double, Elem::Ref];
 
@@ -86,36 +86,36 @@ pub(crate) const FLAGS: [(u16, &str); 12] = [
     (0x1000, "synthetic"),
 ];
 
-/// What follows an operator to say its kind; nothing for ints.
+/// The suffix of an operator that names its kind; empty for ints.
 pub(crate) const KINDS: [(Kind, &str); 5] =
     [(Kind::Long, "L"), (Kind::Float, "F"), (Kind::Double, "D"), (Kind::Ref, "A"), (Kind::Int, "")];
 
-/// The text that stands for `key` in `table`, which has every key.
+/// Returns the text of `key` in `table`, which contains every key.
 pub(crate) fn word<K: Copy + PartialEq>(table: &[(K, &'static str)], key: K) -> &'static str {
     table.iter().find(|it| it.0 == key).map_or("", |it| it.1)
 }
 
-/// What `text` stands for in `table`.
+/// Returns the key of `text` in `table`.
 pub(crate) fn meaning<K: Copy>(table: &[(K, &'static str)], text: &str) -> Option<K> {
     table.iter().find(|it| it.1 == text).map(|it| it.0)
 }
 
-/// Whether a name can stand bare in text: none of its characters means anything else there.
+/// Returns whether a name can be written unquoted: none of its characters has another meaning in BIR text.
 pub(crate) fn is_bare(text: &[u8], is_safe: fn(u8) -> bool) -> bool {
     !text.is_empty()
         && text.iter().all(|&b| is_safe(b))
-        // `a0->p/C.f:Lp/D;->p/D.g:I` and comments must end a name.
+        // `->` must end a name, as in `a0->p/C.f:Lp/D;->p/D.g:I`, and so must a comment.
         && !text.windows(2).any(|it| it == b"->" || it == b"//")
         && !text.ends_with(b"-")
         && !text.starts_with(b"/")
 }
 
-/// Characters of bare member names.
+/// Returns whether the character may occur in unquoted member names.
 pub(crate) fn in_name(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'<' | b'>' | b'-')
 }
 
-/// Characters of bare class names and field descriptors.
+/// Returns whether the character may occur in unquoted class names and field descriptors.
 pub(crate) fn in_class(b: u8) -> bool {
     in_name(b) || matches!(b, b'/' | b';' | b'[')
 }

@@ -1,10 +1,10 @@
-//! What lowering makes of the bytecode, rule by rule of `semantics.md` §2: assembler text in, BIR text out.
+//! Lowering, rule by rule of `semantics.md` §2: assembler text in, BIR text out.
 
 use bir::lower::{Scratch, lower, lower_lean};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 
-/// The BIR of every method of the classes in `text`, or why a method has none.
+/// Returns the BIR of every method of the classes in `text`, or the fault of a method that cannot be lowered.
 fn bir(text: &str) -> String {
     let mut out = String::new();
     for class in test_utils::asm::assemble(text).expect("the test's own text assembles") {
@@ -25,7 +25,7 @@ fn bir(text: &str) -> String {
 }
 
 trait FaultText {
-    /// The message without the offset, which depends on the constant pool.
+    /// Returns the message without the offset, which depends on the constant pool.
     fn fault_text(&self) -> String;
 }
 
@@ -37,7 +37,7 @@ impl FaultText for classfile::error::Malformed {
     }
 }
 
-/// The BIR of one static method of the class `p/A` with this head and code.
+/// Returns the BIR of one static method of the class `p/A` with this header and code.
 fn method(head: &str, code: &str) -> String {
     bir(&format!(".class public super p/A\n.method public static {head}\n{code}\n.end\n"))
 }
@@ -202,7 +202,7 @@ mod locals {
           2: return
         }
         ");
-        // The stack still means the old value: the call may not overwrite it.
+        // The stack still holds the old value: the call must not overwrite it.
         insta::assert_snapshot!(method("m(I)I", "iload_0\n invokestatic p/A.f()I\n istore_0\n ireturn"), @r"
         method public static p/A.m(I)I locals 1 {
           0: mayinit p/A
@@ -465,7 +465,7 @@ mod subroutines {
 
     #[test]
     fn over_the_cap_each_ret_goes_to_every_site() {
-        // Each level calls the next twice: inlining would make 2^20 copies.
+        // Each level calls the next twice: inlining would create 2^20 copies.
         let mut text = String::from("jsr S0\n iload_0\n ireturn\n");
         for i in 0..20 {
             text += &format!("S{i}: astore {}\n jsr S{}\n jsr S{}\n ret {}\n", i + 1, i + 1, i + 1, i + 1);
@@ -477,7 +477,7 @@ mod subroutines {
         assert!(out.lines().count() < 200, "{out}");
     }
 
-    /// No verifier takes a `ret` that two subroutines share, but a JVM that does not verify runs it.
+    /// No verifier accepts a `ret` that two subroutines share, but a JVM without verification runs it.
     #[test]
     fn over_the_cap_a_ret_that_two_subroutines_share_goes_to_the_sites_of_both() {
         let mut text = String::from("jsr A\n jsr B\n jsr S0\n iload_0\n ireturn\n");
@@ -557,7 +557,7 @@ mod reach {
     }
 
     #[test]
-    fn what_breaks_a_rule_costs_its_method() {
+    fn a_rule_violation_loses_its_method() {
         let bad = [
             "iadd\n ireturn",
             "aconst_null\n ireturn",
@@ -574,7 +574,7 @@ mod reach {
         m: operand of the wrong kind on the stack, JVMS §4.9
         m: control runs off the end of the code, JVMS §4.9
         m: local variable outside max_locals: 9, JVMS §4.9
-        m: branch to a place that is no instruction: 1, JVMS §4.9.1
+        m: branch to a pc that is not the start of an instruction: 1, JVMS §4.9.1
         m: stack instruction would split a long or double, JVMS §4.9
         m: new of an array class, JVMS §4.9
         m: ret without a jsr, JVMS §4.9
@@ -585,13 +585,13 @@ mod reach {
 mod lean {
     use super::*;
 
-    /// The lean BIR of the last method of the class `p/A` with these methods.
+    /// Returns the lean BIR of the last method of the class `p/A` with these methods.
     fn lean(methods: &str) -> String {
         let text = format!(".class public super p/A\n{methods}");
         let classes = test_utils::asm::assemble(&text).expect("the test's own text assembles");
         let class = ClassFile::parse(&classes[0].bytes).expect("assembled classes can be read");
         let boots = Bootstraps::of(&class).expect("assembled bootstraps can be read");
-        let method = class.methods().last().expect("there is a method");
+        let method = class.methods().last().expect("a method exists");
         let code = method.code().expect("assembled bodies can be read").expect("it has code");
         let body =
             lower_lean(&class, &boots, &method, &code, &mut Scratch::default()).expect("it is lowered");
@@ -600,7 +600,7 @@ mod lean {
     }
 
     #[test]
-    fn tables_and_the_receiver_leave_nothing() {
+    fn stores_to_tables_and_checks_of_the_receiver_are_omitted() {
         insta::assert_snapshot!(lean(".method public m()[Ljava/lang/Object;\n iconst_2\n anewarray java/lang/Object\n dup\n iconst_0\n ldc \"a\"\n aastore\n dup\n iconst_1\n iconst_1\n newarray int\n dup\n iconst_0\n bipush 7\n iastore\n aastore\n aload_0\n getfield p/A.n I\n pop\n areturn\n.end\n"), @r"
         method public p/A.m()[Ljava/lang/Object; locals 1 {
           0: $a0 := newarray [Ljava/lang/Object; (2)
@@ -612,8 +612,9 @@ mod lean {
     }
 
     #[test]
-    fn what_may_raise_stays() {
-        // The index is outside; the class is asked for by name; a string is no Integer; the array is anybody's.
+    fn instructions_that_may_raise_are_kept() {
+        // The index is out of bounds; `ldc class` loads a class; a string is not an Integer; the array is a
+        // parameter.
         insta::assert_snapshot!(lean(".method public static m([I)V\n iconst_1\n anewarray java/lang/Object\n dup\n iconst_1\n ldc \"a\"\n aastore\n dup\n iconst_0\n ldc class p/B\n aastore\n pop\n iconst_1\n anewarray java/lang/Integer\n iconst_0\n ldc \"a\"\n aastore\n aload_0\n iconst_0\n iconst_0\n iastore\n return\n.end\n"), @r#"
         method public static p/A.m([I)V locals 1 {
            0: $a0 := newarray [Ljava/lang/Object; (1)
@@ -653,7 +654,7 @@ mod lean {
     }
 
     #[test]
-    fn under_a_handler_all_stays() {
+    fn under_a_handler_nothing_is_omitted() {
         insta::assert_snapshot!(lean(".method public m()I\n .catch any from L to H using H\n L: aload_0\n getfield p/A.n I\n ireturn\n H: pop\n iconst_0\n ireturn\n.end\n"), @r"
         method public p/A.m()I locals 1 {
           0: assert notnull a0

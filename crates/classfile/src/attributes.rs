@@ -1,22 +1,22 @@
-//! Attribute tables (JVMS §4.7): skipped by length until somebody reads one.
+//! Attribute tables (JVMS §4.7), parsed lazily: attributes that are not read are skipped by their length.
 
 use crate::bytes::{Reader, u2};
 use crate::error::{Fault, Malformed, Result};
 use crate::names::{ClassName, Name};
 use crate::pool::{Entry, Pool, PoolIndex};
 
-/// How deep annotation values may nest before an annotation is given up: an explicit limit, as the
-/// stack of the process is no place for hostile input.
+/// The maximum nesting of annotation values; deeper annotations are dropped, so that crafted input cannot overflow
+/// the stack.
 const MAX_NESTING: u32 = 64;
 
-/// One attribute, its content not yet looked at.
+/// An attribute with unparsed content.
 #[derive(Clone, Copy)]
 pub struct Attribute<'a> {
-    /// Its name, not validated: compare with ASCII words.
+    /// The name, not validated: compare it with ASCII words only.
     pub name: &'a [u8],
-    /// The content behind the length.
+    /// The content after the length.
     pub content: &'a [u8],
-    /// Offset of the content in the class file.
+    /// The offset of the content in the class file.
     pub offset: usize,
 }
 
@@ -28,7 +28,7 @@ pub struct Attributes<'c, 'a> {
     left: u16,
 }
 
-/// Moves `r` behind an attribute table, checking nothing but lengths.
+/// Moves `r` past an attribute table, checking only lengths.
 pub(crate) fn skip_attributes(r: &mut Reader<'_>) -> Result<()> {
     for _ in 0..r.u2()? {
         r.u2()?;
@@ -39,24 +39,24 @@ pub(crate) fn skip_attributes(r: &mut Reader<'_>) -> Result<()> {
 }
 
 impl<'c, 'a> Attributes<'c, 'a> {
-    /// The table whose count stands at `at`.
+    /// Returns the table whose count is at offset `at`.
     pub(crate) fn at(pool: &'c Pool<'a>, at: usize) -> Self {
         let mut reader = Reader::new(pool.bytes(), at, "4.7");
         let left = reader.u2().unwrap_or(0);
         Attributes { pool, reader, left }
     }
 
-    /// The first attribute of this name, if any.
+    /// Returns the first attribute with this name, if any.
     pub fn find(self, name: &[u8]) -> Option<Attribute<'a>> {
-        // An attribute whose name cannot be read is an attribute that nobody knows (§4.7.1).
+        // An attribute with an unreadable name counts as an unknown attribute (§4.7.1).
         self.into_iter().flatten().find(|it| it.name == name)
     }
 
-    /// The classes that `Exceptions`, `NestMembers` or `PermittedSubclasses` lists; empty if the
-    /// attribute is absent.
+    /// Returns the classes listed by `Exceptions`, `NestMembers` or `PermittedSubclasses`; empty if the attribute
+    /// is missing.
     ///
     /// # Errors
-    /// When the attribute is there and cannot be read.
+    /// Fails if the attribute exists but cannot be read.
     pub fn class_list(self, name: &[u8]) -> Result<Vec<ClassName>> {
         let Some(it) = self.find(name) else { return Ok(Vec::new()) };
         let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7");
@@ -68,7 +68,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
             .collect()
     }
 
-    /// The class that `NestHost` names.
+    /// Returns the class that `NestHost` names.
     pub fn nest_host(self) -> Result<Option<ClassName>> {
         match self.find(b"NestHost").and_then(|it| u2(it.content, 0)) {
             Some(index) => self.pool.class_name(PoolIndex(index)).map(Some),
@@ -76,14 +76,15 @@ impl<'c, 'a> Attributes<'c, 'a> {
         }
     }
 
-    /// The string that `SourceFile` or `Signature` holds. Debug data: unreadable counts as absent.
+    /// Returns the string of `SourceFile` or `Signature`. Because this is debug data, an unreadable string counts
+    /// as missing.
     pub fn text(self, name: &[u8]) -> Option<Name> {
         let index = u2(self.find(name)?.content, 0)?;
         self.pool.name(PoolIndex(index)).ok()
     }
 
-    /// All annotations, visible and invisible. An annotation that cannot be read, or that nests too
-    /// deeply, is left out together with those behind it in the same attribute.
+    /// Returns all annotations, visible and invisible. An annotation that cannot be read or nests too deeply is
+    /// dropped, together with those after it in the same attribute.
     pub fn annotations(self) -> Vec<Annotation> {
         let mut out = Vec::new();
         for it in self.into_iter().flatten() {
@@ -122,22 +123,22 @@ impl<'a> Iterator for Attributes<'_, 'a> {
 /// An annotation (JVMS §4.7.16).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Annotation {
-    /// Its type as a field descriptor: `Lp/A;`.
+    /// The annotation type as a field descriptor: `Lp/A;`.
     pub ty: Name,
-    /// Its elements in order.
+    /// The elements in order.
     pub elements: Box<[(Name, Value)]>,
 }
 
 /// The value of an annotation element (JVMS §4.7.16.1).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// A number, character or boolean: its tag and the constant's bits.
+    /// A number, character or boolean: the tag, and the bits of the constant.
     Const(u8, u64),
     /// A string.
     Str(Name),
     /// An enum constant: type descriptor and name.
     Enum(Name, Name),
-    /// A class, by return descriptor.
+    /// A class, as return descriptor.
     Class(Name),
     /// A nested annotation.
     Annotation(Box<Annotation>),
@@ -169,7 +170,7 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
                 Entry::Float(it) => it as u64,
                 Entry::Long(it) => it as u64,
                 Entry::Double(it) => it,
-                _ => return Err(Malformed::new(at, "4.7.16.1", Fault::Other("constant of another kind"))),
+                _ => return Err(Malformed::new(at, "4.7.16.1", Fault::Other("constant of the wrong kind"))),
             };
             Value::Const(tag, bits)
         }

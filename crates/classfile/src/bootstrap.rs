@@ -1,7 +1,7 @@
-//! Bootstrap methods and what they are given (JVMS §4.7.23), resolved into content.
+//! Bootstrap methods and their arguments (JVMS §4.7.23), resolved to content.
 //!
-//! A dynamic constant may be an argument of another's bootstrap method, and hostile files make them
-//! circular; depth and total size are limited.
+//! A dynamic constant may be an argument of another's bootstrap method, and crafted files make them circular, so
+//! depth and total size are limited.
 
 use crate::bytes::{Reader, u2};
 use std::cell::RefCell;
@@ -14,9 +14,9 @@ use crate::error::{Fault, Malformed, Result};
 use crate::names::{ClassName, Descriptor, MemberRef, Name};
 use crate::pool::{Entry, Pool, PoolIndex};
 
-/// How deep dynamic constants may nest.
+/// The maximum nesting depth of dynamic constants.
 const MAX_DEPTH: u32 = 16;
-/// How many arguments one site may have in all.
+/// The maximum number of arguments of one call site or constant, including those of nested constants.
 const MAX_ARGS: usize = 1 << 16;
 
 /// The kinds of method handles (JVMS §5.4.3.5, table 5.4.3.5-A).
@@ -35,7 +35,7 @@ pub enum HandleKind {
 }
 
 impl HandleKind {
-    /// The kind with this number.
+    /// Returns the kind with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         use HandleKind::*;
         const KINDS: [HandleKind; 9] = [
@@ -52,7 +52,7 @@ impl HandleKind {
         KINDS.get(usize::from(number).checked_sub(1)?).copied()
     }
 
-    /// The name in the table, without `REF_`.
+    /// Returns the name in the table, without `REF_`.
     pub fn word(self) -> &'static str {
         match self {
             HandleKind::GetField => "getField",
@@ -71,7 +71,7 @@ impl HandleKind {
 /// A method handle constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MethodHandle {
-    /// What it does with its member.
+    /// The operation on the member.
     pub kind: HandleKind,
     /// The field or method.
     pub member: MemberRef,
@@ -79,21 +79,21 @@ pub struct MethodHandle {
     pub interface: bool,
 }
 
-/// What a dynamic constant or call site is made of.
+/// The content of a dynamic constant or call site.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Dynamic {
-    /// The name that the bootstrap method is given.
+    /// The name passed to the bootstrap method.
     pub name: Name,
-    /// The type that it is given: a method descriptor for a call site, a field descriptor for a
+    /// The type passed to the bootstrap method: a method descriptor for a call site, a field descriptor for a
     /// constant.
     pub descriptor: Descriptor,
     /// The bootstrap method.
     pub bootstrap: MethodHandle,
-    /// Its static arguments, shared by all sites of one row of `BootstrapMethods`.
+    /// The static arguments, shared by all call sites that use the same row of `BootstrapMethods`.
     pub args: Arc<[Loadable]>,
 }
 
-/// A constant that `ldc` can load or a bootstrap method can be given (JVMS §4.4, table 4.4-C).
+/// A constant that `ldc` can load or that can be a bootstrap argument (JVMS §4.4, table 4.4-C).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Loadable {
     /// An `int`.
@@ -116,21 +116,21 @@ pub enum Loadable {
     Dynamic(Box<Dynamic>),
 }
 
-/// The `BootstrapMethods` of one class.
+/// The `BootstrapMethods` table of one class.
 pub struct Bootstraps<'c, 'a> {
     pool: &'c Pool<'a>,
-    /// Offsets of the rows.
+    /// The offsets of the rows.
     rows: Vec<u32>,
-    /// Arguments of the rows that sites asked for before. Hostile files have many sites with many
+    /// A cache of the arguments of the rows that were read before: crafted files have many sites with many
     /// arguments.
     known: RefCell<FxHashMap<u16, Arc<[Loadable]>>>,
 }
 
 impl<'c, 'a> Bootstraps<'c, 'a> {
-    /// Finds the rows of the class's table; none if it has no table.
+    /// Returns the bootstrap methods of the class; none if it has no table.
     ///
     /// # Errors
-    /// When the table is there and its rows do not fit it.
+    /// Fails if the table exists but is truncated.
     pub fn of(class: &'c ClassFile<'a>) -> Result<Self> {
         let mut rows = Vec::new();
         if let Some(it) = class.attributes().find(b"BootstrapMethods") {
@@ -146,7 +146,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
         Ok(Bootstraps { pool: &class.pool, rows, known: RefCell::default() })
     }
 
-    /// The call site of the `CONSTANT_InvokeDynamic` at `index`.
+    /// Returns the call site of the `CONSTANT_InvokeDynamic` at `index`.
     pub fn call_site(&self, index: PoolIndex) -> Result<Dynamic> {
         match self.pool.entry(index)? {
             Entry::InvokeDynamic(row, name_and_type) => {
@@ -160,7 +160,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
         }
     }
 
-    /// The constant at `index` that `ldc`, `ldc_w` or `ldc2_w` loads.
+    /// Returns the constant at `index` that `ldc`, `ldc_w` or `ldc2_w` loads.
     pub fn loadable(&self, index: PoolIndex) -> Result<Loadable> {
         self.loadable_at(index, 0, &mut 0)
     }
@@ -229,7 +229,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
                 return Err(Malformed::new(at, "4.7.23", fault));
             }
         };
-        // Only whole sites are kept: what nests in others is counted each time.
+        // Only the arguments of call sites and outermost constants are cached: nested ones are counted each time.
         let known = if depth == 0 { self.known.borrow().get(&row).cloned() } else { None };
         let loaded = match known {
             Some(loaded) => loaded,

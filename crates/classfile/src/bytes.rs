@@ -1,19 +1,19 @@
-//! A cursor over class-file bytes that cannot run past their end.
+//! A bounds-checked cursor over class-file bytes.
 
 use crate::error::{Fault, Malformed, Result};
 
-/// Reads big-endian numbers from a slice, keeping the position for error messages.
+/// Reads big-endian numbers from a slice, and tracks the position for error messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
-    /// Offset of the next byte in the class file.
+    /// The offset of the next byte in the class file.
     pos: usize,
-    /// Section to name when the bytes end too early.
+    /// The JVMS section named in the error if the bytes end too early.
     jvms: &'static str,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `bytes` from `pos` on.
+    /// Returns a reader of `bytes` from offset `pos` on.
     pub(crate) fn new(bytes: &'a [u8], pos: usize, jvms: &'static str) -> Self {
         Reader { bytes, pos, jvms }
     }
@@ -58,13 +58,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The unsigned 16-bit number at `at`.
+/// Returns the unsigned 16-bit number at offset `at`.
 #[inline]
 pub(crate) fn u2(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The unsigned 32-bit number at `at`.
+/// Returns the unsigned 32-bit number at offset `at`.
 #[inline]
 pub(crate) fn u4(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))

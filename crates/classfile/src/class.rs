@@ -1,4 +1,4 @@
-//! The header and member tables of a class file (JVMS §4.1, §4.5, §4.6). Bodies are not touched.
+//! The header and member tables of a class file (JVMS §4.1, §4.5, §4.6), without method bodies.
 
 use std::cell::Cell;
 
@@ -11,19 +11,19 @@ use crate::intern::Batch;
 use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 use crate::pool::{Pool, PoolIndex};
 
-/// Newest major version that this decoder knows (Java 25). Newer ones are read with a note.
+/// The newest major version that this decoder knows (Java 25). Newer ones are read with a note.
 pub const NEWEST_MAJOR: u16 = 69;
 
-/// A class file whose structure has been read.
+/// A class file with parsed header and member tables.
 pub struct ClassFile<'a> {
     bytes: &'a [u8],
-    /// Minor version.
+    /// The minor version.
     pub minor: u16,
-    /// Major version, 45 or more.
+    /// The major version, at least 45.
     pub major: u16,
     /// The constant pool.
     pub pool: Pool<'a>,
-    /// Access flags of the class.
+    /// The access flags of the class.
     pub flags: Flags,
     this_class: PoolIndex,
     super_class: PoolIndex,
@@ -37,26 +37,26 @@ struct RawMember {
     flags: Flags,
     name: PoolIndex,
     descriptor: PoolIndex,
-    /// Offset of `attributes_count`.
+    /// The offset of `attributes_count`.
     attributes_at: u32,
-    /// Interned id of the member, 0 while nobody asked.
+    /// A cache of the interned id of the member; 0 if not computed yet.
     known: Cell<u32>,
 }
 
-/// One field or method as it is declared.
+/// A declared field or method.
 #[derive(Clone, Copy)]
 pub struct MemberInfo<'c, 'a> {
     class: &'c ClassFile<'a>,
     raw: &'c RawMember,
-    /// Access flags.
+    /// The access flags.
     pub flags: Flags,
 }
 
 impl<'a> ClassFile<'a> {
-    /// Reads header and member tables and checks that they fill `bytes` exactly.
+    /// Reads header and member tables, and checks that they fill `bytes` exactly.
     ///
     /// # Errors
-    /// When the structure cannot be read; the class is then *outside* for every analysis.
+    /// Fails if the structure cannot be read; the class then counts as absent in every analysis.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut r = Reader::new(bytes, 0, "4.1");
         let magic = r.u4()?;
@@ -93,13 +93,13 @@ impl<'a> ClassFile<'a> {
             methods,
             attributes_at,
         };
-        // Who the class is must be readable for anything to be said about it.
+        // Without a readable name, nothing can be said about the class.
         class.this_class()?;
         Ok(class)
     }
 
-    /// Interns the names that the class declares or mentions: for who is going to read all bodies. Nothing
-    /// but the time that later questions take depends on it. `strings`: also the texts of string constants.
+    /// Interns the names that the class declares or mentions, for clients that will read all bodies. This affects
+    /// only the speed of later calls. With `strings`, the texts of string constants are interned, too.
     pub fn intern(&self, strings: bool) {
         let members = self.fields.iter().chain(&self.methods);
         self.pool.intern(strings, members.flat_map(|it| [it.name, it.descriptor]));
@@ -116,56 +116,56 @@ impl<'a> ClassFile<'a> {
         own.finish();
     }
 
-    /// The bytes of the whole file.
+    /// Returns the bytes of the whole file.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The name of the class that the file defines.
+    /// Returns the name of the class that the file defines.
     pub fn this_class(&self) -> Result<ClassName> {
         self.pool.class_name(self.this_class)
     }
 
-    /// The direct superclass; `None` for `java/lang/Object` and for `module-info`.
+    /// Returns the direct superclass; `None` for `java/lang/Object` and for `module-info`.
     pub fn super_class(&self) -> Result<Option<ClassName>> {
         self.pool.optional_class_name(self.super_class)
     }
 
-    /// The direct superinterfaces in order.
+    /// Returns the direct superinterfaces in order.
     pub fn interfaces(&self) -> impl Iterator<Item = Result<ClassName>> + '_ {
         self.interfaces
             .chunks_exact(2)
             .map(|it| self.pool.class_name(PoolIndex(u16::from_be_bytes([it[0], it[1]]))))
     }
 
-    /// The fields in file order.
+    /// Returns the fields in file order.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = MemberInfo<'_, 'a>> {
         self.fields.iter().map(|raw| MemberInfo { class: self, raw, flags: raw.flags })
     }
 
-    /// The methods in file order.
+    /// Returns the methods in file order.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = MemberInfo<'_, 'a>> {
         self.methods.iter().map(|raw| MemberInfo { class: self, raw, flags: raw.flags })
     }
 
-    /// The attributes of the class.
+    /// Returns the attributes of the class.
     pub fn attributes(&self) -> Attributes<'_, 'a> {
         Attributes::at(&self.pool, self.attributes_at as usize)
     }
 }
 
 impl<'c, 'a> MemberInfo<'c, 'a> {
-    /// The simple name.
+    /// Returns the simple name.
     pub fn name(&self) -> Result<Name> {
         self.class.pool.name(self.raw.name)
     }
 
-    /// The descriptor.
+    /// Returns the descriptor.
     pub fn descriptor(&self) -> Result<Descriptor> {
         self.class.pool.descriptor(self.raw.descriptor)
     }
 
-    /// The member as constants name it, by the class that declares it.
+    /// Returns the member as constants name it, with the declaring class.
     pub fn member_ref(&self) -> Result<MemberRef> {
         if let Some(known) = MemberRef::from_raw(self.raw.known.get()) {
             return Ok(known);
@@ -175,15 +175,15 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
         Ok(member)
     }
 
-    /// The attributes of the member.
+    /// Returns the attributes of the member.
     pub fn attributes(&self) -> Attributes<'c, 'a> {
         Attributes::at(&self.class.pool, self.raw.attributes_at as usize)
     }
 
-    /// The `Code` attribute, if there is one (JVMS §4.7.3).
+    /// Returns the `Code` attribute, if there is one (JVMS §4.7.3).
     ///
     /// # Errors
-    /// When it cannot be read, when there are two, or when a native or abstract method has one.
+    /// Fails if it cannot be read, if there are two, or if a native or abstract method has one.
     pub fn code(&self) -> Result<Option<Code<'c, 'a>>> {
         let mut found = None;
         for it in self.attributes() {
@@ -206,7 +206,7 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
         }
     }
 
-    /// Offset of the member's attribute table in the file, for error messages.
+    /// Returns the offset of the member's attribute table in the file, for error messages.
     pub fn offset(&self) -> usize {
         self.raw.attributes_at as usize
     }
@@ -214,7 +214,7 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
 
 fn members(bytes: &[u8], r: &mut Reader<'_>) -> Result<Box<[RawMember]>> {
     let n = r.u2()? as usize;
-    // A member takes eight bytes at least.
+    // A member takes at least eight bytes.
     let mut out = Vec::with_capacity(n.min((bytes.len() - r.pos()) / 8));
     for _ in 0..n {
         let flags = Flags(r.u2()?);

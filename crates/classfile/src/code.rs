@@ -1,4 +1,4 @@
-//! The `Code` attribute (JVMS §4.7.3): a method body, its exception table and its debug tables.
+//! The `Code` attribute (JVMS §4.7.3): a method body with its exception table and debug tables.
 
 use crate::attributes::{Attribute, Attributes, skip_attributes};
 use crate::bytes::{Reader, u2};
@@ -11,26 +11,26 @@ use crate::pool::{Pool, PoolIndex};
 #[derive(Clone, Copy)]
 pub struct Code<'c, 'a> {
     pool: &'c Pool<'a>,
-    /// Deepest operand stack, in words, as declared.
+    /// The declared maximum depth of the operand stack, in words.
     pub max_stack: u16,
-    /// Local variable slots.
+    /// The number of local variable slots.
     pub max_locals: u16,
-    /// The instructions.
+    /// The bytes of the instructions.
     pub bytes: &'a [u8],
-    /// Offset of the instructions in the class file.
+    /// The offset of the instructions in the class file.
     pub offset: usize,
     handlers: &'a [u8],
     attributes: Attributes<'c, 'a>,
 }
 
-/// A row of the exception table, its pcs not yet checked.
+/// A row of the exception table, with unchecked pcs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handler {
-    /// First pc covered.
+    /// The first covered pc.
     pub start: Pc,
-    /// First pc behind the range: ranges are half-open.
+    /// The pc after the last covered one: ranges are half-open.
     pub end: Pc,
-    /// Where control goes.
+    /// The pc of the handler.
     pub handler: Pc,
     /// The class caught; `None` catches everything.
     pub catch_type: Option<ClassName>,
@@ -58,17 +58,17 @@ impl<'c, 'a> Code<'c, 'a> {
         Ok(Code { pool, max_stack, max_locals, bytes, offset, handlers, attributes })
     }
 
-    /// The constant pool that the instructions refer to.
+    /// Returns the constant pool that the instructions refer to.
     pub fn pool(&self) -> &'c Pool<'a> {
         self.pool
     }
 
-    /// The instructions in order, decoded as they are asked for.
+    /// Returns the instructions in order, decoded lazily.
     pub fn instructions(&self) -> Instructions<'a> {
         Instructions::new(self.bytes, self.offset)
     }
 
-    /// The exception table in order.
+    /// Returns the rows of the exception table in order.
     pub fn handlers(&self) -> impl ExactSizeIterator<Item = Result<Handler>> + '_ {
         self.handlers.chunks_exact(8).map(|row| {
             let n = |k: usize| u16::from_be_bytes([row[k], row[k + 1]]);
@@ -81,13 +81,13 @@ impl<'c, 'a> Code<'c, 'a> {
         })
     }
 
-    /// The attributes of the body.
+    /// Returns the attributes of the body.
     pub fn attributes(&self) -> Attributes<'c, 'a> {
         self.attributes
     }
 
-    /// Pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). Debug data: a table
-    /// that cannot be read counts as absent.
+    /// Returns the pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). Because this is
+    /// debug data, a table that cannot be read counts as missing.
     pub fn lines(&self) -> impl Iterator<Item = (Pc, u16)> + use<'c, 'a> {
         self.attributes.flatten().filter(|it| it.name == b"LineNumberTable").flat_map(|it| {
             let n = u2(it.content, 0).unwrap_or(0) as usize;

@@ -1,9 +1,9 @@
 //! Field and method descriptors (JVMS §4.3) and the computational kinds of values (§2.11.1).
 
-/// The computational kind of a value: what an operand-stack entry or a local variable holds.
+/// The computational kind of a value: the content of an operand-stack entry or a local variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Kind {
-    /// `int`, and everything narrower.
+    /// `int`, and all narrower types.
     Int,
     /// `long`, two words.
     Long,
@@ -16,18 +16,18 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Words that a value takes: its category (JVMS §2.11.1).
+    /// Returns the number of words that a value takes: its category (JVMS §2.11.1).
     #[inline]
     pub fn words(self) -> u16 {
         if matches!(self, Kind::Long | Kind::Double) { 2 } else { 1 }
     }
 
-    /// The kind whose `kind as u8` this is.
+    /// Returns the kind with this number, as from `kind as u8`.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref].get(usize::from(number)).copied()
     }
 
-    /// The letter that begins the names of instructions on this kind: `i l f d a`.
+    /// Returns the letter that begins the names of instructions on this kind: one of `i l f d a`.
     pub fn letter(self) -> char {
         match self {
             Kind::Int => 'i',
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The inverse of [`Kind::letter`].
+    /// Returns the kind with this letter; the inverse of [`Kind::letter`].
     pub fn from_letter(letter: char) -> Option<Self> {
         Some(match letter {
             'i' => Kind::Int,
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// The type of an array's elements as array instructions know it (`baload` serves two types).
+/// The element type of an array, as distinguished by array instructions (`baload` serves two types).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Elem {
     /// `byte` or `boolean` (`baload`, `bastore`).
@@ -73,7 +73,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// The kind of a loaded element.
+    /// Returns the kind of a loaded element.
     #[inline]
     pub fn kind(self) -> Kind {
         match self {
@@ -85,7 +85,7 @@ impl Elem {
         }
     }
 
-    /// The word for it in BIR text.
+    /// Returns the keyword in BIR text.
     pub fn word(self) -> &'static str {
         match self {
             Elem::Byte => "byte",
@@ -100,12 +100,12 @@ impl Elem {
     }
 }
 
-/// One type within a descriptor, as its text: `I`, `Lp/C;`, `[[J`.
+/// One type within a descriptor, as text: `I`, `Lp/C;`, `[[J`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FieldType<'a>(pub &'a [u8]);
 
 impl FieldType<'_> {
-    /// The kind of a value of this type.
+    /// Returns the kind of values of this type.
     #[inline]
     pub fn kind(self) -> Kind {
         match self.0.first() {
@@ -118,7 +118,7 @@ impl FieldType<'_> {
     }
 }
 
-/// A method descriptor taken apart.
+/// A parsed method descriptor.
 #[derive(Clone, Copy, Debug)]
 pub struct MethodType<'a> {
     params: &'a [u8],
@@ -126,7 +126,7 @@ pub struct MethodType<'a> {
 }
 
 impl<'a> MethodType<'a> {
-    /// Takes `(params)ret` apart; `None` if it is not a method descriptor.
+    /// Parses `(params)ret`; returns `None` if it is not a method descriptor.
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let rest = text.strip_prefix(b"(")?;
         let mut params = rest;
@@ -138,7 +138,7 @@ impl<'a> MethodType<'a> {
         whole.then_some(MethodType { params: &rest[..rest.len() - params.len()], ret })
     }
 
-    /// The parameter types in order, without the receiver.
+    /// Returns the parameter types in order, without the receiver.
     pub fn params(self) -> impl Iterator<Item = FieldType<'a>> + Clone {
         let mut rest = self.params;
         std::iter::from_fn(move || {
@@ -148,18 +148,18 @@ impl<'a> MethodType<'a> {
         })
     }
 
-    /// The result type, or `None` for `void`.
+    /// Returns the result type, or `None` for `void`.
     pub fn ret(self) -> Option<FieldType<'a>> {
         (self.ret != b"V").then_some(FieldType(self.ret))
     }
 
-    /// Words that the parameters take, without the receiver.
+    /// Returns the number of words that the parameters take, without the receiver.
     pub fn words(self) -> u32 {
         self.params().map(|it| u32::from(it.kind().words())).sum()
     }
 }
 
-/// The kinds of a call's parameters and of its result, packed so that a constant pool can keep them.
+/// The kinds of a call's parameters and of its result, packed for caching per constant.
 ///
 /// ```text
 ///  63      58   56 55                      5 4        0
@@ -169,13 +169,13 @@ impl<'a> MethodType<'a> {
 pub struct CallShape(u64);
 
 impl CallShape {
-    /// Parameters that fit in; a longer list is left out.
+    /// The maximum number of parameters; longer lists are not stored.
     const ROOM: usize = 17;
     const COUNT: u64 = 0x1f;
-    /// The count that says that the parameters did not fit.
+    /// The value of the count field for a list that is not stored.
     const MANY: u64 = 0x1f;
 
-    /// The shape of the method descriptor `text`; `None` if it is none.
+    /// Returns the shape of the method descriptor `text`; `None` if it is not one.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let mut rest = text.strip_prefix(b"(")?;
         let mut bits = 1 << 63;
@@ -195,13 +195,13 @@ impl CallShape {
         };
         bits |= ret << 56;
         if n > Self::ROOM {
-            // The kinds that did fit in tell nothing without the others.
+            // An incomplete list of kinds is of no use.
             return Some(CallShape(1 << 63 | ret << 56 | Self::MANY));
         }
         Some(CallShape(bits | n as u64))
     }
 
-    /// The parameter kinds, last one first; `None` when there were too many to keep.
+    /// Returns the parameter kinds, last one first; `None` if there were too many to store.
     pub fn params_from_last(self) -> Option<impl ExactSizeIterator<Item = Kind>> {
         let n = self.0 & Self::COUNT;
         let bits = self.0;
@@ -212,19 +212,19 @@ impl CallShape {
         })
     }
 
-    /// The kind of the result; `None` for `void`.
+    /// Returns the kind of the result; `None` for `void`.
     pub fn ret(self) -> Option<Kind> {
         Kind::from_number((self.0 >> 56 & 7) as u8)
     }
 }
 
-/// What a descriptor says of the member that has it, packed: the shape of a call, the kind of a field plus
-/// one, or 0 for neither.
+/// The shape of a member's descriptor, packed: that of a call, or the kind of a field plus one, or 0 for an invalid
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemberShape(pub(crate) u64);
 
 impl MemberShape {
-    /// Of the descriptor `text`.
+    /// Returns the shape of the descriptor `text`.
     pub(crate) fn of(text: &[u8]) -> Self {
         match CallShape::parse(text) {
             Some(it) => MemberShape(it.0),
@@ -233,25 +233,25 @@ impl MemberShape {
         }
     }
 
-    /// Of a method.
+    /// Returns the shape of a call, if this is a method descriptor.
     #[inline]
     pub(crate) fn call(self) -> Option<CallShape> {
         (self.0 >> 63 == 1).then_some(CallShape(self.0))
     }
 
-    /// Of a field.
+    /// Returns the kind of a field, if this is a field descriptor.
     #[inline]
     pub(crate) fn field(self) -> Option<Kind> {
         Kind::from_number(u8::try_from(self.0.checked_sub(1)?).ok()?)
     }
 }
 
-/// Whether `text` is a field descriptor.
+/// Returns whether `text` is a field descriptor.
 pub fn is_field_type(text: &[u8]) -> bool {
     type_len(text) == Some(text.len())
 }
 
-/// Length of the field type at the start of `text`, if there is a well-formed one.
+/// Returns the length of the field type at the start of `text`, if there is a well-formed one.
 fn type_len(text: &[u8]) -> Option<usize> {
     let dims = text.iter().position(|&b| b != b'[')?;
     if dims > 255 {
@@ -262,7 +262,7 @@ fn type_len(text: &[u8]) -> Option<usize> {
         b'L' => {
             let name = &text[dims + 1..];
             let end = name.iter().position(|&b| b == b';')?;
-            // JVMS §4.2.1: unqualified names are not empty and hold none of `. ; [ /`.
+            // JVMS §4.2.1: unqualified names are not empty and contain none of `. ; [ /`.
             let fine = end > 0 && !name[..end].iter().any(|&b| b == b'.' || b == b'[');
             fine.then_some(dims + 1 + end + 1)
         }
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_descriptor_comes_apart() {
+    fn a_method_descriptor_is_split() {
         let t = MethodType::parse(b"(I[JLjava/lang/String;D)[[Lp/C;").unwrap();
         let params: Vec<_> = t.params().map(|it| String::from_utf8_lossy(it.0).into_owned()).collect();
         assert_eq!(params, ["I", "[J", "Ljava/lang/String;", "D"]);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_descriptor_is_refused() {
+    fn invalid_descriptors_are_refused() {
         for bad in ["", "(", "()", "(V)V", "()VV", "(I", "I", "(L;)V", "(Lp.C;)V", "([)V", "(Lp)V", "()II"] {
             assert!(MethodType::parse(bad.as_bytes()).is_none(), "{bad}");
             assert!(CallShape::parse(bad.as_bytes()).is_none(), "{bad}");

@@ -1,62 +1,61 @@
-//! What is wrong with a class file, where, and which rule of the JVMS it breaks.
+//! Errors of reading a class file: the fault, its position, and the violated rule of the JVMS.
 
 use std::fmt;
 
-/// A place in a class file that cannot be read as the JVMS demands.
+/// A place in a class file that violates the JVMS.
 ///
-/// It costs the smallest thing that holds it: a class when the structure is broken, a method when only
-/// its body is.
+/// Only the smallest enclosing unit is lost: the class if its structure is broken, a method if only its body is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// Byte offset from the start of the class file.
     pub offset: u32,
-    /// The section of the JVMS that is not kept, as in `4.7.3`.
+    /// The violated section of the JVMS, as in `4.7.3`.
     pub jvms: &'static str,
-    /// What is wrong there.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// The ways in which class-file bytes can be wrong.
+/// The kinds of faults in class-file bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes end before the thing that starts here does.
+    /// The bytes end before the end of the structure that starts here.
     Truncated {
-        /// Bytes that the thing needs.
+        /// The number of bytes that the structure needs.
         need: u64,
-        /// Bytes that are left.
+        /// The number of bytes that are left.
         have: u64,
     },
     /// The first four bytes are not `CAFEBABE`.
     Magic(u32),
-    /// A major version that no JVM ever had.
+    /// A major version that never existed.
     Version(u16),
     /// A constant-pool tag that does not exist.
     Tag(u8),
-    /// A constant-pool index that is zero, out of range, or in the middle of a long or double.
+    /// A constant-pool index that is zero, out of range, or refers to the second half of a long or double.
     PoolIndex(u16),
     /// A constant of the wrong kind.
     PoolKind {
-        /// The index that led here.
+        /// The index of the constant.
         index: u16,
-        /// The kind that the place demands.
+        /// The kind that is required.
         want: &'static str,
     },
     /// A string that is not modified UTF-8.
     Utf8,
-    /// A name or descriptor that does not follow its grammar.
+    /// A name or descriptor that violates its grammar.
     Grammar(&'static str),
-    /// Bytes left over after the end.
+    /// Bytes after the end.
     Trailing(u64),
-    /// An opcode that does not exist or may not stand here.
+    /// An opcode that does not exist or is not allowed here.
     Opcode(u8),
-    /// Anything else; the text completes "the class file …".
+    /// Any other fault, described by this text.
     Other(&'static str),
-    /// Same, with a number.
+    /// Any other fault, described by this text and number.
     OtherAt(&'static str, i64),
 }
 
 impl Malformed {
-    /// A fault at `offset` against section `jvms`.
+    /// Creates a fault at `offset` that violates the section `jvms`.
     pub fn new(offset: usize, jvms: &'static str, fault: Fault) -> Self {
         Malformed { offset: u32::try_from(offset).unwrap_or(u32::MAX), jvms, fault }
     }
@@ -84,5 +83,5 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Result of reading class-file bytes.
+/// The result of reading class-file bytes.
 pub type Result<T> = std::result::Result<T, Malformed>;

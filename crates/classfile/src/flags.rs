@@ -1,6 +1,6 @@
 //! Access flags (JVMS §4.1-B, §4.5-A, §4.6-A).
 
-/// The flags of a class, field or method, as they stand in the file.
+/// The access flags of a class, field or method, as in the class file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags(pub u16);
 

@@ -1,4 +1,4 @@
-//! Instructions (JVMS §6.5), decoded one at a time into a small value.
+//! Instructions (JVMS §6.5), decoded one at a time to a small value.
 
 use crate::bytes::{u2, u4};
 use crate::descriptor::{Elem, Kind};
@@ -9,7 +9,21 @@ use crate::pool::PoolIndex;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pc(pub u32);
 
-/// One instruction. Branch targets are absolute and not yet checked against instruction starts.
+impl Pc {
+    /// Returns the offset in the code, as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the pc at this offset in the code.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        Pc(index as u32)
+    }
+}
+
+/// An instruction. Branch targets are absolute, and not checked to be starts of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Insn {
     /// `nop`.
@@ -22,35 +36,36 @@ pub enum Insn {
     Long(i32),
     /// `fconst_*`, as bits.
     Float(u32),
-    /// `dconst_*`, as the whole number that it is.
+    /// `dconst_*`, as an integer.
     Double(i32),
     /// `ldc`, `ldc_w`.
     Ldc(PoolIndex),
     /// `ldc2_w`.
     Ldc2(PoolIndex),
-    /// `iload` and its kin.
+    /// `iload` etc.
     Load(Kind, u16),
-    /// `istore` and its kin; `astore` also stores return addresses.
+    /// `istore` etc.; `astore` also stores return addresses.
     Store(Kind, u16),
-    /// `iaload` and its kin.
+    /// `iaload` etc.
     ArrayLoad(Elem),
-    /// `iastore` and its kin.
+    /// `iastore` etc.
     ArrayStore(Elem),
-    /// `pop`, `dup`, `swap` and their kin.
+    /// `pop`, `dup`, `swap` etc.
     Stack(StackOp),
-    /// Two operands of one kind to a result of that kind (shifts: the second is an int).
+    /// An operation on two operands of one kind, with a result of that kind (for shifts, the second operand is an
+    /// int).
     Binary(BinOp, Kind),
-    /// `ineg` and its kin.
+    /// `ineg` etc.
     Neg(Kind),
-    /// `iinc`: slot and amount.
+    /// `iinc`: slot and increment.
     Iinc(u16, i16),
-    /// `i2l` and its kin.
+    /// `i2l` etc.
     Convert(Conv),
-    /// `lcmp`, `fcmpl` and their kin.
+    /// `lcmp`, `fcmpl` etc.
     Compare(CmpOp),
-    /// `ifeq` and its kin: an int against zero.
+    /// `ifeq` etc.: compares an int with zero.
     If(Cond, Pc),
-    /// `if_icmpeq` and its kin.
+    /// `if_icmpeq` etc.
     IfInts(Cond, Pc),
     /// `if_acmpeq` (`Eq`), `if_acmpne` (`Ne`).
     IfRefs(Cond, Pc),
@@ -60,11 +75,11 @@ pub enum Insn {
     Goto(Pc),
     /// `jsr`, `jsr_w`.
     Jsr(Pc),
-    /// `ret`: the local with the return address.
+    /// `ret`: the local variable with the return address.
     Ret(u16),
     /// `tableswitch` (true), `lookupswitch`: read the operands with [`Switch::read`].
     Switch(bool),
-    /// `return` and its kin.
+    /// `return`, `ireturn` etc.
     Return(Option<Kind>),
     /// `getstatic`.
     GetStatic(PoolIndex),
@@ -74,13 +89,13 @@ pub enum Insn {
     GetField(PoolIndex),
     /// `putfield`.
     PutField(PoolIndex),
-    /// `invokevirtual` and its kin, without `invokedynamic`.
+    /// `invokevirtual` etc., but not `invokedynamic`.
     Invoke(InvokeOp, PoolIndex),
     /// `invokedynamic`.
     InvokeDynamic(PoolIndex),
     /// `new`.
     New(PoolIndex),
-    /// `newarray`: the element's descriptor letter.
+    /// `newarray`: the descriptor letter of the element type.
     NewArray(u8),
     /// `anewarray`: the element class.
     ANewArray(PoolIndex),
@@ -165,7 +180,7 @@ pub enum Conv {
 }
 
 impl Conv {
-    /// Operand and result kind.
+    /// Returns the kinds of operand and result.
     pub fn kinds(self) -> (Kind, Kind) {
         use Kind::{Double as D, Float as F, Int as I, Long as L};
         match self {
@@ -187,7 +202,7 @@ impl Conv {
 }
 
 impl CmpOp {
-    /// The kind of both operands.
+    /// Returns the kind of both operands.
     pub fn kind(self) -> Kind {
         match self {
             CmpOp::Lcmp => Kind::Long,
@@ -209,7 +224,7 @@ pub enum Cond {
     Le,
 }
 
-/// Which invoke instruction.
+/// The opcode of an invoke instruction other than `invokedynamic`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InvokeOp {
     /// `invokevirtual`.
@@ -222,13 +237,13 @@ pub enum InvokeOp {
     Interface,
 }
 
-/// The operands of a switch, read in place.
+/// The operands of a switch, decoded lazily.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Switch<'a> {
     pc: Pc,
-    /// Where to go when no key matches.
+    /// The target if no key matches.
     pub default: Pc,
-    /// `Some(low)` for `tableswitch`, whose keys count up from there.
+    /// `Some(low)` for `tableswitch`, whose keys are consecutive from `low` on.
     low: Option<i32>,
     rows: &'a [u8],
 }
@@ -237,23 +252,23 @@ impl<'a> Switch<'a> {
     /// Reads the operands of the switch at `pc`.
     ///
     /// # Errors
-    /// When they run past the end of the code or contradict each other. [`decode`] has made sure that
-    /// they do not.
+    /// Fails if they run past the end of the code or contradict each other, which cannot happen after a
+    /// successful [`decode`].
     pub fn read(code: &'a [u8], pc: Pc, table: bool) -> std::result::Result<Self, Fault> {
         read_switch(code, pc, table).map(|it| it.0)
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.rows.len() / if self.low.is_some() { 4 } else { 8 }
     }
 
-    /// Whether there is no key.
+    /// Returns whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Keys and targets in order.
+    /// Returns the keys and targets in order.
     pub fn cases(&self) -> impl ExactSizeIterator<Item = (i32, Pc)> + use<'a> {
         let Switch { pc, low, rows, .. } = *self;
         let n4 = move |at: usize| u4(rows, at).unwrap_or_default();
@@ -264,21 +279,22 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// A branch target; one before the code becomes a pc that no method has.
+/// Returns the target of a branch; `u32::MAX`, which is no valid pc, for a target before the code.
 fn jump(pc: Pc, by: i32) -> Pc {
     Pc(u32::try_from(i64::from(pc.0) + i64::from(by)).unwrap_or(u32::MAX))
 }
 
-/// Decodes the instruction at `pc` and returns it with the pc of the next.
+/// Decodes the instruction at `pc`; returns it with the pc of the next one.
 ///
 /// # Errors
-/// When the opcode does not exist or its operands run past the end. Boxed, so that what is returned fits into registers.
-// long match: one arm an opcode
+/// Fails if the opcode does not exist or its operands run past the end. Boxed, so that results are
+/// returned in registers.
+// long match: one arm per opcode
 #[inline]
 pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>> {
     use BinOp::*;
     use Kind::{Double as D, Float as F, Int as I, Long as L, Ref as A};
-    let at = pc.0 as usize;
+    let at = pc.index();
     let have = code.len().saturating_sub(at) as u64;
     let Some(&op) = code.get(at) else { return Err(Fault::Truncated { need: 1, have: 0 }.into()) };
     let n1 = || code.get(at + 1).copied().ok_or(Fault::Truncated { need: 2, have });
@@ -402,7 +418,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
         0xc5 => {
             let dims = code.get(at + 3).copied().ok_or(Fault::Truncated { need: 4, have })?;
             if dims == 0 {
-                return Err(Fault::Other("multianewarray of no dimension").into());
+                return Err(Fault::Other("multianewarray with zero dimensions").into());
             }
             (Insn::MultiANewArray(index()?, dims), 4)
         }
@@ -415,7 +431,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
     Ok((insn, Pc(pc.0 + len)))
 }
 
-/// `wide` and the instruction behind it (JVMS §6.5.wide).
+/// Decodes `wide` and the instruction that it modifies (JVMS §6.5.wide).
 fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault> {
     use Kind::{Double as D, Float as F, Int as I, Long as L, Ref as A};
     const KINDS: [Kind; 5] = [I, L, F, D, A];
@@ -434,9 +450,9 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
     })
 }
 
-/// Operands of `tableswitch` and `lookupswitch`, aligned to four bytes from the start of the code.
+/// Reads the operands of `tableswitch` and `lookupswitch`, aligned to four bytes from the start of the code.
 fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<'_>, u32), Fault> {
-    let at = pc.0 as usize;
+    let at = pc.index();
     let have = (code.len() - at) as u64;
     let start = (at + 4) & !3;
     let n4 = |k: usize| {
@@ -467,12 +483,12 @@ fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<
     Ok((switch, (first + rows.len() - at) as u32))
 }
 
-/// Iterator over the instructions of a body, in order.
+/// An iterator over the instructions of a body, in order.
 #[derive(Clone)]
 pub struct Instructions<'a> {
     code: &'a [u8],
     pc: Pc,
-    /// Offset of the code in the class file, for error messages.
+    /// The offset of the code in the class file, for error messages.
     base: usize,
 }
 
@@ -481,7 +497,7 @@ impl<'a> Instructions<'a> {
         Instructions { code, pc: Pc(0), base }
     }
 
-    /// The pc of the instruction that comes next.
+    /// Returns the pc of the next instruction.
     pub fn pc(&self) -> Pc {
         self.pc
     }
@@ -492,7 +508,7 @@ impl Iterator for Instructions<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.pc.0 as usize >= self.code.len() {
+        if self.pc.index() >= self.code.len() {
             return None;
         }
         let pc = self.pc;
@@ -502,8 +518,8 @@ impl Iterator for Instructions<'_> {
                 Some(Ok((pc, insn)))
             }
             Err(fault) => {
-                self.pc = Pc(self.code.len() as u32);
-                Some(Err(Malformed::new(self.base + pc.0 as usize, "6.5", *fault)))
+                self.pc = Pc::from_index(self.code.len());
+                Some(Err(Malformed::new(self.base + pc.index(), "6.5", *fault)))
             }
         }
     }

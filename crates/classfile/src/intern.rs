@@ -1,7 +1,7 @@
-//! The table under [`crate::names`]: from values to ids, append-only, shared by all threads.
+//! The table of the interner in [`crate::names`]: maps values to ids, append-only, shared by all threads.
 //!
-//! A class file mentions hundreds of names, most of them long known, so finding one must cost little: no
-//! lock is taken, and a look-up touches one entry of eight bytes before it compares the value itself.
+//! A class file mentions hundreds of names, most of them already known, so lookups must be cheap: they take no
+//! lock, and read one entry of eight bytes before they compare the value itself.
 //!
 //! ```text
 //!  63   32 31  0
@@ -12,37 +12,37 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Who adds takes the lock of one part only. A power of two.
+/// The number of parts, a power of two. Adding a value locks one part only.
 const PARTS: usize = 16;
-/// The first chunk holds this many items, each following one twice as many.
+/// The number of items of the first chunk; each further chunk is twice as large.
 const FIRST: usize = 1 << 10;
 const CHUNKS: usize = 22;
-/// Entries of the first index of a part; each following one has twice as many.
+/// The number of entries of the first index of a part; each further index is twice as large.
 const FIRST_INDEX: usize = 1 << 6;
 const INDICES: usize = 27;
 
-/// How many values are looked up at once.
+/// The number of values that are looked up together.
 const AT_ONCE: usize = 16;
 
-/// Hands values on in portions that are looked up at once, in little memory.
+/// Collects values, and passes them on in groups that are looked up together.
 pub(crate) struct Batch<T, F: FnMut(&[T])> {
     waiting: Vec<T>,
     then: F,
 }
 
-/// A table from values to ids that only grows.
+/// An append-only table from values to ids.
 pub(crate) struct Table<T: 'static> {
     parts: [Part; PARTS],
     chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
     next: AtomicU32,
 }
 
-/// The ids of the values whose hashes fall to this part, by open addressing.
+/// The ids of the values whose hashes belong to this part, as a hash table with open addressing.
 struct Part {
-    /// Number of the index that counts; those before it stay for who still reads them.
+    /// The number of the current index; older ones are kept for threads that still read them.
     current: AtomicUsize,
     indices: [OnceLock<Box<[AtomicU64]>>; INDICES],
-    /// Entries in use; held while one is added.
+    /// The number of used entries; locked while a value is added.
     len: Mutex<usize>,
 }
 
@@ -65,7 +65,7 @@ impl<T: Copy> Table<T> {
         (chunk, i - (FIRST << chunk))
     }
 
-    /// The value with this id.
+    /// Returns the value with this id.
     #[inline]
     pub(crate) fn get(&self, id: NonZeroU32) -> &T {
         let (chunk, i) = Self::place(id);
@@ -75,8 +75,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// The id of the value with this hash for which `is_it` holds; `make` makes the value when there is
-    /// none yet.
+    /// Returns the id of the value with this hash for which `is_it` holds; if there is none, adds the value that
+    /// `make` returns.
     #[inline]
     pub(crate) fn intern(
         &self,
@@ -91,8 +91,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// The ids of many values, told to `done` with their keys. Their look-ups do not wait for each other:
-    /// most of what one costs is the memory behind its hash.
+    /// Looks up or adds many values; passes each key with its id to `done`. The lookups overlap, because most of
+    /// the cost of each is a cache miss.
     pub(crate) fn intern_all<K: Copy>(
         &self,
         keys: &[(u32, K)],
@@ -121,7 +121,7 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// The first entry with this hash, or 0.
+    /// Returns the first entry with this hash, or 0.
     #[inline]
     fn probe(index: &[AtomicU64], hash: u32) -> u64 {
         let Some(mask) = index.len().checked_sub(1) else { return 0 };
@@ -135,13 +135,13 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// The low bits of a hash choose the entry, so the high ones choose the part.
+    /// Returns the part for a hash: chosen by the high bits, because the low bits choose the entry.
     #[inline]
     fn part(&self, hash: u32) -> &Part {
         &self.parts[(hash >> 28) as usize % PARTS]
     }
 
-    /// The id in the index, or the free entry where it would be.
+    /// Returns the id found in the index, or else the free entry for it.
     #[inline]
     fn find(&self, index: &[AtomicU64], hash: u32, is_it: &impl Fn(&T) -> bool) -> Result<NonZeroU32, usize> {
         let mut at = hash as usize;
@@ -166,7 +166,7 @@ impl<T: Copy> Table<T> {
     ) -> NonZeroU32 {
         let mut len = part.len.lock().unwrap_or_else(PoisonError::into_inner);
         let index = part.with_room(*len);
-        // Another thread may have added it since.
+        // Another thread may have added the value meanwhile.
         let free = match self.find(index, hash, is_it) {
             Ok(id) => return id,
             Err(free) => free,
@@ -184,7 +184,7 @@ impl<T: Copy> Table<T> {
 }
 
 impl<T, F: FnMut(&[T])> Batch<T, F> {
-    /// `then` gets the portions.
+    /// Returns a batch that passes groups of values to `then`.
     pub(crate) fn new(then: F) -> Self {
         Batch { waiting: Vec::with_capacity(AT_ONCE), then }
     }
@@ -198,21 +198,21 @@ impl<T, F: FnMut(&[T])> Batch<T, F> {
         }
     }
 
-    /// Hands on what is left.
+    /// Passes on the remaining values.
     pub(crate) fn finish(mut self) {
         (self.then)(&self.waiting);
     }
 }
 
 impl Part {
-    /// The index that counts; empty before anything is added.
+    /// Returns the current index; empty before any value is added.
     #[inline]
     fn index(&self) -> &[AtomicU64] {
         let current = self.current.load(Ordering::Acquire);
         self.indices.get(current).and_then(OnceLock::get).map_or(&[], |it| &**it)
     }
 
-    /// The index that counts, with a free entry more than it needs. Only for who holds the lock.
+    /// Returns the current index after making room for another entry. The caller must hold the lock.
     fn with_room(&self, len: usize) -> &[AtomicU64] {
         let old = self.index();
         if len < old.len() / 4 * 3 {

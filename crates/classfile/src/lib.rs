@@ -1,14 +1,13 @@
-//! Class-file bytes to typed data, and the vocabulary of names and descriptors.
+//! Parser for class files, and the interned names and descriptors that all crates share.
 //!
-//! Start at [`class::ClassFile::parse`]: it reads the header and the member tables of one class file
-//! (JVMS §4.1) without touching a method body. [`code::Code`] is the body of one method, its
-//! instructions are decoded one by one by [`code::Code::instructions`]. [`names`] holds the process-wide
-//! interner whose ids all upper rooms use, [`stack`] the walk over the operand stack that lowering and
-//! the class writer share.
+//! Start at [`class::ClassFile::parse`]: it reads the header and the member tables of one class file (JVMS §4.1),
+//! but no method bodies. [`code::Code`] is the body of one method; [`code::Code::instructions`] decodes its
+//! instructions one by one. [`names`] holds the process-wide interner whose ids all other crates use. [`stack`] is
+//! the typed walk over the operand stack that lowering and the class writer share.
 //!
-//! This room never fails as a whole: what cannot be read is a [`error::Malformed`] with the offset and
-//! the JVMS section, and costs the class or the method that it is in. It knows no file, no other class
-//! and no hierarchy.
+//! A fault never affects more than it must: a part that cannot be read yields an [`error::Malformed`] with the
+//! offset and the JVMS section, and only the class or the method that contains it is lost. This crate knows no file
+//! system, no other class and no hierarchy.
 
 pub mod attributes;
 pub mod bootstrap;

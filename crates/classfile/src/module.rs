@@ -1,5 +1,5 @@
-//! What a `module-info` class says about its packages (JVMS §4.7.25, §4.7.26), and about the modules and services that
-//! it needs.
+//! The content of a `module-info` class: exported and opened packages (JVMS §4.7.25, §4.7.26), required modules,
+//! and services.
 
 use crate::attributes::Attributes;
 use crate::bytes::Reader;
@@ -8,38 +8,39 @@ use crate::error::{Fault, Malformed, Result};
 use crate::names::{ClassName, Name};
 use crate::pool::{Entry, Pool, PoolIndex};
 
-/// A named module and which of its packages everybody may use.
+/// A named module, with the packages that are accessible from outside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Module {
-    /// Its name: `java.base`.
+    /// The name of the module: `java.base`.
     pub name: Name,
-    /// Whether all its packages are open (`ACC_OPEN`).
+    /// Whether all packages are open (`ACC_OPEN`).
     pub open: bool,
-    /// The packages that code of any module may link to, in the order of the file: those exported to all, and
-    /// those opened to all, because the run time exports to the JVM what is open
-    /// (`java.lang.Module::initExportsAndOpens`). Of an open module also its [`Module::packages`].
+    /// The packages that code of any module may link to, in file order: those exported to all, and those opened to
+    /// all, because at run time the JVM treats open packages as exported (`java.lang.Module::initExportsAndOpens`).
+    /// For an open module, followed by all its [`Module::packages`].
     pub exports: Box<[Name]>,
-    /// The packages that are exported or opened to some modules only, with the names of those.
+    /// The packages that are exported or opened to some modules only, with the names of these modules.
     pub qualified: Box<[(Name, Box<[Name]>)]>,
-    /// The modules that it cannot do without at run time.
+    /// The modules that are required at run time.
     pub requires: Box<[Name]>,
-    /// The services that it looks up.
+    /// The services that the module uses.
     pub uses: Box<[ClassName]>,
-    /// The services that it provides.
+    /// The services that the module provides.
     pub provides: Box<[ClassName]>,
-    /// Whether it is there without being asked for when it is of the JDK's image: if it exports a package to all (JEP 261,
-    /// "Root modules"), which to open one is not enough for, and is no incubator (`ModuleResolution`, which is no attribute of
-    /// the JVMS; JEP 11).
+    /// Whether the module, if it belongs to the JDK's image, is a default root module: it exports a package to all
+    /// modules (JEP 261, "Root modules"; opening one is not enough) and is not an incubator module (marked by
+    /// `ModuleResolution`, an attribute that is not in the JVMS; JEP 11).
     pub by_default: bool,
-    /// All its packages, if the file lists them (`ModulePackages`); empty otherwise. Every JDK image lists them.
+    /// All packages of the module, if the file lists them (`ModulePackages`); empty otherwise. Every JDK image
+    /// lists them.
     pub packages: Box<[Name]>,
 }
 
 impl Module {
-    /// The module that the class file `bytes` declares; `None` if it is an ordinary class.
+    /// Reads the module that the class file `bytes` declares; returns `None` if it is an ordinary class.
     ///
     /// # Errors
-    /// When the class file or one of the two attributes cannot be read.
+    /// Fails if the class file or one of the two attributes cannot be read.
     pub fn read(bytes: &[u8]) -> Result<Option<Module>> {
         let class = ClassFile::parse(bytes)?;
         if !class.flags.is_module() {
@@ -53,7 +54,7 @@ impl Module {
         let requires = requires(&mut r, &class.pool)?;
         let (mut exports, mut qualified) = (Vec::new(), Vec::new());
         let mut is_root = false;
-        // The tables of exports and of opens have the same form and follow each other.
+        // The tables of exports and of opens have the same format and are adjacent.
         for opens in [false, true] {
             for _ in 0..r.u2()? {
                 let (package, _flags, n_to) = (r.u2()?, r.u2()?, r.u2()?);
@@ -101,7 +102,7 @@ impl Module {
 const STATIC_PHASE: u16 = 0x0040;
 const DO_NOT_RESOLVE_BY_DEFAULT: u16 = 0x0001;
 
-/// The table of required modules, without those that only compilers ask for.
+/// Reads the table of required modules, without those that are required at compile time only.
 fn requires(r: &mut Reader<'_>, pool: &Pool<'_>) -> Result<Box<[Name]>> {
     let mut acc = Vec::new();
     for _ in 0..r.u2()? {
@@ -120,13 +121,13 @@ fn packages(pool: &Pool<'_>, attributes: Attributes<'_, '_>) -> Result<Box<[Name
     items.chunks_exact(2).map(|it| named(pool, u16::from_be_bytes([it[0], it[1]]))).collect()
 }
 
-/// A reader of the content of the first attribute of this name.
+/// Returns a reader of the content of the first attribute with this name.
 fn reader<'a>(pool: &Pool<'a>, attributes: Attributes<'_, 'a>, name: &[u8]) -> Option<Reader<'a>> {
     let it = attributes.find(name)?;
     Some(Reader::new(pool.bytes().get(..it.offset + it.content.len())?, it.offset, "4.7.25"))
 }
 
-/// The name in the `CONSTANT_Module` or `CONSTANT_Package` at `index`.
+/// Returns the name in the `CONSTANT_Module` or `CONSTANT_Package` at `index`.
 fn named(pool: &Pool<'_>, index: u16) -> Result<Name> {
     match pool.entry(PoolIndex(index))? {
         Entry::Module(name) | Entry::Package(name) => pool.name(name),
@@ -148,13 +149,14 @@ mod tests {
         exporting(class_flags, module_flags, with_packages, true)
     }
 
-    /// A `module-info` of module `my.mod` that exports `p/out` to all, or to itself, and `p/to` to itself, opens `p/open` to
-    /// all, and has `p/in` too. Written by hand: no compiler makes the odd ones.
+    /// Returns a `module-info` of module `my.mod`, which exports `p/out` to all or only to itself, exports `p/to`
+    /// to itself, opens `p/open` to all, and also contains `p/in`. Assembled by hand, because no compiler writes
+    /// all variants.
     fn exporting(class_flags: u16, module_flags: u16, with_packages: bool, to_all: bool) -> Vec<u8> {
         let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 53];
         let put = |out: &mut Vec<u8>, it: &[u16]| it.iter().for_each(|it| out.extend(it.to_be_bytes()));
         let texts = ["module-info", "Module", "ModulePackages", "my.mod", "p/out", "p/to", "p/open", "p/in"];
-        // The texts from 1 on, then class, module and packages.
+        // The texts from index 1 on, then class, module and packages.
         put(&mut out, &[15]);
         for text in texts {
             out.push(1);
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exported_or_opened_to_all_is_exported() {
+    fn packages_exported_or_opened_to_all_are_exported() {
         let to = "[(p/to, [my.mod])]";
         let all = "[p/out, p/to, p/open, p/in]";
         assert_eq!(shown(&module_info(0x8000, 0, true)), format!("my.mod false [p/out, p/open] {all} {to}"));
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_exports_nothing_to_all_is_not_there_by_default() {
+    fn a_module_that_exports_nothing_to_all_is_no_default_root() {
         let is_there = |bytes: &[u8]| Module::read(bytes).expect("readable").expect("a module").by_default;
         assert!(is_there(&module_info(0x8000, 0, true)));
         assert!(!is_there(&exporting(0x8000, 0, true, false)), "it opens one to all");

@@ -1,13 +1,14 @@
-//! Modified UTF-8 (JVMS §4.4.7): check it, turn it into UTF-16 units, show it.
+//! Modified UTF-8 (JVMS §4.4.7): validation, conversion to UTF-16 units, and display.
 //!
-//! Java strings are sequences of UTF-16 units and may hold lone surrogates, so names stay bytes; text
-//! for people shows what is not a Unicode character as `\uXXXX`.
+//! Java strings are sequences of UTF-16 units and may contain lone surrogates, so names are kept as bytes. Text for
+//! people shows units that belong to no Unicode character as `\uXXXX`.
 
 use std::fmt;
 
-/// Whether `bytes` is modified UTF-8: no zero byte, no byte `F0` or above, each sequence complete.
+/// Returns whether `bytes` is modified UTF-8: it contains no zero byte and no byte from `F0` on, and all sequences
+/// are complete.
 ///
-/// As HotSpot does, over-long two- and three-byte forms are accepted.
+/// As in HotSpot, overlong two- and three-byte forms are accepted.
 pub fn is_valid(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     loop {
@@ -22,11 +23,13 @@ pub fn is_valid(bytes: &[u8]) -> bool {
     }
 }
 
-/// How many bytes at the start are ASCII and not zero. Nearly every name is nothing else, so eight are looked at at once.
+/// Returns the number of leading bytes that are ASCII and not zero. Nearly every name is pure ASCII, so eight bytes
+/// are tested at a time.
 fn ascii(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     let (words, _) = bytes.as_chunks::<8>();
-    // Less one, a zero byte has its high bit set, and so may the one above it: that one is looked at again.
+    // The subtraction sets the high bit of a zero byte, but a borrow may also set that of the byte above: such
+    // words are examined byte by byte.
     let plain = |it: &&[u8; 8]| {
         let word = u64::from_le_bytes(**it);
         (word | word.wrapping_sub(ONES)) & (ONES << 7) == 0
@@ -35,7 +38,7 @@ fn ascii(bytes: &[u8]) -> usize {
     start + bytes[start..].iter().take_while(|&&b| b != 0 && b < 0x80).count()
 }
 
-/// The UTF-16 units of valid modified UTF-8. Invalid bytes come out one by one as they are.
+/// Returns the UTF-16 units of valid modified UTF-8. Invalid bytes are returned one by one, unchanged.
 pub fn units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -52,7 +55,7 @@ pub fn units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     })
 }
 
-/// The bytes that stand for `units`, in the shortest form that the JVMS allows.
+/// Encodes `units`, in the shortest form that the JVMS allows.
 pub fn encode(units: impl Iterator<Item = u16>) -> Vec<u8> {
     let mut out = Vec::new();
     for u in units {
@@ -67,7 +70,7 @@ pub fn encode(units: impl Iterator<Item = u16>) -> Vec<u8> {
     out
 }
 
-/// Shows modified UTF-8 to people: control characters, backslashes and lone surrogates as escapes.
+/// Displays modified UTF-8, with control characters, backslashes and lone surrogates escaped.
 #[derive(Clone, Copy)]
 pub struct Shown<'a>(pub &'a [u8]);
 
@@ -97,7 +100,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Characters that reorder or hide text on a terminal.
+/// Returns whether the character reorders or hides text on a terminal.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
@@ -119,7 +122,7 @@ mod tests {
         for bad in [&[0u8][..], &[0x80], &[0xc3], &[0xe1, 0x80], &[0xf0, 0x9f, 0x98, 0x80], &[0xc3, 0x41]] {
             assert!(!is_valid(bad), "{bad:x?}");
         }
-        // What begins like a longer form is not read as a shorter one.
+        // The first byte of a longer form must not be read as that of a shorter one.
         for first in 0xf0..=0xff {
             assert!(!is_valid(&[first, 0x80, 0x80]), "{first:x}");
         }

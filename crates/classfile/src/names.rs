@@ -1,9 +1,9 @@
-//! The one process-wide, append-only interner of names.
+//! The process-wide, append-only interner of names.
 //!
-//! Facts hold names, never constant-pool indices: recompiling one method of a class renumbers the pool,
-//! and an equal body must compare equal. Ids are small and cheap to compare, they live as long as the
-//! process, and they mean nothing outside it: never order by them, store them or print them. To sort,
-//! sort by [`Name::bytes`].
+//! Facts hold names instead of constant-pool indices: recompiling one method of a class renumbers the pool, but an
+//! equal body must compare equal. Ids are small, cheap to compare, and valid until the process ends. They differ
+//! from run to run, so they must not be used for ordering, persisted or printed. To sort names, use
+//! [`Name::bytes`].
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -20,7 +20,7 @@ use crate::mutf8;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Name(NonZeroU32);
 
-/// A class or array type as class constants name it: `java/lang/Object`, `[I`, `[Lp/C;`.
+/// A class or array type as named by class constants: `java/lang/Object`, `[I`, `[Lp/C;`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClassName(pub Name);
 
@@ -28,21 +28,21 @@ pub struct ClassName(pub Name);
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Descriptor(pub Name);
 
-/// A field or method as constants name it: class, name and descriptor.
+/// A field or method as named by constants: class, name and descriptor.
 ///
-/// For a method this is also the *dispatch name* of a call and, with the declaring class, the identity
-/// of a definition.
+/// For a method, this is also the *dispatch name* of a call and, with the declaring class, the identity of a
+/// definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemberRef(NonZeroU32);
 
-/// What a [`MemberRef`] stands for.
+/// The content of a [`MemberRef`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// The class named, which need not declare the member.
+    /// The named class, which need not declare the member.
     pub class: ClassName,
     /// The simple name.
     pub name: Name,
-    /// Its descriptor.
+    /// The descriptor.
     pub descriptor: Descriptor,
 }
 
@@ -54,11 +54,11 @@ pub type MethodRef = MemberRef;
 static NAMES: LazyLock<Table<&'static [u8]>> = LazyLock::new(Table::new);
 static MEMBERS: LazyLock<Table<KnownMember>> = LazyLock::new(Table::new);
 
-/// A member with what its descriptor says, read once for all class files that name it.
+/// A member and the shape of its descriptor, which is parsed once for all class files that name the member.
 #[derive(Clone, Copy)]
 struct KnownMember {
     member: Member,
-    /// High and low half of the [`MemberShape`]: there are many members, and this needs no alignment.
+    /// The high and low half of the [`MemberShape`], to avoid 8-byte alignment: there are many members.
     shape: [u32; 2],
 }
 
@@ -69,13 +69,13 @@ impl KnownMember {
     }
 }
 
-/// A hash of which every bit counts.
+/// Returns a hash whose bits are all usable.
 fn hash_of(it: &(impl Hash + ?Sized)) -> u32 {
     let hash = FxBuildHasher.hash_one(it);
     (hash ^ hash >> 32) as u32
 }
 
-/// Copies `bytes` into memory that lives as long as the process, many strings to an allocation.
+/// Copies `bytes` to memory that lives as long as the process; one allocation holds many strings.
 fn keep(bytes: &[u8]) -> &'static [u8] {
     const BLOCK: usize = 1 << 16;
     static FREE: Mutex<&'static mut [u8]> = Mutex::new(&mut []);
@@ -93,51 +93,62 @@ fn keep(bytes: &[u8]) -> &'static [u8] {
 }
 
 impl Name {
-    /// The id of `bytes`. Whether they are modified UTF-8 is the caller's to check
-    /// ([`crate::pool::Pool::name`] does).
+    /// Returns the interned name with this text. The caller is responsible for its being modified UTF-8
+    /// ([`crate::pool::Pool::name`] checks it).
     pub fn new(bytes: &[u8]) -> Self {
         Name(NAMES.intern(hash_of(bytes), |it| *it == bytes, || keep(bytes)))
     }
 
-    /// Many names at once; `done` gets each with the number that came with its text.
+    /// Interns many names; passes each to `done`, with the key that accompanied its text.
     pub(crate) fn new_all<K: Copy>(texts: &[(&[u8], K)], mut done: impl FnMut(K, Self)) {
         let keys: Vec<_> = texts.iter().map(|&it| (hash_of(it.0), it)).collect();
         NAMES.intern_all(&keys, |key, it| *it == key.0, |key| keep(key.0), |key, id| done(key.1, Name(id)));
     }
 
-    /// The text as modified UTF-8.
+    /// Returns the text as modified UTF-8.
     pub fn bytes(self) -> &'static [u8] {
         NAMES.get(self.0)
     }
 
-    /// The raw id, for per-class caches in this room.
+    /// Returns the raw id, for per-class caches in this crate.
     pub(crate) fn raw(self) -> u32 {
         self.0.get()
     }
 
-    /// The inverse of [`Name::raw`].
+    /// Returns the name with this raw id.
     pub(crate) fn from_raw(raw: u32) -> Option<Self> {
         NonZeroU32::new(raw).map(Name)
     }
 }
 
 impl ClassName {
-    /// The class of this internal name.
+    /// Returns the class with this internal name.
     pub fn new(bytes: &[u8]) -> Self {
         ClassName(Name::new(bytes))
     }
 
-    /// The internal name as modified UTF-8.
+    /// Returns the internal name as modified UTF-8.
     pub fn bytes(self) -> &'static [u8] {
         self.0.bytes()
     }
 
-    /// Whether this is an array type (`[I`).
+    /// Returns whether this is an array type (`[I`).
     pub fn is_array(self) -> bool {
         self.bytes().first() == Some(&b'[')
     }
 
-    /// The package, without a slash at its end; empty for the unnamed package.
+    /// The element class of an array type with all dimensions removed; the class itself if it is no array type. `None` for
+    /// arrays of primitives.
+    pub fn element(self) -> Option<ClassName> {
+        if !self.is_array() {
+            return Some(self);
+        }
+        let text = self.bytes();
+        let text = text.iter().position(|&it| it != b'[').and_then(|at| text.get(at..))?;
+        text.strip_prefix(b"L").and_then(|it| it.strip_suffix(b";")).map(ClassName::new)
+    }
+
+    /// Returns the package, without a slash at its end; empty for the unnamed package.
     pub fn package(self) -> &'static [u8] {
         let bytes = self.bytes();
         bytes.iter().rposition(|&b| b == b'/').map_or(&[], |i| &bytes[..i])
@@ -145,29 +156,29 @@ impl ClassName {
 }
 
 impl Descriptor {
-    /// The descriptor with this text.
+    /// Returns the descriptor with this text.
     pub fn new(bytes: &[u8]) -> Self {
         Descriptor(Name::new(bytes))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn bytes(self) -> &'static [u8] {
         self.0.bytes()
     }
 
-    /// The descriptor as a method's, if it is one.
+    /// Returns the parsed method descriptor; `None` if this is not one.
     pub fn method_type(self) -> Option<MethodType<'static>> {
         MethodType::parse(self.bytes())
     }
 
-    /// The descriptor as a field's, if it is one.
+    /// Returns the descriptor as field type; `None` if this is not a field descriptor.
     pub fn field_type(self) -> Option<FieldType<'static>> {
         is_field_type(self.bytes()).then_some(FieldType(self.bytes()))
     }
 }
 
 impl FieldType<'_> {
-    /// The class or array type that it names, or `None` for a primitive type.
+    /// Returns the class or array type that it denotes, or `None` for a primitive type.
     pub fn class(self) -> Option<ClassName> {
         match self.0 {
             [b'L', name @ .., b';'] => Some(ClassName::new(name)),
@@ -178,34 +189,34 @@ impl FieldType<'_> {
 }
 
 impl MemberRef {
-    /// The member of this class, name and descriptor.
+    /// Returns the member with this class, name and descriptor.
     pub fn new(class: ClassName, name: Name, descriptor: Descriptor) -> Self {
         let member = Member { class, name, descriptor };
         MemberRef(MEMBERS.intern(hash_of(&member), |it| it.member == member, || KnownMember::new(member)))
     }
 
-    /// A small number, for tables that are indexed by members. It differs from run to run.
+    /// Returns a small number, for tables that are indexed by members. It differs from run to run.
     pub fn index(self) -> usize {
         self.0.get() as usize
     }
 
-    /// Class, name and descriptor at once.
+    /// Returns class, name and descriptor together.
     pub fn get(self) -> Member {
         MEMBERS.get(self.0).member
     }
 
-    /// The kinds of a method's parameters and result; `None` when the descriptor is not a method's.
+    /// Returns the kinds of a method's parameters and result; `None` if the descriptor is not a method descriptor.
     pub fn call_shape(self) -> Option<CallShape> {
         self.shape().call()
     }
 
-    /// What the descriptor says.
+    /// Returns the shape of the descriptor.
     pub(crate) fn shape(self) -> MemberShape {
         let [high, low] = MEMBERS.get(self.0).shape;
         MemberShape(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// Many members at once; `done` gets each with the number that came with it.
+    /// Interns many members; passes each to `done`, with the key that accompanied it.
     pub(crate) fn new_all<K: Copy>(members: &[(Member, K)], mut done: impl FnMut(K, Self)) {
         let keys: Vec<_> = members.iter().map(|&it| (hash_of(&it.0), it)).collect();
         MEMBERS.intern_all(
@@ -216,27 +227,27 @@ impl MemberRef {
         );
     }
 
-    /// The class named.
+    /// Returns the named class.
     pub fn class(self) -> ClassName {
         self.get().class
     }
 
-    /// The simple name.
+    /// Returns the simple name.
     pub fn name(self) -> Name {
         self.get().name
     }
 
-    /// The descriptor.
+    /// Returns the descriptor.
     pub fn descriptor(self) -> Descriptor {
         self.get().descriptor
     }
 
-    /// The raw id, for per-class caches in this room.
+    /// Returns the raw id, for per-class caches in this crate.
     pub(crate) fn raw(self) -> u32 {
         self.0.get()
     }
 
-    /// The inverse of [`MemberRef::raw`].
+    /// Returns the member with this raw id.
     pub(crate) fn from_raw(raw: u32) -> Option<Self> {
         NonZeroU32::new(raw).map(MemberRef)
     }
@@ -261,7 +272,7 @@ impl fmt::Display for Descriptor {
 }
 
 impl fmt::Display for MemberRef {
-    /// `p/C.m(I)V` for a method, `p/C.f:I` for a field.
+    /// Formats a method as `p/C.m(I)V`, a field as `p/C.f:I`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let it = self.get();
         let colon = if it.descriptor.bytes().first() == Some(&b'(') { "" } else { ":" };
@@ -293,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_get_the_ids_that_each_gets_alone() {
+    fn interning_many_yields_the_same_ids() {
         let texts: Vec<String> = (0..100).map(|i| format!("many{}", i % 60)).collect();
         let alone: Vec<Name> = texts.iter().step_by(3).map(|it| Name::new(it.as_bytes())).collect();
         let keys: Vec<_> = texts.iter().enumerate().map(|(i, it)| (it.as_bytes(), i)).collect();
@@ -305,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn members_show_as_people_write_them() {
+    fn members_are_formatted_as_in_source() {
         let c = ClassName::new(b"p/C");
         let m = MemberRef::new(c, Name::new(b"m"), Descriptor::new(b"(I)V"));
         let f = MemberRef::new(c, Name::new(b"f"), Descriptor::new(b"I"));

@@ -1,4 +1,4 @@
-//! The constant pool (JVMS §4.4) by offsets: an entry is decoded when somebody asks for it.
+//! The constant pool (JVMS §4.4), as a table of offsets: entries are decoded on demand.
 
 use std::cell::Cell;
 
@@ -9,11 +9,24 @@ use crate::intern::Batch;
 use crate::mutf8;
 use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 
-/// An index into one class's constant pool. It means nothing outside that class file.
+/// An index into the constant pool of one class file; it is meaningless in any other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PoolIndex(pub u16);
 
-/// One entry, its own numbers decoded and its references left as indices.
+impl PoolIndex {
+    /// Returns the number of the entry in the pool.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// Returns the index of the entry with this number, which must fit into 16 bits.
+    pub(crate) fn from_index(index: usize) -> Self {
+        PoolIndex(index as u16)
+    }
+}
+
+/// An entry of the constant pool, with references left as indices.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Entry<'a> {
     /// `CONSTANT_Utf8`, not yet validated.
@@ -26,9 +39,9 @@ pub enum Entry<'a> {
     Long(i64),
     /// `CONSTANT_Double`, as bits.
     Double(u64),
-    /// `CONSTANT_Class`: its name.
+    /// `CONSTANT_Class`: the name.
     Class(PoolIndex),
-    /// `CONSTANT_String`: its text.
+    /// `CONSTANT_String`: the text.
     String(PoolIndex),
     /// `CONSTANT_Fieldref`: class, name and type.
     Fieldref(PoolIndex, PoolIndex),
@@ -40,38 +53,38 @@ pub enum Entry<'a> {
     NameAndType(PoolIndex, PoolIndex),
     /// `CONSTANT_MethodHandle`: reference kind, reference.
     MethodHandle(u8, PoolIndex),
-    /// `CONSTANT_MethodType`: its descriptor.
+    /// `CONSTANT_MethodType`: the descriptor.
     MethodType(PoolIndex),
     /// `CONSTANT_Dynamic`: bootstrap method number, name and type.
     Dynamic(u16, PoolIndex),
     /// `CONSTANT_InvokeDynamic`: bootstrap method number, name and type.
     InvokeDynamic(u16, PoolIndex),
-    /// `CONSTANT_Module`: its name.
+    /// `CONSTANT_Module`: the name.
     Module(PoolIndex),
-    /// `CONSTANT_Package`: its name.
+    /// `CONSTANT_Package`: the name.
     Package(PoolIndex),
 }
 
 /// The constant pool of one class file.
 pub struct Pool<'a> {
     bytes: &'a [u8],
-    /// Offset of each entry's tag; 0 for index 0 and for the second half of a long or double.
+    /// The offset of each entry's tag; 0 for index 0 and for the second half of a long or double.
     offsets: Box<[u32]>,
-    /// Interned ids of the entries that were asked for as names or members, 0 for the others.
+    /// A cache of the interned ids of entries that were read as names or members; 0 for the others.
     interned: Box<[Cell<u32>]>,
-    /// For method and field constants that were asked for, the shape of their member; 0 for the others, but 1
-    /// for strings that [`Pool::intern`] saw.
+    /// A cache of the member shapes of method and field constants that were read; 0 for the others, except 1 for
+    /// strings that were visited by [`Pool::intern`].
     shapes: Box<[Cell<u64>]>,
 }
 
 impl<'a> Pool<'a> {
-    /// Finds the entries of the pool that starts at `reader` (at `constant_pool_count`) and moves
-    /// `reader` behind it.
+    /// Locates the entries of the pool that starts at `reader` (at `constant_pool_count`), and moves `reader` past
+    /// it.
     pub(crate) fn parse(bytes: &'a [u8], reader: &mut Reader<'a>) -> Result<Self> {
         let at = reader.pos();
         let count = reader.u2()? as usize;
         let mut pos = reader.pos();
-        // An entry takes three bytes at least: a count that cannot be true allocates nothing.
+        // An entry takes at least three bytes: an impossible count is refused before anything is allocated.
         if count.saturating_sub(1) > bytes.len().saturating_sub(pos) / 3 * 2 + 1 {
             let have = (bytes.len() - pos) as u64;
             return Err(Malformed::new(at, "4.1", Fault::Truncated { need: count as u64 * 3, have }));
@@ -80,7 +93,7 @@ impl<'a> Pool<'a> {
         offsets.push(0);
         while offsets.len() < count {
             let Some(&tag) = bytes.get(pos) else {
-                // A string may have led far behind the end; that is no place of the file.
+                // A string may have led far past the end, to an offset outside of the file.
                 return Err(Malformed::new(bytes.len(), "4.4", Fault::Truncated { need: 1, have: 0 }));
             };
             offsets.push(pos as u32);
@@ -91,7 +104,7 @@ impl<'a> Pool<'a> {
                 },
                 3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => 5,
                 5 | 6 => {
-                    // JVMS §4.4.5: these take two entries, the second unusable.
+                    // JVMS §4.4.5: these take two entries, the second of which is unusable.
                     offsets.push(0);
                     9
                 }
@@ -105,7 +118,7 @@ impl<'a> Pool<'a> {
             return Err(Malformed::new(at, "4.4", fault));
         }
         if offsets.len() > count.max(1) {
-            let last = PoolIndex((count - 1) as u16);
+            let last = PoolIndex::from_index(count - 1);
             return Err(Malformed::new(at, "4.4.5", Fault::PoolIndex(last.0)));
         }
         *reader = Reader::new(bytes, pos, "4.1");
@@ -114,29 +127,29 @@ impl<'a> Pool<'a> {
         Ok(Pool { bytes, offsets: offsets.into_boxed_slice(), interned, shapes })
     }
 
-    /// Number of indices, the unused index 0 included.
+    /// Returns the number of indices, including the unused index 0.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether the pool has no entry.
+    /// Returns whether the pool has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() <= 1
     }
 
-    /// Whether some entry has this tag (JVMS §4.4).
+    /// Returns whether some entry has this tag (JVMS §4.4).
     pub fn has(&self, tag: u8) -> bool {
         self.offsets.iter().any(|&at| at != 0 && self.bytes.get(at as usize) == Some(&tag))
     }
 
-    /// The pool's bytes, which are the whole class file's.
+    /// Returns the bytes that offsets refer to: those of the whole class file.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     #[inline]
     fn offset(&self, index: PoolIndex) -> Result<usize> {
-        match self.offsets.get(index.0 as usize) {
+        match self.offsets.get(index.index()) {
             Some(&at) if at != 0 => Ok(at as usize),
             _ => Err(Malformed::new(0, "4.4", Fault::PoolIndex(index.0))),
         }
@@ -147,10 +160,10 @@ impl<'a> Pool<'a> {
         Err(Malformed::new(at, "4.4", Fault::PoolKind { index: index.0, want }))
     }
 
-    /// The entry at `index`.
+    /// Returns the entry at `index`.
     ///
     /// # Errors
-    /// When there is none.
+    /// Fails if there is no such entry.
     pub fn entry(&self, index: PoolIndex) -> Result<Entry<'a>> {
         let at = self.offset(index)?;
         let b = self.bytes;
@@ -180,7 +193,7 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// The bytes of the `CONSTANT_Utf8` at `index`, not validated: for comparing with ASCII words.
+    /// Returns the bytes of the `CONSTANT_Utf8` at `index`, not validated, for comparison with ASCII words.
     #[inline]
     pub fn utf8(&self, index: PoolIndex) -> Result<&'a [u8]> {
         let at = self.offset(index)?;
@@ -191,10 +204,10 @@ impl<'a> Pool<'a> {
         Ok(self.bytes.get(at + 3..at + 3 + len).unwrap_or_default())
     }
 
-    /// The `CONSTANT_Utf8` at `index`, validated and interned.
+    /// Returns the `CONSTANT_Utf8` at `index`, validated and interned.
     pub fn name(&self, index: PoolIndex) -> Result<Name> {
         let text = self.utf8(index)?;
-        let cell = &self.interned[index.0 as usize];
+        let cell = &self.interned[index.index()];
         if let Some(name) = Name::from_raw(cell.get()) {
             return Ok(name);
         }
@@ -206,26 +219,26 @@ impl<'a> Pool<'a> {
         Ok(name)
     }
 
-    /// Whether [`Pool::name`] would find a name at `index`, for who does not want to know which.
+    /// Checks that [`Pool::name`] would succeed at `index`, without interning the name.
     ///
     /// # Errors
-    /// See there.
+    /// As for [`Pool::name`].
     pub fn check_name(&self, index: PoolIndex) -> Result<()> {
         let text = self.utf8(index)?;
-        let is_known = self.interned[index.0 as usize].get() != 0;
+        let is_known = self.interned[index.index()].get() != 0;
         match is_known || mutf8::is_valid(text) {
             true => Ok(()),
             false => Err(Malformed::new(self.offset(index)?, "4.4.7", Fault::Utf8)),
         }
     }
 
-    /// The name of the `CONSTANT_Class` at `index`.
+    /// Returns the name of the `CONSTANT_Class` at `index`.
     pub fn class_name(&self, index: PoolIndex) -> Result<ClassName> {
         let at = self.offset(index)?;
         if self.bytes[at] != 7 {
             return self.wrong(index, "CONSTANT_Class");
         }
-        let cell = &self.interned[index.0 as usize];
+        let cell = &self.interned[index.index()];
         if let Some(name) = Name::from_raw(cell.get()) {
             return Ok(ClassName(name));
         }
@@ -238,17 +251,17 @@ impl<'a> Pool<'a> {
         Ok(ClassName(name))
     }
 
-    /// The name of the `CONSTANT_Class` at `index`, or `None` for index 0.
+    /// Returns the name of the `CONSTANT_Class` at `index`, or `None` for index 0.
     pub fn optional_class_name(&self, index: PoolIndex) -> Result<Option<ClassName>> {
         if index.0 == 0 { Ok(None) } else { self.class_name(index).map(Some) }
     }
 
-    /// The descriptor at `index`; its grammar is checked where it is used.
+    /// Returns the descriptor at `index`, whose grammar is not checked here.
     pub fn descriptor(&self, index: PoolIndex) -> Result<Descriptor> {
         Ok(Descriptor(self.name(index)?))
     }
 
-    /// Name and descriptor of the `CONSTANT_NameAndType` at `index`.
+    /// Returns name and descriptor of the `CONSTANT_NameAndType` at `index`.
     pub fn name_and_type(&self, index: PoolIndex) -> Result<(Name, Descriptor)> {
         match self.entry(index)? {
             Entry::NameAndType(name, ty) => Ok((self.name(name)?, self.descriptor(ty)?)),
@@ -256,7 +269,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Class, name and type of the field or method constant at `index`, and its tag.
+    /// Returns the member that the field or method constant at `index` names, and the tag of the constant.
     fn member(&self, index: PoolIndex) -> Result<(Member, u8)> {
         let (class, name_and_type, tag) = match self.entry(index)? {
             Entry::Fieldref(class, name_and_type) => (class, name_and_type, 9),
@@ -268,7 +281,7 @@ impl<'a> Pool<'a> {
         Ok((Member { class: self.class_name(class)?, name, descriptor }, tag))
     }
 
-    /// Keeps the member interned for `index`, if its descriptor fits the tag of the constant.
+    /// Caches the member for `index`, if its descriptor fits the tag of the constant.
     fn keep_member(&self, index: PoolIndex, tag: u8, member: MemberRef) {
         let shape = member.shape();
         let fits = match shape.call() {
@@ -276,32 +289,32 @@ impl<'a> Pool<'a> {
             None => tag == 9 && shape.field().is_some(),
         };
         if fits {
-            self.interned[index.0 as usize].set(member.raw());
-            self.shapes[index.0 as usize].set(shape.0);
+            self.interned[index.index()].set(member.raw());
+            self.shapes[index.index()].set(shape.0);
         }
     }
 
-    /// The member kept for `index`, if the constant there has one of these tags.
+    /// Returns the cached member for `index`, if the constant there has one of these tags.
     #[inline]
     fn known_member(&self, index: PoolIndex, tags: [u8; 2]) -> Option<(MemberRef, u8, MemberShape)> {
-        let at = *self.offsets.get(index.0 as usize)? as usize;
+        let at = *self.offsets.get(index.index())? as usize;
         let tag = *self.bytes.get(at)?;
-        let member = MemberRef::from_raw(self.interned.get(index.0 as usize)?.get())?;
-        let shape = self.shapes.get(index.0 as usize)?.get();
+        let member = MemberRef::from_raw(self.interned.get(index.index())?.get())?;
+        let shape = self.shapes.get(index.index())?.get();
         (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, MemberShape(shape)))
     }
 
-    /// Interns what constants of classes, members and method types name, of strings if those are wanted, and the names at
-    /// the indices `more`: all at once, which is faster than one by one when most of it will be asked for. What
-    /// cannot be read is left out.
+    /// Interns the names in class, member and method-type constants, those in string constants if `strings` is set,
+    /// and the names at the indices `more`. This is faster than interning them one by one, if most of them will be
+    /// read. Unreadable entries are skipped.
     pub(crate) fn intern(&self, strings: bool, more: impl Iterator<Item = PoolIndex>) {
         let mut texts = Batch::new(|texts: &[_]| {
-            Name::new_all(texts, |index: PoolIndex, name| self.interned[index.0 as usize].set(name.raw()));
+            Name::new_all(texts, |index: PoolIndex, name| self.interned[index.index()].set(name.raw()));
         });
         let mut want = |index: PoolIndex| {
             if let Ok(text) = self.utf8(index)
-                && self.shapes[index.0 as usize].replace(1) == 0
-                && self.interned[index.0 as usize].get() == 0
+                && self.shapes[index.index()].replace(1) == 0
+                && self.interned[index.index()].get() == 0
                 && mutf8::is_valid(text)
             {
                 texts.push((text, index));
@@ -327,18 +340,18 @@ impl<'a> Pool<'a> {
         });
         for (i, &at) in entries() {
             if matches!(self.bytes[at as usize], 9..=11)
-                && let Ok((member, tag)) = self.member(PoolIndex(i as u16))
+                && let Ok((member, tag)) = self.member(PoolIndex::from_index(i))
             {
-                members.push((member, (PoolIndex(i as u16), tag)));
+                members.push((member, (PoolIndex::from_index(i), tag)));
             }
         }
         members.finish();
     }
 
-    /// The field that the `CONSTANT_Fieldref` at `index` names, and the kind of its values.
+    /// Returns the field that the `CONSTANT_Fieldref` at `index` names, and the kind of its values.
     ///
     /// # Errors
-    /// When it is no field constant or its descriptor is no field descriptor.
+    /// Fails if the constant is not a field constant or its descriptor is not a field descriptor.
     #[inline]
     pub fn field_ref(&self, index: PoolIndex) -> Result<(MemberRef, Kind)> {
         match self.known_member(index, [9, 9]) {
@@ -361,11 +374,11 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The method that the constant at `index` names, whether it is a `CONSTANT_InterfaceMethodref`, and
+    /// Returns the method that the constant at `index` names, whether it is a `CONSTANT_InterfaceMethodref`, and
     /// the kinds of its parameters and result.
     ///
     /// # Errors
-    /// When it is no method constant or its descriptor is no method descriptor.
+    /// Fails if the constant is not a method constant or its descriptor is not a method descriptor.
     #[inline]
     pub fn method_ref(&self, index: PoolIndex) -> Result<(MemberRef, bool, CallShape)> {
         if let Some((member, tag, shape)) = self.known_member(index, [10, 11])
@@ -397,10 +410,10 @@ impl<'a> Pool<'a> {
         Ok((member, tag == 11, shape))
     }
 
-    /// Descriptor and kinds of the `CONSTANT_InvokeDynamic` at `index`.
+    /// Returns descriptor and kinds of the `CONSTANT_InvokeDynamic` at `index`.
     ///
     /// # Errors
-    /// When it is no call site or its descriptor is no method descriptor.
+    /// Fails if the constant is not a call site or its descriptor is not a method descriptor.
     pub fn call_site_type(&self, index: PoolIndex) -> Result<(Descriptor, CallShape)> {
         let Entry::InvokeDynamic(_, name_and_type) = self.entry(index)? else {
             return self.wrong(index, "CONSTANT_InvokeDynamic");

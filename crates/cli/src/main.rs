@@ -5,7 +5,9 @@
 mod argfile;
 mod args;
 mod command;
+mod known;
 mod output;
+mod pass;
 mod progress;
 mod refused;
 mod report;
@@ -43,8 +45,13 @@ fn main() -> ExitCode {
         Command::Completions(it) => command::completions::run(it),
     };
     match done {
-        Ok(report::Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(report::Outcome::Bug) => ExitCode::from(101),
+        Ok(report::Ended { outcome, rest }) => {
+            std::mem::forget(rest);
+            match outcome {
+                report::Outcome::Fine => ExitCode::SUCCESS,
+                report::Outcome::Bug => ExitCode::from(101),
+            }
+        }
         // Who reads our output has seen enough.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => usage_error(&error),

@@ -1,5 +1,7 @@
 //! What a run says besides its result: on stderr, at the end.
 
+use std::any::Any;
+
 use export::frame::Trailer;
 
 use crate::args::Global;
@@ -12,6 +14,27 @@ pub(crate) enum Outcome {
     Fine,
     /// Part of the work panicked.
     Bug,
+}
+
+/// What a command leaves when it is done: how it ended, and what lives as long as the process.
+pub(crate) struct Ended {
+    /// How the command ended.
+    pub(crate) outcome: Outcome,
+    /// Data that is not freed: the process ends, and freeing a whole program takes a tenth of a second.
+    pub(crate) rest: Option<Box<dyn Any>>,
+}
+
+impl Ended {
+    /// A command that ended so, and whose data is not to be freed.
+    pub(crate) fn with(outcome: Outcome, rest: impl Any) -> Self {
+        Ended { outcome, rest: Some(Box::new(rest)) }
+    }
+}
+
+impl From<Outcome> for Ended {
+    fn from(outcome: Outcome) -> Self {
+        Ended { outcome, rest: None }
+    }
 }
 
 /// More notes than this are counted only, unless `-v` asks for all.

@@ -8,8 +8,9 @@ use export::form::Format;
 use export::frame::Header;
 
 use crate::output::Output;
+use crate::pass::{Maker, Pass};
 use crate::report::{self, Outcome};
-use crate::run::{Maker, Run};
+use crate::run::Run;
 use crate::settings;
 use crate::text::{self, style::Style};
 
@@ -73,6 +74,7 @@ pub(crate) fn format(name: &str) -> Option<Format> {
 /// Passes over all classes and writes what `maker` makes of them.
 pub(crate) fn write<M: Maker>(
     run: &Run<'_>,
+    pass: &Pass<'_>,
     header: Header,
     format: &str,
     path: Option<&Utf8PathBuf>,
@@ -86,7 +88,7 @@ pub(crate) fn write<M: Maker>(
     };
     let mut writing = Writing::Pending(out);
     let maker = maker(form);
-    let mut summary = run.classes(&maker, to_terminal, |bytes| writing.piece(form, &header, bytes))?;
+    let mut summary = pass.classes(&maker, to_terminal, |bytes| writing.piece(form, &header, bytes))?;
     writing.begin(form, &header)?;
     maker.finish(&mut summary.trailer);
     match writing {

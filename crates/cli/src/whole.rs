@@ -1,4 +1,4 @@
-//! The whole program behind an answer: all classes are taken apart, those of libraries and of the JDK too.
+//! The whole program behind an answer: all its classes are read, those of libraries and of the JDK too.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,52 +14,64 @@ use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
 use ide::entries::{Declared, Entry, EntryRequest};
 use ide::pattern::NoMatch;
-use ide::profile::{Answers, paper_record_and_answer, read_api_class};
+use ide::profile::{ProfileAnswers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{Fault, MethodId, ProblemKind, WholeOptions, WorldKind};
+use ide::{Fault, MethodName, ProblemKind, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
+use crate::known::{Known, Unread};
 use crate::progress::Progress;
 use crate::refused::Refusal;
 use crate::report::{self, Outcome};
-use crate::run::{self, Kept, Run, Unread, patterns};
+use crate::run::{self, Run, patterns};
 
-/// A class to take apart.
+/// What reading the program gives: what is asked about it, and what is known of its classes since.
+pub(crate) struct Loaded<T> {
+    pub(crate) answers: T,
+    pub(crate) known: Known,
+}
+
+impl<T> Loaded<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Loaded<U> {
+        Loaded { answers: change(self.answers), known: self.known }
+    }
+}
+
+/// A class to read.
 #[derive(Clone, Copy)]
-struct Item<'a> {
+struct ReadClass<'a> {
     container: &'a LoadedContainer,
     entry: &'a ClassEntry,
     /// The numbers of both.
     place: (usize, usize),
-    /// Its number, if the result shows it.
+    /// Its number among the classes that the result shows, if it is one of them.
     shown: Option<usize>,
 }
 
-/// What a worker keeps from class to class.
+/// Memory that a worker keeps from class to class.
 #[derive(Default)]
-struct Worker {
+struct ReadScratch {
     read: Scratch,
     lower: ide::Scratch,
 }
 
-/// Takes all classes apart and joins them, for either profile. What the result shows of them is kept by the run, so that
-/// no class is taken apart twice.
+/// Reads and joins all classes, for either profile.
 ///
 /// # Errors
-/// When a thread cannot be started; when profile `paper` is asked for what it does not know.
-pub(crate) fn answers(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+/// When a thread cannot be started; when profile `paper` is asked for what it does not know; when there is no entry point.
+pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
-        ProfileArg::Jvm => Ok(Answers::Jvm(joined(run, args, Reading::All)?)),
+        ProfileArg::Jvm => Ok(joined(run, args, Reading::All)?.map(ProfileAnswers::Jvm)),
         ProfileArg::Paper => paper(run, args),
     }
 }
 
-/// The same for profile `jvm` alone.
+/// Reads and joins all classes, for profile `jvm`.
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Arc<Whole>> {
+pub(crate) fn whole(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Arc<Whole>>> {
     joined(run, args, Reading::All)
 }
 
@@ -68,72 +80,65 @@ pub(crate) fn whole(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Arc<W
 enum Reading {
     /// All of it.
     All,
-    /// Where functions become objects: it is not asked what methods let out.
+    /// The bodies that make function objects: enough for where calls go.
     Functions,
 }
 
-/// As [`answers`], for who does not ask what methods let out.
-pub(crate) fn calls_only(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+/// [`answers`] for commands that do not ask what methods let out.
+///
+/// # Errors
+/// See [`answers`].
+pub(crate) fn calls_only(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
-        ProfileArg::Jvm => Ok(Answers::Jvm(joined(run, args, Reading::Functions)?)),
+        ProfileArg::Jvm => Ok(joined(run, args, Reading::Functions)?.map(ProfileAnswers::Jvm)),
         ProfileArg::Paper => paper(run, args),
     }
 }
 
-fn joined(run: &mut Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<Arc<Whole>> {
-    let items = items(run);
+fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<Loaded<Arc<Whole>>> {
+    let classes = classes(run);
     // These look at all code.
     let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
     let solve = reading != Reading::Functions;
     let reading = if all { Reading::All } else { reading };
-    let Read { records, answers, origins, unread, outcome } = records(run, &items, reading)?;
+    let ReadClasses { records, answers, origins, unread, outcome } = records(run, &classes, reading)?;
+    let mut known = Known { answers, unread, outcome, ..Known::default() };
     let request = args.rta.then(|| request(run.world(), &args.entry)).transpose()?;
-    let entries = request.as_ref();
     let setup = Setup {
         options: options(run.world().release, args),
         packages: &run.closing.packages,
-        entries,
+        entries: request.as_ref(),
         solve,
     };
-    let mut kept = Kept { answers, unread, outcome, ..Kept::default() };
-    let whole = match Whole::joined(records, &setup) {
-        Ok(it) => Arc::new(it),
-        Err(it) => {
-            run.keep(kept);
-            return Err(no_match(run, it));
-        }
-    };
-    let item = |record: usize| origins.get(record).and_then(|it| items.get(*it));
+    let whole = Whole::joined(records, &setup).map_err(|it| no_match(run, &known, it))?;
+    let class = |record: usize| origins.get(record).and_then(|it| classes.get(*it));
     for &(record, winner) in whole.passed_over() {
-        let (Some(it), Some(winner)) = (item(record), item(winner)) else { continue };
-        kept.lost.insert(it.place);
+        let (Some(it), Some(winner)) = (class(record), class(winner)) else { continue };
+        known.shadowed.insert(it.place);
         if let Some(number) = it.shown {
             let place = winner.container.display(winner.entry);
             let text = format!("another definition of the class counts, {place}; left out");
-            kept.passed_over.insert(number, text);
+            known.left_out.insert(number, text);
         }
     }
-    kept.problems = hierarchy_faults(&items, &kept, &whole);
-    run.keep(kept);
+    known.problems = hierarchy_faults(&classes, &known, &whole);
     if args.rta {
         if !whole.has_entries() {
-            return Err(no_entry(run));
+            return Err(no_entry(run, &known));
         }
-        run.keep_reached(whole.reached());
+        known.reached = Some(whole.reached().into_iter().collect());
     }
-    // It lives as long as the process, which has nothing to do when it is done: to free it would only take time.
-    std::mem::forget(Arc::clone(&whole));
-    Ok(whole)
+    Ok(Loaded { answers: Arc::new(whole), known })
 }
 
 /// What is wrong with the supertypes of classes, at the places of these.
-fn hierarchy_faults(items: &[Item<'_>], kept: &Kept, whole: &Whole) -> Vec<Problem> {
+fn hierarchy_faults(items: &[ReadClass<'_>], known: &Known, whole: &Whole) -> Vec<Problem> {
     let faults = whole.hierarchy_faults();
     if faults.is_empty() {
         return Vec::new();
     }
-    let counts = |it: &&Item<'_>| it.container.has_paths && !kept.lost.contains(&it.place);
-    let places: FxHashMap<&str, &Item<'_>> =
+    let counts = |it: &&ReadClass<'_>| it.container.has_paths && !known.shadowed.contains(&it.place);
+    let places: FxHashMap<&str, &ReadClass<'_>> =
         items.iter().rev().filter(counts).map(|it| (it.entry.path(), it)).collect();
     let said = |it: HierarchyFault| {
         let item = places.get(format!("{}.class", it.class).as_str());
@@ -161,52 +166,57 @@ pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     })
 }
 
-/// As [`whole`] with entry points, for who asks only what is reached from there.
-pub(crate) fn reached(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Whole> {
+/// Reads and joins all classes, for what is reached from entry points alone.
+///
+/// # Errors
+/// When a thread cannot be started, or when there is no entry point.
+pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Whole>> {
     let request = request(run.world(), &args.entry)?;
-    let read = records(run, &items(run), Reading::All)?;
-    run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
-    let entries = Some(&request);
+    let read = records(run, &classes(run), Reading::All)?;
+    let known = Known { unread: read.unread, outcome: read.outcome, ..Known::default() };
     let setup = Setup {
         options: options(run.world().release, args),
         packages: &run.closing.packages,
-        entries,
+        entries: Some(&request),
         solve: false,
     };
-    let whole = Whole::joined(read.records, &setup).map_err(|it| no_match(run, it))?;
+    let whole = Whole::joined(read.records, &setup).map_err(|it| no_match(run, &known, it))?;
     if !whole.has_entries() {
-        return Err(no_entry(run));
+        return Err(no_entry(run, &known));
     }
-    Ok(whole)
+    Ok(Loaded { answers: whole, known })
 }
 
-/// What is said when there is no entry point: what could not be read before, as there may be one in it.
-fn no_entry(run: &Run<'_>) -> anyhow::Error {
-    report::print(&run.trailer(), run.global);
+/// The error of a program without entry points. What could not be read is printed before, as it may have one.
+fn no_entry(run: &Run<'_>, known: &Known) -> anyhow::Error {
+    report::print(&known.trailer(run), run.global);
     anyhow!("there is no entry point; --entry names some: app, library, or a method pattern")
 }
 
-/// The same for a pattern of `--entry` that selects nothing.
-fn no_match(run: &Run<'_>, it: NoMatch) -> anyhow::Error {
-    report::print(&run.trailer(), run.global);
+/// The error of a pattern of `--entry` that selects nothing. What could not be read is printed before.
+fn no_match(run: &Run<'_>, known: &Known, it: NoMatch) -> anyhow::Error {
+    report::print(&known.trailer(run), run.global);
     anyhow!(it).context("`--entry`")
 }
 
-/// The entry points. Asks nothing of the platform.
-pub(crate) fn entries(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Vec<Entry>> {
+/// The entry points. Reads no class of the platform.
+///
+/// # Errors
+/// When a thread cannot be started, or when a pattern selects nothing.
+pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Vec<Entry>>> {
     let request = request(run.world(), &args.entry)?;
-    let mut items = items(run);
-    items.retain(|it| it.container.role != Role::Jdk);
-    let read = records(run, &items, Reading::All)?;
-    run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
-    let entries = Some(&request);
+    let mut classes = classes(run);
+    classes.retain(|it| it.container.role != Role::Jdk);
+    let read = records(run, &classes, Reading::All)?;
+    let known = Known { unread: read.unread, outcome: read.outcome, ..Known::default() };
     let setup = Setup {
         options: options(run.world().release, args),
         packages: &run.closing.packages,
-        entries,
+        entries: Some(&request),
         solve: false,
     };
-    ide::reached::entries(read.records, &setup).map_err(|it| no_match(run, it))
+    let entries = ide::reached::entries(read.records, &setup).map_err(|it| no_match(run, &known, it))?;
+    Ok(Loaded { answers: entries, known })
 }
 
 /// What `--entry` asks for.
@@ -229,10 +239,10 @@ pub(crate) fn request(world: &LoadedWorld, written: &[String]) -> anyhow::Result
 
 fn records(
     run: &Run<'_>,
-    items: &[Item<'_>],
+    items: &[ReadClass<'_>],
     reading: Reading,
-) -> anyhow::Result<Read<(ClassRecord, ide::Role)>> {
-    let select = |it: &MethodId| run.selected_by_any(it);
+) -> anyhow::Result<ReadClasses<(ClassRecord, ide::Role)>> {
+    let select = |it: &MethodName| run.selects(it);
     read(run, items, |worker, item, class| {
         // A class with something to say about its entry is read again when it is shown.
         if item.shown.is_some() && class.note.is_none() {
@@ -261,25 +271,25 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn paper(run: &mut Run<'_>, args: &WorldArgs) -> anyhow::Result<Answers> {
+fn paper(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     check_paper(args)?;
-    let select = |it: &MethodId| run.selected_by_any(it);
-    let read = read(run, &items(run), |worker, item, class| {
-        // A platform that is asked about itself is a program like any other.
+    let select = |it: &MethodName| run.selects(it);
+    let read = read(run, &classes(run), |scratch, item, class| {
+        // A platform whose own classes are asked about is a program like any other.
         if item.container.role == Role::Jdk {
             return Ok(((read_api_class(class.bytes)?, true), None));
         }
-        let (record, answer) = paper_record_and_answer(class.bytes, &select, &mut worker.lower)?;
+        let (record, answer) = paper_record_and_answer(class.bytes, &select, &mut scratch.lower)?;
         let answer = Some(answer).filter(|_| item.shown.is_some() && class.note.is_none());
         Ok(((record, false), answer))
     })?;
-    let Read { answers, unread, outcome, .. } = read;
-    run.keep(Kept { answers, unread, outcome, ..Kept::default() });
-    Ok(Answers::paper(read.records))
+    let ReadClasses { records, answers, unread, outcome, .. } = read;
+    let known = Known { answers, unread, outcome, ..Known::default() };
+    Ok(Loaded { answers: ProfileAnswers::paper(records), known })
 }
 
 /// What was read, in class-path order.
-struct Read<R> {
+struct ReadClasses<R> {
     /// What is made of each class that can be read.
     records: Vec<R>,
     /// The item of each record.
@@ -294,13 +304,14 @@ struct Read<R> {
 
 fn read<R: Send>(
     run: &Run<'_>,
-    items: &[Item<'_>],
-    take: impl Fn(&mut Worker, &Item<'_>, &ClassBytes<'_>) -> Result<(R, Option<ClassAnswer>), Fault> + Sync,
-) -> anyhow::Result<Read<R>> {
-    let mut acc = Read::new(items.len());
+    items: &[ReadClass<'_>],
+    take: impl Fn(&mut ReadScratch, &ReadClass<'_>, &ClassBytes<'_>) -> Result<(R, Option<ClassAnswer>), Fault>
+    + Sync,
+) -> anyhow::Result<ReadClasses<R>> {
+    let mut acc = ReadClasses::new(items.len());
     let mut progress = Progress::new(items.len(), run.global.quiet, false);
     let mut index = 0;
-    let work = |worker: &mut Worker, item: &Item<'_>| {
+    let work = |worker: &mut ReadScratch, item: &ReadClass<'_>| {
         let mut read = std::mem::take(&mut worker.read);
         let bytes = item.container.bytes(item.entry, &mut read).map_err(Refusal::Bytes);
         let made = bytes.and_then(|it| take(worker, item, &it).map_err(Refusal::Class));
@@ -308,7 +319,7 @@ fn read<R: Send>(
         made
     };
     let done: ControlFlow<()> =
-        map_ordered(items, run.settings.threads.value, Worker::default, work, |made| {
+        map_ordered(items, run.settings.threads.value, ReadScratch::default, work, |made| {
             progress.step();
             let item = &items[index];
             index += 1;
@@ -323,13 +334,13 @@ fn read<R: Send>(
     Ok(acc)
 }
 
-impl<R> Read<R> {
+impl<R> ReadClasses<R> {
     fn new(items: usize) -> Self {
         let (records, origins) = (Vec::with_capacity(items), Vec::with_capacity(items));
-        Read { records, origins, answers: Vec::new(), unread: Vec::new(), outcome: Outcome::Fine }
+        ReadClasses { records, origins, answers: Vec::new(), unread: Vec::new(), outcome: Outcome::Fine }
     }
 
-    fn add(&mut self, item: &Item<'_>, number: usize, record: R, answer: Option<ClassAnswer>) {
+    fn add(&mut self, item: &ReadClass<'_>, number: usize, record: R, answer: Option<ClassAnswer>) {
         self.records.push(record);
         self.origins.push(number);
         if let (Some(number), Some(answer)) = (item.shown, answer) {
@@ -342,7 +353,7 @@ impl<R> Read<R> {
 
     /// A class that cannot be read is outside. That is told of the program and its libraries, but for what is left out
     /// anyway, as others of its name stand before it; a bug of ours is told in any case.
-    fn refuse(&mut self, run: &Run<'_>, item: &Item<'_>, refusal: Refusal) {
+    fn refuse(&mut self, run: &Run<'_>, item: &ReadClass<'_>, refusal: Refusal) {
         let role = item.container.role;
         let is_shadowed = role == Role::App && item.shown.is_none();
         let outcome = refusal.outcome();
@@ -354,15 +365,15 @@ impl<R> Read<R> {
         }
         let class = refusal.failed(item.container.display(item.entry));
         // A descriptor of a module is read before, for what it closes.
-        if !run.is_told(&class.place) {
+        if !run.is_reported(&class.place) {
             self.unread.push(Unread { number: item.shown, class });
         }
     }
 }
 
 /// All classes, in class-path order; of the JDK those that are not shadowed.
-fn items<'a>(run: &'a Run<'_>) -> Vec<Item<'a>> {
-    let shown = run.items(&mut Trailer::default());
+fn classes<'a>(run: &'a Run<'_>) -> Vec<ReadClass<'a>> {
+    let shown = run.shown(&mut Trailer::default());
     let mut next = shown.iter().peekable();
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut items = Vec::new();
@@ -377,7 +388,7 @@ fn items<'a>(run: &'a Run<'_>) -> Vec<Item<'a>> {
         if named && !seen.insert(entry.path()) && container.role == Role::Jdk {
             continue;
         }
-        items.push(Item { container, entry, place, shown });
+        items.push(ReadClass { container, entry, place, shown });
     }
     items
 }
@@ -414,7 +425,7 @@ pub(crate) fn composable_header(
     run: &Run<'_>,
     command: &'static str,
     args: &WorldArgs,
-    answers: &Answers,
+    answers: &ProfileAnswers,
 ) -> Header {
     let header = header(run, command, args);
     let names = (header.world != "open").then(|| answers.names());
@@ -472,18 +483,19 @@ mod tests {
         let input = &args.input;
         let settings = settings::resolve(&cli.global, &[], &input.platform, None).unwrap();
         let select = SelectArgs { methods: Vec::new() };
-        let mut run = Run::open(&settings, &cli.global, input, &select).unwrap();
-        let items = items(&run);
-        let (n, first) = (items.len(), items[0].container.display(items[0].entry));
-        let read = read(&run, &items, |_, item, _| {
+        let run = Run::open(&settings, &cli.global, input, &select).unwrap();
+        let classes = classes(&run);
+        let (n, first) = (classes.len(), classes[0].container.display(classes[0].entry));
+        let read = read(&run, &classes, |_, item, _| {
             assert!(item.shown != Some(0), "it is odd");
             Ok(((), None))
         });
         let read = read.unwrap();
         assert_eq!(read.records.len(), n - 1);
-        run.keep(Kept { unread: read.unread, outcome: read.outcome, ..Kept::default() });
-        assert_eq!(run.outcome(), Outcome::Bug);
-        let [told] = &run.trailer().failed_classes[..] else { panic!("{:?}", run.trailer()) };
+        let known = Known { unread: read.unread, outcome: read.outcome, ..Known::default() };
+        assert_eq!(known.outcome, Outcome::Bug);
+        let trailer = known.trailer(&run);
+        let [told] = &trailer.failed_classes[..] else { panic!("{trailer:?}") };
         assert_eq!((&told.place, &*told.reason), (&first, "a bug of ajar: it is odd; please report it"));
     }
 }

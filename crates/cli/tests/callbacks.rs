@@ -1,4 +1,5 @@
-//! The table of what the JDK calls back against real JDKs: each row names methods that there are, declared or inherited.
+//! Compares the table of methods that the JDK calls back with real JDKs: each row names methods that exist, declared
+//! or inherited.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,21 +8,20 @@ use camino::Utf8PathBuf;
 use driver::container::Scratch;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
-use ide::whole::{Whole, read_class};
-use ide::{Role, WholeOptions, WorldKind};
+use ide::whole::{ClassRecord, read_class};
 use test_utils::jdk;
 
 const TABLE: &str = include_str!("../../flow/src/callbacks.tsv");
 
-/// What the header of a class says.
+/// The information from the header of a class.
 struct Class {
     above: Vec<String>,
     is_interface: bool,
-    /// `m (I)V`, and whether classes below inherit it.
+    /// The methods, such as `m (I)V`, and whether subclasses inherit each.
     methods: Vec<(String, bool)>,
 }
 
-/// The classes that the table names, and all above them.
+/// The classes that the table names, and all their supertypes.
 fn classes(jdk: &jdk::Jdk, named: &BTreeSet<&str>) -> BTreeMap<String, Class> {
     let inputs = vec![Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a home in UTF-8")];
     let spec =
@@ -34,19 +34,10 @@ fn classes(jdk: &jdk::Jdk, named: &BTreeSet<&str>) -> BTreeMap<String, Class> {
         let mut records = Vec::new();
         for (container, entry) in world.classes().filter(|it| pending.contains(it.1.path())) {
             let bytes = container.bytes(entry, &mut read).expect("the class is there").bytes;
-            records.push((read_class(bytes, &mut lower).expect("the class can be read"), Role::Jdk));
+            records.push(read_class(bytes, &mut lower).expect("the class can be read"));
         }
         pending.clear();
-        let options = WholeOptions {
-            world: WorldKind::Open,
-            release: None,
-            assume_contract: false,
-            link_errors: false,
-            async_errors: false,
-        };
-        let whole = Whole::new(records, options);
-        let hierarchy = &whole.program().program.hierarchy;
-        for outline in hierarchy.ids().map(|it| hierarchy.outline(it)) {
+        for outline in records.iter().map(ClassRecord::outline) {
             let above: Vec<String> =
                 outline.super_class.iter().chain(&outline.interfaces).map(ToString::to_string).collect();
             let is_interface = outline.flags.is_interface();
@@ -62,8 +53,8 @@ fn classes(jdk: &jdk::Jdk, named: &BTreeSet<&str>) -> BTreeMap<String, Class> {
     acc
 }
 
-/// The classes that declare a method which is meant by this in the class: the class itself, or those that it inherits one of.
-/// A descriptor that ends in `*` stands for all that begin so.
+/// The classes that declare the method that this name means in the class: the class itself, or supertypes that it
+/// inherits the method from. A descriptor that ends in `*` stands for all descriptors with that beginning.
 fn declaring<'a>(classes: &'a BTreeMap<String, Class>, class: &str, method: &str) -> BTreeSet<&'a str> {
     let is_meant = |it: &str| match method.strip_suffix('*') {
         Some(begin) => it.starts_with(begin),
@@ -79,7 +70,7 @@ fn declaring<'a>(classes: &'a BTreeMap<String, Class>, class: &str, method: &str
         let Some((name, above)) = classes.get_key_value(&at).filter(|_| seen.insert(at.clone())) else {
             continue;
         };
-        // An interface inherits from interfaces alone.
+        // An interface inherits only from interfaces.
         if it.is_interface && !above.is_interface {
             continue;
         }
@@ -93,7 +84,7 @@ fn declaring<'a>(classes: &'a BTreeMap<String, Class>, class: &str, method: &str
 
 #[test]
 fn every_row_is_about_methods_of_the_jdk() {
-    // One row is about a method of release 21; later than 25 nobody looked.
+    // One row is about a method of release 21. Releases after 25 were not examined.
     let jdks: Vec<_> = jdk::all().into_iter().filter(|it| (21..=25).contains(&it.version)).collect();
     if jdks.is_empty() {
         assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "CI must have a JDK of 21 to 25");
@@ -119,7 +110,7 @@ fn every_row_is_about_methods_of_the_jdk() {
             let found = declaring(&classes, class, method);
             assert_eq!(found, BTreeSet::from([class]), "{} is not in {}", row[4], jdk.home.display());
         }
-        // So that what is above is known to be looked at.
+        // Make sure that supertypes are searched.
         let wanted = [
             ("java/lang/Thread$Builder$OfPlatform.start", "java/lang/Thread$Builder"),
             ("java/lang/Thread$Builder$OfVirtual.start", "java/lang/Thread$Builder"),
@@ -127,7 +118,7 @@ fn every_row_is_about_methods_of_the_jdk() {
         ];
         let wanted = wanted.map(|(row, above)| (row.to_owned(), BTreeSet::from([above])));
         assert_eq!(inherited, wanted.into(), "{}", jdk.home.display());
-        // What is not there is not found.
+        // Methods that do not exist are not found.
         assert!(declaring(&classes, "java/util/concurrent/ExecutorService", "execute (I)V").is_empty());
         assert!(declaring(&classes, "java/util/concurrent/ExecutorService", "hashCode ()I").is_empty());
     }

@@ -1,10 +1,10 @@
-//! Small cases of where calls go, positive and negative, after the categories that call-graph benchmarks have: calls that
-//! are and are not virtual, default methods, initialisers, function objects, dynamic call sites, signature-polymorphic
-//! methods, reflection, proxies, serialization, Unsafe, class loaders, what the VM calls, libraries.
+//! Small cases of call targets, positive and negative, by the categories of call-graph benchmarks: virtual and
+//! non-virtual calls, default methods, initialisers, function objects, dynamic call sites, signature-polymorphic
+//! methods, reflection, proxies, serialization, Unsafe, class loaders, calls by the VM, libraries.
 //!
-//! The sources in `test-data/calls` say at the end of a line what the calls of that line must come to, without any JDK:
-//! `-> targets`, `open` (some call may go anywhere), `closed` (none may), `not targets`, `nothing` (no call at all), or a
-//! kind of implicit call that must be among them, such as `thread`.
+//! In the sources in `test-data/calls`, a comment at the end of a line says what the calls of that line must give
+//! without a JDK: `-> targets`, `open` (some call may go anywhere), `closed` (none may), `not targets`, `nothing` (no
+//! call at all), or a kind of implicit call that must be among them, such as `thread`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Ways in which control passes by itself.
+/// The kinds of implicit calls.
 const KINDS: [&str; 7] =
     ["thread", "callback", "privileged", "reflect", "load", "serialization", "finalizer"];
 
@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/calls")
 }
 
-/// All calls of the classes, by the source file's stem and line.
+/// All calls of the classes, by the name of the source file without extension, and line.
 fn calls() -> BTreeMap<(String, i64), Vec<Value>> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
     command.args(["calls", "--quiet", "--jdk", "none", "--output-format", "jsonl"]).arg(folder());
@@ -33,7 +33,7 @@ fn calls() -> BTreeMap<(String, i64), Vec<Value>> {
             let class = &caller[..caller.find('(').unwrap()];
             let class = &class[..class.rfind('.').unwrap()];
             let file = class.rsplit('/').next().unwrap().split('$').next().unwrap();
-            // Two top-level classes of one file.
+            // One file has two top-level classes.
             let file = if file == "Near" { "Hidden" } else { file };
             acc.entry((file.to_owned(), line)).or_default().push(call);
         }
@@ -41,7 +41,7 @@ fn calls() -> BTreeMap<(String, i64), Vec<Value>> {
     acc
 }
 
-/// `q.C.m()V` as machines write it.
+/// The machine-readable form of a method that is written like `q.C.m()V`.
 fn machine(method: &str) -> String {
     let (name, descriptor) = method.split_at(method.find('(').unwrap());
     let (class, name) = name.rsplit_once('.').unwrap();
@@ -115,7 +115,7 @@ fn calls_go_where_the_sources_say() {
     assert!(checked > 160, "{checked}");
 }
 
-/// What is assumed of code that nobody has seen says nothing about code that is there.
+/// The assumption about unseen code does not restrict what present code throws.
 #[test]
 fn contract_keeps_what_present_code_lets_out_that_may_be_called() {
     let throws = |assume: &[&str]| {
@@ -130,12 +130,12 @@ fn contract_keeps_what_present_code_lets_out_that_may_be_called() {
     let assumed = throws(&["--assume", "contract"]);
     let known = assumed["throws"].as_array().unwrap();
     assert!(known.iter().any(|it| it["type"] == "java/lang/Throwable" && it["cone"] == true), "{assumed}");
-    // Without the assumption what is open covers it.
+    // Without the assumption, the open part covers the exception.
     let plain = throws(&[]);
     assert_eq!(plain["open"]["except"].as_array().map(Vec::len), Some(0), "{plain}");
 }
 
-/// A ghost's stub is not its code, and code that cannot be read may do anything.
+/// The stub of a ghost is not its code, and code that cannot be read may do anything.
 #[test]
 fn code_that_nobody_has_seen_may_call_anything() {
     let ghosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/ghost");
@@ -168,14 +168,15 @@ fn code_that_nobody_has_seen_may_call_anything() {
         ]
     );
     assert_eq!(unseen(folder.path()), [("Broken.m()V".to_owned(), "missing-code".to_owned())]);
-    // Nor is the stub a graph.
+    // The stub is not drawn as a graph either.
     let value = run("cfg", &ghosts);
     let drawn = value["methods"].as_array().unwrap().iter().filter_map(|it| it["method"].as_str());
     let drawn: Vec<&str> = drawn.filter(|it| !it.starts_with("ghost/EvenOdd")).collect();
     assert_eq!(drawn, ["ghost/Parity.<init>()V", "ghost/Parity.odd(I)Z", "ghost/Shape$Circle.<init>()V"]);
 }
 
-/// Without unknown classes the receivers of an interface are known, but for those that the platform makes.
+/// In a world without unknown classes, the receivers of an interface are known, except objects that the platform
+/// makes.
 #[test]
 fn in_a_closed_world_proxies_hand_calls_to_their_handlers() {
     let ask = |command: &str, classes: &[&str]| {
@@ -196,17 +197,17 @@ fn in_a_closed_world_proxies_hand_calls_to_their_handlers() {
     let greet = of(&calls, "calls", "caller", "Reflecting.greet(");
     let handler = "Reflecting$Handler.invoke(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;";
     assert_eq!(greet[0]["targets"], serde_json::json!([handler]));
-    // A sealed interface has none.
+    // A sealed interface has no proxies.
     let answer = of(&calls, "calls", "caller", "Reflecting.answer(");
     assert_eq!(answer[0]["targets"], serde_json::json!(["Reflecting$Yes.text()Ljava/lang/String;"]));
-    // What the handler returns is cast.
+    // The handler's result is cast.
     let throws = ask("throws", &program);
     let greet = &of(&throws, "methods", "method", "Reflecting.greet(")[0];
     let types: Vec<&str> =
         greet["throws"].as_array().unwrap().iter().filter_map(|it| it["type"].as_str()).collect();
     assert_eq!(types, ["java/lang/ClassCastException", "java/lang/NullPointerException"]);
     assert_eq!(greet["open"], Value::Null);
-    // A program that makes no proxies has none.
+    // In a program that creates no proxies, there are none.
     let calls = ask(
         "calls",
         &["Defaults", "Defaults$A", "Defaults$B", "Defaults$C", "Defaults$D", "Reflecting$Handler"],
@@ -215,8 +216,8 @@ fn in_a_closed_world_proxies_hand_calls_to_their_handlers() {
     assert_eq!(asks[0]["targets"], serde_json::json!(["Defaults$B.who()Ljava/lang/String;"]));
 }
 
-/// With a JDK its bodies lead to what is called back, in many steps; it is said where the program does it all the same, but
-/// of the program's methods only.
+/// With a JDK, callbacks are also reached through its bodies in many steps. The program's calls name them
+/// nevertheless, but only calls in the program's own methods.
 #[test]
 fn with_a_jdk_implicit_calls_are_named_too() {
     let Some(jdk) = test_utils::jdk::at_least(17) else { return };

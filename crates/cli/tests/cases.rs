@@ -1,5 +1,5 @@
-//! Cases that other tools got wrong, one a test: what is right about each, as far as graphs and calls say it. Sources in
-//! `test-data/cases`; no JDK, so that nothing depends on one.
+//! Cases that other tools got wrong, one for each test: the correct graphs and calls. The sources are in
+//! `test-data/cases`. No JDK is used, so that nothing depends on one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn files(case: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The records that a command has of a method.
+/// The records about a method in the output of a command.
 fn ask(files: &[PathBuf], command: &str, method: &str) -> Vec<Value> {
     let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
     it.args([command, "--quiet", "--jdk", "none", "--output-format", "jsonl", "-m", method]).args(files);
@@ -56,20 +56,20 @@ impl Graph {
         self.0["nodes"].as_array().unwrap().len()
     }
 
-    /// Pcs at which exceptions arise that the row takes, and the pc of its handler.
+    /// The pcs of the exceptions that the row catches, and the pcs of its handler.
     fn taken_by(&self, row: u64) -> (BTreeSet<i64>, BTreeSet<i64>) {
         let taken = || self.edges().iter().filter(move |it| it["row"] == row);
         let pc = |it: &Value| self.node(it)["pc"].as_i64().unwrap();
         (taken().map(|it| pc(&it["from"])).collect(), taken().map(|it| pc(&it["to"])).collect())
     }
 
-    /// Pcs at which exceptions arise that the handler at `pc` takes.
+    /// The pcs of the exceptions that the handler at `pc` catches.
     fn caught_at(&self, pc: i64) -> BTreeSet<i64> {
         let taken = self.edges().iter().filter(|it| it["row"].is_u64() && self.node(&it["to"])["pc"] == pc);
         taken.map(|it| self.node(&it["from"])["pc"].as_i64().unwrap()).collect()
     }
 
-    /// Rows that take exactly this exception where it is known, arising at `pc`.
+    /// The rows that catch exactly this known exception raised at `pc`.
     fn rows_for(&self, pc: i64, class: &str) -> Vec<u64> {
         let known = |it: &&Value| {
             let from = self.node(&it["from"]);
@@ -79,7 +79,7 @@ impl Graph {
         self.edges().iter().filter(known).filter_map(|it| it["row"].as_u64()).collect()
     }
 
-    /// Kinds of the nodes in which a run that is at `pc` may end.
+    /// The kinds of end nodes that a run at `pc` can reach.
     fn leads_to(&self, pc: i64) -> BTreeSet<&str> {
         let ids = (0..self.n_nodes()).filter(|&it| self.0["nodes"][it]["pc"] == pc);
         let mut seen: BTreeSet<u64> = ids.map(|it| it as u64).collect();
@@ -96,9 +96,9 @@ impl Graph {
         kinds.filter(|it| it.ends_with("return")).collect()
     }
 
-    /// Whether some path comes back to a node.
+    /// Whether the graph has a cycle.
     fn has_cycle(&self) -> bool {
-        // Who has no predecessor left goes; what remains is on a cycle or behind one.
+        // Remove nodes without predecessors; what remains is on a cycle or reachable from one.
         let mut left: BTreeSet<u64> = (0..self.n_nodes() as u64).collect();
         loop {
             let entered: BTreeSet<u64> = self
@@ -116,7 +116,7 @@ impl Graph {
     }
 }
 
-/// All targets and whether something is open, of the calls of a method that are of this kind.
+/// All targets of a method's calls of this kind, and whether one of the calls is open.
 fn calls(case: &str, method: &str, kind: &str) -> (BTreeSet<String>, bool) {
     let records = ask(&files(case), "calls", method);
     let calls = || records.iter().filter(|it| it["kind"] == kind);
@@ -129,24 +129,25 @@ fn named(targets: &[&str]) -> BTreeSet<String> {
     targets.iter().map(|it| (*it).to_owned()).collect()
 }
 
-/// javac guards the code that unlocks, from 18 to 21, with a row to itself; the `athrow` at 22 is outside. A tool that
-/// stretches the row over it makes a loop without end of it.
+/// javac protects the code that unlocks, from 18 to 21, with a row whose handler is that code itself. The `athrow` at
+/// 22 is outside. A tool that extends the row over it gets an endless loop.
 #[test]
 fn s01_synchronized_method_body_is_left_by_the_rethrow() {
     let graph = Graph::of(&files("S01"), "S01Synchronized.add");
     assert!(!graph.has_cycle(), "the program has no loop");
     assert_eq!(graph.0["unreachable"], Value::Array(vec![]));
     assert_eq!(graph.leads_to(3), BTreeSet::from(["exceptional-return", "return"]));
-    // The handler ends by throwing again.
+    // The handler ends by rethrowing.
     assert_eq!(graph.leads_to(18), BTreeSet::from(["exceptional-return"]));
     assert_eq!(graph.leads_to(22), BTreeSet::from(["exceptional-return"]));
-    // What the array access raises comes to the handler; nothing of the second row can fail, its lock is held.
+    // The handler catches what the array access raises. Nothing in the range of the second row can fail, because its
+    // lock is held.
     assert_eq!(graph.taken_by(0), (BTreeSet::from([10]), BTreeSet::from([18])));
     assert_eq!(graph.taken_by(1), (BTreeSet::new(), BTreeSet::new()));
 }
 
-/// A throw whose class is known has one target, the first row that matches; rows further out that catch the same class
-/// get what the inner handlers raise, and nothing else.
+/// A throw of a known class has one target, the first matching row. Outer rows that catch the same class get only
+/// what the inner handlers raise.
 #[test]
 fn s02_nested_tries_take_an_exception_once() {
     let graph = Graph::of(&files("S02"), "S02Nested.run");
@@ -162,8 +163,8 @@ fn s02_nested_tries_take_an_exception_once() {
     }
 }
 
-/// A subroutine that calls itself costs nobody else anything. One that stands before the code that calls it returns to
-/// that code and to nowhere else.
+/// A subroutine that calls itself affects nothing else. One placed before the code that calls it returns to that code
+/// and to nothing else.
 #[test]
 fn s05_subroutines_return_to_where_they_were_called() {
     let text = std::fs::read_to_string(folder().join("S05Subroutines.jasm")).unwrap();
@@ -187,7 +188,8 @@ fn s05_subroutines_return_to_where_they_were_called() {
     assert_eq!(other.leads_to(1), BTreeSet::from(["return"]));
 }
 
-/// `invokestatic` and `invokespecial` may name a method of an interface by a constant of its own, from version 52 on.
+/// From version 52 on, `invokestatic` and `invokespecial` may name an interface method, by an `InterfaceMethodref`
+/// constant.
 #[test]
 fn s08_static_and_default_methods_of_interfaces_are_called() {
     assert_eq!(
@@ -200,8 +202,8 @@ fn s08_static_and_default_methods_of_interfaces_are_called() {
     );
 }
 
-/// The arm that javac adds for a class that comes to the sealed interface later stays; what an accessor throws becomes a
-/// `MatchException`.
+/// The arm that javac adds for classes that are added to the sealed interface later is kept. An exception of an
+/// accessor becomes a `MatchException`.
 #[test]
 fn s12_record_patterns_keep_the_arm_for_later_classes() {
     let files = files("S12");
@@ -219,7 +221,7 @@ fn s12_record_patterns_keep_the_arm_for_later_classes() {
     assert_eq!(known, ["java/lang/ClassCastException", "java/lang/MatchException"]);
 }
 
-/// Function objects are receivers, though neither their interface nor what makes them is there.
+/// Function objects are receivers, even if both their interface and the bootstrap method are missing.
 #[test]
 fn s15_function_objects_are_run() {
     let (targets, open) = calls("S15", "S15Lambdas.m1", "interface");

@@ -1,5 +1,6 @@
-//! Theorem 2 of `conflex.txt` as a property: what is found of a part of a program covers what is found of the whole
-//! (`semantics.md` §1 and §7). Classes are taken away at random; nothing that the whole program does may be lost.
+//! Tests Theorem 2 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs* as a property: the
+//! answers about a part of a program cover those about the whole (`semantics.md` §1 and §7). Classes are removed at
+//! random; nothing that the whole program does may be lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,9 +10,9 @@ use driver::container::Scratch as Read;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
 use ide::answer::{MethodAnswer, Question, class_answer};
-use ide::whole::{ClassRecord, Whole, Work, read_class};
+use ide::whole::{ClassRecord, Whole, WorkerSets, read_class};
 use ide::{
-    Bodies, Call, CallWord, MethodCode, MethodId, Part, Role, Scratch, Selector, Step, Text, Throws,
+    Bodies, Call, CallWord, MethodCode, MethodName, Part, Role, Scratch, Selector, Step, Text, Throws,
     WholeOptions, Why, WorldKind,
 };
 use test_utils::generate::Structure;
@@ -19,7 +20,7 @@ use test_utils::jvm;
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-/// A class of a program under test.
+/// A class of a tested program.
 struct Class {
     name: String,
     record: ClassRecord,
@@ -59,17 +60,17 @@ fn classes(input: &Path) -> Vec<Class> {
     all
 }
 
-/// The answers about the methods of the classes whose numbers are given, which are the whole program.
+/// The answers about the methods of the classes with the given numbers, which form the whole program.
 struct Answers {
-    throws: BTreeMap<MethodId, Throws>,
-    calls: BTreeMap<MethodId, Vec<Call>>,
-    codes: BTreeMap<MethodId, Arc<MethodCode>>,
+    throws: BTreeMap<MethodName, Throws>,
+    calls: BTreeMap<MethodName, Vec<Call>>,
+    codes: BTreeMap<MethodName, Arc<MethodCode>>,
 }
 
 fn ask(classes: &[Class], present: &[usize], options: WholeOptions) -> (Answers, Whole) {
     let records = present.iter().map(|&it| (classes[it].record.clone(), Role::App)).collect();
     let whole = Whole::new(records, options);
-    let mut work: Work = whole.work();
+    let mut work: WorkerSets = whole.work();
     let mut acc = Answers { throws: BTreeMap::new(), calls: BTreeMap::new(), codes: BTreeMap::new() };
     for it in present.iter().flat_map(|&it| &classes[it].methods) {
         acc.throws.insert(it.method, whole.throws(&mut work, it.method).unwrap());
@@ -98,12 +99,7 @@ impl Chains {
         ] {
             chains.insert(sub.to_owned(), sup.to_owned());
         }
-        let records = classes.iter().map(|it| (it.record.clone(), Role::App)).collect();
-        let whole = Whole::new(records, options(WorldKind::Open, false));
-        for outline in whole.program().program.hierarchy.ids().map(|it| {
-            let hierarchy = &whole.program().program.hierarchy;
-            hierarchy.outline(it).clone()
-        }) {
+        for outline in classes.iter().map(|it| it.record.outline()) {
             if let Some(above) = outline.super_class {
                 chains.insert(outline.class.to_string(), above.to_string());
             }
@@ -117,14 +113,14 @@ impl Chains {
             match at {
                 Some(it) if it == sup => return true,
                 Some(it) => at = self.0.get(it).map(String::as_str),
-                // What is thrown is below Throwable, whatever is known of its chain.
+                // A thrown class is below Throwable, even if part of its chain is unknown.
                 None => return sup == "java/lang/Throwable",
             }
         }
         false
     }
 
-    /// Whether the parts have a class, or with `cone` all of its subclasses too.
+    /// Whether the parts contain a class, or with `cone` the class and all its subclasses.
     fn has(&self, parts: &[Part], class: &str, cone: bool) -> bool {
         parts.iter().any(|it| {
             let name = it.class.to_string();
@@ -132,7 +128,7 @@ impl Chains {
         })
     }
 
-    /// Whether an answer has what another says is known to come out.
+    /// Whether an answer covers a known part of another answer.
     fn covers(&self, answer: &Throws, part: &Part) -> bool {
         self.covers_class(answer, &part.class.to_string(), part.cone)
     }
@@ -148,23 +144,24 @@ impl Chains {
         if !cone {
             return open(class);
         }
-        // Each class below it one by one, and those that nobody knows.
+        // Check each known subclass, and the class itself for unknown subclasses.
         let below = self.0.keys().filter(|it| self.is_below(it, class));
         open(class) && below.into_iter().all(|it| open(it) || self.has(&answer.known, it, false))
     }
 }
 
-/// Whether a call is what the instruction itself names.
+/// Whether the instruction itself names the call.
 fn is_own(kind: CallWord) -> bool {
     matches!(kind, CallWord::Virtual | CallWord::Interface | CallWord::Special | CallWord::Static)
 }
 
-/// Whether the open call at an instruction stands for this one beside it, too.
+/// Whether the open call at an instruction also covers this other call there.
 ///
-/// What the platform does when it is called is named beside the call by a table: names only, on which nothing rests
-/// (`flow::callbacks`). Where not even the class called is known, nobody can say whether the method is the platform's;
-/// whatever an unseen one does, the open call stands for. Where only overriding methods are not known the method called is,
-/// so its row is, too. The finalizer of an absent class is that class's own code, as its constructor is.
+/// Callbacks that the platform makes when it is called are listed beside the call from a table. It only adds names;
+/// no answer depends on it (`flow::callbacks`). If even the called class is unknown, the method may belong to the
+/// platform or not, and the open call covers whatever unseen code does. If only overriding methods are unknown, the
+/// called method is known, and so is its row in the table. The finalizer of a missing class is that class's own code,
+/// like its constructor.
 fn stands_for(own: &Call, call: &Call) -> bool {
     let unresolved = matches!(own.open, Some(Why::Outside(_)));
     let may_be = match call.kind {
@@ -173,7 +170,7 @@ fn stands_for(own: &Call, call: &Call) -> bool {
         | CallWord::Privileged
         | CallWord::Reflect
         | CallWord::Serialization => is_own(own.kind),
-        // Without a name the instruction asks by itself.
+        // A load without a name is done by the instruction itself.
         CallWord::Load => is_own(own.kind) && call.declared.is_some(),
         CallWord::Finalizer => own.kind == CallWord::Special,
         _ => false,
@@ -181,7 +178,7 @@ fn stands_for(own: &Call, call: &Call) -> bool {
     own.instr == call.instr && unresolved && may_be
 }
 
-/// Says what the answer about a part of a program lost.
+/// Describes what the answer about a part of a program lost.
 fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str>) -> Vec<String> {
     let mut lost = Vec::new();
     for (method, throws) in &part.throws {
@@ -205,7 +202,7 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
                 if !named && !open {
                     lost.push(format!("{method} calls {target}"));
                 }
-                // Who is still there is named, unless an absent class may have taken its place.
+                // A target that is still present is named, unless an absent class may have taken its place.
                 let there = present.contains(target.class.to_string().as_str());
                 if there && !named && !open {
                     lost.push(format!("{method} calls {target} by name"));
@@ -220,10 +217,10 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
 }
 
 /// The bodies of a program, by method.
-struct Code(BTreeMap<MethodId, Arc<MethodCode>>);
+struct Code(BTreeMap<MethodName, Arc<MethodCode>>);
 
 impl Bodies for Code {
-    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+    fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>> {
         self.0.get(&method).cloned()
     }
 }
@@ -233,7 +230,8 @@ fn names(why: Why, class: &str) -> bool {
     matches!(why, Why::Outside(it) | Why::Initializer(it) if it.to_string() == class)
 }
 
-/// What is wider without a class than with it, and whose explanation does not name the class; and how much was wider.
+/// What is wider without a class than with it although the explanation does not name the class; and the number of
+/// wider answers.
 fn unexplained(
     full: &Answers,
     part: &Answers,
@@ -261,7 +259,7 @@ fn unexplained(
                 if old.is_some_and(|it| it.targets.contains(&target) || it.possible.contains(&target)) {
                     continue;
                 }
-                // By a receiver that may be below the class that is gone, or because the call may go anywhere.
+                // Either a receiver may be below the removed class, or the call may go anywhere.
                 let selector = call.declared.map(Selector::Receivers).into_iter();
                 let mut receivers = selector.flat_map(|it| whole.selecting(*method, it, target, 100));
                 let by_receiver = receivers.any(|it| it.chain.iter().any(|it| it.to_string() == gone));
@@ -274,7 +272,7 @@ fn unexplained(
     for (method, throws) in &part.throws {
         let old = &full.throws[method];
         for it in throws.known.iter().filter(|it| !chains.covers(old, it)) {
-            // Nothing that is known comes of what is gone, unless its own chain leads there.
+            // The removal of a class adds no known exception, unless the exception's own chain leads to that class.
             check(chains.is_below(&it.class.to_string(), gone), &|| {
                 format!("{method} lets out {}", it.class)
             });
@@ -296,7 +294,7 @@ fn unexplained(
     (acc, wider)
 }
 
-/// Takes each class away that `every` chooses. Returns how much was wider for it.
+/// Removes classes one at a time, every `every`th of them. Returns the number of answers that became wider.
 fn check_explanations(input: &Path, every: usize) -> usize {
     let classes = classes(input);
     let chains = Chains::new(&classes);
@@ -359,7 +357,7 @@ fn so_it_does_in_a_real_program() {
     jars().iter().for_each(|it| assert!(check_explanations(it, 20) > 0));
 }
 
-/// Takes classes away in `rounds` ways; returns in how many of them some answer widened.
+/// Removes classes in `rounds` different ways. Returns in how many of them some answer became wider.
 fn check(input: &Path, rounds: u64, link_errors: bool) -> usize {
     let (open, closed) = (options(WorldKind::Open, link_errors), options(WorldKind::Closed, link_errors));
     let classes = classes(input);
@@ -383,7 +381,7 @@ fn check(input: &Path, rounds: u64, link_errors: bool) -> usize {
             continue;
         }
         let part = ask(&classes, &present, open).0;
-        // All that is there may be all that there ever is, or the rest of the program and more.
+        // The present classes may be all that exist, or only a part of the program.
         for (what, whole) in [("open", &full), ("closed", &closed)] {
             let found = lost(whole, &part, &chains, &names(&present));
             assert!(found.is_empty(), "{}, seed {seed}, {what}: {found:#?}", input.display());
@@ -418,7 +416,7 @@ fn a_part_of_a_program_of_every_shape_loses_nothing() {
     }
 }
 
-/// The jars of the small corpus, some of them in the fast tier; none where that is not there.
+/// The jars of the small corpus, only some of them in the fast tier; none if the corpus is missing.
 fn jars() -> Vec<PathBuf> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/small");
     let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {

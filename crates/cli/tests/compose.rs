@@ -1,8 +1,9 @@
-//! `ajar compose`: what is composed of parts covers what is extracted of the whole (`semantics.md` §1), on random programs
-//! cut in two, and of the whole with more classes that nobody has seen; documents that do not go together are refused.
+//! `ajar compose`: graphs composed of parts cover the graphs extracted from the whole (`semantics.md` §1). The tests
+//! use random programs cut in two, also with additional classes that the parts have not seen, and check that
+//! documents that do not fit together are rejected.
 //!
-//! The whole is extracted in the closed world, where all is known by name: an open set as documents write it may say more
-//! than there is.
+//! The whole is extracted in the closed world, where everything is known by name, because an open set in a document
+//! may contain more than actually exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -77,7 +78,7 @@ impl Folder {
     }
 }
 
-/// The class library of the random programs: what they name of it, with code.
+/// The class library of the random programs: the classes that they name, with code.
 fn library() -> String {
     let mut acc =
         ".class public super java/lang/Object\n.super none\n.method public <init>()V\nreturn\n.end\n"
@@ -101,7 +102,7 @@ fn constructor(above: &str, body: &str) -> String {
     format!(".method public <init>()V\naload_0\ninvokespecial {above}.<init>()V\n{body}return\n.end\n")
 }
 
-/// A random program: classes that call each other, some final, some hidden, and exceptions.
+/// A random program: classes that call each other, some of them final or not public, and exceptions.
 struct Random {
     rng: Rng,
     classes: Vec<String>,
@@ -159,7 +160,7 @@ impl Random {
             }
             for method in ["v0", "v1"] {
                 if above == "java/lang/Object" || self.rng.chance(50) {
-                    // Final methods are not overridden: nobody declares this name below.
+                    // Final methods must not be overridden, so no subclass declares this name.
                     let block = self.block(2);
                     text.push_str(&format!(".method public {method}()V\n{block}return\n.end\n"));
                 }
@@ -175,7 +176,8 @@ impl Random {
         acc
     }
 
-    /// Classes that arrive later: subclasses that override, exceptions below those of the program and others.
+    /// Classes that are added later: subclasses that override methods, and exceptions whose superclasses are in the
+    /// program or not.
     fn more(&mut self, program: &[(String, String)]) -> Vec<(String, String)> {
         let mut acc = Vec::new();
         let mut above = self.exceptions.clone();
@@ -254,7 +256,7 @@ impl Random {
     }
 }
 
-/// Exceptions by the superclasses that a document tells.
+/// The superclasses of exceptions, from a document.
 struct Types(BTreeMap<String, String>);
 
 impl Types {
@@ -264,7 +266,7 @@ impl Types {
         Types(document["types"].as_array().unwrap().iter().map(pair).collect())
     }
 
-    /// With the classes of these sources.
+    /// Adds the classes of these sources.
     fn with(mut self, sources: &[(String, String)]) -> Types {
         for (class, source) in sources {
             let above = source.split_once(".super ").unwrap().1.lines().next().unwrap();
@@ -273,7 +275,7 @@ impl Types {
         self
     }
 
-    /// The classes of a list, in a world where all are known.
+    /// The classes in a list of parts, in a world where all classes are known.
     fn classes(&self, parts: &Value) -> Value {
         let mut acc: BTreeSet<String> = BTreeSet::new();
         for part in list(parts) {
@@ -302,7 +304,7 @@ impl Types {
         !self.is_in(a, b) && !self.is_in(b, a)
     }
 
-    /// Whether a set is among those of some nodes.
+    /// Whether the sets of some nodes together contain a set.
     fn covered(&self, set: &Node, by: &[&Node]) -> bool {
         list(&set.parts).iter().all(|part| {
             by.iter().any(|other| match (set.open, other.open) {
@@ -362,7 +364,7 @@ fn methods(document: &Value) -> BTreeMap<&str, &Value> {
     list(&document["methods"]).iter().map(|it| (text(&it["method"]), it)).collect()
 }
 
-/// Says what of the whole is not covered.
+/// Describes what the composed graphs do not cover of the whole.
 fn uncovered(whole: &Value, composed: &Value, sources: &[(String, String)]) -> Vec<String> {
     let types = Types::of(whole).with(sources);
     let mut acc = Vec::new();
@@ -378,7 +380,8 @@ fn uncovered(whole: &Value, composed: &Value, sources: &[(String, String)]) -> V
             assert!(!node.open, "{name}: {node:?}");
             let mut parts = types.classes(&node.parts);
             if node.kind == "exceptional" {
-                // What leaves is taken by no handler, and need not be where those are; that node is looked at too.
+                // Exceptions that leave the method are caught by no handler, and need not be in exceptional nodes
+                // with handlers. Their own node is also checked.
                 let leaves = nodes.iter().filter(|it| it.at == node.at && it.kind != node.kind);
                 let leaves: Vec<Value> = leaves.map(|it| types.classes(&it.parts)).collect();
                 let stays = |it: &Value| leaves.iter().all(|leaves| !list(leaves).contains(it));
@@ -448,7 +451,7 @@ fn n_open(document: &Value) -> usize {
     methods(document).values().flat_map(|it| exceptional(it)).filter(|it| it.open).count()
 }
 
-/// Where the whole is open, what is composed is.
+/// Describes where the whole is open but the composed graphs are not.
 fn closed_too_soon(whole: &Value, composed: &Value) -> Vec<String> {
     let composed = methods(composed);
     let mut acc = Vec::new();
@@ -477,15 +480,15 @@ fn bytes(text: &str) -> Vec<u8> {
     assemble(text).unwrap_or_else(|it| panic!("{it:?}\n{text}")).remove(0).bytes
 }
 
-/// The class with all its methods not written yet.
+/// The class with all its methods as ghosts.
 fn ghost(class: &str, source: &str) -> Vec<u8> {
     let methods = source.lines().filter_map(|it| it.strip_prefix(".method "));
     let names = methods.map(|it| format!("{class}.{}", it.rsplit(' ').next().unwrap()));
     with_ghosts(&bytes(source), &names.map(|it| (it, Vec::new())).collect())
 }
 
-/// Writes a random program into the folders `a` and `b`, without code into `ghosts-a` and `ghosts-b`, what may arrive later
-/// into `more`, and the library into `lib`.
+/// Writes a random program into the folders `a` and `b`, the same classes as ghosts into `ghosts-a` and `ghosts-b`,
+/// classes that are added later into `more`, and the library into `lib`.
 fn cut(seed: u64) -> (Folder, Sources, Sources) {
     let folder = Folder::new();
     for it in assemble(&library()).unwrap() {
@@ -533,7 +536,7 @@ fn what_is_composed_covers_what_is_extracted_of_the_whole() {
         apart += n_open(&a) + n_open(&b);
         together += n_open(&composed);
         whole_open += n_open(&whole);
-        // Whatever the order and the form.
+        // The result does not depend on the order and format of the documents.
         folder.extract(&["a"], &lib, "a.jsonl");
         folder.extract(&["b"], &lib, "b.jsonl");
         let lines = folder.compose(&["b.jsonl", "a.jsonl"]);
@@ -548,7 +551,7 @@ fn what_is_composed_covers_what_is_extracted_of_the_whole() {
     assert!(whole_open <= together && together < apart, "{apart} {together} {whole_open}");
 }
 
-/// The papers' way: each part knows all names, and what the other has to write is a ghost.
+/// The way of the papers: each part knows all names, and code of the other part is a ghost.
 #[test]
 fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
     let (mut apart, mut together, mut drawn) = (0, 0, 0);
@@ -583,7 +586,7 @@ fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
     assert!(drawn > 100, "{drawn}");
 }
 
-/// The edges of a graph of profile `paper`, whatever its nodes are numbered.
+/// The edges of a graph of profile `paper`, independent of the numbers of nodes.
 fn edges(method: &Value) -> BTreeSet<String> {
     let nodes = list(&method["nodes"]);
     let node = |id: &Value| {
@@ -596,7 +599,7 @@ fn edges(method: &Value) -> BTreeSet<String> {
     list(&method["edges"]).iter().map(edge).collect()
 }
 
-/// Three classes: `p/A` calls `q/B.s` within a handler, and that calls `q/C.s`, which throws.
+/// Three classes: `p/A` calls `q/B.s` within the range of a handler, `q/B.s` calls `q/C.s`, which throws.
 fn three() -> Folder {
     let folder = Folder::new();
     for it in assemble(&library()).unwrap() {
@@ -627,7 +630,7 @@ fn a_call_is_linked_and_what_is_behind_it_is_known() {
     let method = |document: &Value| methods(document)["p/A.s()V"].clone();
     assert_eq!(method(&some)["calls"][0]["targets"], serde_json::json!(["q/B.s()V"]));
     assert!(method(&some)["calls"][0]["open"].is_null());
-    // What is behind the call is known, and open, for what is not there still.
+    // The exceptions behind the call are known; the call stays open for what is still missing.
     assert!(!method(&some)["throws_open"].is_null());
     let all = folder.compose(&["a.json", "b.json", "c.json"]);
     assert_eq!(all["interface"]["required"], serde_json::json!([]));
@@ -641,7 +644,7 @@ fn a_call_is_linked_and_what_is_behind_it_is_known() {
     for key in ["calls", "throws", "throws_open"] {
         assert_eq!(composed[key], whole[key], "{key}");
     }
-    // Whether a handler takes all that comes stays as it was said of the open set.
+    // Whether a handler catches all exceptions stays as it was decided for the open set.
     let edges = |it: &Value| it["edges"].to_string().replace("may-handler", "handler");
     assert_eq!(edges(&composed), edges(&whole));
 }
@@ -670,7 +673,7 @@ fn what_is_composed_can_be_composed() {
 fn however_it_is_written() {
     let folder = three();
     let value: Value = serde_json::from_str(&folder.read("a.json")).unwrap();
-    // Other blanks, and members by name.
+    // Other whitespace, and members sorted by name.
     let header = |keep: &dyn Fn(&str) -> bool| {
         let members = value.as_object().unwrap().iter().filter(|it| keep(it.0));
         members.map(|it| format!("{:?}:\n{:#}", it.0, it.1)).collect::<Vec<_>>().join(" , ")
@@ -734,12 +737,12 @@ fn documents_that_do_not_go_together_are_refused() {
     refused(&["a.json", "lib"], &["lib"]);
     let said = folder.wrong(&["compose", "a.json"]);
     assert!(said.contains("<DOCUMENT>"), "{said}");
-    // A result that fails leaves no file.
+    // A failed run leaves no result file.
     folder.wrong(&["compose", "a.json", "a.json", "-o", "result.json"]);
     assert!(!folder.path().join("result.json").exists());
 }
 
-/// `p/A` was extracted with a ghost of `q/B` that never lets anything out; it does.
+/// `p/A` was extracted with a ghost of `q/B` that promises to throw nothing; the real `q/B` throws.
 #[test]
 fn a_broken_promise_is_said() {
     let folder = Folder::new();
@@ -769,7 +772,7 @@ fn a_broken_promise_is_said() {
         assert_eq!(said, if broken { what } else { "" });
         let composed: Value = serde_json::from_slice(&out.stdout).unwrap();
         assert_eq!(list(&composed["notes"]).len(), usize::from(broken));
-        // Profile `paper` keeps all assertions: NullPointerException comes out too, so every promise is broken.
+        // Profile `paper` keeps all assertions, so NullPointerException also comes out and every promise is broken.
         let paper = ["--profile", "paper"];
         folder.extract(&["a"], &[&["-cp", "lib:promise"], &paper[..]].concat(), "pa.json");
         folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &paper[..]].concat(), "pb.json");
@@ -781,7 +784,7 @@ fn a_broken_promise_is_said() {
     }
 }
 
-/// Reads documents of [`three`] and composes them, when the second has become what it is said to be.
+/// Reads two documents of [`three`] and composes them after the second one has changed to `now`.
 fn composed(first: &str, second: &str, now: &str, out: &mut impl std::io::Write) -> Result<(), ComposeError> {
     let mut composer = Composer::new(env!("CARGO_PKG_VERSION"));
     composer.add("a", first.as_bytes()).unwrap();
@@ -802,16 +805,16 @@ fn a_document_that_changes_between_its_readings_is_named() {
     assert_eq!(methods.len(), 2, "{second}");
     let joined = |lines: &[&str]| lines.join("\n") + "\n";
     let changed = [
-        // Shorter: as a well-formed document, between lines, and somewhere.
+        // Shorter documents: a well-formed one, one that ends between lines, and one that ends anywhere.
         joined(&[header, methods[0], end]),
         joined(&[header, end]),
         joined(&[header, methods[0]]),
         second[..second.len() / 2].to_owned(),
         String::new(),
-        // Longer, and in another order.
+        // Longer documents, and one in another order.
         joined(&[header, methods[0], methods[1], methods[1], end]),
         joined(&[header, methods[1], methods[0], end]),
-        // In what stands around the methods, and in them.
+        // Changes outside the methods, and in them.
         second.replacen("\"release\":25", "\"release\":24", 1),
         joined(&[header, methods[0], methods[1], &end.replacen("\"q/C\"", "\"q/D\"", 1)]),
         second.replacen("ArithmeticException", "AssertionError", 1),
@@ -826,11 +829,11 @@ fn a_document_that_changes_between_its_readings_is_named() {
             it => panic!("{it:?}: {now}"),
         }
     }
-    // Blanks are nothing that it says.
+    // A change of whitespace alone is ignored.
     composed(&first, &second, &second.replace('\n', "\n \n"), &mut Vec::new()).unwrap();
 }
 
-/// Takes so many bytes, then none.
+/// A writer that accepts this many bytes, then none.
 struct Full(usize);
 
 impl std::io::Write for Full {
@@ -858,7 +861,7 @@ fn an_output_that_fails_is_blamed_itself() {
     if !Path::new("/dev/full").exists() {
         return;
     }
-    // More than is kept back before it is written.
+    // More than fits the buffer of the writer.
     let mut source = ".class public super r/Many\n".to_owned();
     for i in 0..400 {
         source.push_str(&format!(".method public static m{i}()V\ninvokestatic q/B.s()V\nreturn\n.end\n"));
@@ -877,7 +880,7 @@ fn an_output_that_fails_is_blamed_itself() {
         let out = command.output().unwrap();
         assert_eq!((out.status.code(), &*String::from_utf8_lossy(&out.stderr)), (Some(2), wanted));
     }
-    // Whoever reads it may have seen enough.
+    // A reader may stop reading early.
     let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
     command.current_dir(folder.path()).args(["compose", "a.json", "many.json"]);
     let mut child =

@@ -1,13 +1,13 @@
-//! Real programs, whole: every method of the small corpus and of the JDKs of this machine gets a body and a graph.
+//! Whole real programs: every method of the small corpus and of the JDKs of this machine gets a body and a graph.
 //!
-//! `cargo xtask corpus small` fetches the corpus; CI does it before the tests.
+//! `cargo xtask corpus small` fetches the corpus; CI runs it before the tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// What `ajar stats` says of one input.
+/// The output of `ajar stats` for one input.
 fn stats(input: &Path) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
     command.args(["stats", "--quiet", "--jdk", "none", "--output-format", "json"]).arg(input);
@@ -16,7 +16,7 @@ fn stats(input: &Path) -> Value {
     serde_json::from_slice(&out.stdout).expect("stats are JSON")
 }
 
-/// Nothing failed, and there were at least so many methods.
+/// Checks that nothing failed, and that there were at least this many methods.
 fn whole(input: &Path, at_least: u64) {
     let stats = stats(input);
     assert_eq!(stats["failed_classes"], Value::Array(Vec::new()), "{}", input.display());

@@ -1,4 +1,4 @@
-//! The binary on a folder of its own: arguments, exit codes, what goes where.
+//! Runs the binary in a separate folder: arguments, exit codes, and what it writes where.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ struct Project {
 }
 
 impl Project {
-    /// `app` holds a class, a shadowed one lies in `second`, and `broken` holds one that is cut.
+    /// Creates a project: `app` contains a class, `second` a shadowed one, and `broken` a truncated one.
     fn new() -> Project {
         let folder = tempfile::tempdir().unwrap();
         let project = Project { folder };
@@ -35,7 +35,7 @@ impl Project {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
-        // No JDK, so that the output is the same on every machine.
+        // Without a JDK, the output is the same on every machine.
         command
             .current_dir(self.path())
             .args(arguments)
@@ -45,7 +45,7 @@ impl Project {
         command.output().unwrap()
     }
 
-    /// Runs what must go well; gives stdout and stderr.
+    /// Runs a command that must succeed; returns stdout and stderr.
     #[track_caller]
     fn fine(&self, arguments: &[&str]) -> (String, String) {
         let out = self.run(arguments);
@@ -54,7 +54,7 @@ impl Project {
         (stdout, stderr)
     }
 
-    /// Runs what must end with exit code 2; gives stderr.
+    /// Runs a command that must end with exit code 2; returns stderr.
     #[track_caller]
     fn wrong(&self, arguments: &[&str]) -> String {
         let out = self.run(arguments);
@@ -269,7 +269,7 @@ fn code_is_explained_wherever_it_lies() {
     let explain = |input: &str| project.fine(&["explain", input, "-m", "shop.Order.average@13"]).0;
     let wanted = explain("app");
     assert!(wanted.contains("java.lang.ArithmeticException"), "{wanted}");
-    // A class file by itself, and one where the JVM does not look for it.
+    // A class file by itself, and one in a folder where the JVM does not look for it.
     assert_eq!(explain("app/shop/Order.class"), wanted);
     assert_eq!(explain("misplaced"), wanted);
 }
@@ -291,7 +291,7 @@ shop.Order.average()
         ),
         "{text}"
     );
-    // What was asked for of an instruction is all that is said.
+    // Only what was asked about the instruction is explained.
     let json = explain(&[
         "shop.Order.average@8",
         "--exception",

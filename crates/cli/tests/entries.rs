@@ -1,4 +1,4 @@
-//! Where programs start, and what `--rta` makes of it.
+//! Entry points of programs, and the effect of `--rta`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn json(args: &[&str], paths: &[&Path]) -> Value {
     serde_json::from_str(&ajar(args, paths)).unwrap()
 }
 
-/// The classes of a folder by name, without those below `skip`.
+/// The names of the classes in a folder, except those in the folder `skip`.
 fn classes(folder: &Path) -> Vec<String> {
     let mut acc = Vec::new();
     let mut pending = vec![folder.to_owned()];
@@ -42,7 +42,7 @@ fn classes(folder: &Path) -> Vec<String> {
     acc
 }
 
-/// A class as no compiler makes it next to the one above: each of its mains says which it is.
+/// A class that no compiler makes together with its superclass. Each of its `main` methods prints which one it is.
 fn odd(name: &str, above: &str, flags: &str, mains: &[(&str, &str)]) -> String {
     let mut acc = format!(
         ".class public super {flags} {name}\n.super {above}\n.method public <init>()V\naload 0\ninvokespecial {above}.<init>()V\nreturn\n.end\n"
@@ -60,7 +60,8 @@ fn odd(name: &str, above: &str, flags: &str, mains: &[(&str, &str)]) -> String {
     acc
 }
 
-/// The classes of `test-data/entries` and odd ones, in a folder; with the preview of a release, if one is given.
+/// A folder with the classes of `test-data/entries` and odd ones; with the preview features of a release, if one is
+/// given.
 fn launched(preview: Option<u16>) -> (tempfile::TempDir, Vec<String>) {
     const ARGUMENTS: &str = "([Ljava/lang/String;)V";
     let (folder, source) = (tempfile::tempdir().unwrap(), data("entries"));
@@ -97,15 +98,15 @@ fn launched(preview: Option<u16>) -> (tempfile::TempDir, Vec<String>) {
     (folder, classes)
 }
 
-/// What ajar says that the launcher of a release runs when it is given the class.
+/// The methods that, according to ajar, the launcher of a release runs when it is given the class.
 fn run_by_launcher(folder: &Path, class: &str, release: &str) -> String {
     let args = ["entries", "--quiet", "--entry", "app", "--output-format", "json", "-cp"];
     let args = [&args[..], &[folder.to_str().unwrap(), "--jdk", "none", "--release", release]].concat();
-    // The program is this class alone.
+    // The program consists of this class alone.
     let path = folder.join(format!("{class}.class"));
     let out = Command::new(env!("CARGO_BIN_EXE_ajar")).args(&args).arg(&path).output().unwrap();
     if !out.status.success() {
-        // Nothing is an entry point.
+        // There is no entry point.
         return String::new();
     }
     let found: Value = serde_json::from_slice(&out.stdout).unwrap();
@@ -143,7 +144,8 @@ fn the_launcher_runs_the_mains_that_are_entries() {
     }
 }
 
-/// The classes that the launcher of JDK 21.0.8 runs something of when they use its preview, and what.
+/// The classes of which the launcher of JDK 21.0.8 runs something with preview features, and the methods that it
+/// runs.
 const PREVIEW_21: &str = "\
 Both Both.main()V
 Concrete Abstract.main()V
@@ -184,14 +186,15 @@ fn classes_with_the_preview_of_java_21_are_launched_by_its_rules() {
         if !runs.is_empty() {
             found.push_str(&format!("{class} {runs}\n"));
         }
-        // Others go by the rules without a preview: a JVM refuses the class.
+        // For other releases, the rules without preview apply, because a JVM rejects the class.
         let without = run_by_launcher(folder.path(), class, "20");
         assert!(!without.contains(".main()V"), "{class}: {without}");
     }
     assert_eq!(found, PREVIEW_21);
 }
 
-/// What is called in classes that a manifest names as agents, `agentmain` like `premain`: by JDK 11, and by JDK 17 and later.
+/// What is called in classes that a manifest names as agents, by JDK 11, and by JDK 17 and later; the same holds for
+/// `premain` and `agentmain`.
 const AGENTS: [(&str, &str, &str); 14] = [
     ("Agents", "", ""),
     ("Both", "Both.premain2", "Both.premain2"),
@@ -248,13 +251,13 @@ fn agents_are_called_as_their_release_does() {
                 let flag = format!("-javaagent:{}", path.display());
                 let args = match attribute {
                     "Premain-Class" => vec![&*flag, "-cp", shared, "Agents"],
-                    // Needs a process that attaches to another.
+                    // This needs a process that attaches to another one.
                     "Agent-Class" => continue,
                     _ => vec!["-jar", path.to_str().unwrap()],
                 };
                 let out = Command::new(jdk.java()).current_dir(&folder).args(args).output().unwrap();
                 let said = String::from_utf8_lossy(&out.stdout);
-                // A VM that gives up says so on stdout.
+                // A VM that aborts says so on stdout.
                 let said = said.lines().find(|it| it.contains("main(")).unwrap_or_default();
                 let wanted = if jdk.version < 17 { before_17 } else { since_17 };
                 let wanted = written(wanted).replace("premain", method);
@@ -264,7 +267,7 @@ fn agents_are_called_as_their_release_does() {
     }
 }
 
-/// A `main`, and a class below the one that has it.
+/// A class with a `main`, and a subclass of it.
 const INHERITS: &str = r"
 .class public Above
 .super java/lang/Object
@@ -282,7 +285,7 @@ const INHERITS: &str = r"
 .end
 ";
 
-/// An agent, a provider, and one that no loader may make.
+/// An agent, a service provider, and a class that the service loader cannot instantiate.
 const SERVICE: &str = r"
 .class public Agent
 .super java/lang/Object
@@ -346,7 +349,7 @@ fn targets(more: &[&str], paths: &[&Path]) -> BTreeMap<(String, i64), BTreeSet<S
 fn narrowed_calls_are_among_all() {
     let Some(jdk) = test_utils::jdk::at_least(25) else { return };
     let folder = data("observed");
-    // With a JDK each of the questions takes seconds. Without one less is made in the closed world alone.
+    // With a JDK, each question takes seconds. Without one, fewer objects are created only in the closed world.
     let jdk = tier::rounds("none", jdk.home.to_str().unwrap());
     for world in ["closed", "declared", "open"].into_iter().take(tier::at_most(1)) {
         let all = targets(&["--jdk", jdk, "--world", world], &[&folder]);
@@ -357,7 +360,8 @@ fn narrowed_calls_are_among_all() {
         }
         let fewer = narrow.iter().filter(|it| it.1.len() < all[it.0].len()).count();
         let gone = all.len() - narrow.len();
-        // In an open world all of these may be called by others; but what others cannot make of the platform is not made.
+        // In an open world, other code may call all of these methods. But platform classes that only unreached code
+        // creates are not created.
         assert!(fewer > 0 && (gone > 0) == (world == "closed"), "{world} {fewer} {gone}");
     }
 }
@@ -387,7 +391,7 @@ fn ways_lead_from_entry_points() {
         (names[0], *names.last().unwrap()),
         ("P14EvenOdd.main([Ljava/lang/String;)V", "P14EvenOdd.even(I)Z")
     );
-    // Nobody makes one.
+    // No code creates an object of this class.
     let none = ask("P07Init$Unused.<clinit>", "closed");
     assert_eq!(none["start"], Value::Null, "{none}");
     let outside = ask("P07Init$Unused.<clinit>", "open");
@@ -409,7 +413,7 @@ fn a_class_that_inherits_its_main_is_initialised() {
 
 #[test]
 fn unseen_code_may_call_what_others_can_use() {
-    // Nobody else calls `odd`: the code of `even` is not written yet.
+    // Nothing else calls `odd`, because `even` is a ghost.
     let args = ["entries", "--quiet", "--jdk", "none", "--output-format", "json", "--world", "closed"];
     let more = ["--entry", "*.Parity.even", "-m", "*.Parity.odd"];
     let way = json(&[&args[..], &more].concat(), &[&data("ghost")])["methods"][0].clone();
@@ -429,7 +433,7 @@ fn an_entry_that_selects_nothing_is_an_error() {
         ("no.Such.method", "no method matches `no.Such.method`, nor is any name near it"),
         ("P14EvenOdd.evn", "no method matches `P14EvenOdd.evn`; did you mean `P14EvenOdd.even(int)`?"),
     ] {
-        // Alone, behind one that selects something, and before a preset.
+        // The pattern alone, after one that selects something, and before a preset.
         let alone = ["--entry", pattern];
         for asked in [alone.to_vec(), [even, alone].concat(), [alone, ["--entry", "app"]].concat()] {
             for command in [
@@ -444,6 +448,6 @@ fn an_entry_that_selects_nothing_is_an_error() {
             }
         }
     }
-    // What is an entry point for another reason too is selected all the same.
+    // A pattern may select what is an entry point for another reason, too.
     ajar(&["entries", "--jdk", "none", "--entry", "app", "--entry", "P14EvenOdd.main"], &[&data("observed")]);
 }

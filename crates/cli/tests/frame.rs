@@ -1,8 +1,9 @@
-//! The frame test (`semantics.md` §7): a class that is taken away changes nothing for methods that it does not concern.
-//! For them `calls`, `throws` and `cfg` say the same bytes with and without it.
+//! The frame test (`semantics.md` §7): removing a class changes nothing for methods that it does not concern. For
+//! them, `calls`, `throws` and `cfg` give the same bytes with and without it.
 //!
-//! Whom it concerns is told from the full program by names alone: a method, or one that it may come to by calls, that
-//! names the class, a class that shares a subclass or a nest with it, or an interface of which it makes function objects.
+//! Which methods a class concerns is determined from the full program by names alone: a method that names the class,
+//! a class that shares a subclass or a nest with it, or an interface for which it creates function objects; or a
+//! method that can reach such a method by calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,32 +12,32 @@ use std::process::Command;
 use driver::container::Scratch as Read;
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load};
-use ide::whole::{Whole, read_class};
-use ide::{Role, Scratch, WholeOptions, WorldKind};
+use ide::whole::read_class;
+use ide::{Role, Scratch};
 use serde_json::Value;
 use test_utils::tier;
 
 type Names = BTreeSet<String>;
 
-/// What the headers of a class say.
+/// The information from the headers of a class.
 struct Head {
     above: Vec<String>,
     nest: String,
 }
 
-/// The full program, in a folder from which classes may be taken.
+/// The full program, in a folder from which classes can be removed.
 struct Program {
     folder: tempfile::TempDir,
     heads: BTreeMap<String, Head>,
-    /// Names that the body of a method has in it.
+    /// The names in the body of each method.
     named: BTreeMap<String, Names>,
-    /// Names at the call sites of each class that make function objects.
+    /// The names at call sites of each class that create function objects.
     makes: BTreeMap<String, Names>,
     /// All methods.
     members: Names,
 }
 
-/// What classes override of `Object`.
+/// The methods of `Object` that classes override.
 const OF_OBJECT: [&str; 5] = [
     "clone()Ljava/lang/Object;",
     "equals(Ljava/lang/Object;)Z",
@@ -45,12 +46,12 @@ const OF_OBJECT: [&str; 5] = [
     "toString()Ljava/lang/String;",
 ];
 
-/// The lines of the answers about each method, and where its calls may go.
+/// The lines of the answers about each method, and the targets of its calls.
 #[derive(Default)]
 struct Answers {
     lines: BTreeMap<String, Vec<String>>,
     targets: BTreeMap<String, Names>,
-    /// Name and descriptor of what each method calls by selection.
+    /// The names and descriptors of the methods that each method calls by selection.
     selects: BTreeMap<String, Names>,
 }
 
@@ -88,7 +89,7 @@ impl Program {
             for line in
                 body.lines().filter(|it| it.contains("metafactory(") || it.contains("altMetafactory("))
             {
-                // The interface; others are marked by constants.
+                // The functional interface; marker interfaces are constants.
                 let site =
                     if line.contains("altMetafactory(") { line } else { line.split(" by ").next().unwrap() };
                 let made = site.split(')').skip(1).flat_map(names);
@@ -99,7 +100,7 @@ impl Program {
         it
     }
 
-    /// The lines of a command.
+    /// The output lines of a command.
     fn lines(&self, command: &str) -> Vec<String> {
         let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
         it.args([command, "--quiet", "--jdk", "none", "--output-format", "jsonl"]).arg(self.folder.path());
@@ -132,7 +133,7 @@ impl Program {
         acc
     }
 
-    /// The class and all above it, as far as they are known.
+    /// The class and all its supertypes, as far as they are known.
     fn up(&self, class: &str) -> Names {
         let (mut seen, mut pending) = (Names::from([class.to_owned()]), vec![class.to_owned()]);
         while let Some(at) = pending.pop() {
@@ -145,7 +146,7 @@ impl Program {
         seen
     }
 
-    /// The names whose meaning may depend on whether a class is there.
+    /// The names whose meaning may depend on whether a class is present.
     fn concerned(&self, class: &str) -> Names {
         let mut acc: Names = self.makes.get(class).cloned().unwrap_or_default();
         let nest = &self.heads[class].nest;
@@ -162,14 +163,14 @@ impl Program {
         acc
     }
 
-    /// Name and descriptor of the methods that receivers have which come with a class: where it, or one below it, is
-    /// below classes that are not there, it may be below any.
+    /// The names and descriptors of the methods of receivers that are added together with a class. If the class or a
+    /// subclass extends missing classes, it may be below any class.
     fn arriving(&self, class: &str) -> Names {
         let mut acc = Names::new();
         for up in self.heads.keys().map(|it| self.up(it)).filter(|it| it.contains(class)) {
             let leaves = up.iter().any(|it| !self.heads.contains_key(it) && it != "java/lang/Object");
             let of = self.members.iter().filter(|it| up.contains(class_of(it)));
-            // All are below `Object`.
+            // All classes are below `Object`.
             acc.extend(
                 of.map(|it| member(it)).filter(|it| leaves || OF_OBJECT.contains(it)).map(str::to_owned),
             );
@@ -177,8 +178,8 @@ impl Program {
         acc
     }
 
-    /// Whether a class may be thrown, or names classes that nobody else does and that may be: then sets of exceptions that
-    /// reach below what is known may have new members.
+    /// Whether a class may be throwable, or is the only one to name certain missing classes, which may be throwable.
+    /// Then sets of exceptions below known classes may get new members.
     fn throwable(&self, class: &str) -> bool {
         let outside = |it: &str| !self.heads.contains_key(it) && it != "java/lang/Object";
         let up = self.up(class);
@@ -187,13 +188,13 @@ impl Program {
         }
         let of = |own: bool| self.named.iter().filter(move |it| (class_of(it.0) == class) == own);
         let elsewhere: BTreeSet<&String> = of(false).flat_map(|it| it.1).collect();
-        // Packages are lower case, and what precedes a name in a descriptor is not.
+        // Package names are lower case, and what precedes a name in a descriptor is not.
         let package =
             |it: &str| it.contains('/') && !it.split('/').next().unwrap().contains(char::is_uppercase);
         of(true).flat_map(|it| it.1).any(|it| package(it) && outside(it) && !elsewhere.contains(it))
     }
 
-    /// The methods that a class does not concern, by the answers without it.
+    /// The methods that a class does not concern, determined from the answers without it.
     fn exempt<'a>(&self, class: &str, answers: &'a Answers) -> Vec<&'a str> {
         let concerned = self.concerned(class);
         let arriving = self.arriving(class);
@@ -225,17 +226,9 @@ impl Program {
 }
 
 fn heads(records: Vec<(ide::whole::ClassRecord, Role)>) -> BTreeMap<String, Head> {
-    let options = WholeOptions {
-        world: WorldKind::Open,
-        release: None,
-        assume_contract: false,
-        link_errors: false,
-        async_errors: false,
-    };
-    let whole = Whole::new(records, options);
-    let hierarchy = &whole.program().program.hierarchy;
-    let outlines = hierarchy.ids().map(|it| hierarchy.outline(it));
-    outlines
+    records
+        .iter()
+        .map(|it| it.0.outline())
         .map(|it| {
             let above = it.super_class.iter().chain(&it.interfaces).map(ToString::to_string).collect();
             let nest = it.nest_host.unwrap_or(it.class).to_string();
@@ -250,12 +243,12 @@ fn class_of(method: &str) -> &str {
     &name[..name.rfind('.').unwrap()]
 }
 
-/// `m(I)V` of `p/C.m(I)V`.
+/// `m(I)V` in `p/C.m(I)V`.
 fn member(method: &str) -> &str {
     &method[class_of(method).len() + 1..]
 }
 
-/// All that could be the name of a class in the text of a body, those in descriptors included.
+/// Everything in the text of a body that could be the name of a class, including those in descriptors.
 fn names(text: &str) -> Names {
     let mut acc = Names::new();
     for word in text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '$' | '/'))) {
@@ -265,7 +258,8 @@ fn names(text: &str) -> Names {
     acc
 }
 
-/// Takes one class after the other away. Returns how many answers were the same for a reason, and how many changed.
+/// Removes classes one at a time. Returns the number of answers that had to be the same, and the number of answers
+/// that changed.
 fn check(input: &Path, every: usize) -> (usize, usize) {
     let program = Program::new(input);
     let full = program.answers();

@@ -1,4 +1,5 @@
-//! Faults of supertypes are said at the end of a result, in text and for machines; the JVM refuses the same classes.
+//! Faults of the class hierarchy are reported at the end of a result, as text and for machines. The JVM rejects the
+//! same classes.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use test_utils::asm::assemble;
 
-/// Each class `Bad…` has a fault that another one, here or in Java's words, explains.
+/// Each class `Bad…` has a fault. The other classes, here or of the JDK, are the reason for it.
 const FAULTS: &str = "\
 .class public super BadCycle
 .super Above
@@ -67,7 +68,7 @@ fn write(folder: &Path, text: &str) {
     }
 }
 
-/// Stdout and stderr of a command over a folder.
+/// The stdout and stderr of a command for a folder.
 fn ajar(command: &str, folder: &Path, format: &str) -> (String, String) {
     let mut ajar = Command::new(env!("CARGO_BIN_EXE_ajar"));
     ajar.env_clear().env("AJAR_JDK", "none").current_dir(folder);
@@ -126,7 +127,7 @@ fn a_chain_beyond_the_limit_is_said() {
     let (_, stderr) = ajar("throws", folder.path(), "text");
     let notes: Vec<&str> = stderr.lines().filter(|it| it.starts_with("note: ")).collect();
     let text = "it has more supertypes than the limit; what is above it counts as not known";
-    // C1023 has 1024 with itself, as many as may be; above C1024 the chain is cut.
+    // C1023 and its superclasses are 1024 classes, the limit; above C1024 the chain is cut.
     assert_eq!(notes, [format!("note: ./C1024.class: {text}")]);
 }
 

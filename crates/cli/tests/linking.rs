@@ -1,5 +1,5 @@
-//! A program that runs against another version of its library (`test-data/torture/link`): what the JVM does at each
-//! mismatch is among the answers, by name.
+//! A program that runs with another version of its library (`test-data/torture/link`): the answers name what the JVM
+//! does at each mismatch.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn test_data(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/torture").join(path)
 }
 
-/// What the JVM printed for each of the numbered cases, as recorded; the names of the cases are those of `App.java`.
+/// The recorded output of the JVM for each of the numbered cases; the names of the cases are those in `App.java`.
 fn recorded() -> Vec<(String, String)> {
     let source = std::fs::read_to_string(test_data("link/app/App.java")).unwrap();
     let names: Vec<&str> =
@@ -47,7 +47,8 @@ fn graphs(jdk: &Path) -> BTreeMap<String, Value> {
 #[test]
 fn each_mismatch_raises_what_the_jvm_raises() {
     let Some(jdk) = test_utils::jdk::at_least(17) else { return };
-    // The mismatches are between classes that are no part of the JDK, which takes seconds.
+    // The mismatches are between classes outside the JDK. Analysing a JDK takes seconds, so only the full tier does
+    // it.
     let graphs = graphs(tier::rounds(Path::new("none"), &jdk.home));
     let recorded = recorded();
     assert_eq!(recorded.len(), 16, "{recorded:?}");
@@ -69,7 +70,7 @@ fn each_mismatch_raises_what_the_jvm_raises() {
     assert_eq!(errors, 12);
 }
 
-/// Reads of a field that is not there, in blocks that end before the value is used, as javac has them.
+/// Reads of a field that does not exist, in ranges that end before the value is used, as javac writes them.
 const WAITS: &str = r#"
 .class public super p/A
 .method public static caught()Ljava/lang/Object;
@@ -123,7 +124,7 @@ fn a_handler_takes_the_error_of_a_read_that_waits() {
         });
         assert!(caught, "{graph}");
     }
-    // The second throws it from where it was caught.
+    // The second method rethrows the error from where it was caught.
     let nodes = graphs[1]["nodes"].as_array().unwrap();
     let last = nodes.iter().rfind(|it| it["kind"] == "exceptional-return").unwrap();
     assert!(raises(last) && last["pc"] == 5, "{}", graphs[1]);

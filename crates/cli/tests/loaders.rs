@@ -1,5 +1,5 @@
-//! Class loaders of a program's own (`test-data/loaders`): under `--link-errors` each instruction that resolves a class
-//! names those that it may ask, and what they let out comes out of it, as a JVM was seen to do.
+//! A program's own class loaders (`test-data/loaders`): with `--link-errors`, each instruction that resolves a class
+//! names the loaders that it may ask, and raises the exceptions that they throw, as observed on a JVM.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/loaders")
 }
 
-/// The records of a command that are about methods, in a closed world unless `args` say otherwise.
+/// The records about methods in the output of a command, in a closed world unless `args` set another one.
 fn ask(command: &str, jdk: &str, args: &[&str]) -> Vec<Value> {
     let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
     it.args([command, "--quiet", "--output-format", "jsonl", "--jdk", jdk]).args(args).arg(folder());
@@ -30,7 +30,7 @@ fn ask(command: &str, jdk: &str, args: &[&str]) -> Vec<Value> {
     records.filter(|it| it["method"].is_string() || it["caller"].is_string()).collect()
 }
 
-/// What the program says on a JVM, each line once.
+/// The output of the program on a JVM, each line once.
 fn run(jdk: &Jdk) -> BTreeSet<Vec<String>> {
     let out =
         Command::new(jdk.java()).arg("-cp").arg(folder()).arg("Loaders").arg(folder()).output().unwrap();
@@ -39,7 +39,7 @@ fn run(jdk: &Jdk) -> BTreeSet<Vec<String>> {
     text.lines().map(|it| it.split(' ').map(str::to_owned).collect()).collect()
 }
 
-/// A JDK of each release that can run the program; one in the fast tier.
+/// A JDK of each release that can run the program; only one in the fast tier.
 fn jdks() -> Vec<Jdk> {
     let mut all = jdk::all();
     all.retain(|it| it.version >= 17);
@@ -52,7 +52,7 @@ fn texts(it: &Value) -> BTreeSet<&str> {
     it.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Whether `p/C.m(I)V` is `p.C.m`.
+/// Whether a method such as `p/C.m(I)V` has the name `p.C.m`.
 fn is(method: &Value, name: &str) -> bool {
     method.as_str().is_some_and(|it| it.split('(').next().unwrap().replace('/', ".") == name)
 }
@@ -67,7 +67,7 @@ fn who_was_seen_to_ask_a_loader_names_it() {
         let home = jdk.home.to_str().unwrap();
         let natives = ["java.lang.Class.getDeclaredMethods0", "java.lang.ClassLoader.defineClass1"];
         let own = ["-m", "Loaders**", "-m", "asks.**"];
-        // In the fast tier the JDK is no input: that takes half of the time.
+        // In the fast tier, the JDK is no input, because it takes half of the time.
         let with_jdk = [&own[..], &["-m", natives[0], "-m", natives[1], home]].concat();
         let asked: &[&str] = tier::rounds(&own, &with_jdk);
         let calls = ask("calls", home, &[asked, &["--link-errors"]].concat());
@@ -85,13 +85,13 @@ fn who_was_seen_to_ask_a_loader_names_it() {
             implicit += usize::from(here.into_iter().any(is_load));
         }
         assert!(implicit > 45, "{implicit}");
-        // What is not counted is not named.
+        // Without `--link-errors`, loaders are not named.
         let calls = ask("calls", home, asked);
         assert!(!calls.is_empty() && !calls.iter().any(is_load));
     }
 }
 
-/// What a method lets out that is known.
+/// The known exceptions of a method.
 fn known(throws: &[Value], method: &str) -> Vec<String> {
     let it = throws.iter().find(|it| is(&it["method"], method)).unwrap_or_else(|| panic!("no {method}"));
     let parts = it["throws"].as_array().unwrap().iter();
@@ -100,7 +100,7 @@ fn known(throws: &[Value], method: &str) -> Vec<String> {
 
 #[test]
 fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
-    // Without a JDK what comes from the loaders alone stands out.
+    // Without a JDK, the exceptions of the loaders alone are easy to see.
     let throws = ask("throws", "none", &["--link-errors"]);
     let before = ask("throws", "none", &[]);
     for jdk in jdks() {
@@ -114,7 +114,8 @@ fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
             }
         }
     }
-    // The loaders' own, what the VM raises at what they answer, and no ClassNotFoundException.
+    // The exceptions of the loaders, and those that the VM raises because of their answers, but no
+    // ClassNotFoundException.
     let own = ["Loaders$Fails", "Loaders$Refuses", "Loaders$Sneaks"];
     let vm = ["java.lang.IllegalAccessError", "java.lang.LinkageError", "java.lang.NoClassDefFoundError"];
     for method in ["asks.Uses.aConstant", "asks.Uses.aTest", "asks.Uses.aVerified", "asks.Uses.nest"] {
@@ -124,7 +125,7 @@ fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
         }
         assert!(!known.iter().any(|it| it.ends_with("ClassNotFoundException")), "{method}: {known:?}");
     }
-    // Nothing is resolved: names of the class itself and of those directly above it.
+    // Nothing is resolved for the names of the class itself and of its direct supertypes.
     for method in
         ["asks.Uses.same", "asks.Sub.run", "asks.Sub.<init>", "asks.Needed.get", "asks.Handles.late"]
     {
@@ -135,7 +136,7 @@ fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
 #[test]
 fn a_handler_around_the_instruction_takes_it() {
     const GONE: &str = "java/lang/NoClassDefFoundError";
-    // The constant waits for the `return` behind the block, the call does not.
+    // The constant is used only by the `return` after the range, the call is made in the range.
     for (method, waits) in [("asks.Uses.caught", true), ("asks.Uses.caughtCall", false)] {
         let graphs = ask("cfg", "none", &["--link-errors", "-m", method]);
         let graph = &graphs[0];
@@ -227,7 +228,7 @@ fn a_loader_that_is_never_made_is_not_asked() {
         texts(&load["targets"]).into_iter().map(str::to_owned).collect::<BTreeSet<String>>()
     };
     let inherited = "java/lang/ClassLoader.loadClass(Ljava/lang/String;)Ljava/lang/Class;";
-    // Without a JDK there is nothing to inherit.
+    // Without a JDK, there is nothing to inherit.
     let inherited = tier::is_full().then_some(inherited);
     let and_inherited =
         |own: &[&str]| own.iter().copied().chain(inherited).map(str::to_owned).collect::<BTreeSet<_>>();

@@ -1,4 +1,4 @@
-//! `ajar missing`: who needs a class, what it widens, and where it may live.
+//! `ajar missing`: who needs a class, what it widens, and where it may be found.
 
 use std::path::Path;
 use std::process::Command;
@@ -44,7 +44,7 @@ fn each_class_has_who_needs_it_what_it_widens_and_where_it_may_live() {
     };
     let app = assemble(APP).unwrap().remove(0).bytes;
     write("app/p/App.class", &app);
-    // Its class file is there and is cut; and the library has its package.
+    // Its class file exists but is truncated, and the library has its package.
     write("lib/q/Gone.class", &app[..20]);
     write("lib/q/Other.class", &assemble(".class public super q/Other\n").unwrap()[0].bytes);
     let text = ajar(folder.path(), &["app", "-cp", "lib", "--jdk", "none"]);
@@ -73,7 +73,7 @@ fn each_class_has_who_needs_it_what_it_widens_and_where_it_may_live() {
     assert_eq!(one["hints"][0]["name"], "lib/q/Gone.class");
 }
 
-/// The table of packages and modules against some modules of the JDKs of this machine.
+/// Compares the table of packages and modules with some modules of the JDKs of this machine.
 #[test]
 fn the_packages_of_modules_are_those_of_the_jdks() {
     const TABLE: &str = include_str!("../../ide/src/jdk_packages.tsv");
@@ -85,7 +85,7 @@ fn the_packages_of_modules_are_those_of_the_jdks() {
             let mut command = Command::new(jdk.java());
             let out = command.args(["--describe-module", module]).output().unwrap();
             let text = String::from_utf8_lossy(&out.stdout);
-            // A smaller image lacks some of them.
+            // A smaller image lacks some of the modules.
             for package in text.lines().filter_map(|it| it.strip_prefix("exports ")) {
                 let package = package.trim_end();
                 assert!(TABLE.lines().any(|it| it == format!("{package}\t{module}")), "{package} {module}");

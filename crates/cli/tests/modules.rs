@@ -1,5 +1,5 @@
-//! Which definition counts and which packages are closed (`test-data/modules`): the answers follow the JVM, which is
-//! asked where a JDK is found.
+//! Which definition of a class is used, and which packages are closed (`test-data/modules`): the answers follow the
+//! JVM, which is run if there is a JDK.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn ajar(jdk: &str, arguments: &[&str]) -> Output {
     command.output().expect("the binary can be run")
 }
 
-/// Runs what must go well; gives stdout and stderr.
+/// Runs a command that must succeed; returns stdout and stderr.
 #[track_caller]
 fn fine(jdk: &str, arguments: &[&str]) -> (String, String) {
     let out = ajar(jdk, arguments);
@@ -31,7 +31,7 @@ fn fine(jdk: &str, arguments: &[&str]) -> (String, String) {
     (String::from_utf8(out.stdout).unwrap(), stderr)
 }
 
-/// For each class whose methods a method calls whether the call may go to code that nobody has seen.
+/// For each class whose methods a method calls, whether the call may go to unseen code.
 #[track_caller]
 fn open_calls(jdk: &str, method: &str, arguments: &[&str]) -> BTreeMap<String, bool> {
     let mut all = vec!["calls", "-m", method, "--output-format", "json"];
@@ -46,7 +46,7 @@ fn pairs(all: &[(&str, bool)]) -> BTreeMap<String, bool> {
     all.iter().map(|it| (it.0.to_owned(), it.1)).collect()
 }
 
-/// What `Probe` says of classes on a JVM, by the first word of each line.
+/// The output of `Probe` about classes on a JVM, by the first word of each line.
 fn probe(
     jdk: &test_utils::jdk::Jdk,
     flags: &[&str],
@@ -106,18 +106,18 @@ fn the_definition_that_counts_is_the_one_that_the_jvm_loads() {
         assert_eq!(got, want, "JDK {}: {found:?}", jdk.version);
         let said = |it: &str| stderr.lines().any(|line| line.contains("shadow/") && line.contains(it));
         assert!(said("java/util/ArrayList.class: shadowed by the class of this name in "), "{stderr}");
-        assert!(said("java/util/Mine.class: its package is of the module java.base"), "{stderr}");
+        assert!(said("java/util/Mine.class: its package belongs to the module java.base"), "{stderr}");
         assert!(
-            said("java/mine/X.class: the JVM takes classes of java.* packages from the JDK only"),
+            said("java/mine/X.class: the JVM loads classes of java.* packages from the JDK only"),
             "{stderr}"
         );
         assert_eq!(found["java.util.ArrayList"], "theirs");
         assert_eq!(found["java.util.Mine"], "java.lang.ClassNotFoundException");
-        assert!(said("java/X.class: the JVM takes classes of java.* packages from the JDK only"), "{stderr}");
+        assert!(said("java/X.class: the JVM loads classes of java.* packages from the JDK only"), "{stderr}");
         assert_eq!(found["java.mine.X"], "java.lang.SecurityException");
         assert_eq!(found["java.X"], "java.lang.SecurityException");
     }
-    // Without a JDK nothing is before them.
+    // Without a JDK, nothing shadows them.
     assert_eq!(shown("none", &[]).0, SHADOW);
 }
 
@@ -151,7 +151,7 @@ fn modules_close_what_they_do_not_export_and_their_packages() {
     assert_eq!(calls(&[module, "--module-path", module, "--module-path", friend]), pairs(&with_friend));
     let added = [("in/Hidden", true), ("fr/Friendly", true), ("out/Shown", true), ("out/Mate", false)];
     assert_eq!(calls(&[module, "--module-path", module, "--add-exports", "mod/in"]), pairs(&added));
-    // An automatic module exports all it has, and is complete.
+    // An automatic module exports all its packages, and is complete.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("auto-matic-1.0.jar");
     let classes = ["au/Auto.class", "au/Inner.class"].map(|it| (it, data("automatic").join(it)));
@@ -164,9 +164,9 @@ fn modules_close_what_they_do_not_export_and_their_packages() {
         pairs(&[("au/Auto", true), ("au/Inner", false)])
     );
     let (stdout, _) = fine("none", &["calls", text(&path), "--module-path", folder]);
-    assert!(stdout.contains("nobody adds classes (--module-path): auto.matic\n"), "{stdout}");
+    assert!(stdout.contains("no class is added to their packages (--module-path): auto.matic\n"), "{stdout}");
 
-    // Where a call is closed, the JVM takes no such class from outside.
+    // Where a call is closed, the JVM accepts no class from outside.
     for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
         let names = ["OfHidden", "OfFriendly", "OfShown", "OfAuto", "out.OfMate", "au.OfInner"];
         let on_path = format!("{module}:{folder}");
@@ -174,7 +174,7 @@ fn modules_close_what_they_do_not_export_and_their_packages() {
         let found = probe(jdk, &flags, &[&data("outside")], &names);
         let want = [
             ("OfHidden", "java.lang.IllegalAccessError"),
-            // `friend` may come; from the class path nobody may.
+            // The module `friend` may extend it; code on the class path may not.
             ("OfFriendly", "java.lang.IllegalAccessError"),
             ("OfShown", "theirs"),
             ("OfAuto", "theirs"),
@@ -195,7 +195,7 @@ fn classes_of_the_class_path_do_not_lie_in_packages_of_modules() {
         fine("none", &["bir", text(&outside), "--module-path", text(&module), "--output-format", "jsonl"]);
     assert!(stdout.contains("OfHidden") && stdout.contains("au/OfInner"), "{stdout}");
     assert!(!stdout.contains("\"method\":\"out/OfMate"), "{stdout}");
-    assert!(stderr.contains("out/OfMate.class: its package is of the module mod"), "{stderr}");
+    assert!(stderr.contains("out/OfMate.class: its package belongs to the module mod"), "{stderr}");
 }
 
 #[test]
@@ -238,16 +238,16 @@ fn exports_are_added_by_a_flag_and_by_the_manifest_of_an_executable_jar() {
             "{assumed}"
         );
         assert!(
-            stderr.contains("exports.jar: there is no module no.module; nothing is opened by `no.module/x`"),
+            stderr.contains("exports.jar: there is no module no.module; `no.module/x` has no effect"),
             "{stderr}"
         );
         assert_eq!(answer("opens.jar", &[]).0, runs(&["-jar", "opens.jar"]));
-        // Neither the manifest of a library counts, nor one of a jar that another one names.
+        // The manifest of a library is ignored, and so is that of a jar that another jar names.
         let exports = path("exports.jar");
         let (open, assumed, _) = answer("library.jar", &["-cp", text(&exports)]);
         assert_eq!(open, runs(&["-cp", "library.jar:exports.jar", "Main"]));
         assert!(!open && assumed == "[]" && !runs(&["-jar", "front.jar"]), "{assumed}");
-        // An input counts, also when another input names it first.
+        // The manifest of an input counts, even if another input names it first.
         let (open, assumed, _) = answer("front.jar", &[text(&exports)]);
         assert!(open && assumed.contains("java.base/sun.security.util (manifest of "), "{assumed}");
         let flag = ["--add-exports", "java.base/sun.security.util=ALL-UNNAMED"];
@@ -315,7 +315,7 @@ fn a_descriptor_without_its_attribute_changes_nothing() {
     bytes[at + 2] = b'N';
     std::fs::write(folder.path().join("module-info.class"), bytes).unwrap();
     assert_eq!(calls(), without);
-    // Nor does it close anything as a module.
+    // It closes nothing when it is used as a module either.
     assert_eq!(
         open_calls("none", "out.Shown.calls", &[text(folder.path()), "--module-path", text(folder.path())]),
         without

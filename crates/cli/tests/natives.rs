@@ -1,7 +1,7 @@
-//! The table of native methods against real JDKs: which natives have no row, that each row has its native, and
-//! that exceptions seen to come out of natives stand in their rows.
+//! Compares the table of native methods with real JDKs: which native methods have no row, that each row has its
+//! native method, and that observed exceptions of native methods are in their rows.
 //!
-//! `UPDATE_EXPECTED=1 cargo test -p cli --test natives` writes the lists of natives without a row anew.
+//! `UPDATE_EXPECTED=1 cargo test -p cli --test natives` rewrites the lists of native methods without a row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use test_utils::jvm::data_dir;
 
 const TABLE: &str = include_str!("../../flow/src/natives.tsv");
 
-/// A line of the table.
+/// A row of the table.
 struct Row {
     class: &'static str,
     name: &'static str,
@@ -27,7 +27,7 @@ struct Row {
     releases: Option<(u32, u32)>,
 }
 
-/// Class, name and descriptor.
+/// The class, name and descriptor of a method.
 type Method = (String, String, String);
 
 fn rows() -> Vec<Row> {
@@ -50,18 +50,19 @@ impl Row {
         self.class == class && self.name == name && (self.descriptor == "*" || self.descriptor == descriptor)
     }
 
-    /// Whether the row lets out an exception of the first class of `chain`, whose superclasses follow.
+    /// Whether the row lists the first class of `chain`, which is followed by its superclasses.
     fn lists(&self, chain: &[&str]) -> bool {
         let own = self.throws.split(',').any(|it| match it.strip_suffix('+') {
             Some(cone) => chain.contains(&cone),
             None => chain[0] == it,
         });
-        // Java code that it ran would stand above it on the stack, but for an initialiser that had failed before.
+        // Java code that the native method ran would be above it on the stack, except an initialiser that had failed
+        // before.
         own || self.effect == "init" && chain.contains(&"java/lang/Error")
     }
 }
 
-/// The natives of a JDK, each with its module.
+/// The native methods of a JDK, each with its module.
 fn natives(jdk: &Jdk) -> BTreeMap<Method, String> {
     let inputs = vec![Utf8PathBuf::from_path_buf(jdk.home.clone()).expect("a home in UTF-8")];
     let spec =
@@ -85,7 +86,7 @@ fn natives(jdk: &Jdk) -> BTreeMap<Method, String> {
     out
 }
 
-/// Names and descriptors of the native methods of a class file. JVMS §4.1; what is of no use is passed over.
+/// The names and descriptors of the native methods of a class file (JVMS §4.1); the rest is skipped.
 fn native_methods(class: &[u8]) -> Option<Vec<(String, String)>> {
     let mut bytes = class.get(8..)?;
     let n_pool = number(&mut bytes, 2)?;
@@ -120,7 +121,7 @@ fn native_methods(class: &[u8]) -> Option<Vec<(String, String)>> {
     Some(methods.into_iter().filter(|it| it.0 & 0x100 != 0).map(|it| (it.1, it.2)).collect())
 }
 
-/// Flags, names and descriptors of the fields or methods that follow.
+/// The flags, names and descriptors of the fields or methods that follow.
 fn members(bytes: &mut &[u8], texts: &[String]) -> Option<Vec<(usize, String, String)>> {
     let mut out = Vec::new();
     for _ in 0..number(bytes, 2)? {
@@ -146,7 +147,7 @@ fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
     Some(head)
 }
 
-/// The JDK of exactly this release, whose natives a committed list names; without it that part is skipped.
+/// The JDK of exactly this release, for which a list is committed; without it, that part of the test is skipped.
 fn jdk(version: u32) -> Option<Jdk> {
     let found = test_utils::jdk::all().into_iter().find(|it| it.version == version);
     if found.is_none() {
@@ -162,7 +163,7 @@ fn folder() -> PathBuf {
 
 #[test]
 fn natives_without_a_row_are_known() {
-    // The lists were made on Linux; other systems have natives of their own.
+    // The lists were made on Linux; other systems have other native methods.
     if !cfg!(target_os = "linux") {
         return;
     }

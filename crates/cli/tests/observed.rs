@@ -1,7 +1,7 @@
-//! The JVM as oracle: what 21 programs were seen to do under a debugger is among the answers, by name.
+//! Compares with the JVM: what 21 programs were observed to do under a debugger is among the answers, by name.
 //!
-//! Everything is present and the world is closed, so a step counts only when a *named* target, initialiser or exception
-//! explains it (`semantics.md` §7). The facts and how they were recorded: `test-data/observed/README.md`.
+//! Everything is present and the world is closed, so a step counts as explained only by a *named* target, initialiser
+//! or exception (`semantics.md` §7). For the facts and how they were recorded, see `test-data/observed/README.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use std::process::Command;
 use serde_json::Value;
 use test_utils::tier;
 
-/// The first words of the facts that the fast tier checks: they take the calls of the programs alone, which are known
-/// in a fraction of the time that the graphs of a JDK take.
+/// The first words of the facts that the fast tier checks. These need only the calls of the programs, which take a
+/// fraction of the time of the graphs of a JDK.
 const FAST: [&str; 2] = ["call", "init"];
 
 /// One observed fact: the words of its line.
@@ -20,7 +20,7 @@ struct Fact {
     words: Vec<String>,
 }
 
-/// Reflection: the call-back comes from a native method that may call anything, and is said to.
+/// Methods of reflection. Their callbacks come from a native method that may call anything, and the answer says so.
 const REFLECTION: [&str; 4] = [
     "java.lang.reflect.Method.invoke",
     "java.lang.reflect.Constructor.newInstance",
@@ -50,21 +50,21 @@ fn facts() -> Vec<Fact> {
     all
 }
 
-/// `p.C.m(I)V` as machines write it: `p/C.m(I)V`.
+/// The machine-readable form of a method: `p/C.m(I)V` for `p.C.m(I)V`.
 fn machine(method: &str) -> String {
     let (name, descriptor) = method.split_at(method.find('(').unwrap());
     let (class, name) = name.rsplit_once('.').unwrap();
     format!("{}.{name}{descriptor}", class.replace('.', "/"))
 }
 
-/// Method and pc of `p.C.m(I)V:12@34`.
+/// The method and pc in `p.C.m(I)V:12@34`.
 fn place(text: &str) -> (String, i64) {
     let (method, pc) = text.rsplit_once('@').unwrap();
     let (method, _line) = method.rsplit_once(':').unwrap();
     (machine(method), pc.parse().unwrap())
 }
 
-/// The JDK's own superclasses of what the programs threw, from its documentation.
+/// The superclasses in the JDK of what the programs threw, from the JDK's documentation.
 fn ancestors(class: &str) -> Vec<&str> {
     const RUNTIME: &str = "java/lang/RuntimeException";
     let mut acc = vec![class];
@@ -90,7 +90,7 @@ fn ancestors(class: &str) -> Vec<&str> {
     acc
 }
 
-/// Whether a list of classes and cones has the class.
+/// Whether a list of classes and cones contains the class.
 fn covers(parts: &Value, class: &str) -> bool {
     let above = ancestors(class);
     parts.as_array().unwrap().iter().any(|it| {
@@ -105,12 +105,12 @@ struct Answers {
     graphs: BTreeMap<String, Value>,
 }
 
-/// Asks for the programs, and for the methods of the JDK that the patterns select, which is part of the question.
+/// Asks about the programs, and about the methods of the JDK that the patterns select, with the JDK as an input.
 fn ask(jdk: &Path, more: &[&str], patterns: &BTreeSet<String>) -> Answers {
     let run = |command: &str| -> Vec<Value> {
         let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
         it.args([command, "--quiet", "--world", "closed", "--output-format", "jsonl"]).arg(folder());
-        // Nobody asks about the methods of a JDK that is no input.
+        // Methods of a JDK that is no input are not asked about.
         it.args((!tier::is_full()).then_some("--jdk")).arg(jdk);
         it.args(more);
         it.args(patterns.iter().flat_map(|it| ["-m", it]));
@@ -168,8 +168,8 @@ impl Answers {
         self.throws.get(method).is_some_and(|it| covers(&it["throws"], class))
     }
 
-    /// Whether in the graph of the method an exception of this class, raised at `from` or by any call, is taken by the
-    /// handler at `to`, known by name.
+    /// Whether the graph of the method has an exception of this class, known by name and raised at `from` or by any
+    /// call, that the handler at `to` catches.
     fn catches(&self, method: &str, from: Option<i64>, class: &str, to: i64) -> bool {
         let Some(graph) = self.graphs.get(method) else { return false };
         let nodes = graph["nodes"].as_array().unwrap();
@@ -186,7 +186,7 @@ impl Answers {
     }
 }
 
-/// Checks one fact; `None` for those that say nothing about calls and exceptions.
+/// Checks one fact; `None` for facts that are not about calls or exceptions.
 fn explained(answers: &Answers, fact: &Fact) -> Option<Result<(), String>> {
     let words: Vec<&str> = fact.words.iter().map(String::as_str).collect();
     let verdict =
@@ -214,7 +214,8 @@ fn explained(answers: &Answers, fact: &Fact) -> Option<Result<(), String>> {
             let class = class.replace('.', "/");
             let unwinds = unwinds.first().map_or("", |it| it.trim_start_matches("unwinds "));
             let unwinds: Vec<String> = unwinds.split(' ').filter(|it| !it.is_empty()).map(machine).collect();
-            // Its first frame may see another class than its caller: an initialiser's way out is wrapped.
+            // The first frame may see another class than its caller, because an exception that leaves an initialiser
+            // is wrapped.
             let mut ok = unwinds.iter().all(|it| {
                 answers.lets_out(it, &class)
                     || (from.contains("<clinit>")
@@ -238,7 +239,7 @@ fn has(list: &Value, name: &str) -> bool {
     list.as_array().unwrap().iter().any(|it| it == name)
 }
 
-/// Checks all facts; gives how many of each word are explained.
+/// Checks all facts; returns the number of explained facts for each first word.
 fn check(jdk: &Path, more: &[&str], facts: &[Fact]) -> BTreeMap<String, usize> {
     let mut patterns: BTreeSet<String> = BTreeSet::new();
     for fact in facts {
@@ -248,7 +249,7 @@ fn check(jdk: &Path, more: &[&str], facts: &[Fact]) -> BTreeMap<String, usize> {
         }
     }
     if tier::is_full() {
-        // The methods of the JDK on the way to call-backs.
+        // The methods of the JDK between the programs and the callbacks.
         for class in ["ArrayList", "Arrays", "TimSort", "ComparableTimSort"] {
             patterns.insert(format!("java.util.{class}.*"));
         }
@@ -276,7 +277,7 @@ fn counted(counts: &BTreeMap<String, usize>) -> Vec<(&str, usize)> {
 fn everything_observed_is_explained_by_name() {
     let Some(jdk) = test_utils::jdk::at_least(25) else { return };
     let counts = check(&jdk.home, &[], &facts());
-    // A test that explains nothing would pass, too.
+    // Without these counts, a test that explains nothing would pass.
     let explained = [("call", 304), ("init", 5), ("throw", 52), ("via", 3)];
     assert_eq!(counted(&counts), explained[..tier::rounds(FAST.len(), 4)]);
 }
@@ -284,7 +285,7 @@ fn everything_observed_is_explained_by_name() {
 #[test]
 fn everything_observed_is_reached_from_main() {
     let Some(jdk) = test_utils::jdk::at_least(25) else { return };
-    // What reflection calls is what narrowing assumes not to happen.
+    // Narrowing assumes that reflection calls nothing else.
     let mut facts = facts();
     facts.retain(|it| it.program != "P21Reflect");
     let rta = ["--rta", "--entry", "P*.main(java.lang.String[])"];

@@ -1,4 +1,4 @@
-//! Profile `paper` on the command line. What its graphs are is tested where they are made.
+//! Profile `paper` on the command line. Its graphs are tested in the room that computes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -37,7 +37,7 @@ fn documents_name_the_profile() {
     assert!(named("ghost/EvenOdd.even(I)Z").is_none(), "it is not written yet");
     let odd = named("ghost/EvenOdd.odd(I)Z").unwrap();
     let call = |it: &&Value| it["label"] == "ghost/EvenOdd.even(I)Z";
-    // It promises to let nothing out, so its call has one edge.
+    // The called method promises to throw nothing, so its call has one edge.
     assert_eq!(odd["edges"].as_array().unwrap().iter().filter(call).count(), 1);
     assert!(fine(&["cfg", "hello", "--output-format", "json"]).contains("\"profile\":\"jvm\""));
 }
@@ -87,14 +87,14 @@ ghost.EvenOdd.odd(int)
     );
     let only = "--exception=java.lang.LinkageError";
     let why = fine(&["explain", "ghost", "--profile", "paper", "-m", "ghost.EvenOdd.odd", only]);
-    // Without a JDK nobody knows what its constructor declares.
+    // Without a JDK, it is unknown what its constructor declares.
     assert!(why.contains("java.lang.ArithmeticException is not there"), "{why}");
     let calls = fine(&["calls", "ghost", "--profile", "paper", "-m", "ghost.EvenOdd.odd"]);
     assert!(calls.contains("-> ghost.EvenOdd.even(int)"), "{calls}");
     assert!(!calls.contains("ArithmeticException"), "a method of the platform is no call: {calls}");
 }
 
-/// What the graph has an instruction raise, and what `explain` says of it, are the same; and the calls are there too.
+/// The graph and `explain` agree on what an instruction raises; and `explain` also gives the calls.
 #[test]
 fn an_instruction_is_explained_as_its_graph_has_it() {
     let paper = ["observed", "--profile", "paper", "--output-format", "json"];
@@ -131,7 +131,7 @@ fn an_instruction_is_explained_as_its_graph_has_it() {
             let mut said = BTreeSet::new();
             for it in all.iter().filter(|it| it["record"] == "exception") {
                 let chain = it["chain"].as_array().unwrap();
-                // It starts at the instruction, and ends where there is a reason.
+                // The chain starts at the instruction and ends at a reason.
                 assert_eq!((&chain[0]["at"]["pc"], &it["pc"]), (&pc.into(), &pc.into()), "{it}");
                 let end = chain.last().unwrap();
                 assert!(end["fact"] == "raised" || end["fact"] == "open", "{it}");
@@ -154,7 +154,7 @@ fn an_instruction_is_explained_as_its_graph_has_it() {
 #[test]
 fn an_instruction_of_a_method_that_is_not_written_yet_is_none() {
     let asked = ["explain", "ghost", "--profile", "paper", "-m"];
-    // What stands in for it has a call.
+    // The stub of the ghost contains a call.
     let out = ajar(&[&asked[..], &["ghost.Shape.<init>@1"]].concat());
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).contains("nothing like that happens there"), "{}", text(&out.stderr));
@@ -163,7 +163,7 @@ fn an_instruction_of_a_method_that_is_not_written_yet_is_none() {
     );
 }
 
-/// The thrown exception of one instruction, asked for by name.
+/// Explains one thrown exception of an instruction, selected by name.
 #[test]
 fn one_exception_of_an_instruction_is_explained() {
     let asked = ["explain", "hello", "--profile", "paper", "-m", "Inventory.fulfil@35"];

@@ -1,4 +1,4 @@
-//! What cannot be read is told once by every command that would have read it, and costs only itself.
+//! What cannot be read is reported once by every command that would have read it, and affects nothing else.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,7 +14,8 @@ const APP: &str = r"
 .end
 ";
 
-/// A program with a class that is cut, one that is cut and shadowed, and a library with one.
+/// A program with a truncated class and one that is both truncated and shadowed, and a library with a truncated
+/// class.
 fn program() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {
@@ -38,7 +39,7 @@ fn ajar(folder: &Path, arguments: &[&str]) -> Output {
     command.output().expect("it runs")
 }
 
-/// The errors on stderr, and what is said at the end of them.
+/// The errors on stderr, and the summary at their end.
 fn errors(out: &Output) -> Vec<String> {
     let stderr = String::from_utf8(out.stderr.clone()).unwrap();
     stderr.lines().filter(|it| !it.starts_with("note: ")).map(str::to_owned).collect()

@@ -1,4 +1,5 @@
-//! What composing must know of one method of a document: small, so that all methods of a program fit in memory.
+//! The facts of one method of a document that composition needs: compact, so that all methods of a program fit in
+//! memory.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +8,25 @@ use rustc_hash::FxHashMap;
 use super::json::Json;
 use super::types::{NameId, Names, Part, Piece};
 
-/// A method.
+/// The facts of a method.
 #[derive(Debug)]
 pub(super) struct Method {
     pub(super) name: NameId,
     pub(super) class: NameId,
-    /// The number of its document.
+    /// The number of the method's document.
     pub(super) document: usize,
     pub(super) is_constructor: bool,
     pub(super) access: Access,
-    /// What is known to leave it.
+    /// The exceptions that are known to leave the method.
     pub(super) known: BTreeSet<Part>,
     pub(super) calls: Vec<Call>,
-    /// Its nodes with open sets, in the order of the document.
+    /// The nodes with open sets, in document order.
     pub(super) opens: Vec<Open>,
-    /// What is known to come out of its calls, caught or not, by their nodes.
+    /// For each node with calls, the exceptions known to come out of these calls, caught or not.
     pub(super) known_at: FxHashMap<u32, BTreeSet<Part>>,
 }
 
-/// What decides whether a call by name goes to the method, and to no other.
+/// The flags that decide whether a call by name is bound to exactly this method.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Access {
     pub(super) is_public: bool,
@@ -37,20 +38,20 @@ pub(super) struct Access {
     pub(super) class_is_interface: bool,
 }
 
-/// Where a call goes.
+/// A call and its targets.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The normal node of its instruction.
+    /// The normal node of the call instruction.
     pub(super) node: Option<u32>,
     pub(super) kind: Kind,
     pub(super) declared: Option<NameId>,
     pub(super) targets: Vec<NameId>,
-    /// Whether nothing but targets and open part says where it goes.
+    /// Whether the targets are fully described by `targets` and `open`.
     pub(super) is_plain: bool,
     pub(super) open: Openness,
 }
 
-/// How a call names its method, as far as that matters here.
+/// The kind of a call, as far as composition distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Static,
@@ -60,13 +61,13 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Whether a call may go to unseen methods.
+/// Whether a call may go to unknown methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Openness {
     No,
-    /// Because this class is not there.
+    /// It may, because this class is absent.
     Outside(NameId),
-    /// Because the initialiser of this class is not there.
+    /// It may, because the initialiser of this class is absent.
     Initializer(NameId),
     Yes,
 }
@@ -74,31 +75,31 @@ pub(super) enum Openness {
 /// A node with an open set.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// The normal node that raises it.
+    /// The normal node that raises the exceptions.
     pub(super) at: u32,
-    /// Whether it leaves the method.
+    /// Whether the exceptions leave the method.
     pub(super) leaves: bool,
-    /// Whether it was caught before, and is thrown again.
+    /// Whether the exceptions were caught before and are thrown again.
     pub(super) caught: bool,
     pub(super) set: Piece,
 }
 
-/// What an exceptional node of a document is.
+/// An exceptional node of a document.
 pub(super) struct Exceptional {
-    /// Its place among the nodes.
+    /// The index of the node.
     pub(super) id: usize,
-    /// The normal node that raises it.
+    /// The normal node that raises the exceptions.
     pub(super) at: u32,
     pub(super) leaves: bool,
     pub(super) is_open: bool,
 }
 
-/// Says what a document has instead of what it should have.
+/// Returns the error for a missing or malformed part of a method.
 fn odd<T>(what: &str) -> Result<T, String> {
-    Err(format!("the method has no {what} that can be read"))
+    Err(format!("the method has no valid {what}"))
 }
 
-/// The exceptional nodes of a method.
+/// Returns the exceptional nodes of a method.
 pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
     let (Some(Json::Array(nodes)), Some(Json::Array(edges))) = (method.get("nodes"), method.get("edges"))
     else {
@@ -127,7 +128,7 @@ pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
             _ => return odd("node"),
         };
         let Some(&at) = raised.get(&(i as u32)) else { return odd("edge to a node with exceptions") };
-        // What is not said is not taken for nothing.
+        // Missing members must not be mistaken for empty ones.
         let Some(open) = node.get("open") else { return odd("openness of a node") };
         let Some(Json::Array(_)) = node.get("exception") else { return odd("exceptions of a node") };
         let is_open = *open != Json::Null;
@@ -136,7 +137,7 @@ pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
     Ok(acc)
 }
 
-/// The classes and cones of a list.
+/// Returns the classes and cones of a list.
 pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<Part>, String> {
     let part = |it: &Json| {
         let (Some(class), Some(Json::Bool(cone))) = (it.get("type").and_then(Json::text), it.get("cone"))
@@ -149,9 +150,9 @@ pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<P
 }
 
 impl Method {
-    /// The call of an instruction, if there is one and no other; whether there is any.
+    /// Returns the call at a node if it is the only one there, and whether there is any.
     pub(super) fn call_at(&self, node: u32) -> (Option<&Call>, bool) {
-        // Calls stand in the order of their instructions, which is that of their nodes.
+        // Calls are in the order of their instructions, which is that of their nodes.
         let start = self.calls.partition_point(|it| it.node.is_none_or(|it| it < node));
         let mut here = self.calls[start..].iter().take_while(|it| it.node == Some(node));
         match (here.next(), here.next()) {
@@ -161,14 +162,14 @@ impl Method {
         }
     }
 
-    /// What must be known of a method.
+    /// Reads the facts of a method.
     pub(super) fn read(names: &mut Names, method: &Json, document: usize) -> Result<Method, String> {
         let Some(text) = method.get("method").and_then(Json::text) else { return odd("name") };
         let Some((class, rest)) = split(text) else { return odd("name") };
         let nodes = method.get("nodes").map(Json::items).unwrap_or_default();
         let Some(Json::Array(calls)) = method.get("calls") else { return odd("calls") };
         let calls: Vec<Call> = calls.iter().map(|it| Call::read(names, it)).collect::<Result<_, _>>()?;
-        // Node by node, as they are looked up.
+        // Calls must be sorted by node for `call_at`.
         if !calls.is_sorted_by_key(|it| it.node) {
             return odd("order of calls");
         }
@@ -205,7 +206,7 @@ impl Method {
     }
 }
 
-/// Class, and name with descriptor, of `p/C.m(I)V`.
+/// Splits `p/C.m(I)V` into the class, and the name with descriptor.
 pub(super) fn split(method: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = method.iter().position(|&it| it == b'(')?;
     let dot = method[..end].iter().rposition(|&it| it == b'.')?;

@@ -1,32 +1,32 @@
-//! JSON, read from a stream: a value at a time, and of a document of ours a method at a time.
+//! A streaming JSON reader, which reads one value at a time, and documents of ajar one method at a time.
 //!
-//! Strings keep the form in which [`export::json`] writes them, so that equal names are equal bytes whoever wrote the file,
-//! lone surrogates included.
+//! Strings keep the form in which [`export::json`] writes them, so that equal names are equal bytes whoever wrote
+//! the file, lone surrogates included.
 
 use std::fmt;
 use std::io::{self, BufRead};
 
 use export::json::unit;
 
-/// A value.
+/// A JSON value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Json {
     Null,
     Bool(bool),
-    /// As it stands.
+    /// The number as written.
     Number(Box<[u8]>),
-    /// What stands between the quotes.
+    /// The text between the quotes.
     String(Box<[u8]>),
     Array(Vec<Json>),
     Object(Vec<(Box<[u8]>, Json)>),
 }
 
-/// Why a document cannot be read.
+/// The reason why a document cannot be read.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The file cannot be read.
     Io(io::Error),
-    /// What it holds at this byte is not what it should.
+    /// The content at this byte offset is invalid.
     Bad(u64, String),
 }
 
@@ -47,11 +47,11 @@ impl fmt::Display for Fault {
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// Values nest no deeper: ours nest six deep.
+/// The maximum nesting depth of values; documents of ajar have six levels.
 const MAX_DEPTH: usize = 32;
 
 impl Json {
-    /// The member of an object with this key.
+    /// Returns the member of an object with this key.
     pub(super) fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(members) => members.iter().find(|it| *it.0 == *key.as_bytes()).map(|it| &it.1),
@@ -59,7 +59,7 @@ impl Json {
         }
     }
 
-    /// The items of an array; none of anything else.
+    /// Returns the items of an array; empty for other values.
     pub(super) fn items(&self) -> &[Json] {
         match self {
             Json::Array(items) => items,
@@ -67,7 +67,7 @@ impl Json {
         }
     }
 
-    /// What stands between the quotes of a string.
+    /// Returns the text between the quotes of a string.
     pub(super) fn text(&self) -> Option<&[u8]> {
         match self {
             Json::String(it) => Some(it),
@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// A number that is no more than a node has.
+    /// Returns a number that fits a node id.
     pub(super) fn number(&self) -> Option<u32> {
         match self {
             Json::Number(it) => std::str::from_utf8(it).ok()?.parse().ok(),
@@ -83,12 +83,12 @@ impl Json {
         }
     }
 
-    /// A string of plain characters.
+    /// Returns a string of characters that need no escapes.
     pub(super) fn plain(text: &str) -> Json {
         Json::String(text.as_bytes().into())
     }
 
-    /// Appends it, without blanks.
+    /// Appends the value, without blanks.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Json::Null => out.extend(b"null"),
@@ -127,17 +127,17 @@ fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Where the parts of a document go.
+/// The receiver of the parts of a document.
 pub(super) trait Sink {
-    /// The members before the methods.
+    /// Receives the members before the methods.
     fn header(&mut self, members: Json) -> std::result::Result<(), String>;
-    /// One method.
+    /// Receives one method.
     fn method(&mut self, method: Json) -> std::result::Result<(), String>;
-    /// The members behind the methods.
+    /// Receives the members after the methods.
     fn end(&mut self, members: Json) -> std::result::Result<(), String>;
 }
 
-/// Reads a document, of one object or in lines.
+/// Reads a document, which is a single object or JSON lines.
 pub(super) fn read(input: impl BufRead, sink: &mut dyn Sink) -> Result<()> {
     let mut reader = Reader { input, at: 0 };
     let mut members = Vec::new();
@@ -169,7 +169,7 @@ pub(super) fn read(input: impl BufRead, sink: &mut dyn Sink) -> Result<()> {
     }
     match reader.after_blanks()? {
         None => Ok(()),
-        Some(_) => Err(reader.bad("something stands behind the document")),
+        Some(_) => Err(reader.bad("unexpected content after the document")),
     }
 }
 
@@ -179,7 +179,7 @@ struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// The lines behind the first.
+    /// Reads the lines after the first.
     fn lines(&mut self, first: Json, sink: &mut dyn Sink) -> Result<()> {
         if record(&first) != Some(b"header") {
             return Err(self.bad("the document has no methods"));
@@ -216,12 +216,12 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn next(&mut self) -> Result<u8> {
-        let it = self.peek()?.ok_or_else(|| self.bad("the document is cut off"))?;
+        let it = self.peek()?.ok_or_else(|| self.bad("the document ends unexpectedly"))?;
         self.skip();
         Ok(it)
     }
 
-    /// The next byte that is no blank; it is not read.
+    /// Skips blanks, and returns the next byte without consuming it.
     fn after_blanks(&mut self) -> Result<Option<u8>> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek()? {
             self.skip();
@@ -237,7 +237,7 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// Whether another item follows; reads the comma before it, or the bracket that ends them.
+    /// Consumes the comma before another item, or the closing bracket; returns whether there is another item.
     fn more(&mut self, first: &mut bool, end: u8) -> Result<bool> {
         let is_first = std::mem::replace(first, false);
         match self.after_blanks()? {
@@ -254,7 +254,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The next key of an object, with its colon read.
+    /// Reads the next key of an object and its colon.
     fn key(&mut self, first: &mut bool) -> Result<Option<Box<[u8]>>> {
         if !self.more(first, b'}')? {
             return Ok(None);
@@ -267,7 +267,7 @@ impl<R: BufRead> Reader<R> {
 
     fn value(&mut self, depth: usize) -> Result<Json> {
         if depth > MAX_DEPTH {
-            return Err(self.bad("values nest too deep"));
+            return Err(self.bad("values are nested too deeply"));
         }
         match self.after_blanks()? {
             Some(b'{') => {
@@ -294,7 +294,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// A number or one of the three words.
+    /// Reads a number, `null`, `true` or `false`.
     fn word(&mut self) -> Result<Json> {
         let mut word = Vec::new();
         while let Some(it @ (b'0'..=b'9' | b'a'..=b'z' | b'-' | b'+' | b'.' | b'E')) = self.peek()? {
@@ -314,7 +314,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// What stands before the closing quote, which is read.
+    /// Reads up to the closing quote.
     fn string(&mut self) -> Result<Box<[u8]>> {
         let mut out = Vec::new();
         loop {
@@ -334,7 +334,7 @@ impl<R: BufRead> Reader<R> {
                     let text = std::str::from_utf8(&char).map_err(|_| self.bad("a string is not UTF-8"))?;
                     text.encode_utf16().for_each(|it| unit(&mut out, it));
                 }
-                _ => return Err(self.bad("a string holds a byte that none can")),
+                _ => return Err(self.bad("invalid byte in a string")),
             }
         }
     }
@@ -355,7 +355,7 @@ impl<R: BufRead> Reader<R> {
                 }
                 acc
             }
-            _ => return Err(self.bad("a string holds an escape that there is not")),
+            _ => return Err(self.bad("invalid escape in a string")),
         })
     }
 }
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_this_room_writes_them() {
+    fn values_are_written_in_the_form_of_export() {
         assert_eq!(
             again(r#" { "a" : [ 1 , -2.5e3 , true , null ] , "b" : { } } "#),
             r#"{"a":[1,-2.5e3,true,null],"b":{}}"#
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_where_it_is_not() {
+    fn invalid_json_is_refused_at_its_position() {
         for (text, at) in [
             ("[1 2]", 3),
             ("{\"a\" 1}", 5),

@@ -1,10 +1,11 @@
-//! Composition of graphs that were extracted apart: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound Control
-//! Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1, with the calls linked that one part makes and another
+//! Composition of separately extracted graphs: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound Control Flow
+//! Graph Extraction from Incomplete Java Bytecode Programs*, §2.1, with calls linked that one part makes and another part
 //! provides.
 //!
-//! Documents of `ajar cfg` are read twice: [`Composer::add`] takes from each what must be known of all methods at once,
-//! [`Composer::copy`] writes its methods anew, one after the other, and refuses a document that is not what it was. What is
-//! done to them and why it holds is said in `solve`; `rewrite` does it.
+//! Documents of `ajar cfg` are read twice. [`Composer::add`] collects the facts that must be known of all methods
+//! together; [`Composer::copy`] writes the methods of a document one by one, and refuses a document that has
+//! changed in between. `solve` computes the changes to the methods and states why they are sound; `rewrite` applies
+//! them.
 
 mod facts;
 mod json;
@@ -25,13 +26,13 @@ use rewrite::rewritten;
 use solve::Program;
 use types::NameId;
 
-/// What a document says that was extracted with `--link-errors`.
+/// The assumption that documents contain if they were extracted with `--link-errors`.
 pub const ALL_LINK_ERRORS: &str = "errors of linking are counted for classes that are absent too";
 
-/// What a document says that was extracted with `--rta`.
+/// The assumption that documents contain if they were extracted with `--rta`.
 pub const NARROWED: &str = "reflection, serialization, handles that code looks up, unknown bootstrap methods and natives of unknown effect run nothing that is not reached otherwise from the entry points";
 
-/// The members of a header that all parts of a program must have in common, each with what it is in words.
+/// The header members on which all parts of a program must agree, each with its name for messages.
 const SETTINGS: [(&str, &str); 7] = [
     ("jdk", "JDK"),
     ("release", "release"),
@@ -42,14 +43,14 @@ const SETTINGS: [(&str, &str); 7] = [
     ("assumptions", "assumptions"),
 ];
 
-/// Why documents cannot be composed.
+/// The reason why documents cannot be composed.
 #[derive(Debug)]
 pub enum ComposeError {
     /// The document cannot be read.
     Input(io::Error),
     /// The result cannot be written.
     Output(io::Error),
-    /// What is wrong, and where.
+    /// A document is refused. The text names the document, the fault and its position.
     Refused(String),
 }
 
@@ -64,29 +65,30 @@ impl fmt::Display for ComposeError {
 
 impl std::error::Error for ComposeError {}
 
-/// Documents that are being composed.
+/// A composition in progress.
 pub struct Composer {
     version: &'static str,
-    /// The header of the first document, and where that is.
+    /// The header of the first document, and the place of that document.
     header: Option<(String, Json)>,
     containers: Vec<Json>,
     program: Program,
-    /// The documents, by their numbers.
+    /// The places of the documents, by document number.
     places: Vec<String>,
-    /// What each document said, as a number that another one hardly comes to.
+    /// A hash of the content of each document.
     said: Vec<u64>,
     required: BTreeSet<NameId>,
-    /// Promises that are broken: place and text.
+    /// The broken promises: place and description.
     broken: Vec<(String, String)>,
-    /// What was left out, and what is odd, as the documents say it.
+    /// The content of the members in [`LEFT_OUT`], from all documents.
     left_out: [Vec<Json>; 3],
 }
 
-/// The lists at the end of a document, which are put one behind the other.
+/// The lists at the end of a document, which are concatenated.
 const LEFT_OUT: [&str; 3] = ["failed_classes", "failed_methods", "notes"];
 
 impl Composer {
-    /// Nothing yet. `version` is that of ajar: documents of others have other members, or mean others by them.
+    /// Creates an empty composition. `version` is that of ajar: documents of other versions are refused, because
+    /// their members may differ in name or meaning.
     pub fn new(version: &'static str) -> Self {
         Composer {
             version,
@@ -101,10 +103,11 @@ impl Composer {
         }
     }
 
-    /// Takes from a document what must be known of it.
+    /// Reads the facts of a document.
     ///
     /// # Errors
-    /// When it cannot be read, is no document of `ajar cfg`, or does not go with those before.
+    /// Fails if the document cannot be read, is not a document of `ajar cfg`, or is incompatible with the
+    /// previous ones.
     pub fn add(&mut self, place: &str, input: impl BufRead) -> Result<(), ComposeError> {
         self.places.push(place.to_owned());
         let mut adding = Adding { composer: self, said: DefaultHasher::new() };
@@ -114,7 +117,7 @@ impl Composer {
         Ok(())
     }
 
-    /// Finds out what the documents come to together. After this they can be copied.
+    /// Solves the composition of all added documents, which can then be copied.
     pub fn solve(&mut self) {
         self.program.refines = self.header.as_ref().is_some_and(|(_, header)| {
             let counted = header.get("assumptions").map(Json::items).unwrap_or_default();
@@ -126,7 +129,7 @@ impl Composer {
         for it in self.program.breaches() {
             let mut out: Vec<String> = it.known.iter().map(|it| text(it.class)).collect();
             out.sort();
-            out.extend(it.more.then(|| "what is not known".to_owned()));
+            out.extend(it.more.then(|| "unknown exceptions".to_owned()));
             let place = self.places.get(it.caller.document).cloned().unwrap_or_default();
             let (caller, callee, out) = (text(it.caller.name), text(it.callee), out.join(", "));
             let what = format!("{caller} was extracted as if {callee} never let out {out}: extract it again");
@@ -134,16 +137,16 @@ impl Composer {
         }
     }
 
-    /// What the parts were promised of each other and what does not hold, each with its place: what is composed does not
-    /// cover the program there.
+    /// Returns the promises between parts that do not hold, with place and description: there, the composed
+    /// document is not sound for the whole program.
     pub fn broken(&self) -> &[(String, String)] {
         &self.broken
     }
 
-    /// Writes what stands before the methods.
+    /// Writes the part of the composed document before the methods.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if `out` fails.
     pub fn begin(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
         let Some((_, Json::Object(members))) = &self.header else { return Ok(()) };
         let mut members = members.clone();
@@ -168,10 +171,12 @@ impl Composer {
         out.write_all(&text)
     }
 
-    /// Writes the methods of a document that was added, as they are now. `first` says whether none was written yet.
+    /// Writes the methods of an added document, after composition. `first` tells whether no method has been written
+    /// yet.
     ///
     /// # Errors
-    /// Those of `out`, and when the document is not what it was: what was written is then worth nothing.
+    /// Fails if `out` fails, or if the document has changed since it was added; the output is then
+    /// invalid.
     pub fn copy(
         &self,
         place: &str,
@@ -186,7 +191,7 @@ impl Composer {
         if let Some(it) = copying.failed {
             return Err(ComposeError::Output(it));
         }
-        // It was well-formed when it was read first.
+        // The document was well-formed when it was first read.
         let now = match done {
             Ok(()) => copying.said.finish(),
             Err(Fault::Bad(at, what)) => return Err(changed(place, &format!("; now {what} (at byte {at})"))),
@@ -196,17 +201,17 @@ impl Composer {
         if said.any(|(at, said)| at == place && *said == now) { Ok(()) } else { Err(changed(place, "")) }
     }
 
-    /// Writes what stands behind the methods.
+    /// Writes the part of the composed document after the methods.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if `out` fails.
     pub fn end(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
         let names = &self.program.names;
         let string = |it: NameId| Json::String(names.text(it).into());
         let member = |key: &str, value: Json| (key.as_bytes().into(), value);
         let provided = self.program.methods.iter().map(|it| it.name);
         let is_provided = |it: &NameId| self.program.by_name.contains_key(it);
-        // I = (I1+ ∪ I2+, (I1− ∪ I2−) ∖ (I1+ ∪ I2+), …): Ie stands with the methods.
+        // I = (I1+ ∪ I2+, (I1− ∪ I2−) ∖ (I1+ ∪ I2+), …): Ie is part of the methods.
         let required = self.required.iter().copied().filter(|it| !is_provided(it));
         let sorted = |ids: Vec<NameId>| {
             let mut ids = ids;
@@ -344,7 +349,7 @@ impl Composer {
             if before != above {
                 let text = |it: NameId| String::from_utf8_lossy(names.text(it)).into_owned();
                 return Err(format!(
-                    "it says that {} extends {}, and another document {}: they are no parts of one program",
+                    "it says that {} extends {}, and another document {}: they are not parts of one program",
                     text(id),
                     text(above),
                     text(before)
@@ -358,14 +363,14 @@ impl Composer {
     }
 }
 
-/// A string of any characters.
+/// Returns a JSON string of any characters.
 fn quoted(text: &str) -> Json {
     let mut out = Vec::new();
     text.encode_utf16().for_each(|it| unit(&mut out, it));
     Json::String(out.into())
 }
 
-/// A setting as people read it. How a JDK was found is none.
+/// Returns the text of a setting. The way in which a JDK was found is not part of it.
 fn setting(header: &Json, key: &str) -> String {
     let mut out = Vec::new();
     header.get(key).unwrap_or(&Json::Null).write(&mut out);
@@ -387,10 +392,10 @@ fn changed(place: &str, how: &str) -> ComposeError {
     ComposeError::Refused(format!("{place}: the document changed while it was composed{how}; compose again"))
 }
 
-/// The first reading of a document.
+/// The sink for the first reading of a document.
 struct Adding<'a> {
     composer: &'a mut Composer,
-    /// What it says.
+    /// The hash of the content.
     said: DefaultHasher,
 }
 
@@ -411,15 +416,15 @@ impl Sink for Adding<'_> {
     }
 }
 
-/// The second.
+/// The sink for the second reading of a document.
 struct Copying<'a, W> {
     program: &'a Program,
     out: &'a mut W,
     format: Format,
     first: &'a mut bool,
-    /// What it says now.
+    /// The hash of the content.
     said: DefaultHasher,
-    /// Why the result cannot be written.
+    /// The error for which the result cannot be written.
     failed: Option<io::Error>,
 }
 

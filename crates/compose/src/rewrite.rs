@@ -1,4 +1,4 @@
-//! A method of a document as it is among the others.
+//! Rewrites a method of a document according to the solution.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::json::Json;
 use super::solve::{Link, Program};
 use super::types::{NameId, Names, Part, Piece, Value};
 
-/// The method, with its calls linked and its open sets refined.
+/// Returns the method with linked calls and refined open sets.
 ///
 /// # Errors
-/// When the method is not what it was when its document was read first.
+/// Fails if the method has changed since its document was first read.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
-    let unknown = || "the method is another one".to_owned();
+    let unknown = || "the method is not the one that was read first".to_owned();
     let name = method.get("method").and_then(Json::text).and_then(|it| program.names.known(it));
     let number = name.and_then(|it| program.by_name.get(&it)).copied().ok_or_else(unknown)?;
     let facts = program.methods.get(number).ok_or_else(unknown)?;
@@ -43,7 +43,7 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
 fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), String> {
     let Json::Array(calls) = calls else { return Ok(()) };
     if calls.len() != facts.calls.len() {
-        return Err("the method has other calls".to_owned());
+        return Err("the calls of the method have changed".to_owned());
     }
     let vanishes = |it: &Call| program.link(facts.name, it) == Link::Nothing;
     for (json, call) in calls.iter_mut().zip(&facts.calls) {
@@ -66,7 +66,7 @@ fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), Stri
     Ok(())
 }
 
-/// Why a linked call is still open: its class is there now, but unknown ones may extend it.
+/// Returns the reason why a linked call is still open: its class is present now, but unknown classes may extend it.
 fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     let class = call.declared.and_then(|it| program.by_name.get(&it)).map(|&it| program.methods[it].class);
     match (link, class) {
@@ -78,7 +78,7 @@ fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     }
 }
 
-/// The nodes and edges.
+/// Returns the new nodes and edges.
 fn graph(
     program: &Program,
     number: usize,
@@ -89,7 +89,7 @@ fn graph(
     let nodes = method.get("nodes").map(Json::items).unwrap_or_default();
     let edges = method.get("edges").map(Json::items).unwrap_or_default();
     let values = program.nodes.get(number).map(Vec::as_slice).unwrap_or_default();
-    // For each old node the new ones.
+    // For each old node, the ids of its new nodes.
     let mut becomes: Vec<Vec<u32>> = Vec::with_capacity(nodes.len());
     let mut acc: Vec<Json> = Vec::with_capacity(nodes.len());
     let known = known_by_place(program, nodes, exceptional);
@@ -124,7 +124,7 @@ fn graph(
     (Json::Array(acc), Json::Array(moved(edges, &becomes)))
 }
 
-/// The edges between the new nodes, by start.
+/// Returns the edges between the new nodes, sorted by start.
 fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     let mut acc: Vec<(u32, Json)> = Vec::with_capacity(edges.len());
     for edge in edges {
@@ -145,7 +145,7 @@ fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     acc.into_iter().map(|it| it.1).collect()
 }
 
-/// What is known to come out of an instruction, by its node and whether it leaves.
+/// Returns the known exceptions of each instruction, keyed by its node and whether they leave the method.
 fn known_by_place(
     program: &Program,
     nodes: &[Json],
@@ -167,7 +167,7 @@ fn known_parts(names: &Names, list: Option<&Json>) -> BTreeSet<Part> {
     list.map(Json::items).unwrap_or_default().iter().filter_map(part).collect()
 }
 
-/// The method behind a call from which something open comes.
+/// Returns the method, called at the node, from which open exceptions come.
 fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     let call = facts.call_at(at).0?;
     let linked = match program.link(facts.name, call) {
@@ -181,7 +181,7 @@ fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     linked.into_iter().filter(open).min_by_key(|&it| program.names.text(it))
 }
 
-/// The node with another set: open, with why, or known.
+/// Returns the node with another set: an open one with a reason, or a known one.
 fn with_set(program: &Program, node: &Json, parts: &BTreeSet<Part>, open: Option<(&Piece, Json)>) -> Json {
     let Json::Object(members) = node else { return node.clone() };
     let mut acc = Vec::with_capacity(members.len());
@@ -223,7 +223,7 @@ fn reason(names: &Names, word: &str, name: Option<NameId>) -> Json {
     Json::Object(vec![member("reason", Json::plain(word)), member("name", name)])
 }
 
-/// Classes and cones, by name.
+/// Returns classes and cones, sorted by name.
 fn list(names: &Names, parts: &BTreeSet<Part>) -> Json {
     let mut parts: Vec<Part> = parts.iter().copied().collect();
     parts.sort_by_key(|it| (names.text(it.class), it.cone));

@@ -1,8 +1,9 @@
-//! Which calls are linked now, and what comes out of each method: the least solution.
+//! Determines which calls are linked, and which exceptions leave each method: the least solution.
 //!
-//! For a call that goes to no method but such as are provided, its open part is no more than what they let out; what was
-//! caught and is thrown again is no more than what is caught in its method. Everything else stays as the documents have it.
-//! What the documents say holds for every completion of each part, so the meet of both does for the program of all parts.
+//! If a call can only go to provided methods, its open part is limited to the exceptions that leave these methods.
+//! The open part of rethrown exceptions is limited to what is caught in the method. Everything else remains as in
+//! the documents. The statements of a document hold for every completion of its part, so for the program of all
+//! parts, those of all documents hold together, and their meet is sound.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::facts::{Call, Kind, Method, Openness, split};
 use super::types::{NameId, Names, Part, Piece, Types, Value};
 
-/// The methods of all documents, and what they come to together.
+/// The methods of all documents, and the solution of their composition.
 #[derive(Default)]
 pub(super) struct Program {
     pub(super) names: Names,
@@ -20,51 +21,51 @@ pub(super) struct Program {
     pub(super) by_name: FxHashMap<NameId, usize>,
     /// The classes whose initialisation runs no code.
     pub(super) quiet: FxHashSet<NameId>,
-    /// What each method lets out.
+    /// For each method, the exceptions that leave it.
     pub(super) values: Vec<Value>,
-    /// What its nodes with open sets come to; `None` for those that stay as they are.
+    /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
     pub(super) nodes: Vec<Vec<Option<Value>>>,
-    /// Whether anything is refined at all: not where the documents count errors that only the parts together decide, and
-    /// not in profile `paper`, where composing is union.
+    /// Whether the composition refines anything. It does not if the documents count errors that only the whole
+    /// program decides, nor in profile `paper`, where composition is union.
     pub(super) refines: bool,
 }
 
-/// What becomes of a call.
+/// The effect of composition on a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Link {
-    /// Nothing.
+    /// The call is unchanged.
     Stays,
-    /// The method that it names is one of its targets.
+    /// The method that the call names is added to its targets.
     May(NameId),
-    /// That method is its only target.
+    /// The method that the call names is its only target.
     Only(NameId),
-    /// Nothing is called: the class that may be initialised runs no code then.
+    /// The call vanishes: the class that may be initialised runs no code.
     Nothing,
 }
 
-/// What a method lets out although a caller was extracted as if it never did.
+/// Exceptions that leave a method although a caller was extracted as if they never did.
 pub(super) struct Breach<'a> {
     pub(super) caller: &'a Method,
     pub(super) callee: NameId,
-    /// The exceptions that are known.
+    /// The known exceptions.
     pub(super) known: BTreeSet<Part>,
-    /// Whether there is more.
+    /// Whether there are open ones, too.
     pub(super) more: bool,
 }
 
-/// Where the open set of a node comes from.
+/// The origin of the open set of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
-    /// From what the document does not tell, or what is still not there.
+    /// Something that is not described by the document, or is still absent.
     Fixed,
-    /// From these methods, numbers of [`Program::methods`].
+    /// These methods, as indices into [`Program::methods`].
     Methods(Vec<usize>),
-    /// From what the method catches.
+    /// Exceptions that the method catches.
     Caught,
 }
 
 impl Program {
-    /// What becomes of a call of a method.
+    /// Returns the effect of composition on a call in the method `caller`.
     pub(super) fn link(&self, caller: NameId, call: &Call) -> Link {
         let outside = match call.open {
             Openness::Outside(it) => it,
@@ -75,8 +76,8 @@ impl Program {
             return Link::Stays;
         };
         let (access, class) = (method.access, self.names.text(method.class));
-        // The class of the caller is another: it was not there. Which classes are whose nest mates, or see what is
-        // protected, is not told.
+        // The class of the caller differs from the class of the method, because the latter was absent. Documents do
+        // not contain nest mates or the hierarchy that decides access to protected members.
         let caller = split(self.names.text(caller)).map_or(&b""[..], |it| it.0);
         let near = package(caller) == package(class);
         let accessible = !access.is_private && ((access.is_public && access.class_is_public) || near);
@@ -116,7 +117,8 @@ impl Program {
         self.by_name.get(&name).and_then(|&it| self.methods.get(it))
     }
 
-    /// Iterates to the least solution. By name, as what is left out of a union may depend on the order.
+    /// Iterates to the least solution. Methods are sorted by name, because which parts of a union are kept may
+    /// depend on the order.
     pub(super) fn solve(&mut self) {
         self.methods.sort_by(|a, b| self.names.text(a.name).cmp(self.names.text(b.name)));
         self.by_name = self.methods.iter().enumerate().map(|(i, it)| (it.name, i)).collect();
@@ -149,7 +151,7 @@ impl Program {
         }
     }
 
-    /// Brings one method up to date. Returns whether it lets out more now.
+    /// Updates one method. Returns whether more exceptions leave it now.
     fn step(&mut self, i: usize, sources: &[Source]) -> bool {
         let mut nodes = std::mem::take(&mut self.nodes[i]);
         let method = &self.methods[i];
@@ -184,7 +186,7 @@ impl Program {
         more
     }
 
-    /// All that the method may catch of what was open.
+    /// Returns the open exceptions that the method may catch.
     fn caught(&self, method: &Method, nodes: &[Option<Value>]) -> Value {
         let mut acc = Value::default();
         if method.opens.iter().any(|it| it.caught) {
@@ -196,8 +198,8 @@ impl Program {
         acc
     }
 
-    /// What methods let out although callers of another document were extracted as if they never would: the promise of a
-    /// ghost is broken, or the documents are of other code.
+    /// Returns the exceptions that leave methods although callers in other documents were extracted as if they
+    /// never did: a ghost's promise is broken, or the documents were extracted from different code.
     pub(super) fn breaches(&self) -> Vec<Breach<'_>> {
         let mut acc = Vec::new();
         for caller in &self.methods {
@@ -224,7 +226,7 @@ impl Program {
         callee: usize,
     ) -> Option<Breach<'a>> {
         let (method, value) = (&self.methods[callee], &self.values[callee]);
-        // What a constructor lets out may be known better for the class that is made.
+        // For a constructor, the caller may know the exceptions more precisely from the class that it instantiates.
         if method.document == caller.document || method.is_constructor {
             return None;
         }
@@ -239,7 +241,7 @@ impl Program {
         (!known.is_empty() || more).then_some(Breach { caller, callee: method.name, known, more })
     }
 
-    /// Where the open sets of a method come from.
+    /// Returns the origins of the open sets of a method.
     fn sources(&self, method: &Method) -> Vec<Source> {
         let of = |open: &super::facts::Open| match method.call_at(open.at) {
             (None, false) if open.caught && self.refines => Source::Caught,

@@ -1,14 +1,24 @@
-//! Exceptions as documents name them: classes and cones, and the sets that are made of them.
+//! Exceptions as named by documents: classes and cones, and sets of these.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-/// A name: its number among all that were met.
+/// The id of a name that occurs in some document.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct NameId(pub(super) u32);
+pub(super) struct NameId(u32);
 
-/// The names that were met.
+impl NameId {
+    fn from_index(index: usize) -> Self {
+        NameId(index as u32)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The names that occur in documents, with their ids.
 #[derive(Default)]
 pub(super) struct Names {
     texts: Vec<Box<[u8]>>,
@@ -20,7 +30,7 @@ impl Names {
         if let Some(&it) = self.ids.get(text) {
             return it;
         }
-        let next = NameId(self.texts.len() as u32);
+        let next = NameId::from_index(self.texts.len());
         self.texts.push(text.into());
         self.ids.insert(text.into(), next);
         next
@@ -31,36 +41,36 @@ impl Names {
     }
 
     pub(super) fn text(&self, it: NameId) -> &[u8] {
-        &self.texts[it.0 as usize]
+        &self.texts[it.index()]
     }
 }
 
-/// A class, or it and its subclasses.
+/// A class, or the cone of a class: itself and all subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Part {
     pub(super) class: NameId,
     pub(super) cone: bool,
 }
 
-/// An open set: within the first, and none of the second.
+/// An open set: the exceptions within `within`, except those in `except`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Piece {
     pub(super) within: BTreeSet<Part>,
     pub(super) except: BTreeSet<Part>,
 }
 
-/// What comes out of something.
+/// The exceptions of a node or method.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Value {
     pub(super) known: BTreeSet<Part>,
     pub(super) open: Option<Piece>,
 }
 
-/// The superclasses that documents tell.
+/// The superclasses according to the documents.
 #[derive(Default)]
 pub(super) struct Types {
     pub(super) supers: FxHashMap<NameId, NameId>,
-    /// The number of `java/lang/Throwable`, above which there is nothing.
+    /// The id of `java/lang/Throwable`, which has no superclass of interest.
     pub(super) top: Option<NameId>,
 }
 
@@ -74,7 +84,7 @@ enum Below {
 impl Types {
     fn below(&self, class: NameId, above: NameId) -> Below {
         let mut at = class;
-        // Documents are written by others: a circle ends after as many steps as there are classes.
+        // Documents may be crafted: a cycle ends after as many steps as there are classes.
         for _ in 0..=self.supers.len() {
             if at == above {
                 return Below::Yes;
@@ -85,11 +95,11 @@ impl Types {
                 None => break,
             }
         }
-        // Whatever lies between, what is thrown is below Throwable.
+        // Any thrown class is a subclass of Throwable, even if the chain is incomplete.
         if Some(above) == self.top { Below::Yes } else { Below::Unknown }
     }
 
-    /// Whether all of the part surely is in the other.
+    /// Returns whether `part` is certainly contained in `other`.
     fn is_in(&self, part: Part, other: Part) -> bool {
         part == other || (other.cone && self.below(part.class, other.class) == Below::Yes)
     }
@@ -98,7 +108,7 @@ impl Types {
         others.contains(&part) || others.iter().any(|&it| self.is_in(part, it))
     }
 
-    /// At most what both have; more where it is not known.
+    /// Returns a superset of the intersection; it is exact if the subclass relations are known.
     fn meet(&self, a: Part, b: Part) -> Option<Part> {
         if self.is_in(a, b) {
             return Some(a);
@@ -110,7 +120,7 @@ impl Types {
         (!(apart(a, b) && apart(b, a))).then_some(if a.cone { b } else { a })
     }
 
-    /// Whether all of the part surely is in the open set.
+    /// Returns whether `part` is certainly contained in the open set.
     pub(super) fn is_within(&self, part: Part, piece: &Piece) -> bool {
         self.is_in_some(part, &piece.within) && piece.except.iter().all(|&it| self.meet(part, it).is_none())
     }
@@ -119,14 +129,14 @@ impl Types {
         a.iter().flat_map(|&a| b.iter().filter_map(move |&b| self.meet(a, b))).collect()
     }
 
-    /// What of known exceptions may be in an open set.
+    /// Returns the known exceptions that may be in an open set.
     pub(super) fn known_in(&self, known: &BTreeSet<Part>, piece: &Piece) -> BTreeSet<Part> {
         let mut acc = self.meet_all(known, &piece.within);
         acc.retain(|&it| !self.is_in_some(it, &piece.except));
         acc
     }
 
-    /// What of an open set may be in another.
+    /// Returns the part of an open set that may be in another.
     pub(super) fn open_in(&self, open: &Piece, piece: &Piece) -> Option<Piece> {
         let except: BTreeSet<Part> = open.except.union(&piece.except).copied().collect();
         let mut within = self.meet_all(&open.within, &piece.within);
@@ -134,7 +144,7 @@ impl Types {
         (!within.is_empty()).then(|| Piece { within: self.largest(within), except: self.largest(except) })
     }
 
-    /// The set without parts that are in others.
+    /// Removes the parts that are contained in others.
     fn largest(&self, parts: BTreeSet<Part>) -> BTreeSet<Part> {
         let less = |it: Part, other: Part| self.is_in(it, other) && !self.is_in(other, it);
         let more = |it: &Part| parts.iter().any(|&other| less(*it, other));
@@ -145,7 +155,7 @@ impl Types {
         self.is_in_some(part, &piece.except) || piece.within.iter().all(|&it| self.meet(part, it).is_none())
     }
 
-    /// At least what either has.
+    /// Returns a superset of both.
     pub(super) fn join(&self, a: Option<Piece>, b: Option<Piece>) -> Option<Piece> {
         let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
         let except = a.except.union(&b.except).copied();
@@ -154,7 +164,7 @@ impl Types {
         Some(Piece { within: self.largest(within), except: self.largest(except) })
     }
 
-    /// Adds to a value. Returns whether it is more now.
+    /// Adds `more` to a value. Returns whether the value grew.
     pub(super) fn add(&self, value: &mut Value, more: Value) -> bool {
         let mut changed = false;
         for it in more.known {

@@ -1,4 +1,4 @@
-//! What is composed is a document as those that it is composed of, and no text that is no document is accepted.
+//! A composed document is a valid document itself, and invalid documents are refused.
 
 #[path = "../../export/tests/documents/mod.rs"]
 mod documents;
@@ -9,7 +9,7 @@ use export::form::{Format, Nodes};
 use serde_json::Value;
 
 #[test]
-fn what_is_composed_is_such_a_document() {
+fn a_composed_document_is_valid() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let (order, odd) = ([answer(ORDER)], [odd()]);
     let documents = |format| [&order, &odd].map(|it| document(format, "cfg", Nodes::Blocks, it));
@@ -39,17 +39,17 @@ fn what_is_composed_is_such_a_document() {
             } else {
                 text.lines().for_each(|it| drop(validate(&line_schema(&schema), it)));
             }
-            // Names that are no Unicode are as they were.
+            // Names that are not Unicode are preserved.
             assert!(text.contains(r"\u0001\ud800\uffff.m\ud800\n"), "{text}");
             results.push((written, text));
         }
     }
-    // Whatever form was read.
+    // The result does not depend on the format of the input.
     assert_eq!(results[0], results[2]);
     assert_eq!(results[1], results[3]);
 }
 
-/// No text makes reading panic or accept what is no document: each prefix is refused, each changed byte at worst accepted.
+/// Reading neither panics nor accepts invalid documents: each prefix is refused; a changed byte may be accepted.
 #[test]
 fn broken_documents_are_refused() {
     for format in [Format::Json, Format::JsonLines] {

@@ -1,6 +1,6 @@
-//! Measures the CPU time of the driver's part of a cycle: `cycles CLASSES [JDK]` watches a copy of a class folder with a
-//! JDK, rewrites one class file at a time with other bytes, and prints what waiting for the world and settling it took,
-//! of all threads of the process.
+//! Measures the CPU time of the driver's part of a cycle: `cycles CLASSES [JDK]` watches a copy of a class folder
+//! with a JDK, rewrites one class file at a time with other bytes, and prints the time for waiting for the world and
+//! for settling it, over all threads of the process.
 
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ fn measure(root: &Utf8Path, files: &[Utf8PathBuf], jdk: JdkChoice) -> anyhow::Re
     let rewrite = |round: usize| {
         let file = &files[round * 37 % files.len()];
         let mut bytes = std::fs::read(file)?;
-        // The minor version, which says nothing.
+        // This changes the minor version, which has no effect.
         bytes[5] = bytes[5].wrapping_add(1);
         std::fs::write(file, bytes)?;
         Ok(())
@@ -83,7 +83,7 @@ fn measure(root: &Utf8Path, files: &[Utf8PathBuf], jdk: JdkChoice) -> anyhow::Re
         }
         Ok(())
     };
-    measure("a class file comes or goes", Box::new(come_and_go))
+    measure("a class file appears or vanishes", Box::new(come_and_go))
 }
 
 fn report(what: &str, mut times: Vec<Duration>) {
@@ -94,7 +94,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
 
 /// The CPU time of all threads, to the nanosecond (proc(5), `schedstat`).
 fn cpu() -> anyhow::Result<Duration> {
-    // Has the system count the time up to now.
+    // Makes the system count the time up to now.
     std::thread::yield_now();
     let mut sum = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

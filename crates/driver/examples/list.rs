@@ -1,4 +1,4 @@
-//! Lists the classes of inputs, or measures how fast that is: `list [--time] [--jdk HOME] INPUT...`.
+//! Lists the classes of inputs, or measures how long that takes: `list [--time] [--jdk HOME] INPUT...`.
 
 use std::time::Instant;
 

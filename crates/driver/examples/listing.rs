@@ -1,5 +1,5 @@
 //! Measures listing from memory: `listing FILE`, a jar or an image. Prints the best of ten, in processor time where
-//! the kernel tells it, as the machine may be busy.
+//! the kernel reports it, as the machine may be busy.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The processor time of this thread to the nanosecond, else the wall clock.
+/// The processor time of this thread to the nanosecond, or else the elapsed time.
 fn now() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let start = START.get_or_init(std::time::Instant::now);

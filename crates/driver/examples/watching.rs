@@ -1,6 +1,6 @@
 //! Measures watching: `watching [CLASSES]`, by default a folder of 5000 class files, a jar and a war of 60 MB each.
-//! Prints how long it takes from the end of writing to the world that has it, settling included, and how long looking
-//! takes where nothing changed. The median of nine, as the machine may be busy.
+//! Prints the time from the end of writing to the updated world, including the settle time, and how long an
+//! examination takes in which nothing changed. The median of nine, as the machine may be busy.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -113,7 +113,7 @@ fn zip(folder: &Utf8Path, archive: &Utf8Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes that no compression makes smaller.
+/// Bytes that cannot be compressed.
 fn noise(random: &mut u64, length: usize) -> Vec<u8> {
     let mut next = || {
         *random ^= *random << 13;
@@ -121,7 +121,7 @@ fn noise(random: &mut u64, length: usize) -> Vec<u8> {
         *random ^= *random << 17;
         random.to_le_bytes()
     };
-    // No class file: half of one would not be taken.
+    // The content must not be that of a class file, because an incomplete class file would not be accepted.
     let mut bytes = b"noise".to_vec();
     while bytes.len() < length {
         bytes.extend_from_slice(&next());

@@ -1,4 +1,4 @@
-//! An archive as containers: what kind it is, which of its members are classes and under which roots, and the
+//! Archives as containers: the layout of an archive, which of its members are classes and under which roots, and the
 //! archives inside it, which are read in place.
 
 use std::sync::Arc;
@@ -20,24 +20,25 @@ use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extensio
 /// Archives inside archives are opened down to this depth.
 const MAX_DEPTH: usize = 8;
 
-/// What one input may make us open: an archive can name the same inner archive many times over, at every level.
+/// Limits on what one input may make us open: an archive can name the same inner archive many times over, at every
+/// level.
 const MAX_ARCHIVES: usize = 10_000;
 const MAX_MEMBERS: usize = 8_000_000;
 const MAX_INFLATED: u64 = 4 << 30;
 
-/// Opens archives. Collects containers and problems.
+/// Opens archives, and collects their containers and problems.
 pub(crate) struct ArchiveOpener<'a> {
-    /// The release for which multi-release archives choose.
+    /// The release for which multi-release archives select their entries.
     pub(crate) release: u16,
-    /// The containers so far.
+    /// The containers found so far.
     pub(crate) found: &'a mut Found,
-    /// The problems so far.
+    /// The problems found so far.
     pub(crate) problems: &'a mut Vec<Problem>,
-    /// Who looks for classes in the archive itself.
+    /// The loader that looks for classes in the archive itself.
     loader: Loader,
-    /// Whether we are inside a plain jar.
+    /// Whether the archives being opened are inside a plain jar.
     is_late: bool,
-    /// For who opens archives again and again: what was inflated.
+    /// The inflated inner archives, for callers that open the same archives repeatedly.
     pub(crate) inner: Option<&'a mut Inner>,
     archives: usize,
     members: usize,
@@ -45,31 +46,31 @@ pub(crate) struct ArchiveOpener<'a> {
     scratch: Scratch,
 }
 
-/// Inner archives that were compressed, by what is stored of them.
+/// Inner archives that had to be inflated, by the identity of their stored bytes.
 #[derive(Default)]
 pub(crate) struct Inner {
-    /// Those of the archive as it was before: they need not be inflated again.
+    /// Those of the previous version of the archive: they need not be inflated again.
     pub(crate) before: FxHashMap<EntryIdentity, Blob>,
-    /// Those of the archive as it is now.
+    /// Those of the current version of the archive.
     pub(crate) now: FxHashMap<EntryIdentity, Blob>,
 }
 
-/// Containers in class-path order.
+/// The containers found, in class-path order.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The class path.
+    /// The containers of the class path.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// Jars inside plain jars. The JVM does not look into them, but launchers of such jars do; they come last, so
-    /// that no class on the class path is hidden by one of theirs.
+    /// Jars inside plain jars. The JVM does not look into them, but the launchers of such jars do. They come last,
+    /// so that their classes do not hide any class on the class path.
     pub(crate) late: Vec<Arc<LoadedContainer>>,
-    /// What is written beside the classes about where the program starts.
+    /// Classes that files beside the classes declare as starting points of the program.
     pub(crate) declared: Vec<Declared>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Jar,
-    /// A war or a Spring Boot jar: classes under one folder, inner jars beside it.
+    /// A war or a Spring Boot jar: classes are below one folder, inner jars are beside it.
     Web {
         inf: &'static str,
         classes: &'static str,
@@ -93,7 +94,7 @@ struct Opened {
 }
 
 impl<'a> ArchiveOpener<'a> {
-    /// An opener with fresh limits.
+    /// Creates an opener whose limits are unused.
     pub(crate) fn new(
         release: u16,
         found: &'a mut Found,
@@ -115,8 +116,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Opens an archive and all inside it. Gives its manifest, for the `Class-Path`; an error when the archive
-    /// itself cannot be read.
+    /// Opens an archive and everything inside it. Returns its manifest, for the `Class-Path`; an error if the
+    /// archive itself cannot be read.
     pub(crate) fn open(&mut self, name: &str, blob: Blob, role: Role) -> Result<Manifest, String> {
         self.open_at(name, blob, role, 0)
     }
@@ -148,42 +149,45 @@ impl<'a> ArchiveOpener<'a> {
         Ok(opened.manifest)
     }
 
-    /// What is odd about the archive as a whole.
+    /// Reports what is irregular about the archive as a whole.
     fn report(&mut self, opened: &Opened) {
         let Opened { name, zip, members, .. } = opened;
         let mut note = |what: String| self.problems.push(Problem::note(name.clone(), what));
         if let Some((member, why)) = members.iter().find_map(|it| it.entry.refused().map(|why| (it, why))) {
             note(format!(
-                "`{}` {why}: the JVM refuses the whole archive; we read the other entries",
+                "`{}` {why}: the JVM rejects the whole archive; the other entries are read",
                 member.name
             ));
         }
         if let Some(member) = members.iter().find(|it| it.is_odd) {
             let name = member.name.escape_debug();
-            note(format!("the name `{name}` is not one that the JVM takes; it may refuse the whole archive"));
+            note(format!(
+                "the entry name `{name}` is not valid, so the JVM may reject the archive; its entries are read"
+            ));
         }
         let claimed = zip.claimed_count();
         if claimed != members.len() as u64 && claimed != members.len() as u64 & 0xffff {
             note(format!(
-                "it claims {claimed} entries but has {}; all are read, as by the JVM",
+                "the archive claims {claimed} entries but has {}; all of them are read, as by the JVM",
                 members.len()
             ));
         }
         let sum = members.iter().fold(0u64, |acc, it| acc.saturating_add(it.entry.compressed_size()));
         if sum > zip.len() as u64 {
-            note("its entries overlap: they claim more bytes than the archive has".to_owned());
+            note("its entries overlap: they claim more bytes than the archive has; all are read".to_owned());
         }
     }
 
     fn manifest(&mut self, opened: &Opened) -> Manifest {
-        // The JDK looks for the manifest without regard to case.
+        // The JDK ignores case when it looks for the manifest.
         let is_manifest = |it: &&Member| it.name.eq_ignore_ascii_case(MANIFEST_NAME);
         let Some(member) = opened.members.iter().rfind(is_manifest) else { return Manifest::default() };
         let Some(bytes) = self.small_member(opened, member) else { return Manifest::default() };
         let manifest = Manifest::parse(&bytes);
         if let Some(line) = manifest.bad_lines.first() {
-            let what =
-                format!("line {line} of the manifest is no header; we skip it, the JVM may refuse the jar");
+            let what = format!(
+                "line {line} of the manifest is not a header; it is skipped, but the JVM may reject the jar"
+            );
             self.problems.push(Problem::note(member_path(&opened.name, &member.name), what));
         }
         manifest
@@ -194,7 +198,7 @@ impl<'a> ArchiveOpener<'a> {
             return;
         }
         declared::agents(&opened.manifest, opened.role, &mut self.found.declared);
-        // Of several members of one name the last counts.
+        // If several members have the same name, the last is used.
         let mut last: FxHashMap<&str, &Member> = FxHashMap::default();
         for member in &opened.members {
             if let Some(service) = service_of(&member.name) {
@@ -210,7 +214,7 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// The bytes of a member that is no class; `None`, reported, when it cannot be read.
+    /// Reads a member that is not a class. If it cannot be read, that is reported, and the result is `None`.
     fn small_member(&mut self, opened: &Opened, member: &Member) -> Option<Vec<u8>> {
         let (inflater, buffer) = self.scratch.parts();
         match entry_bytes(&opened.zip, &member.entry, inflater, buffer) {
@@ -222,7 +226,7 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds the containers of the classes that lie in this archive itself.
+    /// Adds the containers of the classes in this archive itself.
     fn add_classes(&mut self, opened: &mut Opened) {
         match opened.layout {
             Layout::Jar | Layout::Ear => {
@@ -232,14 +236,14 @@ impl<'a> ArchiveOpener<'a> {
             Layout::Jmod => self.add_root(opened, "classes/", None, None, opened.role),
             Layout::Web { classes, .. } => {
                 self.add_root(opened, classes, None, None, opened.role);
-                // What is left at the top is the launcher.
+                // What is left at the top level is the launcher.
                 self.add_root(opened, "", Some(classes), None, lib(opened.role));
             }
         }
     }
 
-    /// Adds a container of the classes below `root` and not below `except`, if there are any.
-    /// Takes their names out of the directory.
+    /// Adds a container of the classes below `root` and not below `except`, if there are any. Takes the names of
+    /// these classes out of the directory.
     fn add_root(
         &mut self,
         opened: &mut Opened,
@@ -256,7 +260,8 @@ impl<'a> ArchiveOpener<'a> {
         let selection = multi_release::select(&names, release);
         if let Some((_, first)) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
             let what = format!(
-                "class entries hidden by later ones of the same name: {}, first `{}`; the last counts, as in the JVM",
+                "class entries with the same name as a later one: {}, the first is `{}`; \
+                 the last is used, as by the JVM",
                 selection.shadowed.len(),
                 first.name
             );
@@ -270,7 +275,7 @@ impl<'a> ArchiveOpener<'a> {
         let mut classes = Vec::with_capacity(chosen.len());
         for (index, root_len) in chosen {
             let Some(member) = opened.members.get_mut(index) else { continue };
-            // Without its name it is no candidate any more.
+            // A member whose name was taken is no longer a candidate.
             member.kind = MemberKind::Other;
             classes.push(ClassEntry {
                 member: std::mem::take(&mut member.name),
@@ -307,20 +312,20 @@ impl<'a> ArchiveOpener<'a> {
         }));
     }
 
-    /// Opens the archives inside this one.
+    /// Opens the archives inside an archive.
     fn open_inner(&mut self, opened: &Opened) {
         for member in self.inner_archives(opened) {
             let name = member_path(&opened.name, &member.name);
             if opened.depth == MAX_DEPTH {
                 let what = format!(
-                    "it is {} archives deep; archives are opened down to {MAX_DEPTH}",
+                    "the archive is nested {} deep, and archives are opened only to depth {MAX_DEPTH}",
                     opened.depth + 1
                 );
-                self.problems.push(Problem::error(name, format!("{what}, so its classes are missing")));
+                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
                 continue;
             }
             if self.archives >= MAX_ARCHIVES || self.members >= MAX_MEMBERS || self.inflated >= MAX_INFLATED {
-                let what = "the input holds more inner archives than the limit; the rest is left out";
+                let what = "the input has too many inner archives; this one and later ones are left out";
                 self.problems.push(Problem::error(name, what));
                 return;
             }
@@ -337,7 +342,7 @@ impl<'a> ArchiveOpener<'a> {
         if opened.layout == Layout::Jmod {
             return Vec::new();
         }
-        // Of several members of one name the last counts.
+        // If several members have the same name, the last is used.
         let mut last: FxHashMap<&str, usize> = FxHashMap::default();
         for (index, member) in
             opened.members.iter().enumerate().filter(|(_, it)| it.kind == MemberKind::Archive)
@@ -354,7 +359,7 @@ impl<'a> ArchiveOpener<'a> {
         inner.into_iter().map(|(_, _, it)| it).collect()
     }
 
-    /// The place of inner jars by `classpath.idx`; empty without one.
+    /// The positions of inner jars according to `classpath.idx`; empty if there is none.
     fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
         let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
         let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);
@@ -397,7 +402,7 @@ impl<'a> ArchiveOpener<'a> {
 }
 
 fn layout_of(name: &str, members: &[Member]) -> Layout {
-    // Few names begin with these letters, so most are passed over at the first byte.
+    // Few names begin with these letters, so most are skipped after the first byte.
     let web = |it: &&Member| matches!(it.name.as_bytes().first(), Some(b'B' | b'W'));
     let has = |layout: Layout| match layout {
         Layout::Web { classes, lib, .. } => {
@@ -416,8 +421,8 @@ fn layout_of(name: &str, members: &[Member]) -> Layout {
     }
 }
 
-/// What an inner archive is: a library, but for the modules of an ear (its wars, and jars beside them) and for a war
-/// wherever it lies.
+/// The role of an inner archive: a library, except for the modules of an ear (its wars, and the jars beside them)
+/// and for wars anywhere.
 fn inner_role(opened: &Opened, name: &str) -> Role {
     let is_module = opened.layout == Layout::Ear && !name.contains('/');
     if opened.role == Role::App && (is_module || has_extension(name, "war")) {
@@ -427,7 +432,7 @@ fn inner_role(opened: &Opened, name: &str) -> Role {
     }
 }
 
-/// The role of what a container brings along.
+/// The role of an archive that comes with a container of this role.
 fn lib(role: Role) -> Role {
     if role == Role::Jdk { Role::Jdk } else { Role::Lib }
 }

@@ -1,5 +1,5 @@
-//! What differs between two versions of a container, entry by entry. Where both share what was read, pointers tell; where
-//! an archive was read again, the stored bytes do.
+//! The differences between two versions of a container, entry by entry. Where both versions share what was read,
+//! pointers are compared; where an archive was read again, the stored bytes are.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,45 +8,46 @@ use rustc_hash::FxHashMap;
 
 use crate::container::{ClassEntry, FileContent, LoadedContainer, Place, Store};
 
-/// What differs between two versions of a container. Entries are given by their numbers in `classes`, in ascending order of
-/// the numbers in the later version, or of those that are removed in the earlier one.
+/// The differences between two versions of a container. Entries are given by their index in `classes`, in ascending
+/// order: in the later version, or for removed entries in the earlier one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EntryChanges {
-    /// Entries of the later version only.
+    /// Entries that only the later version has.
     pub added: Vec<usize>,
-    /// Entries of the earlier version only.
+    /// Entries that only the earlier version has.
     pub removed: Vec<usize>,
-    /// Entries of both whose content differs, or may differ, as when it cannot be read.
+    /// Entries of both versions whose content differs, or may differ because it cannot be read.
     pub changed: Vec<EntryPair>,
-    /// Whether the entries of both versions follow each other in another order in the later one.
+    /// Whether the entries that both versions have are in a different order in the later one.
     pub is_reordered: bool,
 }
 
-/// The numbers of one entry in two versions of a container.
+/// The indices of one entry in two versions of a container.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct EntryPair {
-    /// In the earlier version.
+    /// The index in the earlier version.
     pub before: usize,
-    /// In the later version.
+    /// The index in the later version.
     pub now: usize,
 }
 
 impl EntryChanges {
-    /// Whether both versions have the same entries, under the same numbers.
+    /// Whether both versions have the same entries with the same content, at the same indices.
     pub fn is_empty(&self) -> bool {
         self.keeps_numbers() && self.changed.is_empty()
     }
 
-    /// Whether each entry has the same number in both versions, and there are no others.
+    /// Whether both versions have the same entries, at the same indices.
     pub fn keeps_numbers(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && !self.is_reordered
     }
 }
 
 impl LoadedContainer {
-    /// What differs from an earlier version of this container: one of the same name. Entries are the same that have the same
-    /// member below the same root. Tells nothing of name, role, loader and manifest. Takes a step for each entry, and
-    /// compares the stored bytes of entries of archives and images that were read again.
+    /// Returns the differences from an earlier version of this container, which has the same name. Entries
+    /// correspond if they have the same member below the same root. Name, role, loader and manifest are not
+    /// compared. Takes a step for each entry, and compares the stored bytes of entries of archives and images that
+    /// were read again.
     pub fn changes_since(&self, before: &LoadedContainer) -> EntryChanges {
         let mut acc = EntryChanges::default();
         if std::ptr::eq(self, before) {
@@ -64,7 +65,7 @@ impl LoadedContainer {
             }
         };
         (0..start).for_each(|it| compare(it, it));
-        // In between, by name; of several entries of one name the first is the first of before.
+        // The entries in between are matched by name; of several entries of one name, the first matches the first.
         let mut by_name: FxHashMap<(&str, u32), VecDeque<usize>> = FxHashMap::default();
         for (idx, entry) in old.iter().enumerate().take(old.len() - end).skip(start) {
             by_name.entry((entry.member(), entry.root_len)).or_default().push_back(idx);
@@ -86,8 +87,8 @@ impl LoadedContainer {
         acc
     }
 
-    /// Whether this has the same entries as another version of it, with the same content where `counts` says that it
-    /// counts.
+    /// Whether this container has the same entries as another version of it, with the same content in those entries
+    /// for which `counts` returns true.
     pub(crate) fn has_entries_of(
         &self,
         other: &LoadedContainer,
@@ -99,7 +100,7 @@ impl LoadedContainer {
         self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
     }
 
-    /// Whether an entry certainly has the content of one of another version.
+    /// Whether an entry certainly has the same content as an entry of another version.
     fn has_same_content(&self, entry: &ClassEntry, before: &LoadedContainer, old: &ClassEntry) -> bool {
         match (&entry.place, &old.place) {
             (Place::File(a), Place::File(b)) => {
@@ -130,13 +131,13 @@ impl LoadedContainer {
 }
 
 impl ClassEntry {
-    /// Whether both are one entry in two versions of a container. Versions of a folder share names.
+    /// Whether both are the same entry in two versions of a container. Versions of a folder share names.
     fn is_named_as(&self, other: &ClassEntry) -> bool {
         let is_same = Arc::ptr_eq(&self.member, &other.member) || self.member == other.member;
         is_same && self.root_len == other.root_len
     }
 
-    /// Whether both are of one reading of a file.
+    /// Whether both were read from the file at the same time.
     fn shares_file_of(&self, other: &ClassEntry) -> bool {
         match (&self.place, &other.place) {
             (Place::File(a), Place::File(b)) => Arc::ptr_eq(a, b) && a.content.is_some(),

@@ -1,5 +1,5 @@
-//! The configuration: command line over environment over the nearest `ajar.toml` over defaults, with the origin of
-//! each setting, so that `ajar config` can say where it came from.
+//! The configuration: the command line takes precedence over the environment, that over the nearest `ajar.toml`, and
+//! that over defaults. Each setting has its origin, which `ajar config` shows.
 
 use std::fmt;
 
@@ -17,48 +17,49 @@ pub struct Settings {
     pub class_path: Setting<Vec<Utf8PathBuf>>,
     /// `module-path`: modules, and folders of modules.
     pub module_path: Setting<Vec<Utf8PathBuf>>,
-    /// `add-exports`: packages that are exported although their modules do not, `module/package` each.
+    /// `add-exports`: packages that are exported although their modules do not export them, `module/package` each.
     pub add_exports: Setting<Vec<String>>,
-    /// `trust-sealed`: whether no class is added to packages that manifests seal.
+    /// `trust-sealed`: whether packages that manifests seal are assumed to get no further classes.
     pub trust_sealed: Setting<bool>,
     /// `jdk`: the JDK whose class library is used.
     pub jdk: Setting<JdkChoice>,
-    /// `release`: the Java release for which multi-release jars choose; `None` for that of the JDK.
+    /// `release`: the Java release for which multi-release jars select their entries; `None` for the release of the
+    /// JDK.
     pub release: Setting<Option<u16>>,
-    /// `threads`: how many threads work.
+    /// `threads`: the number of worker threads.
     pub threads: Setting<usize>,
-    /// `output-format`; `None` for that of the command.
+    /// `output-format`: the output format; `None` for the default of the command.
     pub output_format: Setting<Option<String>>,
     /// `color`: whether output is coloured.
     pub color: Setting<Color>,
 }
 
-/// A value and where it came from.
+/// A value and its origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting<T> {
     /// The value.
     pub value: T,
-    /// Where it came from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
-/// Where a setting came from.
+/// The origin of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Nobody said anything.
+    /// The built-in default.
     Default,
     /// This `ajar.toml`.
     File(Utf8PathBuf),
     /// This environment variable.
     Environment(String),
-    /// The command line, by the name of the flag.
+    /// The command line: the name of the flag.
     CommandLine(String),
 }
 
 /// When to colour output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Color {
-    /// On a terminal.
+    /// If the output is a terminal.
     Auto,
     /// Always.
     Always,
@@ -66,12 +67,12 @@ pub enum Color {
     Never,
 }
 
-/// What the command line says; `None` where it says nothing.
+/// The settings given on the command line; `None` for those that are not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
-    /// `--class-path`, as a path list each.
+    /// `--class-path`: the entries of all path lists.
     pub class_path: Option<Vec<Utf8PathBuf>>,
-    /// `--module-path`, as a path list each.
+    /// `--module-path`: the entries of all path lists.
     pub module_path: Option<Vec<Utf8PathBuf>>,
     /// `--add-exports`.
     pub add_exports: Option<Vec<String>>,
@@ -92,11 +93,11 @@ pub struct Overrides {
 /// One line of `ajar config`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The key as in the file.
+    /// The key, as in `ajar.toml`.
     pub key: &'static str,
     /// The value as text.
     pub value: String,
-    /// Where it came from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -117,8 +118,9 @@ pub const KEYS: [&str; 9] = [
 ];
 
 impl Settings {
-    /// Puts the settings together. `folder` is where the search for `ajar.toml` starts; `variable` gives environment
-    /// variables. Anything wrong in file or environment is an error, also when the command line overrides it.
+    /// Combines the settings of all sources. `folder` is where the search for `ajar.toml` starts; `variable` returns
+    /// environment variables. A mistake in the file or the environment is an error, even if the command line
+    /// overrides the setting.
     pub fn resolve(
         overrides: &Overrides,
         folder: &Utf8Path,
@@ -174,7 +176,7 @@ impl Color {
             "auto" => Ok(Color::Auto),
             "always" => Ok(Color::Always),
             "never" => Ok(Color::Never),
-            _ => bail!("`{text}` is none of auto, always, never"),
+            _ => bail!("`{text}` is not one of auto, always, never"),
         }
     }
 }
@@ -223,12 +225,13 @@ fn defaults() -> Settings {
     }
 }
 
-/// The `ajar.toml` of the folder or of the nearest folder above that has one.
+/// The `ajar.toml` of the folder, or of the nearest folder above that has one.
 fn nearest_file(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     places(folder).pop().filter(|it| it.is_file())
 }
 
-/// The places where an `ajar.toml` is looked for, up to the first that is there: who keeps answers current watches them.
+/// The places where `ajar.toml` is looked for, up to the first that exists. Commands that keep their results current
+/// watch these places.
 pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut acc = Vec::new();
     for it in folder.ancestors() {
@@ -240,7 +243,7 @@ pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     acc
 }
 
-/// Paths in the file count from its folder.
+/// Applies the settings of a file. Paths in the file are relative to its folder.
 fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::Result<()> {
     let table: toml::Table = text.parse()?;
     let folder = path.parent().unwrap_or(Utf8Path::new(""));
@@ -279,7 +282,7 @@ fn apply_environment(
     settings: &mut Settings,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
-    // NO_COLOR (no-color.org) first, so that our own variable has the last word.
+    // NO_COLOR (no-color.org) is applied first, so that our own variable takes precedence.
     if variable("NO_COLOR").is_some_and(|it| !it.is_empty()) {
         settings.color.set(Color::Never, Origin::Environment("NO_COLOR".to_owned()));
     }
@@ -342,8 +345,8 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     }
 }
 
-/// Reads `module/package`. Who it is exported to, as `java` wants to hear it, may follow, and changes nothing: code that
-/// is not known can lie anywhere.
+/// Parses `module/package`. The modules to which it is exported may follow, as in the option of `java`, and are
+/// ignored: unknown code can be in any module.
 pub fn exported_package(text: &str) -> anyhow::Result<String> {
     let it = text.split_once('=').map_or(text, |it| it.0);
     match it.split_once('/') {
@@ -388,7 +391,7 @@ fn unknown_key(key: &str) -> anyhow::Error {
     }
 }
 
-/// Edit distance (Levenshtein), letters compared without regard to case.
+/// The edit distance (Levenshtein) of two texts, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -413,7 +416,7 @@ mod tests {
         let inner = root.join("a/b");
         std::fs::create_dir_all(&inner).unwrap();
         std::fs::write(root.join("a").join(FILE_NAME), file).unwrap();
-        // Farther away, so never read.
+        // This file is farther away, so it is never read.
         std::fs::write(root.join(FILE_NAME), "nonsense = 1").unwrap();
         let variable = |name: &str| environment.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
         let text = match Settings::resolve(&overrides, &inner, &variable) {
@@ -467,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_set_is_all_default() {
+    fn without_settings_everything_is_default() {
         assert_eq!(settings("", &[], Overrides::default()), "");
     }
 
@@ -486,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_errors_that_say_where() {
+    fn errors_about_wrong_values_name_the_place() {
         let error = |file| settings(file, &[], Overrides::default());
         assert_eq!(
             error("threads = 0"),
@@ -510,7 +513,7 @@ mod tests {
         );
         assert_eq!(
             error("color = 'red'"),
-            "ROOT/a/ajar.toml: the key `color`: `red` is none of auto, always, never"
+            "ROOT/a/ajar.toml: the key `color`: `red` is not one of auto, always, never"
         );
         assert_eq!(
             settings("", &[("AJAR_RELEASE", "x")], Overrides::default()),

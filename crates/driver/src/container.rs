@@ -1,5 +1,5 @@
-//! An open container: a list of class candidates and the way to their bytes. Whether a candidate is a class, and
-//! which, says the class file itself; the path only says where the JVM would look for it.
+//! An open container: a list of class candidates, and access to their bytes. Whether a candidate is a class, and
+//! which one, is told by the class file itself; the path only tells where the JVM would look for it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::inflate::Inflater;
 use crate::problem::Problem;
 use crate::zip::{STORED, Zip, ZipEntry};
 
-/// A part of the class path with the class candidates in it.
+/// A part of the class path, with the class candidates in it.
 pub struct LoadedContainer {
-    /// The container as people name it: `app.war!/WEB-INF/classes`.
+    /// The name of the container, as shown to people: `app.war!/WEB-INF/classes`.
     pub name: String,
-    /// What it is in this world.
+    /// The role of the container in the world.
     pub role: Role,
-    /// Its class candidates, in directory order (files: by the bytes of their names).
+    /// The class candidates, in directory order (for files: sorted by the bytes of their names).
     pub classes: Vec<ClassEntry>,
-    /// Whether the paths say where the JVM finds the classes; false for a class file given by itself.
+    /// Whether the paths tell where the JVM finds the classes; false for a class file given by itself.
     pub has_paths: bool,
-    /// Whether it is the class library of a JDK, also when that is the program in question.
+    /// Whether the container is part of the class library of a JDK, even if that is the program in question.
     pub platform: bool,
-    /// Who looks for classes here when the program runs.
+    /// The loader that looks for classes here when the program runs.
     pub loader: Loader,
     /// The manifest of the archive of which this is the root; empty if there is none.
     pub manifest: Manifest,
-    /// What stands before the members in a display path.
+    /// The prefix of the members in a display path.
     pub(crate) prefix: String,
     pub(crate) store: Store,
 }
 
-/// What a container is in the world.
+/// The role of a container in the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
     /// The program in question.
@@ -47,53 +47,53 @@ pub enum Role {
     Jdk,
 }
 
-/// Who looks for the classes of a container when the program runs.
+/// The loader that looks for the classes of a container when the program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Loader {
     /// The JVM, on the class path.
     ClassPath,
     /// The JVM, on the module path: the container is one named module.
     ModulePath,
-    /// A loader that comes with the program: for what lies inside archives, and for the classes of a war.
+    /// A loader that comes with the program: for classes inside inner archives, and for the classes of a war.
     Program,
-    /// Nobody knows: a class file given by itself, a part of a JDK.
+    /// Unknown: for a class file given by itself, and for a part of a JDK.
     Other,
 }
 
 /// A class candidate.
 #[derive(Clone)]
 pub struct ClassEntry {
-    /// Shared by the versions of a container.
+    /// The full name inside the container, shared between the versions of the container.
     pub(crate) member: Arc<str>,
     pub(crate) root_len: u32,
     pub(crate) place: Place,
-    /// Its size in bytes, as claimed.
+    /// The claimed size in bytes.
     pub size: u64,
 }
 
 /// Where the bytes of an entry are.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// Shared by the versions of a folder, as long as the file stays as it is.
+    /// Shared between the versions of a folder as long as the file does not change.
     File(Arc<FilePlace>),
     Zip(ZipEntry),
     Image(Location),
 }
 
-/// A class file.
+/// The place of a class file.
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
-    /// What was in it. Without it the file is read when it is asked for, and may have changed by then.
+    /// The content that was read. Without it, the file is read on demand, and may have changed by then.
     pub(crate) content: Option<Arc<FileContent>>,
 }
 
-/// What was read from a class file, or why nothing could be.
+/// The content of a class file, or why it could not be read.
 pub(crate) struct FileContent {
     pub(crate) bytes: Result<Box<[u8]>, String>,
     pub(crate) identity: EntryIdentity,
 }
 
-/// What holds the bytes of a container.
+/// The storage that holds the bytes of a container.
 #[derive(Clone)]
 pub(crate) enum Store {
     Files,
@@ -101,27 +101,27 @@ pub(crate) enum Store {
     Image(Arc<ImageMap>),
 }
 
-/// The bytes of a class candidate: a part of an archive or image, or of the scratch given.
+/// The bytes of a class candidate: a slice of an archive or image, or of the given scratch memory.
 #[derive(Debug)]
 pub struct ClassBytes<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// What is odd about the entry although the JVM takes it, such as a wrong CRC.
+    /// What is irregular about the entry although the JVM accepts it, such as a wrong CRC.
     pub note: Option<Problem>,
 }
 
-/// What one worker needs to read entries; reused from entry to entry.
+/// The buffers that a worker needs to read entries; reused from entry to entry.
 pub struct Scratch {
     inflater: Inflater,
     buffer: Vec<u8>,
     image: Buffers,
 }
 
-/// A buffer that one huge entry made larger than this is given back.
+/// The capacity above which a buffer is released after use.
 const KEEP_BUFFER: usize = 8 << 20;
 
 impl Role {
-    /// Its name in output.
+    /// The name of the role in output.
     pub fn name(self) -> &'static str {
         match self {
             Role::App => "app",
@@ -132,8 +132,8 @@ impl Role {
 }
 
 impl ClassEntry {
-    /// The path below its root, such as `p/C.class`: where the JVM looks for `p/C`. In a multi-release archive,
-    /// a war, a jmod or an image the root is a folder inside.
+    /// The path below its root, such as `p/C.class`: where the JVM looks for `p/C`. In a multi-release archive, a
+    /// war, a jmod or an image the root is a folder inside.
     pub fn path(&self) -> &str {
         self.member.get(self.root_len as usize..).unwrap_or(&self.member)
     }
@@ -143,14 +143,14 @@ impl ClassEntry {
         &self.member
     }
 
-    /// The root: what stands before the path in the member, such as `WEB-INF/classes/`; often empty.
+    /// The root: the part of the member before the path, such as `WEB-INF/classes/`; often empty.
     pub fn root(&self) -> &str {
         self.member.get(..self.root_len as usize).unwrap_or("")
     }
 }
 
 impl Scratch {
-    /// Empty buffers.
+    /// Creates empty buffers.
     pub fn new() -> Scratch {
         Scratch { inflater: Inflater::new(), buffer: Vec::new(), image: Buffers::default() }
     }
@@ -159,7 +159,7 @@ impl Scratch {
         (&mut self.inflater, &mut self.buffer)
     }
 
-    /// The bytes of a resource of an image, if they can be read.
+    /// The bytes of a resource of an image; `None` if they cannot be read.
     pub(crate) fn image_content<'a>(&'a mut self, map: &'a ImageMap, at: &Location) -> Option<&'a [u8]> {
         map.image().content(at, &mut self.inflater, &mut self.image).ok()
     }
@@ -184,7 +184,7 @@ impl LoadedContainer {
         }
     }
 
-    /// Whether another version of this container has all that this one has apart from its entries.
+    /// Whether this container equals another version of it in everything except its entries.
     pub(crate) fn has_frame_of(&self, other: &LoadedContainer) -> bool {
         let frame = |it: &LoadedContainer| (it.role, it.has_paths, it.platform, it.loader);
         frame(self) == frame(other)
@@ -232,7 +232,7 @@ impl LoadedContainer {
         }
     }
 
-    /// The identity of an entry's content. Unpacks nothing.
+    /// The identity of the content of an entry. Nothing is unpacked.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
             (Store::Files, Place::File(place)) => match &place.content {
@@ -250,7 +250,7 @@ impl LoadedContainer {
     }
 }
 
-/// The bytes of an entry of an archive, and a note when its CRC is wrong: the JVM does not look at the CRC of
+/// Returns the bytes of an archive's entry, and a note if its CRC is wrong: the JVM does not check the CRC of
 /// classes.
 pub(crate) fn entry_bytes<'a>(
     zip: &'a Zip,
@@ -273,13 +273,13 @@ pub(crate) fn entry_bytes<'a>(
     };
     if has_more {
         let note =
-            format!("it holds more than the {size} bytes it claims; as the JVM does, we take only those");
+            format!("it holds more than the {size} bytes that it claims; only those are read, as by the JVM");
         return Ok((bytes, Some(note)));
     }
     let crc = crc32fast::hash(bytes);
     let note = (crc != entry.crc).then(|| {
         format!(
-            "its CRC is {crc:08x} but the archive says {:08x}; as the JVM does, we take it all the same",
+            "its CRC is {crc:08x} but the archive records {:08x}; it is read all the same, as by the JVM",
             entry.crc
         )
     });
@@ -287,7 +287,7 @@ pub(crate) fn entry_bytes<'a>(
 }
 
 impl FileContent {
-    /// Of what was read.
+    /// The content of a file, given what was read.
     pub(crate) fn new(bytes: Result<Box<[u8]>, String>) -> FileContent {
         let identity = EntryIdentity::of_bytes(bytes.as_deref().unwrap_or_default());
         FileContent { bytes, identity }

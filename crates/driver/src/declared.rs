@@ -1,4 +1,5 @@
-//! What is written beside the classes about where a program starts: agents in manifests, providers of services.
+//! Starting points of a program that files beside the classes declare: agents in manifests, and providers of
+//! services.
 
 use std::path::Path;
 
@@ -7,16 +8,16 @@ use vfs::services::{SERVICES_FOLDER, providers};
 
 use crate::container::Role;
 
-/// A class that something outside the code names as a place to start.
+/// A class that something outside the code declares as a starting point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Declared {
-    /// What names it.
+    /// What declares the class.
     pub by: DeclaredBy,
-    /// The class, as it is written.
+    /// The class name, as written.
     pub class: String,
 }
 
-/// What names a class.
+/// The kinds of declarations.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DeclaredBy {
     /// This attribute of a manifest, for an agent (`java.lang.instrument`).
@@ -25,13 +26,13 @@ pub enum DeclaredBy {
     Service(String),
 }
 
-/// The folder in a class folder in which all of it lies.
+/// The folder of a class folder that has all declarations.
 pub(crate) const FOLDER: &str = "META-INF";
 
 /// The attributes that name agents.
 const AGENTS: [&str; 3] = ["Premain-Class", "Agent-Class", "Launcher-Agent-Class"];
 
-/// Files like these have some lines; one with more is for somebody else.
+/// The maximum size of a file that is read. Such files have a few lines; a larger one has another purpose.
 const MAX_SIZE: u64 = 1 << 20;
 
 /// Adds the agents that a manifest of the program names.
@@ -45,13 +46,13 @@ pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Adds the providers that a file names.
+/// Adds the providers that a configuration file names.
 pub(crate) fn services(service: &str, bytes: &[u8], acc: &mut Vec<Declared>) {
     let by = || DeclaredBy::Service(service.to_owned());
     acc.extend(providers(bytes).into_iter().map(|class| Declared { by: by(), class }));
 }
 
-/// Adds what lies in a class folder. What cannot be read names nothing, as for the JVM.
+/// Adds the declarations in a class folder. A file that cannot be read declares nothing, as for the JVM.
 pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     let small = |path: &Path| {
         let fits = std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_SIZE);
@@ -70,7 +71,7 @@ pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Whether an entry of this size is read.
+/// Whether an entry of this size is small enough to be read.
 pub(crate) fn is_small(size: u64) -> bool {
     size <= MAX_SIZE
 }

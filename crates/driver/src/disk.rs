@@ -1,6 +1,5 @@
-//! The way to the disk: what the opening of a world asks of files and folders, and what they give. Who looks once answers
-//! with what is there ([`crate::once`]); who watches the disk, with what was read before where nothing changed
-//! ([`crate::watch`]).
+//! Access to the disk while a world is opened. A run that looks once reads what is there now ([`crate::once`]); a
+//! watching run reuses what was read before where nothing changed ([`crate::watch`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,73 +11,73 @@ use crate::declared::Declared;
 use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
 
-/// What the opening of a world asks of the disk.
+/// The operations that opening a world needs.
 pub(crate) trait Disk {
-    /// Says that the world depends on what this path leads to. To be called before it is looked at.
+    /// Declares that the world depends on what this path leads to. Must be called before the path is examined.
     fn looks_at(&mut self, path: &Path);
 
-    /// Says that the world depends on the names in this folder. To be called before they are listed.
+    /// Declares that the world depends on the names in this folder. Must be called before they are listed.
     fn lists(&mut self, folder: &Path);
 
-    /// What a file gives.
+    /// Opens a file.
     fn file(&mut self, at: &At<'_>) -> anyhow::Result<Arc<Part>>;
 
-    /// What a class folder gives; `skip` names the folders right below it that are no part of it.
+    /// Opens a class folder; `skip` names the folders directly below it that do not belong to it.
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part>;
 
-    /// Gives what there is to open at a path, or what there was.
+    /// Returns the given plan for a path, or the last good one if it is an error.
     ///
     /// # Errors
-    /// The one given, when there never was anything.
+    /// The given error, if there never was a good plan.
     fn keep_plan(&mut self, path: &Path, role: Role, now: anyhow::Result<Plan>) -> anyhow::Result<Plan>;
 
-    /// Gives the files that a folder on a path stands for, or those that it stood for.
+    /// Returns the given files for which a folder on a path stands, or the last good list if it is an error.
     ///
     /// # Errors
-    /// The one given, when there never were any.
+    /// The given error, if there never was a good list.
     fn keep_list(&mut self, folder: &Path, now: anyhow::Result<Vec<PathBuf>>)
     -> anyhow::Result<Vec<PathBuf>>;
 
-    /// Gives the JDK of this choice, or the one that there was.
+    /// Returns the given JDK of this choice, or the last one that was found.
     ///
     /// # Errors
-    /// The one given, when there never was any.
+    /// The given error, if no JDK was ever found.
     fn keep_jdk(
         &mut self,
         choice: &JdkChoice,
         now: anyhow::Result<Option<JdkFound>>,
     ) -> anyhow::Result<Option<JdkFound>>;
 
-    /// What an image says of its release; `None` when it says nothing.
+    /// The feature release of an image; `None` if it cannot be determined.
     fn feature(&mut self, image: &Path) -> Option<u16>;
 }
 
-/// What is to be read, and as what.
+/// What is to be read, and in which role.
 pub(crate) struct At<'a> {
-    /// Where it lies.
+    /// The path on disk.
     pub(crate) path: &'a Path,
-    /// The path as people see it.
+    /// The path as shown to people.
     pub(crate) name: &'a str,
-    /// What it is in the world.
+    /// The role in the world.
     pub(crate) role: Role,
-    /// Who looks for classes in it.
+    /// The loader that looks for classes in it.
     pub(crate) loader: Loader,
-    /// Whether it is of the class library of a JDK.
+    /// Whether it is part of the class library of a JDK.
     pub(crate) platform: bool,
-    /// The release for which multi-release archives choose.
+    /// The release for which multi-release archives select their entries.
     pub(crate) release: u16,
 }
 
-/// What was read.
+/// What was read from a file or folder.
 #[derive(Default)]
 pub(crate) struct Part {
     /// The containers in class-path order.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// Those that come after all others ([`Found::late`](crate::archive::Found)).
+    /// Containers that come after all others ([`Found::late`](crate::archive::Found)).
     pub(crate) late: Vec<Arc<LoadedContainer>>,
-    /// What is written beside the classes about where the program starts.
+    /// Classes that files beside the classes declare as starting points of the program.
     pub(crate) declared: Vec<Declared>,
-    /// What was odd.
+    /// What was irregular.
     pub(crate) problems: Vec<Problem>,
     /// The manifest of a jar.
     pub(crate) manifest: Manifest,
@@ -87,19 +86,19 @@ pub(crate) struct Part {
 /// What there is to open at a path.
 #[derive(Clone)]
 pub(crate) struct Plan {
-    /// The path without links.
+    /// The path after resolving symbolic links.
     pub(crate) real: PathBuf,
-    /// What it gives, in order.
+    /// The steps that open it, in order.
     pub(crate) steps: Vec<Step>,
 }
 
 /// A step of a plan.
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// This part.
+    /// Adds this part.
     Part(Arc<Part>),
-    /// What this path gives.
+    /// Opens this path.
     Open(PathBuf, Role),
-    /// What these files of a JDK give.
+    /// Opens these files of a JDK.
     Jdk(JdkFiles, Role),
 }

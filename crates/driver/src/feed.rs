@@ -1,6 +1,6 @@
-//! From a world that is kept current to changes of the database: what is in it is compared with what was told before, and
-//! only what is different is read. Libraries are taken apart here, by as many workers as there are, and told as one value
-//! each; of the program the bytes of each class are told.
+//! Turns a world that is kept current into changes of the database: compares it with what the database has, and reads
+//! only what differs. Libraries are parsed here, by the worker threads, and passed to the database as one value each;
+//! of classes of the program, the bytes are passed.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
 
-/// What was told of a world, and what of it is known.
+/// What the database has of a world, and the data kept for the next comparison.
 pub struct Feed {
     reading: Reading,
     threads: usize,
@@ -29,69 +29,69 @@ pub struct Feed {
     known: Vec<Known>,
     next: u32,
     shown: Shown,
-    /// The file of each class of the program, with the numbers of its container and entry.
+    /// For each class file of the program, the indices of its container and entry.
     places: Arc<FxHashMap<FileId, (usize, usize)>>,
-    /// What was read when the reading was broken off, by the number of the entry in its container.
+    /// What had been read when reading was cancelled, by container and index of the entry.
     ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
-/// Which containers of a world a question is about: the rest does not exist for it.
+/// The containers of a world that a question is about; the others are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
-    /// The program.
+    /// The program only.
     Program,
-    /// And its libraries.
+    /// The program and its libraries.
     Libraries,
-    /// And the platform.
+    /// The program, its libraries and the platform.
     Platform,
 }
 
-/// A change for the database, and what was read for it.
+/// A change for the database, and statistics of what was read for it.
 pub struct Fed {
     /// The change.
     pub change: Change,
-    /// The files whose classes are shown, in order; none if the list did not change.
+    /// The files whose classes are shown, in order; `None` if the list did not change.
     pub shown: Option<Vec<FileId>>,
-    /// How many classes and methods of libraries were taken apart.
+    /// The numbers of classes and methods of libraries that were parsed.
     pub read: (usize, usize),
     /// Whether the analysis of a class panicked.
     pub has_bug: bool,
 }
 
-/// What is known of a container.
+/// The data kept for a container.
 #[derive(Clone)]
 struct Known {
     container: Arc<LoadedContainer>,
     id: ContainerId,
-    /// By entry.
+    /// The class candidates, by entry.
     classes: Arc<Vec<Class>>,
-    /// Of a library its classes as one value.
+    /// For a library, its classes as one value.
     contents: Option<Arc<Contents>>,
-    /// Of a library how many classes and methods there are.
+    /// For a library, the numbers of classes and methods.
     n: (usize, usize),
-    /// The entries of which there is something to say.
+    /// The entries that have a problem.
     odd: Vec<usize>,
 }
 
-/// What is known of a class candidate.
+/// The data kept for a class candidate.
 #[derive(Clone, Default)]
 struct Class {
-    /// Of a class of the program; none if its bytes cannot be read.
+    /// The file of a class of the program; `None` if its bytes cannot be read.
     file: Option<FileId>,
-    /// Of a class of a library that can be read.
+    /// The record of a class of a library; `None` if the class cannot be read.
     record: Option<ClassRecord>,
-    /// What is odd about it, or why it cannot be read.
+    /// What is irregular about the class, or why it cannot be read.
     problem: Option<Problem>,
 }
 
-/// What is made of a class candidate.
+/// The result of reading a class candidate.
 enum Made {
     /// The bytes of a class of the program.
     Bytes(Arc<[u8]>, Option<Problem>),
     Record(ClassRecord),
 }
 
-/// What was made of a class candidate; else why it cannot be read, and whether that is a bug of ours.
+/// The result of reading a class candidate, or why it cannot be read and whether that is a bug of ajar.
 type Read = Result<Made, (Problem, bool)>;
 
 /// A class candidate that is to be read.
@@ -100,17 +100,17 @@ struct Item<'a> {
     place: (usize, usize),
 }
 
-/// What a worker keeps from class to class.
+/// The memory that a worker keeps from class to class.
 #[derive(Default)]
 struct Worker {
     read: Scratch,
     parse: ide::Scratch,
 }
 
-/// Where the classes of a world are, as it was told last.
+/// The places of the classes of the world that the database has.
 struct Paths {
     containers: Vec<(ContainerId, Arc<LoadedContainer>)>,
-    /// The file of each class of the program, with the numbers of its container and entry.
+    /// For each class file of the program, the indices of its container and entry.
     files: Arc<FxHashMap<FileId, (usize, usize)>>,
 }
 
@@ -129,7 +129,7 @@ impl Places for Paths {
     }
 }
 
-/// The way to the bytes of a library.
+/// Access to the bytes of the classes of a library.
 struct Bytes(Arc<LoadedContainer>);
 
 impl ClassSource for Bytes {
@@ -152,19 +152,19 @@ impl Reading {
 }
 
 impl Feed {
-    /// Nothing was told yet.
+    /// Creates a feed for a database that has nothing yet.
     pub fn new(reading: Reading, threads: usize) -> Feed {
         let (vfs, known) = (Vfs::default(), Vec::new());
         let (shown, places) = (Shown::default(), Arc::default());
         Feed { reading, threads, vfs, known, next: 0, shown, places, ahead: Vec::new() }
     }
 
-    /// What is to be told for the database to have this world with these settings. `None` when `cancelled`, which is asked after
-    /// every few classes that are read, says that nobody wants it any more: then nothing changed, and what was read is
-    /// not read again.
+    /// Returns the change that brings the database to this world and these settings. `cancelled` is called after
+    /// every few classes that are read; if it returns true, the result is `None`, nothing has changed, and what was
+    /// read so far is not read again.
     ///
     /// # Errors
-    /// When a thread cannot be started.
+    /// A thread cannot be started.
     pub fn feed(
         &mut self,
         world: &LoadedWorld,
@@ -202,7 +202,7 @@ impl Feed {
             self.known = as_it_was;
             return Ok(None);
         }
-        // So that the lists of classes are not copied.
+        // Dropped first, so that the lists of classes are not copied.
         drop(as_it_was);
         let mut fed = Fed { change: Change::default(), shown: None, read: (0, 0), has_bug: false };
         let mut stale: FxHashSet<usize> = FxHashSet::default();
@@ -227,7 +227,7 @@ impl Feed {
                 Err((problem, is_bug)) => {
                     fed.has_bug |= is_bug;
                     same_files &= !was_there;
-                    // A class of the platform that cannot be read is outside, and nobody need know.
+                    // A class of the platform that cannot be read counts as absent, and is not reported.
                     let is_told = is_bug || known.container.role != Role::Jdk;
                     *class = Class { problem: Some(problem).filter(|_| is_told), ..Class::default() };
                 }
@@ -267,13 +267,13 @@ impl Feed {
         Ok(Some(fed))
     }
 
-    /// Moves what was read already to the front. Gives what that came to.
+    /// Moves the items that were already read to the front. Returns the items and the results of those.
     fn read_ahead<'a>(&mut self, items: Vec<Item<'a>>) -> (Vec<Item<'a>>, Vec<Read>) {
         let ahead = std::mem::take(&mut self.ahead);
         if ahead.is_empty() {
             return (items, Vec::new());
         }
-        // The containers are kept meanwhile, so that none of another one has the same address.
+        // The containers are kept alive meanwhile, so that no other container gets the same address.
         let key = |it: &Arc<LoadedContainer>, entry: usize| (Arc::as_ptr(it), entry);
         let (containers, read): (Vec<_>, Vec<_>) =
             ahead.into_iter().map(|(container, entry, made)| (container, (entry, made))).unzip();
@@ -293,7 +293,7 @@ impl Feed {
         (known, made)
     }
 
-    /// What stays known of a container, and what of it is to be read.
+    /// Carries over what is still known of a container, and adds the entries that must be read to `items`.
     fn carry<'a>(
         &mut self,
         container: &'a Arc<LoadedContainer>,
@@ -357,7 +357,7 @@ impl Feed {
         self.vfs.name(file)
     }
 
-    /// Where the JVM looks for the class in a file, as far as its path says that.
+    /// The path at which the JVM looks for the class in a file; `None` if the file has no such path.
     pub fn path(&self, file: FileId) -> Option<&str> {
         let &(i, j) = self.places.get(&file)?;
         let container = &self.known.get(i)?.container;
@@ -375,13 +375,13 @@ impl Feed {
         }
     }
 
-    /// Where class files are, as the world was told last.
+    /// The places of the class files of the world that the database has.
     pub fn paths(&self) -> Arc<dyn Places> {
         let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
         Arc::new(Paths { containers, files: Arc::clone(&self.places) })
     }
 
-    /// Where the class is that the JVM finds by this path, by what containers hold.
+    /// The display path of the class that the JVM finds by this path, according to the contents of the containers.
     pub fn class_place(&self, path: &str) -> Option<String> {
         let containers = self.known.iter().filter(|it| it.container.has_paths);
         let mut found = containers.filter_map(|known| {
@@ -391,26 +391,26 @@ impl Feed {
         found.next()
     }
 
-    /// What is odd about classes or cannot be read, in class-path order; and what is left out as the JVM does not find it.
+    /// The problems of classes that are irregular or cannot be read, in class-path order.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.known.iter().flat_map(|it| it.odd.iter().filter_map(|&at| it.classes.get(at)?.problem.as_ref()))
     }
 
-    /// What is left out of the program, as the JVM does not find it: place and why.
+    /// What is left out of the program because the JVM does not find it: the place and the reason.
     pub fn left_out(&self) -> &[(String, String)] {
         &self.shown.left_out
     }
 
-    /// How many classes and methods of libraries there are.
+    /// The numbers of classes and methods of all libraries.
     pub fn all(&self) -> (usize, usize) {
         self.known.iter().fold((0, 0), |acc, it| (acc.0 + it.n.0, acc.1 + it.n.1))
     }
 }
 
-/// So few classes are read by the calling thread.
+/// Up to this many classes are read by the calling thread.
 const FEW: usize = 8;
 
-/// What was known of a container, if something of this name was there; with its number.
+/// Takes what was known of a container, if there was one of this name; also returns its index.
 fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Option<(usize, Known)> {
     let same = before
         .iter()
@@ -421,7 +421,7 @@ fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Optio
     Some((same, before[same].take()?))
 }
 
-/// Reads classes, and puts what that comes to behind the rest. Breaks when nobody wants it any more.
+/// Reads classes, and appends the results. Breaks if the work is cancelled.
 fn read(
     items: &[Item<'_>],
     threads: usize,
@@ -437,7 +437,7 @@ fn read(
         let record = read_class(class.bytes, &mut worker.parse);
         record.map(Made::Record).map_err(|it| (Problem::error(item.container.display(entry), it.what), false))
     };
-    // To start a thread takes longer than to read a few classes.
+    // Starting a thread takes longer than reading a few classes.
     let threads = if items.len() <= FEW { 0 } else { threads };
     let mut n = 0;
     let sink = |made: Result<Read, Panicked>| {
@@ -460,7 +460,7 @@ fn read(
 }
 
 impl Known {
-    /// The classes of a library as one value.
+    /// Combines the classes of a library into one value.
     fn joined(&self) -> Contents {
         let read = self.classes.iter().zip(0..).filter_map(|(it, entry)| Some((it.record.clone()?, entry)));
         let (records, entries): (Vec<_>, Vec<u32>) =

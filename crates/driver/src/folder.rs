@@ -1,4 +1,4 @@
-//! Class folders: every class candidate below a folder, in the order of the bytes of their names.
+//! Class folders: all class candidates below a folder, sorted by the bytes of their names.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,34 +14,34 @@ use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Load
 use crate::disk::At;
 use crate::problem::Problem;
 
-/// Who is asked about what lies in a folder.
+/// Access to the files of a folder.
 pub(crate) trait Files {
-    /// Says that the names in a folder count. Called before they are listed.
+    /// Declares that the result depends on the names in a folder. Called before they are listed.
     fn lists(&mut self, folder: &Path);
 
-    /// The content of a class file, or `None` within when it is to be read later, and its size. `None` when it is no part
-    /// of the folder.
+    /// Returns the content of a class file (`None` inside if it is to be read later) and its size. `None` if the
+    /// file does not belong to the folder.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
 
-    /// Says that in the folder is something that [`update`] cannot follow: a symbolic link, as what it leads to has other
-    /// names, or a name that others may share as text.
+    /// Reports that the folder has something that [`update`] cannot follow: a symbolic link, since what it leads to
+    /// has other names, or a name whose text other names may share.
     fn irregular(&mut self) {}
 
-    /// Says that what a file gave before counts no more. It may have been asked for again.
+    /// Reports that what a file gave before is outdated. The file may have been read again already.
     fn outdated(&mut self, _path: &Path) {}
 }
 
 /// A class file in a folder.
 pub(crate) struct File<'a> {
-    /// Its path.
+    /// The path of the file.
     pub(crate) path: &'a Path,
     /// Whether the last part of the path is a symbolic link.
     pub(crate) is_link: bool,
-    /// What it is; not of the link.
+    /// The metadata of the file itself, not of the link.
     pub(crate) metadata: &'a Metadata,
 }
 
-/// The container of a class folder. `skip` names the folders right below it that are not part of it.
+/// Opens a class folder. `skip` names the folders directly below it that do not belong to it.
 pub(crate) fn open(
     at: &At<'_>,
     skip: &[&str],
@@ -50,7 +50,7 @@ pub(crate) fn open(
 ) -> LoadedContainer {
     let mut walk = Walk::new(at.name, files, problems);
     walk.folders(vec![(String::new(), at.path.to_owned())], skip);
-    // Links to folders come last and only lead to folders not seen yet: a loop ends, and a class that can be
+    // Links to folders come last and lead only to folders not seen yet. So loops end, and a class that can be
     // reached without a link is listed under its own path.
     while !walk.links.is_empty() {
         let mut links = std::mem::take(&mut walk.links);
@@ -63,8 +63,9 @@ pub(crate) fn open(
     container(at, walk.classes)
 }
 
-/// The container of a class folder that has changed only where these paths lead, which begin in it. `before` is what it was,
-/// without irregular names; `None` when it has some now, or something cannot be listed: then it is to be opened as a whole.
+/// Updates a class folder that has changed only at these paths, which are relative to it. `before` is its previous
+/// state, without irregular names. `None` if the folder has irregular names now, or if something cannot be listed:
+/// then the whole folder must be opened again.
 pub(crate) fn update(
     at: &At<'_>,
     skip: &[&str],
@@ -91,7 +92,7 @@ pub(crate) fn update(
             Err(_) => return None,
         }
     }
-    // What is left out lies right below the folder, and these lie deeper.
+    // Folders to be skipped are directly below the folder; these are deeper.
     walk.folders(stack, &[]);
     if walk.is_irregular || !walk.problems.is_empty() {
         return None;
@@ -106,7 +107,8 @@ pub(crate) fn update(
     Some(container(at, merge(&before.classes, &outdated, classes)))
 }
 
-/// Puts entries between those of before that are not outdated; all are sorted. Compares few names, as most entries stay.
+/// Merges new entries with those previous ones that are not outdated; both are sorted. Compares few names, as most
+/// entries stay.
 fn merge(before: &[ClassEntry], outdated: &[bool], new: Vec<ClassEntry>) -> Vec<ClassEntry> {
     let mut acc = Vec::with_capacity(before.len() + new.len());
     let kept = |start: usize, end: usize| {
@@ -128,9 +130,10 @@ fn sort(classes: &mut [ClassEntry]) {
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
 }
 
-/// Marks the entry of a class file, and those of all class files below it if it was a folder.
+/// Marks the entry of a class file, and if the path was a folder, those of all class files below it.
 fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
-    // `m`, and what begins with `m/`: between them others may stand, such as `m.class`.
+    // The names `m`, and those that begin with `m/`: between these two groups there may be others, such as
+    // `m.class`.
     for (start, end) in
         [(member.to_owned(), format!("{member}\0")), (format!("{member}/"), format!("{member}0"))]
     {
@@ -156,7 +159,7 @@ fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
     }
 }
 
-/// The container of a class file given by itself: its path says nothing about its name.
+/// The container of a class file given by itself, whose path tells nothing about its name.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
     let place = Place::File(Arc::new(FilePlace { path: at.path.to_owned(), content }));
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
@@ -179,7 +182,7 @@ struct Walk<'a> {
     classes: Vec<ClassEntry>,
     problems: &'a mut Vec<Problem>,
     visited: BTreeSet<PathBuf>,
-    /// Links to folders.
+    /// Links to folders, still to be followed.
     links: Vec<(String, PathBuf)>,
     is_irregular: bool,
 }
@@ -190,7 +193,8 @@ impl<'a> Walk<'a> {
         Walk { container, files, classes, problems, visited, links, is_irregular: false }
     }
 
-    /// Lists folders and all below them without following links; the stack is explicit, as depth is unbounded.
+    /// Lists folders and everything below them without following links. The stack is explicit, as the depth is not
+    /// limited.
     fn folders(&mut self, mut stack: Vec<(String, PathBuf)>, skip: &[&str]) {
         while let Some((member, folder)) = stack.pop() {
             let skip = if member.is_empty() { skip } else { &[] };
@@ -239,7 +243,7 @@ impl<'a> Walk<'a> {
         } else if !is_class {
             return;
         }
-        // Follows links. A link to nowhere is no class; a pipe would block whoever reads it.
+        // This follows links. A link to nowhere is not a class; reading a pipe would block.
         match std::fs::metadata(&path) {
             Ok(it) if it.is_dir() => self.links.push((member, path)),
             Ok(it) if it.is_file() && is_class => {

@@ -1,4 +1,4 @@
-//! Finding the JDK, and the modules of a module path.
+//! Finds the JDK, and the modules of a module path.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::disk::Disk;
 use crate::jdk::{JdkChoice, JdkFiles, JdkFound, JdkInfo};
 use crate::problem::Problem;
 
-/// The boot class path of a JDK 8, in its order; only what exists counts.
+/// The boot class path of a JDK 8, in its order; entries that do not exist are skipped.
 const BOOT_JARS: [&str; 6] = ["resources.jar", "rt.jar", "jsse.jar", "jce.jar", "charsets.jar", "jfr.jar"];
 
-/// Finds the JDK. `variable` gives environment variables. A choice that names no JDK is an error; a default
-/// that leads nowhere is a note and another try.
+/// Finds the JDK. `variable` returns environment variables. A choice that is not a JDK is an error; a default that
+/// is not a JDK is a note, and the next default is tried.
 pub(crate) fn find(
     choice: &JdkChoice,
     variable: &dyn Fn(&str) -> Option<OsString>,
@@ -30,7 +30,10 @@ pub(crate) fn find(
                 match found {
                     Ok(found) => return Ok(Some(found)),
                     Err(error) => {
-                        problems.push(Problem::note("JAVA_HOME", format!("{error:#}; trying the PATH")));
+                        problems.push(Problem::note(
+                            "JAVA_HOME",
+                            format!("{error:#}; the PATH is searched instead"),
+                        ));
                     }
                 }
             }
@@ -40,7 +43,7 @@ pub(crate) fn find(
     }
 }
 
-/// The JDK with this home or image.
+/// Opens the JDK with this home or image.
 fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::Result<JdkFound> {
     disk.looks_at(path.as_std_path());
     let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
@@ -51,7 +54,8 @@ fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::R
         let files = files_of(path.as_std_path(), disk);
         let Some(files) = files else {
             bail!(
-                "{path}: no JDK: it has neither lib/modules nor lib/rt.jar nor jmods; give its home, an image or `none`"
+                "{path}: not a JDK: it has neither lib/modules nor lib/rt.jar nor jmods; \
+                 give the home of a JDK, an image or `none`"
             );
         };
         (path, files)
@@ -70,7 +74,7 @@ fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::R
     Ok((JdkInfo { home: home.to_owned(), version, implementor, feature, found_by }, files))
 }
 
-/// The class library below a JDK's or JRE's home, if the folder is one.
+/// The files of the class library below the home of a JDK or JRE; `None` if the folder is not one.
 pub(crate) fn files_of(home: &Path, disk: &mut dyn Disk) -> Option<JdkFiles> {
     let image = home.join("lib/modules");
     disk.looks_at(&image);
@@ -93,7 +97,8 @@ pub(crate) fn files_of(home: &Path, disk: &mut dyn Disk) -> Option<JdkFiles> {
     (!jmods.is_empty()).then_some(JdkFiles::Archives(jmods))
 }
 
-/// The modules that a module path stands for, as the JVM reads it: a jar, the folder of a module, or a folder of both.
+/// The modules for which a module path stands, as for the JVM: an entry is a jar, the folder of a module, or a
+/// folder of both.
 pub(crate) fn module_files(
     paths: &[Utf8PathBuf],
     disk: &mut dyn Disk,
@@ -102,24 +107,27 @@ pub(crate) fn module_files(
     let mut acc = Vec::new();
     for path in paths {
         if path.extension() == Some("jmod") {
-            let what = "the JVM takes no jmod on the module path; its classes are missing";
+            let what = "the JVM does not accept jmod files on the module path; its classes are missing";
             problems.push(Problem::error(path.as_str(), what));
             continue;
         }
         let now = modules_in(path.as_std_path(), disk);
         match disk.keep_list(path.as_std_path(), now) {
             Ok(all) if all.is_empty() => {
-                problems.push(Problem::note(path.as_str(), "a folder without modules on the module path"));
+                problems.push(Problem::note(
+                    path.as_str(),
+                    "the folder is on the module path but has no modules",
+                ));
             }
             Ok(all) => acc.extend(all.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok())),
-            // Whoever opens it says what is wrong.
+            // Opening it later reports what is wrong.
             Err(_) => acc.push(path.clone()),
         }
     }
     acc
 }
 
-/// The modules that lie at a path: itself, if it is one.
+/// The modules at a path: the path itself if it is a module, else those in the folder.
 fn modules_in(path: &Path, disk: &mut dyn Disk) -> anyhow::Result<Vec<PathBuf>> {
     if is_module(path, disk) || std::fs::metadata(path)?.is_file() {
         return Ok(vec![path.to_owned()]);
@@ -138,7 +146,7 @@ fn is_module(folder: &Path, disk: &mut dyn Disk) -> bool {
     descriptor.is_file()
 }
 
-/// The files right in a folder that have this extension, sorted; none when there is no such folder.
+/// The files directly in a folder that have this extension, sorted; empty if there is no such folder.
 pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let matches =
@@ -148,7 +156,7 @@ pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBu
     files
 }
 
-/// The home of the first `java` on a `PATH` whose home is a JDK; `java` is mostly a link into it.
+/// The home of the first `java` on a `PATH` whose home is a JDK; `java` is usually a link into it.
 fn home_on_path(path: &OsString, disk: &mut dyn Disk) -> Option<Utf8PathBuf> {
     std::env::split_paths(path).find_map(|folder| {
         disk.looks_at(&folder.join("java"));
@@ -163,7 +171,7 @@ fn utf8(path: PathBuf) -> anyhow::Result<Utf8PathBuf> {
     Utf8PathBuf::from_path_buf(path).map_err(|it| anyhow::anyhow!("{}: the path is not UTF-8", it.display()))
 }
 
-/// A value of a `release` file: lines `KEY="value"`.
+/// Returns a value of a `release` file, which has lines `KEY="value"`.
 fn release_value(text: &str, key: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let value = line.trim().strip_prefix(key)?.strip_prefix('=')?;
@@ -171,7 +179,7 @@ fn release_value(text: &str, key: &str) -> Option<String> {
     })
 }
 
-/// 8 of `1.8.0_402`, 17 of `17.0.15`, 25 of `25-ea`.
+/// The feature release of a version: 8 of `1.8.0_402`, 17 of `17.0.15`, 25 of `25-ea`.
 fn feature_of_version(version: &str) -> Option<u16> {
     let mut numbers = version.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u16>);
     match numbers.next()?.ok()? {

@@ -1,4 +1,4 @@
-//! A JDK image as a container: its class candidates by module and name.
+//! A JDK image as a container, with its class candidates sorted by module and name.
 
 use std::sync::Arc;
 
@@ -12,15 +12,16 @@ use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Store};
 use crate::image_map::ImageMap;
 use crate::problem::Problem;
 
-/// How many times the size of an image its names may take together; those of real images take a fraction.
+/// The maximum total length of the names of an image, as a multiple of its size; those of real images take a
+/// fraction of the size.
 const MAX_NAMES: usize = 16;
 
-/// Does a file that begins so look like an image, of either byte order?
+/// Whether a file that begins with these bytes is an image, of either byte order.
 pub(crate) fn is_image(start: &[u8]) -> bool {
     start.starts_with(&[0xCA, 0xFE, 0xDA, 0xDA]) || start.starts_with(&[0xDA, 0xDA, 0xFE, 0xCA])
 }
 
-/// The container of an image, its candidates by module, package and name.
+/// Lists the container of an image, with its candidates sorted by module, package and name.
 pub(crate) fn list(
     map: Arc<ImageMap>,
     name: &str,
@@ -42,21 +43,23 @@ pub(crate) fn list(
     }
     if let Some(error) = first {
         let what = format!(
-            "{unreadable} resources of the image have no readable location, first: {error}; left out"
+            "{unreadable} resources of the image have no readable location (the first: {error}); they are left out"
         );
         problems.push(Problem::error(name, what));
     }
-    // An image is in hash order. Sorting packages first is cheaper than sorting long names that begin alike.
+    // An image is in hash order. Sorting packages first is cheaper than sorting long names with common prefixes.
     let mut packages: Vec<_> = packages.into_iter().collect();
     packages.sort_unstable_by_key(|&(package, _)| package);
     let mut classes = Vec::new();
-    // Names share their parts, so a small image can spell out many long ones.
+    // Names share their parts, so a small image can spell out many long names.
     let mut room = map.image().size().saturating_mul(MAX_NAMES);
     for (_, mut resources) in packages {
         resources.sort_by_key(|it| it.base);
         let names = resources.iter().fold(0, |acc: usize, it| acc.saturating_add(it.name_len()));
         let Some(rest) = room.checked_sub(names) else {
-            let what = format!("its names take more than {MAX_NAMES} times its size; the rest is left out");
+            let what = format!(
+                "the names in the image take more than {MAX_NAMES} times its size; further classes are left out"
+            );
             problems.push(Problem::error(name, what));
             break;
         };
@@ -90,7 +93,8 @@ fn class_entry(resource: &Resource<'_>) -> ClassEntry {
     }
 }
 
-/// The release whose compiler made `java/lang/Object` in this image (JVMS table 4.1-A), if it is there.
+/// The release whose compiler made `java/lang/Object` in this image (JVMS table 4.1-A); `None` if the class is
+/// missing.
 pub(crate) fn feature_of(map: &ImageMap) -> Option<u16> {
     use crate::container::Scratch;
     let object = map.image().find(b"/java.base/java/lang/Object.class")?;

@@ -1,5 +1,5 @@
-//! The JDK's image in memory: mapped, because it is large, immutable and mostly not needed. The only module of
-//! the project with unsafe code. Jars are never mapped: builds rewrite them in place.
+//! The JDK's image in memory. It is mapped, because it is large, immutable and mostly not needed. This is the only
+//! module of the project with unsafe code. Jars are never mapped, because builds rewrite them in place.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -31,7 +31,7 @@ impl ImageMap {
         ImageMap::new(Bytes::Mapped(map))
     }
 
-    /// An image that is in memory already.
+    /// Opens an image that is already in memory.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> anyhow::Result<ImageMap> {
         ImageMap::new(Bytes::Owned(bytes))
     }
@@ -41,12 +41,12 @@ impl ImageMap {
         Ok(ImageMap { bytes, header })
     }
 
-    /// Its bytes.
+    /// The bytes of the image.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }
 
-    /// The image.
+    /// A view of the image.
     pub(crate) fn image(&self) -> Image<'_> {
         self.header.view(self.bytes.as_slice())
     }

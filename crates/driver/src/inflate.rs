@@ -1,4 +1,4 @@
-//! Unpacking with `libdeflater`, into buffers whose size is known before.
+//! Decompression with `libdeflater`, into buffers whose size is known in advance.
 
 use libdeflater::{DecompressionError, Decompressor};
 
@@ -12,9 +12,9 @@ impl Inflater {
         Inflater(Decompressor::new())
     }
 
-    /// Unpacks raw deflate data that claims to be `size` bytes into the front of `buffer`, which only grows. True
-    /// when there was more: the JVM reads as many bytes as are claimed and does not look further.
-    /// Allocates no more than the data can unpack to and never more than the limit for one entry.
+    /// Unpacks raw deflate data that claims to be `size` bytes into the front of `buffer`, which only grows. Returns
+    /// true if there was more data: the JVM reads the claimed number of bytes and does not look further. Allocates
+    /// no more than the data can unpack to, and never more than the limit for one entry.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!("it claims {size} bytes, more than the limit of {MAX_RESOURCE}"));
@@ -34,7 +34,8 @@ impl Inflater {
         }
     }
 
-    /// Unpacks what turned out to be more than was claimed, if it is not much more: the library unpacks all or nothing.
+    /// Unpacks data that turned out to be more than claimed, if it is not much more: the library unpacks everything
+    /// or nothing.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {

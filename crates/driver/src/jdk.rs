@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 pub enum JdkChoice {
     /// `JAVA_HOME`, else the `java` on the `PATH`, else none.
     Default,
-    /// None: the class library is missing like any other part.
+    /// No JDK: the class library is missing, like any other missing part.
     None,
     /// This home or image.
     At(Utf8PathBuf),
@@ -18,19 +18,19 @@ pub enum JdkChoice {
 /// The JDK of a world.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JdkInfo {
-    /// Its home folder, or the image when only that was given.
+    /// The home folder of the JDK, or the image if only that was given.
     pub home: Utf8PathBuf,
-    /// Its version as its `release` file has it, such as `17.0.15`.
+    /// The version according to the `release` file, such as `17.0.15`.
     pub version: Option<String>,
-    /// Who made it, by the same file.
+    /// The implementor according to the `release` file.
     pub implementor: Option<String>,
-    /// Its feature release, such as 17.
+    /// The feature release, such as 17.
     pub feature: Option<u16>,
     /// How it was found: `--jdk`, `JAVA_HOME` or `PATH`.
     pub found_by: &'static str,
 }
 
-/// A JDK that was found.
+/// A JDK that was found, with its files.
 pub(crate) type JdkFound = (JdkInfo, JdkFiles);
 
 /// The files of a JDK's class library.
@@ -43,14 +43,14 @@ pub(crate) enum JdkFiles {
 }
 
 impl JdkChoice {
-    /// The choice that an option's text stands for: a path or `none`.
+    /// Parses the text of an option: a path or `none`.
     pub fn parse(text: &str) -> JdkChoice {
         if text == "none" { JdkChoice::None } else { JdkChoice::At(text.into()) }
     }
 }
 
 impl JdkInfo {
-    /// One phrase for output: `JDK 17.0.15 (Debian) at /usr/lib/jvm/java-17, by PATH`.
+    /// A phrase for output: `JDK 17.0.15 (Debian) at /usr/lib/jvm/java-17, by PATH`.
     pub fn description(&self) -> String {
         let version = match (&self.version, self.feature) {
             (Some(version), _) => version.clone(),

@@ -1,6 +1,6 @@
-//! The only room with I/O and threads: finds the inputs and the JDK, opens containers, gives the bytes of classes,
-//! runs work on all of them in order, keeps them current while files change, and reads the configuration. Of what the bytes mean it asks only
-//! what decides where the JVM finds classes: the descriptors of modules.
+//! The only crate with I/O and threads: finds the inputs and the JDK, opens containers, gives the bytes of classes,
+//! runs work on all of them in order, keeps them current while files change, and reads the configuration. Of the
+//! meaning of the bytes it asks only for what decides where the JVM finds classes: the descriptors of modules.
 
 pub mod problem;
 

@@ -1,5 +1,5 @@
-//! An answer that is kept current over a world that changes: what the world is goes to the [`Session`], the work on a change is
-//! done by as many threads as there are.
+//! A result that is kept current while the world changes: the [`Session`] receives the changes of the world, and the
+//! worker threads do the work.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -15,54 +15,56 @@ use crate::feed::{Feed, Reading};
 use crate::parallel::{map_here, map_ordered, message};
 use crate::world::LoadedWorld;
 
-/// An answer, and the world that it is about.
+/// A result, and the world that it is about.
 pub struct Live {
-    /// What was told of the world.
+    /// What the database has of the world.
     pub feed: Feed,
-    /// The answer.
+    /// The session that computes the result.
     pub session: Session,
     threads: usize,
-    /// How many classes and methods of libraries were taken apart since the last answer.
+    /// The numbers of classes and methods of libraries that were parsed since the last result.
     read: (usize, usize),
     has_bug: bool,
 }
 
-/// What work came to.
+/// The outcome of work on a job.
 pub enum Work {
-    /// A change came.
+    /// The work was cancelled, because a change came.
     Cancelled,
-    /// The analysis of these classes panicked: they are to be left out, and the rest looked at again.
+    /// The analysis of these classes panicked: they must be left out, and the rest analysed again. Each with the
+    /// message of the panic.
     Broken(Vec<(FileId, String)>),
-    /// The analysis of the program panicked, or a thread could not be started; says how.
+    /// The analysis of the program panicked, or a thread could not be started; with the reason.
     Failed(String),
-    /// The answer.
+    /// The result.
     Done(Box<Done>),
 }
 
-/// An answer, not yet taken over.
+/// A result that was not yet taken over.
 pub struct Done {
-    /// What is said of the program, and which classes were stale.
+    /// The result for the program, and which classes were stale.
     pub update: Update,
     classes: Vec<(FileId, ClassState)>,
-    /// The classes for which the answer itself panicked.
+    /// The classes for which computing the result itself panicked.
     bugs: Vec<(FileId, String)>,
 }
 
-/// So few classes are looked at by one thread: to start others, each with a copy of the sets, takes longer.
+/// Up to this many classes are handled by one thread: starting others, each with a copy of the sets, takes longer.
 const FEW: usize = 64;
 
 impl Live {
-    /// Nothing is known yet.
+    /// Creates a session in which nothing is known yet.
     pub fn new(question: Question, reading: Reading, threads: usize) -> Live {
         let (feed, session) = (Feed::new(reading, threads), Session::new(question));
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Says what the world is now, as it is [settled](crate::packages::settle). Breaks work off that is being done. `false` when
-    /// `cancelled` says, while classes are read, that the world is another one already: then nothing was told.
+    /// Passes the current, [settled](crate::packages::settle) world to the session. Cancels work in progress. Returns
+    /// `false`, and passes nothing, if `cancelled` returns true while classes are read, because the world has changed
+    /// again.
     ///
     /// # Errors
-    /// When a thread cannot be started.
+    /// A thread cannot be started.
     pub fn tell(
         &mut self,
         world: &LoadedWorld,
@@ -76,19 +78,19 @@ impl Live {
         Ok(true)
     }
 
-    /// The work that there is to do.
+    /// Returns the work that is to be done.
     pub fn job(&self) -> Job {
         self.session.job(self.feed.paths())
     }
 
-    /// Takes over an answer, and gives what changed.
+    /// Takes over a result, and returns what changed.
     pub fn take(&mut self, done: Done) -> Vec<ide::difference::Changed> {
         self.has_bug |= !done.bugs.is_empty();
         self.read = (0, 0);
         self.session.take(done.update, done.classes)
     }
 
-    /// Classes whose analysis panicked are no part of the program until they change.
+    /// Leaves out classes whose analysis panicked, until they change.
     pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
         self.has_bug = true;
         self.session.leave_out(classes);
@@ -99,25 +101,25 @@ impl Live {
         self.has_bug
     }
 
-    /// How many classes and methods of libraries were taken apart since the last answer.
+    /// The numbers of classes and methods of libraries that were parsed since the last result.
     pub fn read(&self) -> (usize, usize) {
         self.read
     }
 
-    /// How many threads there are for work.
+    /// The number of worker threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
 }
 
 impl Done {
-    /// The classes that were asked about, and what is said of them.
+    /// The classes that were analysed, each with its result.
     pub fn classes(&self) -> &[(FileId, ClassState)] {
         &self.classes
     }
 }
 
-/// Does the work of a job, which is dropped then.
+/// Does the work of a job, and then drops the job.
 pub fn work(job: Job, threads: usize) -> Work {
     let edited = job.edited();
     let broken: Vec<(FileId, String)> = match each(&job, &edited, threads, |job, it| job.prepare(it)) {
@@ -155,7 +157,7 @@ pub fn work(job: Job, threads: usize) -> Work {
 enum Each<T> {
     Cancelled,
     Failed(String),
-    /// Of each file what it gave, or how that panicked.
+    /// For each file, its result or the message of the panic.
     Done(Vec<(FileId, Result<T, String>)>),
 }
 
@@ -178,7 +180,7 @@ fn each<T: Send>(
     let done = if files.len() <= FEW || threads == 1 {
         Ok(map_here(files, |it| ask(job, *it), &mut add))
     } else {
-        // A snapshot for each thread.
+        // Each thread gets its own snapshot.
         let snapshots = Mutex::new(job.clone());
         let snapshot = || snapshots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         map_ordered(files, threads, snapshot, |job, it| ask(job, *it), &mut add)

@@ -1,6 +1,6 @@
-//! Which definitions the JVM's loaders pass over besides those that come later on the class path. A loader asks its
-//! parent first, so what the JDK has comes from there (JVMS §5.3, `ClassLoader.loadClass`), and looks for a class of a
-//! package that belongs to a named module in that module only (JEP 261, "Class loaders").
+//! The definitions that the JVM's loaders pass over, besides those that come later on the class path. A loader asks
+//! its parent first, so classes that the JDK has come from there (JVMS §5.3, `ClassLoader.loadClass`), and it looks
+//! for a class of a package that belongs to a named module in that module only (JEP 261, "Class loaders").
 
 use crate::container::{ClassEntry, LoadedContainer, Loader, Role};
 use crate::problem::Problem;
@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// For each container and each of its entries whether its definition is passed over; nothing for a container of which all count.
-/// Those of the program are listed, those of libraries counted.
+/// For each container and each of its entries, whether the definition is passed over; an empty list for a container
+/// without any such entry. Entries of the program are reported one by one, those of libraries as a count.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -25,14 +25,14 @@ pub(crate) fn passed_over(
 struct Owners<'a> {
     world: &'a LoadedWorld,
     modules: &'a [Module],
-    /// The container and, if there is one, the module to which a package belongs.
+    /// For each package, the container and, if there is one, the module to which it belongs.
     packages: FxHashMap<&'a str, (usize, Option<usize>)>,
-    /// The container that defines a class, of those whose packages occur elsewhere too.
+    /// The container that defines a class, for classes whose package occurs in other containers too.
     classes: FxHashMap<&'a str, usize>,
     has_platform: bool,
 }
 
-/// Why a definition is passed over.
+/// The reason why a definition is passed over.
 enum Why<'a> {
     Shadowed(&'a str),
     OtherModule(&'a str),
@@ -40,7 +40,7 @@ enum Why<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// `None` if nothing can be passed over.
+    /// Collects the owners; `None` if nothing can be passed over.
     fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
         let has_platform = world.containers.iter().any(|it| it.platform);
         if !has_platform && modules.is_empty() {
@@ -79,7 +79,7 @@ impl<'a> Owners<'a> {
         });
     }
 
-    /// Goes through what the JVM would find in the JDK, then in the module path.
+    /// Calls `it` with the entries that the JVM would find in the JDK, then with those on the module path.
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -93,7 +93,7 @@ impl<'a> Owners<'a> {
                 if container.platform != platform || !platform && container.loader != Loader::ModulePath {
                     continue;
                 }
-                // Entries of one module follow each other.
+                // Entries of one module are adjacent.
                 let mut last: Option<(&str, Option<usize>)> = None;
                 for entry in &container.classes {
                     let root = entry.root();
@@ -110,13 +110,13 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// For each entry of a container whether it is passed over.
+    /// For each entry of a container, whether it is passed over.
     fn passed_over(&self, idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Vec<bool> {
         if !is_judged(container) {
             return Vec::new();
         }
         if self.has_platform && container.classes.iter().any(|it| it.path() == "java/lang/Object.class") {
-            let what = "it has java/lang/Object, so it stands in for the class library of the JDK";
+            let what = "it contains java/lang/Object, so it takes the place of the JDK's class library";
             problems.push(Problem::note(container.name.clone(), what));
             return Vec::new();
         }
@@ -128,10 +128,10 @@ impl<'a> Owners<'a> {
             let text = match why {
                 Why::Shadowed(by) => format!("shadowed by the class of this name in {by}; left out"),
                 Why::OtherModule(name) => format!(
-                    "its package is of the module {name}, and the JVM looks for its classes only there; left out"
+                    "its package belongs to the module {name}, and the JVM looks for it only there; left out"
                 ),
                 Why::Prohibited => {
-                    "the JVM takes classes of java.* packages from the JDK only; left out".into()
+                    "the JVM loads classes of java.* packages from the JDK only; left out".into()
                 }
             };
             if container.role == Role::App {
@@ -158,8 +158,8 @@ impl<'a> Owners<'a> {
             && *owner != idx
         {
             let by = self.classes.get(entry.path()).copied().filter(|by| *by != idx);
-            // A loader that comes with the program asks the JVM's own first for what the JDK has; of other classes we do
-            // not know.
+            // A loader that comes with the program first asks the JVM's own loader for classes that the JDK has; for
+            // other classes its order is not known.
             if let Some(by) = by.filter(|it| loader != Loader::Program || self.world.containers[*it].platform)
             {
                 return Some(Why::Shadowed(&self.world.containers[by].name));
@@ -173,7 +173,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Whether a loader decides which of its classes count.
+/// Whether a loader decides which classes of the container are used.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
 }
@@ -182,7 +182,7 @@ fn is_descriptor(entry: &ClassEntry) -> bool {
     entry.path().ends_with("module-info.class")
 }
 
-/// The package of a class by its path: `p/q` of `p/q/C.class`.
+/// The package of a class, given its path: `p/q` of `p/q/C.class`.
 pub(crate) fn package(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |it| it.0)
 }

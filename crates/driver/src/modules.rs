@@ -1,5 +1,5 @@
-//! The named modules of a run: those of the JDK that a program finds without asking for more, and those of the module
-//! path.
+//! The named modules of a run: those of the JDK that a program finds without further options, and those of the
+//! module path.
 
 use crate::container::{LoadedContainer, Loader, Scratch};
 use crate::problem::Problem;
@@ -10,32 +10,32 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A named module.
 pub(crate) struct Module {
-    /// Its name.
+    /// The name of the module.
     pub(crate) name: String,
-    /// What its descriptor says; `None` of an automatic module.
+    /// The content of its descriptor; `None` for an automatic module.
     pub(crate) info: Option<ModuleInfo>,
-    /// The container that holds it, by number.
+    /// The index of the container that holds the module.
     pub(crate) container: usize,
-    /// The root in the container below which it lies: an image holds many modules.
+    /// The root in the container below which the module is: an image holds many modules.
     pub(crate) root: String,
-    /// Whether it is of the JDK.
+    /// Whether the module belongs to the JDK.
     pub(crate) platform: bool,
-    /// Whether it is there when the program runs.
+    /// Whether the module is in the module graph when the program runs.
     pub(crate) resolved: bool,
 }
 
 /// The path of a descriptor below the root of its module.
 pub(crate) const DESCRIPTOR: &str = "module-info.class";
 
-/// What was found out of modules.
+/// The modules that were found.
 pub(crate) struct Modules {
     /// All modules, those of the JDK first.
     pub(crate) all: Vec<Module>,
-    /// Containers whose module is another one's too, which counts: the JVM does not look at their classes.
+    /// Containers whose module is also in an earlier container: the JVM does not look at their classes.
     pub(crate) hidden: Vec<usize>,
 }
 
-/// Finds the modules. What cannot be read, and modules that others hide, go to `problems`.
+/// Finds the modules. Descriptors that cannot be read and modules that others hide are reported to `problems`.
 pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modules {
     let mut modules: Vec<Module> = Vec::new();
     let mut hidden = Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
             None => modules.push(module),
             Some(first) => {
                 let by = &world.containers[first.container].name;
-                let what = format!("the module {} is in {by} too, which counts; left out", module.name);
+                let what = format!("the module {} is also in {by}, which comes first; left out", module.name);
                 problems.push(Problem::note(container.name.clone(), what));
                 hidden.push(idx);
             }
@@ -61,8 +61,8 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
     Modules { all: modules, hidden }
 }
 
-/// The modules of a part of the JDK. A descriptor that cannot be read makes no module; its package rules are then not
-/// known, and nothing follows from it.
+/// Adds the modules of a part of the JDK. A descriptor that cannot be read yields no module: its package rules are
+/// not known, and nothing is derived from them.
 fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<Module>) {
     let mut scratch = Scratch::new();
     for entry in container.classes.iter().filter(|it| it.path() == DESCRIPTOR) {
@@ -80,7 +80,7 @@ fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<M
     }
 }
 
-/// The module that lies in a container of the module path.
+/// The module in a container of the module path.
 fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Option<Module> {
     let module = |name, info| Module {
         name,
@@ -95,7 +95,8 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         let given = container.manifest.value("Automatic-Module-Name").map(str::to_owned);
         let name = given.or_else(|| automatic_name(&container.name));
         if name.is_none() {
-            let what = "no name of a module follows from the name of the file; the JVM refuses it";
+            let what = "no module name follows from the file name, so the JVM rejects it; \
+                        its packages are not treated as closed";
             fault(container.name.clone(), what.to_owned());
         }
         return name.map(|it| module(it, None));
@@ -108,18 +109,24 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
     match info {
         Ok(Some(info)) => Some(module(info.name.clone(), Some(info))),
         Ok(None) => {
-            fault(container.display(entry), "it declares no module, so it closes nothing".to_owned());
+            fault(
+                container.display(entry),
+                "it declares no module, so the packages beside it are not treated as closed".to_owned(),
+            );
             None
         }
         Err(what) => {
-            fault(container.display(entry), format!("{what}; the module closes nothing"));
+            fault(
+                container.display(entry),
+                format!("{what}; the packages of the module are not treated as closed"),
+            );
             None
         }
     }
 }
 
-/// The name of an automatic module by that of its jar, as `java.lang.module.ModuleFinder.of` has it: without the
-/// version, with dots for all that is neither letter nor digit.
+/// The name of an automatic module, derived from the name of its jar as `java.lang.module.ModuleFinder.of` does:
+/// without the version, and with dots for everything that is neither letter nor digit.
 fn automatic_name(jar: &str) -> Option<String> {
     let file = jar.rsplit(['/', '\\']).next()?.strip_suffix(".jar")?;
     let version = file.match_indices('-').map(|it| it.0).find(|&at| {
@@ -133,9 +140,9 @@ fn automatic_name(jar: &str) -> Option<String> {
     legal.then(|| parts.join("."))
 }
 
-/// Finds out which modules of the JDK are there when a program is started from the class path, with all of the module
-/// path (JEP 261, "Root modules"): those that export something to all and are no incubators, what they and the module path
-/// require, and what provides services to any of these.
+/// Determines which modules of the JDK are resolved when a program is started from the class path, together with the
+/// whole module path (JEP 261, "Root modules"): those that export something to all and are not incubators, what they
+/// and the module path require, and what provides services to any of these.
 fn resolve(modules: &mut [Module]) {
     let by_name: FxHashMap<String, usize> =
         modules.iter().enumerate().map(|(idx, it)| (it.name.clone(), idx)).collect();
@@ -186,8 +193,8 @@ mod tests {
         assert_eq!(name("-1.jar"), "");
     }
 
-    /// The modules that `java` finds by itself, and those that we find. A program that prints the modules of the boot layer
-    /// would need a class; `java` itself lists them when it is asked to show what it resolves.
+    /// Returns the modules that `java` resolves by itself, and those that we find. A program that prints the modules
+    /// of the boot layer would need a class; `java` itself lists them with `--show-module-resolution`.
     fn resolved(home: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
         let out = Command::new(home.join("bin/java"))
             .args(["--show-module-resolution", "-cp", "none", "NoSuchClass"])
@@ -198,11 +205,11 @@ mod tests {
             if it.starts_with("root ") {
                 return it.split(' ').nth(1);
             }
-            // `A requires B`, `A binds B`, each with a place.
+            // Lines are `A requires B` or `A binds B`, each with a place.
             let (_, rest) = it.split_once(" requires ").or_else(|| it.split_once(" binds "))?;
             rest.split(' ').next()
         });
-        // The root of all is resolved without being listed.
+        // The root of all modules is resolved without being listed.
         let want = named.chain(["java.base"]).map(str::to_owned).collect();
         let home = camino::Utf8PathBuf::from_path_buf(home.to_owned()).expect("a printable path");
         let spec = WorldSpec {
@@ -218,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_modules_that_are_there_are_those_of_the_jvm() {
+    fn the_resolved_modules_are_those_of_the_jvm() {
         for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
             let (want, got) = resolved(&jdk.home);
             assert!(want.len() > 40, "{want:?}");
@@ -226,9 +233,9 @@ mod tests {
         }
     }
 
-    /// An image that was linked with modules of others, of which some export nothing to all.
+    /// An image linked with modules that are not of the JDK, some of which export nothing to all.
     #[test]
-    fn the_modules_of_a_linked_image_are_there_if_they_export_something() {
+    fn the_modules_of_a_linked_image_are_resolved_if_they_export_something() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/modules/roots");
         let folder = tempfile::tempdir().unwrap();
         let mut linked = 0;
@@ -237,7 +244,7 @@ mod tests {
             let mut jlink = Command::new(jdk.home.join("bin/jlink"));
             jlink.arg("--module-path").arg(&data).arg("--output").arg(&image);
             let all = "opens,qualified,open,exports,required,provides,idle";
-            // Some JDKs come without it, or without what it needs.
+            // Some JDKs have no jlink, or lack what it needs.
             if !jlink.args(["--add-modules", all]).output().is_ok_and(|it| it.status.success()) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Archives that lie beside the inputs and are no part of the program: which wanted classes they have. For hints only, so
-//! what cannot be listed is passed over, and there are limits.
+//! Archives beside the inputs that do not belong to the program: which wanted classes they have. This serves hints
+//! only, so archives that cannot be listed are skipped, and there are limits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use crate::homes::files_with_extension;
 use crate::open::path_text;
 use crate::world::{LoadedWorld, WorldSpec, list_archive};
 
-/// At most this many folders are looked into, each with its `lib` and `libs`.
+/// The maximum number of folders that are searched, each with its `lib` and `libs`.
 const FOLDERS: usize = 16;
-/// At most this many archives are listed.
+/// The maximum number of archives that are listed.
 const ARCHIVES: usize = 128;
-/// And this many bytes of them are read: those that go beyond are passed over.
+/// The maximum total size of these archives in bytes; archives beyond it are skipped.
 const BYTES: u64 = 512 << 20;
-/// At most this many archives are named for one class.
+/// The maximum number of archives that are named for one class.
 const NAMED: usize = 3;
 
-/// For each wanted class (by its path, such as `p/C.class`) that some archive beside the inputs has: the archives, in
-/// order, inner ones as `outer.jar!/inner.jar`.
+/// For each wanted class (by its path, such as `p/C.class`) that some archive beside the inputs has: the archives,
+/// in order, inner ones as `outer.jar!/inner.jar`.
 pub fn nearby(
     spec: &WorldSpec,
     world: &LoadedWorld,
@@ -64,13 +64,14 @@ fn list(archive: &Path, release: u16, wanted: &FxHashSet<String>, found: &mut BT
     }
 }
 
-/// The files of the world's containers.
+/// The files that the containers of the world come from.
 fn opened(world: &LoadedWorld) -> FxHashSet<PathBuf> {
     let files = world.containers.iter().map(|it| it.name.split("!/").next().unwrap_or(&it.name));
     files.filter_map(|it| std::fs::canonicalize(it).ok()).collect()
 }
 
-/// The folders of the inputs and of the class path, each once, with the folders in which libraries often are.
+/// The folders of the inputs and of the class path, each once, together with the folders in which libraries often
+/// are.
 fn folders(spec: &WorldSpec) -> Vec<PathBuf> {
     let mut acc: Vec<PathBuf> = Vec::new();
     let mut seen: FxHashSet<PathBuf> = FxHashSet::default();

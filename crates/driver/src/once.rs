@@ -1,4 +1,4 @@
-//! The disk for a run that looks once: what is there now. Keeps and watches nothing.
+//! Disk access for a run that looks once: reads what is there now, keeps nothing, and watches nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::part::{self, FileKind};
 use crate::zip::Blob;
 use crate::{folder, image};
 
-/// Reads what is there now.
+/// The disk as it is now.
 pub(crate) struct Once;
 
 impl Disk for Once {

@@ -1,4 +1,5 @@
-//! Opening inputs: tells what a path is, opens it, follows `Class-Path` manifests. Each file is opened once.
+//! Opens inputs: determines what a path is, opens it, and follows the `Class-Path` of manifests. Each file is opened
+//! once.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,35 +19,35 @@ use crate::problem::Problem;
 
 /// Opens inputs in class-path order.
 pub(crate) struct Opener<'a> {
-    /// The release for which multi-release archives choose.
+    /// The release for which multi-release archives select their entries.
     pub(crate) release: u16,
-    /// The inputs that are the program: such a jar is app even when a manifest names it first.
+    /// The inputs that are the program: such a jar has the role app even if a manifest names it first.
     pub(crate) app: FxHashSet<PathBuf>,
-    /// What lies on the module path.
+    /// The files and folders on the module path.
     pub(crate) modules: FxHashSet<PathBuf>,
-    /// Where files come from.
+    /// The access to the disk.
     pub(crate) disk: &'a mut dyn Disk,
-    /// The containers so far.
+    /// The containers found so far.
     pub(crate) found: Found,
-    /// The problems so far.
+    /// The problems found so far.
     pub(crate) problems: Vec<Problem>,
     /// See [`crate::world::LoadedWorld::manifest_exports`].
     pub(crate) manifest_exports: Vec<(String, Vec<String>)>,
     opened: FxHashSet<PathBuf>,
 }
 
-/// A file or folder that was opened, now or before.
+/// A file or folder that was opened, by this call or an earlier one.
 struct Opened {
     real: PathBuf,
-    /// The manifest whose `Class-Path` counts; none the second time.
+    /// The manifest whose `Class-Path` is to be followed; empty if the file was opened before.
     manifest: Manifest,
 }
 
-/// Folders of a class folder that are roots of their own, as in an unpacked war or Spring Boot jar.
+/// Folders of a class folder that are roots themselves, as in an unpacked war or Spring Boot jar.
 const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 
 impl<'a> Opener<'a> {
-    /// An opener that has opened nothing.
+    /// Creates an opener that has opened nothing.
     pub(crate) fn new(release: u16, disk: &'a mut dyn Disk) -> Opener<'a> {
         Opener {
             release,
@@ -60,14 +61,15 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Opens a file or folder and what its manifest names. Nothing happens when it was opened before.
+    /// Opens a file or folder and what its manifest names. Does nothing if it was opened before.
     pub(crate) fn open(&mut self, path: &Path, role: Role) -> anyhow::Result<()> {
-        // Jars whose manifests are still to be followed; the JVM searches them right behind the one naming them.
+        // Jars whose manifests are still to be followed; the JVM searches them directly after the jar that names
+        // them.
         let mut stack = vec![(path.to_owned(), role, None::<String>)];
         while let Some((path, role, named_by)) = stack.pop() {
             match (self.open_one(&path, role, false), named_by) {
                 (Ok(opened), _) => {
-                    // An input counts also where another one's manifest names it first.
+                    // The manifest of an input matters even if the manifest of another input names the jar first.
                     if self.app.contains(&opened.real) {
                         self.executable(&path, &opened.manifest);
                     }
@@ -75,7 +77,9 @@ impl<'a> Opener<'a> {
                 }
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(jar)) => {
-                    let what = format!("the Class-Path of its manifest: {error:#}; left out, as by the JVM");
+                    let what = format!(
+                        "in the Class-Path of its manifest: {error:#}; the entry is left out, as by the JVM"
+                    );
                     self.problems.push(Problem::note(jar, what));
                 }
             }
@@ -83,8 +87,8 @@ impl<'a> Opener<'a> {
         Ok(())
     }
 
-    /// Notes what an executable jar exports again. The JVM reads that of the jar that it is started with, and of no
-    /// other.
+    /// Records the packages that the manifest of an executable jar exports. The JVM reads these attributes only of
+    /// the jar with which it is started.
     fn executable(&mut self, jar: &Path, manifest: &Manifest) {
         let exports: Vec<String> = ["Add-Exports", "Add-Opens"]
             .iter()
@@ -96,7 +100,7 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Says that the class path is complete: what comes last is appended.
+    /// Ends the class path: appends the containers that come last.
     pub(crate) fn end_class_path(&mut self) {
         self.found.containers.append(&mut self.found.late);
     }
@@ -110,7 +114,7 @@ impl<'a> Opener<'a> {
         paths.iter().try_for_each(|it| self.open_one(it, role, true).map(|_| ()))
     }
 
-    /// What the manifest of a jar names, last first.
+    /// The files that the manifest of a jar names, in reverse order.
     fn class_path(
         &mut self,
         jar: &Path,
@@ -125,8 +129,9 @@ impl<'a> Opener<'a> {
             match class_path_file(entry) {
                 Some(file) => named.push((folder.join(file), role, Some(name.clone()))),
                 None => {
-                    let what =
-                        format!("the Class-Path of its manifest names `{entry}`, which is no file; left out");
+                    let what = format!(
+                        "the Class-Path of its manifest names `{entry}`, which is not a file; the entry is left out"
+                    );
                     self.problems.push(Problem::note(name.clone(), what));
                 }
             }
@@ -135,7 +140,7 @@ impl<'a> Opener<'a> {
         named
     }
 
-    /// Opens one file or folder, if it was not opened before.
+    /// Opens one file or folder, unless it was opened before.
     fn open_one(&mut self, path: &Path, role: Role, platform: bool) -> anyhow::Result<Opened> {
         self.disk.looks_at(path);
         let real =
@@ -184,7 +189,7 @@ impl<'a> Opener<'a> {
         if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
     }
 
-    /// Finds out what there is at a path.
+    /// Determines what there is to open at a path.
     fn plan(&mut self, path: &Path, real: PathBuf, role: Role, platform: bool) -> anyhow::Result<Plan> {
         let name = path_text(path);
         let metadata = std::fs::metadata(&real).with_context(|| format!("{name}: cannot be opened"))?;
@@ -222,7 +227,8 @@ impl<'a> Opener<'a> {
             }
             let jars = files_with_extension(&lib, "jar");
             steps.extend(jars.into_iter().map(|it| Step::Open(it, lib_role)));
-            // A folder that is there makes the one around it an unpacked archive, also when it is empty.
+            // The presence of the inner folder makes the outer one an unpacked archive, even if the inner one is
+            // empty.
             if steps.len() == before {
                 steps.push(Step::Part(Arc::default()));
             }
@@ -236,7 +242,7 @@ impl<'a> Opener<'a> {
         if is_empty && !unpacked && !files_with_extension(at.path, "jar").is_empty() {
             let name = at.name;
             let what = format!(
-                "a folder without class files; its archives are not opened, {name}/* stands for them"
+                "the folder has no class files, and its archives are not opened; give {name}/* to open them"
             );
             let problems = vec![Problem::note(name, what)];
             steps.push(Step::Part(Arc::new(Part { problems, ..Part::default() })));
@@ -252,7 +258,7 @@ impl<'a> Opener<'a> {
     }
 }
 
-/// A path as we print it.
+/// A path as it is printed.
 pub(crate) fn path_text(path: &Path) -> String {
     name_text(path.as_os_str().as_encoded_bytes()).into_owned()
 }

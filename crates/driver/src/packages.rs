@@ -1,5 +1,5 @@
-//! Which packages are closed to classes that are not known, by the module path and by what the user and manifests say;
-//! and the sentences about it that an answer carries.
+//! Which packages are closed to unknown classes, given the module path, the settings and the manifests; and the
+//! assumptions about this that a result states.
 
 use std::sync::Arc;
 
@@ -13,53 +13,53 @@ use crate::modules::{DESCRIPTOR, Module, modules};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 
-/// What is known of packages, and what was assumed for it.
+/// What is known of packages, and the assumptions behind it.
 #[derive(Clone, Default)]
 pub struct Closing {
     /// What closes packages, and what opens them again.
     pub packages: Packages,
-    /// What was assumed, a sentence each.
+    /// The assumptions, one sentence each.
     pub assumptions: Vec<String>,
 }
 
-/// Settles one world after the other. What follows from names, descriptors and manifests is found out again only where one
-/// of them changed, and a container that stays gives the same one again.
+/// Settles a sequence of worlds. What follows from names, descriptors and manifests is computed again only if one of
+/// them changed, and a container that stays yields the same settled container again.
 #[derive(Default)]
 pub struct Settler {
     last: Option<Settled>,
 }
 
-/// What settling a world gave.
+/// The result of settling a world.
 struct Settled {
     containers: Vec<Judged>,
     findings: Findings,
 }
 
-/// A container, and what became of it.
+/// A container as it was given, the verdict on it, and the settled container.
 struct Judged {
     given: Arc<LoadedContainer>,
     verdict: Verdict,
     settled: Arc<LoadedContainer>,
 }
 
-/// What of a container the JVM's loaders look at.
+/// The part of a container that the JVM's loaders look at.
 #[derive(Clone, PartialEq, Eq)]
 enum Verdict {
     All,
-    /// Not its classes: another container holds the module of its name.
+    /// None of its classes: another container holds the module of the same name.
     Nothing,
-    /// All but the entries that are marked.
+    /// All entries except those that are marked.
     Without(Vec<bool>),
 }
 
-/// What was found out of a world as a whole.
+/// The results for a world as a whole.
 struct Findings {
     asked: Asked,
     closing: Closing,
     problems: Vec<Problem>,
 }
 
-/// What counts besides the containers.
+/// The inputs besides the containers.
 #[derive(PartialEq, Eq)]
 struct Asked {
     trust_sealed: bool,
@@ -67,15 +67,15 @@ struct Asked {
     manifest_exports: Vec<(String, Vec<String>)>,
 }
 
-/// Finds the modules of a world, takes out what the JVM's loaders would pass over, and tells which packages are closed.
-/// What is odd goes to the problems of the world.
+/// Finds the modules of a world, removes what the JVM's loaders would pass over, and determines which packages are
+/// closed. Problems are added to those of the world.
 pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
     Settler::default().settle(world, settings)
 }
 
 impl Settler {
-    /// The same as [`settle`]. Containers that are those of the world before, and of which the same entries are left out,
-    /// are those that it was given then.
+    /// Does the same as [`settle`]. A container that was in the previous world, and of which the same entries are
+    /// left out, yields the same settled container as then.
     pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,
@@ -102,7 +102,7 @@ impl Settler {
     }
 }
 
-/// Finds out everything about a world as it was loaded.
+/// Computes everything about a world as it was loaded.
 fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
     let mut problems = Vec::new();
     let modules = modules(world, &mut problems);
@@ -125,7 +125,8 @@ fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judge
     Settled { containers, findings: Findings { asked, closing, problems } }
 }
 
-/// Takes out of containers what is passed over. What was made before of the same is taken again.
+/// Removes from the containers what is passed over. Reuses the settled container of an earlier world if the
+/// container and the verdict are the same.
 fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judged]) -> Vec<Judged> {
     let known: FxHashMap<*const LoadedContainer, &Judged> =
         before.iter().map(|it| (Arc::as_ptr(&it.given), it)).collect();
@@ -137,8 +138,8 @@ fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judge
     given.iter().zip(verdicts).map(apply).collect()
 }
 
-/// Whether nothing that is asked here changed in any container: who looks into it, its manifest, the names of its entries, and the
-/// content of descriptors.
+/// Whether nothing that matters here has changed in any container: its loader, its manifest, the names of its
+/// entries, and the content of descriptors.
 fn has_names_of(containers: &[Arc<LoadedContainer>], before: &[Judged]) -> bool {
     let is_same = |(now, before): (&Arc<LoadedContainer>, &Judged)| {
         let before = &before.given;
@@ -161,7 +162,7 @@ impl Verdict {
     }
 }
 
-/// Puts together what closes packages and what opens them again.
+/// Combines what closes packages and what opens them again.
 fn closing(
     world: &LoadedWorld,
     modules: &[Module],
@@ -184,7 +185,7 @@ fn closing(
     closing
 }
 
-/// The containers that have classes of a package, apart from those of the JDK.
+/// For each package, the containers that have classes of it, apart from those of the JDK.
 type Holders<'a> = FxHashMap<&'a str, Vec<usize>>;
 
 fn holders(world: &LoadedWorld) -> Holders<'_> {
@@ -201,8 +202,9 @@ fn holders(world: &LoadedWorld) -> Holders<'_> {
     holders
 }
 
-/// The packages of the module path. One that is exported to some modules only is closed if all of those are there: a
-/// module that is not may come, and use it. A package that a loader of the program has too is left alone.
+/// Closes the packages of the module path. A package that is exported to some modules only is closed if all of them
+/// are present: an absent module may be added and use the package. A package that another container has too is left
+/// alone.
 fn own_modules<'a>(
     modules: &[Module],
     holders: &Holders<'a>,
@@ -221,13 +223,13 @@ fn own_modules<'a>(
     let names: Vec<&str> = modules.iter().filter(|it| !it.platform).map(|it| it.name.as_str()).collect();
     if !names.is_empty() {
         closing.assumptions.push(format!(
-            "the program runs with these modules, to whose packages nobody adds classes (--module-path): {}",
+            "the program runs with these modules, and no class is added to their packages (--module-path): {}",
             listed(&names)
         ));
     }
 }
 
-/// Whether code that is not known may use what is public in a package of a module.
+/// Whether unknown code may use the public classes of a package of a module.
 fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool {
     let Some(info) = module.info.as_ref().filter(|it| !it.open) else { return true };
     let to_absent = |to: &[String]| to.iter().any(|it| !there.contains(it.as_str()));
@@ -235,7 +237,7 @@ fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool 
         || info.qualified.iter().any(|(of, to)| of == package && to_absent(to))
 }
 
-/// The packages that a manifest seals, in each container that has classes of them.
+/// Closes the packages that manifests seal, if each container that has classes of the package seals it.
 fn seal<'a>(
     world: &'a LoadedWorld,
     holders: &Holders<'a>,
@@ -247,7 +249,7 @@ fn seal<'a>(
     let mut split = Vec::new();
     for (package, holders) in holders {
         let seals = |it: &usize| world.containers[*it].manifest.is_sealed(package);
-        // The JVM seals no unnamed package.
+        // The JVM does not seal the unnamed package.
         let Some(by) = holders.iter().find(|it| seals(it)).filter(|_| !package.is_empty()) else { continue };
         let (by, human) = (&world.containers[*by].name, package.replace('/', "."));
         match holders.iter().find(|it| !seals(it)) {
@@ -257,7 +259,8 @@ fn seal<'a>(
             }
             Some(other) => {
                 let what = format!(
-                    "it has classes of the package {human}, which is sealed in {by}: the JVM takes those of one only, and we close nothing"
+                    "it has classes of the package {human}, which is sealed in {by}: \
+                     the JVM loads those of one place only, so the package is not treated as closed"
                 );
                 split.push((world.containers[*other].name.clone(), what));
             }
@@ -274,7 +277,7 @@ fn seal<'a>(
     }
 }
 
-/// What `--add-exports` and the manifests of executable jars open again.
+/// Opens the packages that `--add-exports` and the manifests of executable jars export.
 fn add_exports(
     world: &LoadedWorld,
     modules: &[Module],
@@ -294,9 +297,7 @@ fn add_exports(
                 opened.push(format!("{text} ({by})"));
                 closing.packages.add_exports.push(package);
             }
-            Err(what) => {
-                problems.push(Problem::note(place, format!("{what}; nothing is opened by `{text}`")))
-            }
+            Err(what) => problems.push(Problem::note(place, format!("{what}; `{text}` has no effect"))),
         }
     }
     opened.sort_unstable();
@@ -309,7 +310,7 @@ fn add_exports(
     }
 }
 
-/// The package that `module/package` names, if both are there.
+/// The package that `module/package` names, if both exist; otherwise why not.
 fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Result<String, String> {
     let Some((name, package_name)) = text.split_once('/') else {
         return Err("a package to export is written MODULE/PACKAGE".to_owned());
@@ -331,7 +332,7 @@ fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Resu
     Err(format!("the module {name} has no package {package_name}"))
 }
 
-/// How many names a sentence lists before it only counts.
+/// The maximum number of names in a sentence; further ones are only counted.
 const LISTED: usize = 8;
 
 fn listed(names: &[&str]) -> String {
@@ -348,7 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_is_closed_if_all_modules_are_there_to_which_it_is_exported() {
+    fn a_package_is_closed_if_all_modules_to_which_it_is_exported_are_present() {
         let names = |it: &[&str]| -> Vec<String> { it.iter().map(|it| (*it).to_owned()).collect() };
         let info = ModuleInfo {
             name: "mod".to_owned(),

@@ -1,5 +1,5 @@
-//! Work on many items by several threads, results in order. The window of results in flight is bounded, so memory
-//! does not grow with the number of items, and output does not depend on the number of threads.
+//! Parallel work on many items, with results in order. The number of results in flight is bounded, so memory does
+//! not grow with the number of items, and output does not depend on the number of threads.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -7,19 +7,19 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Deeply nested inputs recurse deeply; a stack overflow cannot be caught.
+/// The stack size of a worker: deeply nested inputs recurse deeply, and a stack overflow cannot be caught.
 const STACK_SIZE: usize = 64 << 20;
 
-/// A worker takes this many items at a time, if there are many: handing over costs as much as a small class.
+/// The maximum number of items that a worker takes at a time: handing over costs as much as a small class.
 const BATCH: usize = 64;
 
-/// Bytes by which the heap of a worker grows.
+/// The number of bytes by which the heap of a worker grows.
 const HEAP_STEP: usize = 4 << 20;
 
-/// How many batches the workers may be ahead, per thread.
+/// How many batches the workers may be ahead of the sink, per thread.
 const WINDOW_PER_THREAD: usize = 4;
 
-/// The work on an item panicked: a bug of ours, which costs that item only.
+/// The work on an item panicked. This is a bug of ajar, and affects that item only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panicked {
     /// The message of the panic.
@@ -29,28 +29,28 @@ pub struct Panicked {
 /// The results of a batch.
 type Batch<T> = Vec<Result<T, Panicked>>;
 
-/// What the workers and the sink share.
+/// The state that the workers and the sink share.
 struct Window<T> {
-    /// The next batch to be taken.
+    /// The next batch to be taken by a worker.
     next: usize,
-    /// The first batch whose results the sink has not got.
+    /// The first batch whose results the sink has not yet received.
     first: usize,
-    /// Results from `first` on; `None` while in work.
+    /// The results of the batches from `first` on; `None` for a batch in progress.
     results: VecDeque<Option<Batch<T>>>,
     stop: bool,
 }
 
 struct Shared<T> {
     window: Mutex<Window<T>>,
-    /// There is room in the window, or it is time to stop.
+    /// Signalled when there is room in the window, or when it is time to stop.
     room: Condvar,
-    /// The first result is there.
+    /// Signalled when the results of the first batch are ready.
     ready: Condvar,
 }
 
-/// Calls `work` on each item in `threads` threads, each with a state made by `state`, and hands the results to `sink`
-/// in the order of the items, on the calling thread. Ends early when `sink` breaks, and then gives what it broke with.
-/// After a panic the worker's state is made anew.
+/// Calls `work` on each item in `threads` threads, each with a state made by `state`, and passes the results to
+/// `sink` in the order of the items, on the calling thread. Ends early if `sink` breaks, and returns what it broke
+/// with. After a panic the worker's state is replaced by a new one.
 pub fn map_ordered<I, S, T, B>(
     items: &[I],
     threads: usize,
@@ -71,7 +71,7 @@ where
     let limit = threads * WINDOW_PER_THREAD;
     let batches: Vec<&[I]> = items.chunks((items.len() / (threads * 16)).clamp(1, BATCH)).collect();
     std::thread::scope(|scope| {
-        // Whatever ends this block, an error or a panic of the sink too, the workers must stop waiting.
+        // However this block ends, also by an error or by a panic of the sink, the workers must stop waiting.
         let _stopper = Stopper(&shared);
         for number in 0..threads {
             let run = || worker(&shared, &batches, limit, &state, &work);
@@ -90,7 +90,7 @@ where
     })
 }
 
-/// As [`map_ordered`], on the calling thread, for few items.
+/// Does the same as [`map_ordered`] on the calling thread, for a few items.
 pub fn map_here<I, T, B>(
     items: &[I],
     work: impl Fn(&I) -> T,
@@ -103,10 +103,10 @@ pub fn map_here<I, T, B>(
     ControlFlow::Continue(())
 }
 
-/// Runs work on a thread of its own with as much stack as a worker has.
+/// Runs work on a separate thread with the same stack size as a worker.
 ///
 /// # Errors
-/// When the thread cannot be started.
+/// The thread cannot be started.
 pub fn spawn_worker<'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     work: impl FnOnce() + Send + 'scope,
@@ -125,7 +125,7 @@ fn worker<I, S, T>(
     let mut state = None;
     while let Some((index, items)) = shared.take(limit).and_then(|index| Some((index, batches.get(index)?))) {
         let mut one = |item| {
-            // Nothing of a state that was there during a panic is used again.
+            // A state that was in use during a panic is not used again.
             let result = catch_unwind(AssertUnwindSafe(|| work(state.get_or_insert_with(make_state), item)));
             if result.is_err() {
                 state = None;
@@ -138,20 +138,20 @@ fn worker<I, S, T>(
     }
 }
 
-/// Lets the heap of this thread grow a few times much, not many times a little. The heap of a thread other than the first
-/// grows by single pages in glibc, each with a call of the system: reading a JDK takes twenty thousand of them. Memory that
-/// is given back at once stays with the heap, and is touched by nobody before it is used.
+/// Lets the heap of this thread grow in a few large steps instead of many small ones. In glibc the heap of a thread
+/// other than the main thread grows by single pages, each with a system call: reading a JDK takes twenty thousand of
+/// them. Memory that is freed immediately stays with the heap, and is not touched before it is used.
 fn grow_in_big_steps() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(HEAP_STEP)));
 }
 
 impl<T> Shared<T> {
-    /// No thread panics while it holds the lock, so the window is sound even if the lock says otherwise.
+    /// No thread panics while it holds the lock, so the window is consistent even if the lock is poisoned.
     fn lock(&self) -> MutexGuard<'_, Window<T>> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next batch for a worker; waits for room. `None` when it is time to stop.
+    /// Takes the next batch for a worker; waits for room in the window. `None` when it is time to stop.
     fn take(&self, limit: usize) -> Option<usize> {
         let mut window = self.lock();
         while !window.stop && window.next - window.first >= limit {
@@ -177,7 +177,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The results of the first batch that the sink has not got; waits for them.
+    /// The results of the first batch that the sink has not received; waits for them.
     fn first_results(&self) -> Batch<T> {
         let mut window = self.lock();
         loop {
@@ -201,7 +201,7 @@ impl<T> Drop for Stopper<'_, T> {
     }
 }
 
-/// The text of a panic.
+/// The message of a panic.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
@@ -219,7 +219,7 @@ mod tests {
         let mut results = Vec::new();
         let work = |count: &mut usize, &item: &usize| {
             *count += 1;
-            // Later items are often faster.
+            // Later items often finish earlier.
             std::thread::yield_now();
             assert!(item % 100 != 42, "item {item}");
             item * 2
@@ -268,7 +268,7 @@ mod tests {
             ControlFlow::<()>::Continue(())
         };
         let _ = map_ordered(&[(); 5000], 2, || (), work, sink).unwrap();
-        // One batch more: the sink counts results after they have left the window.
+        // One more batch: the sink counts results after they have left the window.
         assert!(worst.into_inner() <= (2 * WINDOW_PER_THREAD + 1) * BATCH);
     }
 

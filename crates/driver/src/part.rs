@@ -1,4 +1,4 @@
-//! Makes parts of what is read. A part depends on nothing but that, so it can be used again as long as it does not change.
+//! Makes parts from what is read. A part depends only on that, so it can be reused as long as that does not change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::image;
 use crate::image_map::ImageMap;
 use crate::zip::Blob;
 
-/// What a file is.
+/// The kinds of files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// The image of a JDK.
     Image,
     /// A class file by itself.
     Class,
-    /// An archive, or something unreadable that ought to be one.
+    /// An archive, or an unreadable file that should be one.
     Archive,
 }
 
-/// What the file that begins so is.
+/// The kind of a file, given its path and first bytes.
 pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
     if image::is_image(start) {
         FileKind::Image
@@ -35,23 +35,23 @@ pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
     }
 }
 
-/// The part that is an image.
+/// Makes the part of an image.
 pub(crate) fn image(at: &At<'_>, map: Arc<ImageMap>) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(image::list(map, at.name, at.role, &mut part.problems)));
     part
 }
 
-/// The part that is a class file by itself: its path says nothing about its name.
+/// Makes the part of a class file given by itself, whose path tells nothing about its name.
 pub(crate) fn class_file(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> Part {
     let container = folder::single(at, size, content);
     Part { containers: vec![Arc::new(container)], ..Part::default() }
 }
 
-/// The part that is an archive. `inner` has what was inflated before, if there was something.
+/// Makes the part of an archive. `inner` has the inner archives that were inflated before, if there are any.
 ///
 /// # Errors
-/// It cannot be read at all; says why.
+/// The archive cannot be read at all; gives the reason.
 pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Result<Part, String> {
     let (mut found, mut problems) = (Found::default(), Vec::new());
     let mut opener = ArchiveOpener::new(at.release, &mut found, &mut problems, at.loader);
@@ -59,14 +59,14 @@ pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Res
     let manifest = opener.open(at.name, blob, at.role)?;
     let Found { mut containers, mut late, declared } = found;
     if at.platform {
-        // They were made just now, so nobody shares them yet.
+        // The containers were just created, so they are not shared yet.
         let all = containers.iter_mut().chain(&mut late);
         all.filter_map(Arc::get_mut).for_each(|it| it.platform = true);
     }
     Ok(Part { containers, late, declared, problems, manifest })
 }
 
-/// The part that is a class folder.
+/// Makes the part of a class folder.
 pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(folder::open(at, skip, files, &mut part.problems)));
@@ -74,8 +74,8 @@ pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part 
     part
 }
 
-/// The part that is a class folder which changed only where these paths lead, which begin in it. `None` when it is to be
-/// read as a whole ([`folder::update`]).
+/// Makes the part of a class folder that has changed only at these paths, which are relative to it. `None` if the
+/// whole folder must be read again ([`folder::update`]).
 pub(crate) fn updated_folder(
     at: &At<'_>,
     skip: &[&str],

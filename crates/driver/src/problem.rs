@@ -1,34 +1,34 @@
-//! What went wrong with some part of the input while the rest went on.
+//! Problems with some part of the input that did not stop the rest.
 
 use std::fmt;
 
-/// Something to tell the user about a place in the input.
+/// A message to the user about a place in the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Where: `outer.jar!/inner.jar!/p/C.class`.
+    /// The place: `outer.jar!/inner.jar!/p/C.class`.
     pub place: String,
     /// What is wrong, and what was assumed or left out because of it.
     pub what: String,
-    /// How bad it is.
+    /// The severity of the problem.
     pub severity: Severity,
 }
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Odd, but nothing is lost: we did what the JVM does.
+    /// Something is irregular, but nothing is lost: it was treated as the JVM does.
     Note,
-    /// Something could not be read and is left out.
+    /// Something could not be read, and is left out.
     Error,
 }
 
 impl Problem {
-    /// A note.
+    /// Creates a note.
     pub fn note(place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem { place: place.into(), what: what.into(), severity: Severity::Note }
     }
 
-    /// An error.
+    /// Creates an error.
     pub fn error(place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem { place: place.into(), what: what.into(), severity: Severity::Error }
     }

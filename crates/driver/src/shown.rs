@@ -1,16 +1,16 @@
-//! Which classes of a world answers are about.
+//! The classes of a world that results are about.
 
 use rustc_hash::FxHashMap;
 
 use crate::container::{LoadedContainer, Role};
 use crate::world::LoadedWorld;
 
-/// The classes that answers are about.
+/// The classes that results are about.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shown {
-    /// The numbers of container and entry, in class-path order, then directory order.
+    /// The indices of container and entry, in class-path order, then directory order.
     pub classes: Vec<(usize, usize)>,
-    /// What is left out of the program, as the JVM does not find it: place and why.
+    /// What is left out of the program because the JVM does not find it: the place and the reason.
     pub left_out: Vec<(String, String)>,
 }
 

@@ -1,38 +1,39 @@
-//! What the process used so far, from `/proc`; `None` where there is none.
+//! The resources that the process has used so far, from `/proc`; `None` where there is no `/proc`.
 
 use std::time::Duration;
 
-/// Ticks a second of the times in `/proc/*/stat`: fixed to 100 by the kernel's interface on the usual machines.
+/// The number of ticks per second in the times of `/proc/*/stat`: fixed to 100 by the kernel's interface on common
+/// machines.
 const TICKS: u64 = 100;
 
-/// The most memory the process ever had resident, in bytes. Pages of a mapped image count.
+/// The peak resident memory of the process, in bytes. Pages of a mapped image count.
 pub fn peak_memory() -> Option<u64> {
     status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The resident memory that is the process's own now, in bytes: mapped files do not count.
+/// The resident memory that belongs to the process itself now, in bytes: mapped files do not count.
 pub fn own_memory() -> Option<u64> {
     status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "RssAnon:")
 }
 
-/// The processor time of all threads.
+/// The processor time of all threads of the process.
 pub fn process_time() -> Option<Duration> {
     stat_time(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// The part of [`process_time`] that the process spent in its own code, not in the system's.
+/// The part of [`process_time`] that was spent in user code, not in the kernel.
 pub fn user_time() -> Option<Duration> {
     user_and_system(&std::fs::read_to_string("/proc/self/stat").ok()?).map(|it| it.0)
 }
 
-/// A line `Name:   1234 kB`.
+/// Reads a line `Name:   1234 kB`, in bytes.
 fn status_value(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Fields 14 and 15, user and system time. The second field is the program's name in parentheses, which may hold
+/// Fields 14 and 15: user and system time. The second field is the program's name in parentheses, which may contain
 /// anything.
 fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     let (_, rest) = stat.rsplit_once(')')?;
@@ -44,7 +45,7 @@ fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     Some((time()?, time()?))
 }
 
-/// Both together.
+/// The sum of user and system time.
 fn stat_time(stat: &str) -> Option<Duration> {
     let (user, system) = user_and_system(stat)?;
     user.checked_add(system)

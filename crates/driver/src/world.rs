@@ -1,4 +1,4 @@
-//! The world as found on disk: inputs, class path and JDK, opened and listed. Bytes are read when asked for.
+//! The world as found on disk: inputs, class path and JDK, opened and listed. Bytes are read on demand.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,41 +20,43 @@ use crate::open::Opener;
 use crate::problem::Problem;
 use crate::zip::Blob;
 
-/// What to load.
+/// The specification of what to load.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorldSpec {
-    /// The program: jars, wars, folders, class files, JDK homes or images. `folder/*` stands for its jars.
+    /// The program: jars, wars, folders, class files, JDK homes or images. `folder/*` stands for the jars in the
+    /// folder.
     pub inputs: Vec<Utf8PathBuf>,
     /// The libraries, in class-path order.
     pub class_path: Vec<Utf8PathBuf>,
     /// Modules, and folders of modules.
     pub module_path: Vec<Utf8PathBuf>,
-    /// The JDK whose class library they use.
+    /// The JDK whose class library is used.
     pub jdk: JdkChoice,
-    /// The Java release for which multi-release jars choose; `None` for that of the JDK, else 25.
+    /// The Java release for which multi-release jars select their entries; `None` for the release of the JDK, else
+    /// 25.
     pub release: Option<u16>,
 }
 
-/// What was found. Shared between workers: nothing in it changes.
+/// The loaded world. It is immutable and shared between workers.
 #[derive(Clone)]
 pub struct LoadedWorld {
-    /// The containers in class-path order; of two classes of one name the first counts. Worlds that are loaded one
-    /// after the other share those that stay.
+    /// The containers in class-path order; of two classes of the same name the first is used. Worlds that are loaded
+    /// one after the other share containers that did not change.
     pub containers: Vec<Arc<LoadedContainer>>,
-    /// The JDK, when there is one.
+    /// The JDK, if there is one.
     pub jdk: Option<JdkInfo>,
-    /// The Java release for which multi-release jars chose.
+    /// The Java release for which multi-release jars selected their entries.
     pub release: u16,
-    /// What is written beside the classes about where the program starts.
+    /// Classes that files beside the classes declare as starting points of the program.
     pub declared: Vec<Declared>,
     /// The executable jars among the inputs: containers with the entries of their manifests' `Add-Exports` and
     /// `Add-Opens`, `module/package` each.
     pub manifest_exports: Vec<(String, Vec<String>)>,
-    /// What was odd or could not be read, in the order in which it was met.
+    /// What is irregular or could not be read, in the order in which it was found.
     pub problems: Vec<Problem>,
 }
 
-/// The release assumed when neither an option nor a JDK says one.
+/// The release that is assumed if neither an option nor a JDK determines it.
 pub const DEFAULT_RELEASE: u16 = 25;
 
 /// Opens and lists everything. An input or a JDK that does not exist or cannot be opened at all is an error;
@@ -63,7 +65,7 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     load_from(spec, &mut Once)
 }
 
-/// The same, with another way to the disk.
+/// Does the same as [`load`] with another access to the disk.
 pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
     let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);
@@ -79,7 +81,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         opener.open(input.as_std_path(), Role::App)?;
     }
     for entry in class_path {
-        // The JVM passes over class-path entries that are not there; so do we, but not in silence.
+        // The JVM ignores class-path entries that do not exist; so does this, but it reports them.
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{entry}: ")).unwrap_or(&error);
@@ -111,7 +113,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     })
 }
 
-/// Opens and lists an archive that is in memory, as an app; an error when it cannot be read at all.
+/// Opens and lists an archive that is in memory, with the role app; an error if it cannot be read at all.
 pub fn list_archive(
     name: &str,
     bytes: Vec<u8>,
@@ -127,14 +129,14 @@ pub fn list_archive(
     Ok((found.containers, problems))
 }
 
-/// Opens and lists a JDK image that is in memory; an error when it cannot be read at all.
+/// Opens and lists a JDK image that is in memory; an error if it cannot be read at all.
 pub fn list_image(name: &str, bytes: Vec<u8>) -> anyhow::Result<(LoadedContainer, Vec<Problem>)> {
     let mut problems = Vec::new();
     let container = image::list(Arc::new(ImageMap::from_bytes(bytes)?), name, Role::Jdk, &mut problems);
     Ok((container, problems))
 }
 
-/// The entries of a class path as written on a command line.
+/// Splits a class path as written on a command line.
 pub fn split_class_path(text: &str) -> Vec<Utf8PathBuf> {
     let separator = if cfg!(windows) { ';' } else { ':' };
     text.split(separator).filter(|it| !it.is_empty()).map(Utf8PathBuf::from).collect()

@@ -1,4 +1,4 @@
-//! Zip archives in memory: finds the directory where the JVM finds it, lists it, gives stored bytes.
+//! Zip archives in memory: finds the directory where the JVM finds it, lists it, and gives stored bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use vfs::identity::EntryIdentity;
 use vfs::multi_release::VERSIONS;
 use vfs::naming::{is_class_name, name_text};
 
-/// Bytes of an archive: a file read into memory, or a part of one (an inner jar that is stored as it is).
+/// The bytes of an archive: a file read into memory, or a part of one (an inner jar that is stored uncompressed).
 #[derive(Clone)]
 pub(crate) struct Blob {
     owner: Arc<Vec<u8>>,
@@ -23,7 +23,7 @@ impl Blob {
         Blob { owner: Arc::new(bytes), range }
     }
 
-    /// A part of this blob, sharing its bytes. Cut off where the blob ends.
+    /// A part of this blob, which shares its bytes. The part is truncated at the end of the blob.
     pub(crate) fn part(&self, range: Range<usize>) -> Blob {
         let end = self.range.start.saturating_add(range.end).min(self.range.end);
         let start = self.range.start.saturating_add(range.start).min(end);
@@ -40,23 +40,25 @@ impl AsRef<[u8]> for Blob {
 /// An open archive.
 pub(crate) struct Zip {
     archive: ZipSliceArchive<Blob>,
-    /// How many bytes of the file stand before and after the archive.
+    /// The numbers of bytes in the file before and after the archive.
     around: (usize, usize),
 }
 
-/// A line of the directory.
+/// An entry of the directory.
 pub(crate) struct Member {
-    /// The name as text; stray bytes are written out.
+    /// The name as text; bytes that are not UTF-8 are escaped.
     pub(crate) name: Arc<str>,
-    /// Whether the JVM may refuse the archive because of this name: it is no UTF-8, empty, or has a zero byte.
+    /// Whether the JVM may refuse the archive because of this name: it is not UTF-8, is empty, or contains a zero
+    /// byte.
     pub(crate) is_odd: bool,
-    /// What the name says. Found out once, while the name is at hand: a directory is walked several times.
+    /// The kind of the member according to its name. It is determined once, while the name is at hand, because a
+    /// directory is walked several times.
     pub(crate) kind: MemberKind,
-    /// Where it is and what the directory claims.
+    /// The place of the member, and what the directory claims about it.
     pub(crate) entry: ZipEntry,
 }
 
-/// What the name of a member says.
+/// The kinds of members, according to their names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemberKind {
     /// A class candidate.
@@ -67,7 +69,7 @@ pub(crate) enum MemberKind {
     Other,
 }
 
-/// What is needed to get at the bytes of a member.
+/// What is needed to access the bytes of a member.
 #[derive(Clone, Copy)]
 pub(crate) struct ZipEntry {
     wayfinder: ZipArchiveEntryWayfinder,
@@ -98,12 +100,12 @@ impl ZipEntry {
         self.wayfinder.compressed_size_hint()
     }
 
-    /// The identity of its content, of which `stored` is what the archive has.
+    /// The identity of the entry's content; `stored` is what the archive stores of it.
     pub(crate) fn identity(&self, stored: &[u8]) -> EntryIdentity {
         EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
-    /// Why the JVM refuses an archive with such an entry, if it does.
+    /// Why the JVM refuses an archive with such an entry; `None` if it does not.
     pub(crate) fn refused(&self) -> Option<String> {
         if self.encrypted {
             return Some("is encrypted".to_owned());
@@ -120,7 +122,8 @@ impl Zip {
     pub(crate) fn open(blob: Blob) -> Result<Zip, String> {
         let (file, whole) = (blob.range.clone(), blob.clone());
         let blob = trim(blob)?;
-        // A comment that could be taken for an end record is cut off in a copy, of which we ask no more.
+        // If the comment could be taken for an end record, it was cut off in a copy, for which the surrounding bytes
+        // are not known.
         let around = match Arc::ptr_eq(&blob.owner, &whole.owner) {
             true => (blob.range.start - file.start, file.end - blob.range.end),
             false => (0, 0),
@@ -132,9 +135,9 @@ impl Zip {
         }
     }
 
-    /// The directory, in its order.
+    /// The entries of the directory, in its order.
     pub(crate) fn members(&self) -> Result<Vec<Member>, String> {
-        // The count is a claim: each line takes at least 46 bytes.
+        // The claimed count may be wrong: each entry takes at least 46 bytes.
         let room = self.archive.get_ref().as_ref().len() as u64 / 46;
         let mut members = Vec::with_capacity(self.archive.entries_hint().min(room) as usize);
         let mut entries = self.archive.entries();
@@ -160,7 +163,7 @@ impl Zip {
         }
     }
 
-    /// How many entries the archive claims to have.
+    /// The number of entries that the archive claims to have.
     pub(crate) fn claimed_count(&self) -> u64 {
         self.archive.entries_hint()
     }
@@ -173,20 +176,20 @@ impl Zip {
         }
     }
 
-    /// The stored bytes of an entry, to be kept longer than the archive.
+    /// The stored bytes of an entry, as a blob that may outlive the archive.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
         let error = |error| format!("its data is not where the directory says: {error}");
         let (start, end) = self.archive.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
         Ok(self.archive.get_ref().part(start as usize..end as usize))
     }
 
-    /// Why the archive may be half of one, or half an old and half a new one, although it can be read: whoever writes it is
-    /// not done. Nothing that the JVM cares about, and some tools make such archives.
+    /// Why the archive may be incomplete, or partly old and partly new, because it is being written, although it can
+    /// be read. The JVM does not care about this, and some tools make such archives.
     pub(crate) fn doubt(&self) -> Option<String> {
         let data = self.archive.get_ref().as_ref();
         let whole: &[u8] = &self.archive.get_ref().owner;
         match self.around {
-            // The end of an archive that lies in another one, whose end is still to come.
+            // This is the end of an archive inside another one, whose own end is still to come.
             (1.., _) if whole.starts_with(LOCAL_SIGNATURE) => {
                 return Some("only its last part is an archive".to_owned());
             }
@@ -209,7 +212,7 @@ impl Zip {
         None
     }
 
-    /// How many bytes the archive has.
+    /// The size of the archive in bytes.
     pub(crate) fn len(&self) -> usize {
         self.archive.get_ref().as_ref().len()
     }
@@ -225,23 +228,23 @@ fn kind_of(name: &str) -> MemberKind {
     }
 }
 
-/// Does a name end in a dot and this extension, in any case?
+/// Whether a name ends in a dot and this extension, ignoring case.
 pub(crate) fn has_extension(name: &str, extension: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, it)| it.eq_ignore_ascii_case(extension))
 }
 
-/// The part of the blob that is the archive: without what stands before it (a script, the `JM` of a jmod) and after
-/// it, and without a comment that could be taken for an end record. Follows `ZipFile.Source.findEND` and `initCEN`
-/// of the JDK, so that where an archive can be read in two ways we read what the JVM reads.
+/// The part of the blob that is the archive: without what precedes it (a script, the `JM` of a jmod) and follows it,
+/// and without a comment that could be taken for an end record. Follows `ZipFile.Source.findEND` and `initCEN` of
+/// the JDK, so that an archive that can be read in two ways is read as the JVM reads it.
 fn trim(blob: Blob) -> Result<Blob, String> {
     let data = blob.as_ref();
     if data.is_empty() {
-        return Err("the file is empty, which is no zip archive".to_owned());
+        return Err("the file is empty, so it is not a zip archive".to_owned());
     }
     let (end, comment) = find_end(data)
-        .ok_or("no zip archive: the record that ends one is missing (cut off, or another kind of file)")?;
+        .ok_or("not a zip archive: the end record is missing (the file is cut off or of another kind)")?;
     let is_zip64 = end.checked_sub(LOCATOR64_SIZE).is_some_and(|it| has(data, it, LOCATOR64_SIGNATURE));
-    // Offsets of a 64-bit end record count from the start of the file: then there is no start to cut off.
+    // Offsets in a 64-bit end record are relative to the start of the file: then there is nothing to cut off there.
     let base = if is_zip64 { 0 } else { base(data, end)? };
     let comment_end = end + END_SIZE + comment;
     let shadow = data.get(end + 1..comment_end).ok_or("the comment of the archive is cut off")?;
@@ -253,8 +256,8 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     Ok(Blob::new(copy))
 }
 
-/// Where the end record is, and how long it says its comment is: the last one whose comment ends with the file, or
-/// at whose word there is a directory and a first entry.
+/// The position of the end record, and the length that it gives for its comment: the last record whose comment ends
+/// with the file, or that leads to a directory and a first entry.
 fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     let last = data.len().checked_sub(END_SIZE)?;
     let first = last.saturating_sub(usize::from(u16::MAX));
@@ -273,7 +276,7 @@ fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     })
 }
 
-/// How many bytes stand before the archive: the directory ends where the end record starts.
+/// The number of bytes before the archive: the directory ends where the end record starts.
 fn base(data: &[u8], end: usize) -> Result<usize, String> {
     let field = |at| read4(data, at).unwrap_or(usize::MAX);
     let directory =
@@ -283,7 +286,7 @@ fn base(data: &[u8], end: usize) -> Result<usize, String> {
         .ok_or_else(|| "the archive claims a directory after its end".to_owned())
 }
 
-/// Whether the header of an entry, or what follows its data, has this CRC (APPNOTE 4.3.7 and 4.3.9).
+/// Whether the header of an entry, or the descriptor after its data, has this CRC (APPNOTE 4.3.7 and 4.3.9).
 fn agrees(data: &[u8], header: usize, end: usize, crc: u32) -> bool {
     let read = |at: usize| read4(data, at).and_then(|it| u32::try_from(it).ok());
     let is_behind = data.get(header.saturating_add(6)).is_some_and(|it| it & 8 != 0);

@@ -1,5 +1,5 @@
-//! Random edits of a watched folder: whatever is done to files and folders, the world becomes what a run finds that looks
-//! once. News is all that the watch gets; it never looks by itself, unless it polls.
+//! Random edits of a watched folder: whatever is done to files and folders, the world becomes what a run finds that
+//! looks once. The watch gets only events; it examines nothing at intervals, unless it polls.
 
 #![cfg(unix)]
 
@@ -18,10 +18,10 @@ use driver::world::{LoadedWorld, WorldSpec, load};
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-/// The machine may be busy with other things.
+/// A generous limit, as the machine may be busy.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Kinds of edits, each of which some rule tells apart.
+/// The kinds of edits, each of which some rule distinguishes.
 const KINDS: [&str; 18] = [
     "write",
     "same size, same time",
@@ -43,19 +43,19 @@ const KINDS: [&str; 18] = [
     "service",
 ];
 
-/// Folders below the one that is watched, some of them of a kind of their own.
+/// Folders below the watched one; some of them are special.
 const FOLDERS: [&str; 9] =
     ["", "p", "p/q", "p/q/r", "s", "C0.class", "WEB-INF/classes/w", "META-INF/services", "META-INF/versions"];
 
 struct Field {
     _dir: tempfile::TempDir,
-    /// The folder that is watched, and another one of which nothing is told.
+    /// The watched folder, and another one for which there are no events.
     root: PathBuf,
     outside: PathBuf,
     rng: Rng,
     number: u32,
     done: BTreeMap<&'static str, usize>,
-    /// What was done last.
+    /// The latest edits.
     last: String,
 }
 
@@ -84,7 +84,7 @@ impl Field {
     }
 
     fn put(&self, path: &Path, text: &str) {
-        // Something that is no folder may be in the way, and a link may lead to nowhere.
+        // Something that is not a folder may be in the way, and a link may lead to nowhere.
         let _ = std::fs::create_dir_all(path.parent().unwrap()).and_then(|()| std::fs::write(path, text));
     }
 
@@ -93,7 +93,7 @@ impl Field {
         format!("text {:06}", self.number)
     }
 
-    /// A file that is there, or could be.
+    /// A file that exists, or could exist.
     fn file(&mut self) -> PathBuf {
         let number = self.rng.below(8);
         self.folder().join(format!("C{number}.class"))
@@ -104,7 +104,7 @@ impl Field {
         self.root.join(folder)
     }
 
-    /// One of the folders that are not the watched one.
+    /// One of the folders below the watched one.
     fn inner(&mut self) -> PathBuf {
         loop {
             let it = self.folder();
@@ -114,25 +114,26 @@ impl Field {
         }
     }
 
-    /// Does some things.
+    /// Makes a few edits.
     fn edits(&mut self, kinds: &[&'static str]) {
         self.last.clear();
         for _ in 0..=self.rng.below(3) {
             let kind = *self.rng.pick(kinds).unwrap();
             self.edit(kind);
             if kind == "other name" {
-                // If that goes again before anyone looks, nothing tells that the file has changed which had two names.
+                // If the other name is removed before the folder is examined, nothing tells that the file with two
+                // names has changed.
                 return;
             }
         }
     }
 
-    /// Does something. What cannot be done is left.
+    /// Makes one edit. An edit that is impossible is skipped.
     fn edit(&mut self, kind: &'static str) {
         let (a, b, folder) = (self.file(), self.file(), self.inner());
         let text = self.text();
         if self.rng.chance(30) {
-            // So that there are always some files.
+            // This ensures that there are always some files.
             self.put(&b, &text);
         }
         let done = match kind {
@@ -165,7 +166,8 @@ impl Field {
                 let away = self.outside.join("away");
                 let _ = std::fs::remove_dir_all(&away);
                 let moved = std::fs::rename(&folder, &away);
-                // Where it was is told of no more, and written to all the same.
+                // There are no events about the place from which the folder was moved, but it is written to all the
+                // same.
                 self.put(&away.join("C1.class"), &text);
                 if self.rng.chance(70) {
                     let _ = std::fs::rename(&away, self.inner());
@@ -229,7 +231,7 @@ impl Field {
     }
 }
 
-/// All of a world: classes with their bytes and in their order, what is declared, what is odd.
+/// The whole content of a world: classes with their bytes and in order, what is declared, what is irregular.
 fn all(world: &LoadedWorld) -> String {
     let mut scratch = Scratch::new();
     let mut line = |(container, entry): (&LoadedContainer, &ClassEntry)| {
@@ -243,7 +245,7 @@ fn all(world: &LoadedWorld) -> String {
     format!("{}{classes}{:?}\n{:?}", frames.collect::<String>(), world.declared, world.problems)
 }
 
-/// The next worlds, until one is what a run finds that looks once.
+/// Takes the next worlds until one equals what a run finds that looks once.
 fn follow(watch: &mut Watch, world: &mut LoadedWorld, spec: &WorldSpec, what: &str) -> usize {
     let end = Instant::now() + LONG;
     let mut cycles = 0;
@@ -261,7 +263,7 @@ fn follow(watch: &mut Watch, world: &mut LoadedWorld, spec: &WorldSpec, what: &s
             };
             panic!("{what}: still\n{}and not\n{}", without(&now, &fresh), without(&fresh, &now));
         };
-        // What changed, and nothing else, is what the difference of the containers tells.
+        // The difference of the containers must tell what changed, and nothing else.
         for now in &cycle.world.containers {
             if let Some(before) = world.containers.iter().find(|it| it.name == now.name) {
                 check_changes(before, now);
@@ -272,7 +274,7 @@ fn follow(watch: &mut Watch, world: &mut LoadedWorld, spec: &WorldSpec, what: &s
     }
 }
 
-/// Compares what [`LoadedContainer::changes_since`] says with all names and all bytes.
+/// Compares the result of [`LoadedContainer::changes_since`] with all names and all bytes.
 fn check_changes(before: &LoadedContainer, now: &LoadedContainer) {
     let mut scratch = Scratch::new();
     let mut content = |it: &LoadedContainer, number: usize| {
@@ -323,13 +325,13 @@ fn edits(
     field.done
 }
 
-/// Without what makes a folder irregular, so that only names in the news are looked at.
+/// The kinds that do not make a folder irregular, so that only names from events are examined.
 fn regular() -> Vec<&'static str> {
     KINDS.into_iter().filter(|it| !["link", "other name", "odd name"].contains(it)).collect()
 }
 
 #[test]
-fn after_random_edits_the_world_is_what_a_run_finds() {
+fn after_random_edits_the_world_is_what_a_single_run_finds() {
     let mut done: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 1..=tier::rounds(2, 6) {
         let (some, all) = (edits(seed, 120, None, &regular()), edits(seed + 100, 60, None, &KINDS));
@@ -343,13 +345,13 @@ fn after_random_edits_the_world_is_what_a_run_finds() {
 }
 
 #[test]
-fn after_random_edits_looking_finds_the_same() {
+fn after_random_edits_polling_finds_the_same() {
     edits(21, 60, Some(Duration::from_millis(10)), &KINDS);
 }
 
-/// Somebody edits while the watch looks.
+/// Files are edited while the watch examines them.
 #[test]
-fn after_edits_during_looking_the_world_is_what_a_run_finds() {
+fn after_edits_during_examination_the_world_is_what_a_single_run_finds() {
     for seed in 31..34 {
         let mut field = Field::new(seed);
         let spec = field.spec();

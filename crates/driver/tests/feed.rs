@@ -1,4 +1,4 @@
-//! What is told of a world, and what is read for it, when the world changes.
+//! The changes for the database, and what is read for them, when a world changes.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use driver::feed::{Fed, Feed, Reading};
@@ -19,7 +19,7 @@ fn write(path: &Utf8Path, classes: &[(String, Vec<u8>)]) {
     std::fs::write(path, jar("", &members)).unwrap();
 }
 
-/// A program of one class and a library, in a folder that is gone when the test is.
+/// A program of one class and a library, in a folder that is removed with the test.
 struct Case {
     folder: tempfile::TempDir,
     feed: Feed,
@@ -50,7 +50,7 @@ impl Case {
 }
 
 #[test]
-fn of_a_jar_that_is_replaced_only_changed_classes_are_read() {
+fn only_changed_classes_of_a_replaced_jar_are_read() {
     let mut classes: Vec<_> = (0..5000).map(|it| class(&format!("C{it}"), "nop")).collect();
     let mut case = Case::new(&classes);
     assert_eq!(case.feed().read, (5000, 5000));
@@ -58,19 +58,19 @@ fn of_a_jar_that_is_replaced_only_changed_classes_are_read() {
     classes[1234] = class("C1234", "iconst_0\n pop");
     write(&case.path("lib.jar"), &classes);
     let fed = case.feed();
-    assert_eq!(fed.read, (1, 1), "classes and methods that were taken apart");
+    assert_eq!(fed.read, (1, 1), "classes and methods that were parsed");
     assert!(fed.change.classes.is_empty() && fed.shown.is_none(), "nothing of the program changed");
     assert_eq!(case.feed.all(), before);
-    // The library is another value; which is told with all containers.
+    // The library has another value, which is passed together with all containers.
     let containers = fed.change.containers.unwrap();
     let libraries = containers.iter().filter(|it| matches!(it, Listing::Library { .. }));
     assert_eq!((containers.len(), libraries.count()), (2, 1));
-    // A class more, in front of all others.
+    // One more class, before all others.
     classes.insert(0, class("New", "nop"));
     write(&case.path("lib.jar"), &classes);
     assert_eq!(case.feed().read, (1, 1));
     assert_eq!(case.feed.all(), (before.0 + 1, before.1 + 1));
-    // The same bytes again, and one class less.
+    // The same bytes again, and then one class less.
     write(&case.path("lib.jar"), &classes);
     let fed = case.feed();
     assert_eq!(fed.read, (0, 0));
@@ -78,12 +78,12 @@ fn of_a_jar_that_is_replaced_only_changed_classes_are_read() {
     write(&case.path("lib.jar"), &classes);
     let fed = case.feed();
     assert_eq!(fed.read, (0, 0));
-    assert!(fed.change.containers.is_some(), "that a class went is told, though nothing is read");
+    assert!(fed.change.containers.is_some(), "the removal is passed on although nothing is read");
     assert_eq!(case.feed.all(), before);
 }
 
 #[test]
-fn of_the_program_changed_classes_are_told() {
+fn changed_classes_of_the_program_are_passed_on() {
     let mut case = Case::new(&[class("Lib", "nop")]);
     let fed = case.feed();
     assert_eq!((fed.read, fed.change.classes.len()), ((1, 1), 1));
@@ -94,7 +94,7 @@ fn of_the_program_changed_classes_are_told() {
     let now = fed.shown.unwrap();
     assert_eq!((now.len(), now[0]), (2, shown[0]), "a class keeps its file");
     assert!(case.feed.name(now[1]).ends_with("app.jar!/p/Other.class"), "{}", case.feed.name(now[1]));
-    // One that cannot be read is told as odd.
+    // A class that cannot be read is reported as a problem.
     write(&case.path("lib.jar"), &[("p/Lib.class".to_owned(), b"no class".to_vec())]);
     assert_eq!(case.feed().read, (0, 0));
     let places: Vec<&str> = case.feed.problems().map(|it| it.place.as_str()).collect();
@@ -105,14 +105,14 @@ fn of_the_program_changed_classes_are_told() {
 }
 
 #[test]
-fn a_class_of_the_program_that_can_no_longer_be_read_is_gone() {
+fn a_class_of_the_program_that_can_no_longer_be_read_is_removed() {
     let mut case = Case::new(&[class("Lib", "nop")]);
     assert_eq!(case.feed().shown.map(|it| it.len()), Some(1));
     let (name, bytes) = class("App", "iconst_0\n pop");
     let whole = jar("", &[(&*name, bytes)]);
     let mut broken = whole.clone();
     let last = broken.windows(4).rposition(|it| it == b"PK\x01\x02").unwrap();
-    // A way of compression that nobody knows.
+    // An unknown compression method.
     broken[last + 10] = 99;
     std::fs::write(case.path("app.jar"), broken).unwrap();
     let fed = case.feed();
@@ -129,7 +129,7 @@ fn a_class_of_the_program_that_can_no_longer_be_read_is_gone() {
 }
 
 #[test]
-fn reading_that_is_broken_off_goes_on_where_it_was() {
+fn cancelled_reading_continues_where_it_stopped() {
     let classes: Vec<_> = (0..1000).map(|it| class(&format!("C{it}"), "nop")).collect();
     let mut case = Case::new(&classes);
     case.feed();
@@ -149,10 +149,10 @@ fn reading_that_is_broken_off_goes_on_where_it_was() {
         (fed, n_asked)
     };
     assert!(broken_off(&mut case.feed, 300).0.is_none());
-    assert_eq!(case.feed.all(), all, "what is known is as it was");
+    assert_eq!(case.feed.all(), all, "the known data has not changed");
     assert!(broken_off(&mut case.feed, 300).0.is_none());
     let (fed, n_asked) = broken_off(&mut case.feed, usize::MAX);
-    // Each class is read once, and after each it is asked.
+    // Each class is read once, with one cancellation check after each.
     assert_eq!(n_asked, 1001 - 2 * 301);
     let fed = fed.unwrap();
     assert_eq!((fed.read, fed.change.classes.len(), case.feed.all()), ((1000, 1000), 1, all));
@@ -168,7 +168,7 @@ fn reading_that_is_broken_off_goes_on_where_it_was() {
         Listing::Classes(_) => None,
     });
     assert_eq!(records, contents.unwrap().records.to_vec());
-    // What is in the jar by now counts, not what was read of the one before it.
+    // The present content of the jar must be used, not what was read of the previous one.
     write(&case.path("lib.jar"), &classes);
     let world = case.world();
     let settings = || Settings::new(WorldKind::Open, 17);

@@ -1,4 +1,4 @@
-//! Images of real JDKs: what we list and read is what the JDK's own tools list and extract.
+//! Images of real JDKs: we list and read the same as the JDK's own tools list and extract.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn image(path: &Path) -> Arc<LoadedContainer> {
 }
 
 fn run(home: &Path, tool: &str, args: &[&str]) -> String {
-    // Their own start is most of what they take.
+    // Most of the running time of these tools is their start.
     let quick = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
     let output = Command::new(home.join("bin").join(tool)).args(quick).args(args).output().unwrap();
     assert!(output.status.success(), "{tool} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -70,11 +70,14 @@ fn every_kind_of_resource_in_both_byte_orders() {
 }
 
 #[test]
-fn names_that_take_too_much_room_are_left_out() {
+fn names_that_take_too_much_memory_are_left_out() {
     let (container, problems) = list_image("t", common::image::with_long_names()).unwrap();
     assert_eq!(container.classes.len(), 0);
     let problems: Vec<String> = problems.iter().map(|it| it.to_string()).collect();
-    assert_eq!(problems, ["error: t: its names take more than 16 times its size; the rest is left out"]);
+    assert_eq!(
+        problems,
+        ["error: t: the names in the image take more than 16 times its size; further classes are left out"]
+    );
 }
 
 #[test]
@@ -101,10 +104,10 @@ fn images_list_what_the_jdk_lists() {
     }
 }
 
-/// `--compress=1` shares strings (compact-cp), `--compress=2` is zip.
+/// `--compress=1` shares strings (compact-cp), `--compress=2` uses zip.
 #[test]
 fn compressed_images_give_the_bytes_that_the_jdk_extracts() {
-    // One JDK: jlink takes its time, and the format is the same in all.
+    // One JDK is enough: jlink is slow, and the format is the same in all JDKs.
     let Some(home) = common::jdks().into_iter().next() else { return };
     let dir = tempfile::tempdir().unwrap();
     for compress in ["2", "1"].into_iter().take(test_utils::tier::at_most(1)) {
@@ -145,7 +148,7 @@ fn the_default_jdk_is_described() {
         "{}",
         info.description()
     );
-    // The image alone, without the `release` file beside it, still tells its release.
+    // The image alone, without the `release` file beside it, also determines the release.
     let dir = tempfile::tempdir().unwrap();
     let link = Utf8PathBuf::from_path_buf(dir.path().join("image")).unwrap();
     std::fs::copy(home.join("lib/modules"), &link).unwrap();

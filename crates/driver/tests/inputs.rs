@@ -1,4 +1,4 @@
-//! Inputs on disk: folders, jars that name jars, homes of JDKs.
+//! Inputs on disk: folders, jars whose manifests name jars, and homes of JDKs.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{text, zip};
 use driver::jdk::JdkChoice;
 use driver::world::{WorldSpec, load, split_class_path};
 
-/// A folder for one test, with files in it.
+/// A folder with files for one test.
 struct Folder {
     _dir: tempfile::TempDir,
     root: Utf8PathBuf,
@@ -68,12 +68,12 @@ fn folders_are_sorted_by_the_bytes_of_names() {
 }
 
 #[test]
-fn a_folder_without_classes_that_has_archives_says_so() {
+fn a_folder_without_classes_that_has_archives_is_reported() {
     let it = folder(&[("in/a.jar", b""), ("in/b.txt", b"")]);
     assert_eq!(
         it.load(&it.spec(&["in"], &[])),
         "app ROOT/in\n\
-         note: ROOT/in: a folder without class files; its archives are not opened, ROOT/in/* stands for them\n\
+         note: ROOT/in: the folder has no class files, and its archives are not opened; give ROOT/in/* to open them\n\
          release 25\n"
     );
 }
@@ -162,7 +162,7 @@ fn jars_inside_plain_jars_come_after_the_class_path() {
 }
 
 #[test]
-fn manifests_name_jars_each_once_right_behind_the_namer() {
+fn jars_named_by_manifests_come_once_directly_after_the_jar_that_names_them() {
     let manifest =
         |class_path: &str| format!("Manifest-Version: 1.0\r\nClass-Path: {class_path}\r\n").into_bytes();
     let jar = |class_path: &str, content: &[u8]| {
@@ -183,11 +183,11 @@ fn manifests_name_jars_each_once_right_behind_the_namer() {
          lib ROOT/lib/../classes/\n  |B.class = folder\n\
          lib ROOT/lib/deep er.jar\n  |A.class = deeper\n\
          app ROOT/two.jar\n  |A.class = two\n\
-         note: ROOT/app.jar: the Class-Path of its manifest names `http://host/x.jar`, which is no file; left out\n\
-         note: ROOT/app.jar: the Class-Path of its manifest: ROOT/missing.jar: cannot be opened: \
-         No such file or directory (os error 2); left out, as by the JVM\n\
-         note: ROOT/two.jar: the Class-Path of its manifest: ROOT/broken.jar: no zip archive: the record that ends \
-         one is missing (cut off, or another kind of file); left out, as by the JVM\n\
+         note: ROOT/app.jar: the Class-Path of its manifest names `http://host/x.jar`, which is not a file; the entry is left out\n\
+         note: ROOT/app.jar: in the Class-Path of its manifest: ROOT/missing.jar: cannot be opened: \
+         No such file or directory (os error 2); the entry is left out, as by the JVM\n\
+         note: ROOT/two.jar: in the Class-Path of its manifest: ROOT/broken.jar: not a zip archive: the end record \
+         is missing (the file is cut off or of another kind); the entry is left out, as by the JVM\n\
          release 25\n"
     );
 }
@@ -206,18 +206,18 @@ fn unpacked_wars_have_roots_inside() {
         "app ROOT/war/WEB-INF/classes\n  |p/A.class = a\n\
          lib ROOT/war/WEB-INF/lib/l.jar\n  |L.class = lib\n\
          lib ROOT/war\n  |applet/T.class = t\n\
-         error: ROOT/war/WEB-INF/lib/bad.jar: no zip archive: the record that ends one is missing \
-         (cut off, or another kind of file); its classes are missing\n\
+         error: ROOT/war/WEB-INF/lib/bad.jar: not a zip archive: the end record is missing \
+         (the file is cut off or of another kind); its classes are missing\n\
          release 25\n"
     );
 }
 
 #[test]
-fn an_input_that_is_not_there_is_an_error_and_a_class_path_entry_a_problem() {
+fn a_missing_input_is_an_error_and_a_missing_class_path_entry_is_a_problem() {
     let it = folder(&[("A.class", b"a"), ("text.jar", b"text")]);
     let missing = "cannot be opened: No such file or directory (os error 2)";
     assert_eq!(it.load(&it.spec(&["x.jar"], &[])), format!("error: ROOT/x.jar: {missing}\n"));
-    assert!(it.load(&it.spec(&["text.jar"], &[])).starts_with("error: ROOT/text.jar: no zip archive"));
+    assert!(it.load(&it.spec(&["text.jar"], &[])).starts_with("error: ROOT/text.jar: not a zip archive"));
     assert_eq!(
         it.load(&it.spec(&["A.class"], &["x.jar"])),
         format!(
@@ -261,7 +261,7 @@ fn homes_of_old_jdks_are_found_as_input_and_as_jdk() {
     spec.jdk = JdkChoice::At(Utf8Path::new("/").join(it.root.join("jdk8/jre/lib")));
     assert_eq!(
         it.load(&spec),
-        "error: ROOT/jdk8/jre/lib: no JDK: it has neither lib/modules nor lib/rt.jar nor jmods; \
-         give its home, an image or `none`\n"
+        "error: ROOT/jdk8/jre/lib: not a JDK: it has neither lib/modules nor lib/rt.jar nor jmods; \
+         give the home of a JDK, an image or `none`\n"
     );
 }

@@ -1,4 +1,5 @@
-//! Thousands of broken archives and images: no panic, no hang, no large allocation. Deterministic.
+//! Thousands of broken archives and images: no panic, no endless loop, no large allocation. The mutations are
+//! deterministic.
 
 mod common;
 
@@ -9,7 +10,7 @@ use driver::container::{LoadedContainer, Scratch};
 use driver::usage::peak_memory;
 use driver::world::{list_archive, list_image};
 
-/// xorshift64*: good enough to break things.
+/// An xorshift64* generator.
 struct Random(u64);
 
 impl Random {
@@ -25,7 +26,7 @@ impl Random {
     }
 }
 
-/// Breaks some bytes in `0..limit`: flips bits, sets runs to 0xFF or 0, copies blocks, cuts off.
+/// Breaks some bytes in `0..limit`: flips bits, sets runs to 0xFF or 0, copies blocks, truncates.
 fn mutate(bytes: &mut Vec<u8>, limit: usize, random: &mut Random) {
     for _ in 0..=random.below(4) {
         let limit = limit.min(bytes.len());
@@ -45,7 +46,7 @@ fn mutate(bytes: &mut Vec<u8>, limit: usize, random: &mut Random) {
     }
 }
 
-/// Reads everything; how many entries could be read, and how many not.
+/// Reads everything; returns how many entries could be read, and how many could not.
 fn read_all(containers: &[Arc<LoadedContainer>], scratch: &mut Scratch) -> (usize, usize) {
     let (mut good, mut bad) = (0, 0);
     for (container, entry) in containers.iter().flat_map(|it| it.classes.iter().map(move |entry| (it, entry)))
@@ -102,7 +103,7 @@ fn broken_archives_break_nothing_else() {
             }
         }
     }
-    // The mutants are neither all broken beyond opening nor all harmless.
+    // The mutants are neither all too broken to be opened nor all harmless.
     assert!(opened > 1000 && refused > 1000 && good > 1000 && bad > 1000, "{opened} {refused} {good} {bad}");
     small(before);
 }
@@ -133,7 +134,7 @@ fn broken_images_break_nothing_else() {
     small(before);
 }
 
-/// The seeds are a few kilobytes; what they can claim without being refused is a thousand times that.
+/// The seeds have a few kilobytes; what they can claim without being refused is a thousand times that.
 fn small(before: Option<u64>) {
     let grown = peak_memory().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
     assert!(grown < 100 << 20, "peak memory grew by {grown} bytes");

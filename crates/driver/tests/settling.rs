@@ -1,5 +1,5 @@
-//! Settling worlds one after the other, and what differs between them: each is settled as if it were the first, and what
-//! stays is shared.
+//! Settling a sequence of worlds, and the differences between them: each world is settled as if it were the first,
+//! and containers that stay are shared.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn descriptor(name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// All that settling gives. Of the JDK only what is left out, and that is nothing.
+/// Everything that settling yields. Of the JDK only the number of classes, because nothing of it is left out.
 fn all(world: &LoadedWorld, closing: &Closing) -> String {
     let (jdk, others): (Vec<_>, Vec<_>) = world.containers.iter().cloned().partition(|it| it.platform);
     let counts: Vec<usize> = jdk.iter().map(|it| it.classes.len()).collect();
@@ -39,7 +39,7 @@ fn all(world: &LoadedWorld, closing: &Closing) -> String {
     format!("{}{counts:?}\n{packages:?}\n{assumptions:#?}", text(&others, &world.problems))
 }
 
-/// A jar that is edited.
+/// The source of a jar that is edited.
 #[derive(Clone)]
 struct Source {
     manifest: &'static str,
@@ -73,14 +73,14 @@ impl Source {
                     None => self.names.push(name),
                 }
             }
-            // Most edits are of content only.
+            // Most edits change only the content.
             _ => self.content = self.content.wrapping_add(1),
         }
     }
 }
 
 #[test]
-fn worlds_settled_one_after_the_other_are_settled_as_if_each_were_the_first() {
+fn each_world_of_a_sequence_is_settled_as_if_it_were_the_first() {
     let dir = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(dir.path()).unwrap();
     let path = |number: usize| root.join(format!("j{number}.jar"));
@@ -123,7 +123,7 @@ fn worlds_settled_one_after_the_other_are_settled_as_if_each_were_the_first() {
 }
 
 #[test]
-fn what_stays_is_shared_when_something_else_changes() {
+fn containers_that_stay_are_shared_when_another_one_changes() {
     let dir = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(dir.path().canonicalize().unwrap()).unwrap();
     let write = |name: &str, content: &[u8]| {
@@ -135,7 +135,7 @@ fn what_stays_is_shared_when_something_else_changes() {
     write("in/p/B.class", b"one");
     write("a.jar", &jar("", &[("module-info.class", descriptor("mod"))]));
     write("b.jar", &jar("", &[("module-info.class", descriptor("mod")), ("in/I.class", b"i".to_vec())]));
-    // The JVM does not find this class, as its package is of a module.
+    // The JVM does not find this class, because its package belongs to a module.
     write("c.jar", &zip(&[("m/M.class", b"m"), ("n/N.class", b"n")]));
     write("d.jar", &jar("Automatic-Module-Name: d\r\n", &[("m/M.class", b"m".to_vec())]));
     let spec = WorldSpec {
@@ -165,7 +165,7 @@ fn what_stays_is_shared_when_something_else_changes() {
     let second = next("in/p/B.class", b"two", &world);
     let changed = vec![EntryPair { before: 1, now: 1 }];
     assert_eq!(changes(&second, &world), EntryChanges { changed, ..EntryChanges::default() });
-    // Another name, so that all is found out again.
+    // A new name, so that everything is computed again.
     let third = next("in/p/AB.class", b"new", &second);
     assert_eq!(changes(&third, &second), EntryChanges { added: vec![1], ..EntryChanges::default() });
     assert!(changes(&third, &third).is_empty());

@@ -1,5 +1,6 @@
-//! Irregular archives: the bytes of a class that win are those that the JVM loads, as recorded (HotSpot 25) for the
-//! hand-made ones and as it says itself for random multi-release jars; random trees of archives against a model.
+//! Irregular archives: the selected bytes of a class are those that the JVM loads, as recorded (HotSpot 25) for the
+//! hand-made archives, and as the JVM itself reports for random multi-release jars; and random trees of archives
+//! against a model.
 
 mod common;
 
@@ -28,14 +29,14 @@ fn committed(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()))
 }
 
-/// What a program in the archive gets when it asks for `Hello`: the letter of its variant, or why there is none.
+/// What a program in the archive gets when it loads `Hello`: the letter of its variant, or why there is none.
 fn loaded(archive: Vec<u8>, release: u16) -> String {
     let containers = match list_archive("t.jar", archive, release) {
         Ok((containers, _)) => containers,
         Err(_) => return "refused".to_owned(),
     };
     let mut scratch = Scratch::new();
-    // Only the archive itself is on the class path of the JVM, not what lies inside it.
+    // Only the archive itself is on the class path of the JVM, not the archives inside it.
     let Some(container) = containers.iter().find(|it| it.name == "t.jar") else { return "absent".to_owned() };
     let Some(entry) = container.classes.iter().find(|it| it.path() == "Hello.class") else {
         return "absent".to_owned();
@@ -46,7 +47,7 @@ fn loaded(archive: Vec<u8>, release: u16) -> String {
     }
 }
 
-/// The letter behind `VARIANT-`.
+/// The letter after `VARIANT-`.
 fn letter(bytes: &[u8]) -> String {
     let at = bytes.windows(8).position(|it| it == b"VARIANT-");
     at.and_then(|it| bytes.get(it + 8)).map_or("none".to_owned(), |it| char::from(*it).to_string())
@@ -77,7 +78,7 @@ fn one(it: Entry<'_>) -> ZipWriter {
     out
 }
 
-/// The usual entries with others behind them.
+/// The usual entries, followed by others.
 fn with(more: &[(&str, &[u8])]) -> ZipWriter {
     let mut out = usual(one);
     for (name, data) in more {
@@ -86,7 +87,7 @@ fn with(more: &[(&str, &[u8])]) -> ZipWriter {
     out
 }
 
-/// The usual entries, `Hello.class` changed.
+/// The usual entries, with a changed `Hello.class`.
 fn odd_hello(change: impl Fn(&mut Entry<'_>)) -> ZipWriter {
     usual(|mut it| {
         if it.name == b"Hello.class" {
@@ -97,7 +98,7 @@ fn odd_hello(change: impl Fn(&mut Entry<'_>)) -> ZipWriter {
 }
 
 #[test]
-fn the_bytes_that_win_are_those_of_the_jvm() {
+fn the_selected_bytes_are_those_of_the_jvm() {
     let end = |it: ZipWriter| it.end(&End::default());
     let good = end(usual(one));
     let script = b"#!/bin/sh\nexec java -jar \"$0\" \"$@\"\n".to_vec();
@@ -122,7 +123,7 @@ fn the_bytes_that_win_are_those_of_the_jvm() {
         ("odd paths", end(with(&[("./Hello.class", &c), ("/Hello.class", &d), ("Dir.class/", b"")])), "A"),
         ("a local name that differs", end(odd_hello(|it| it.local_name = Some(b"Other.class"))), "A"),
         ("a wrong checksum", end(odd_hello(|it| it.crc = Some(1))), "A"),
-        // Ten bytes, which are no class: a ClassFormatError.
+        // Ten bytes are not a class: the JVM raises a ClassFormatError.
         ("a wrong size", end(odd_hello(|it| it.size = Some(10))), "none"),
         ("an offset behind the end", usual(one).end(&End { shift: 1 << 20, ..End::default() }), "refused"),
         ("a count that is too small", usual(one).end(&End { count: Some(2), ..End::default() }), "A"),
@@ -136,7 +137,7 @@ fn the_bytes_that_win_are_those_of_the_jvm() {
             end(with(&[("Text.class", b"no class"), ("Hello.class.bak", &b)])),
             "A",
         ),
-        // Here the JVM refuses the whole archive; we read what can be read, with a note.
+        // Here the JVM refuses the whole archive; ajar reads what can be read, with a note.
         ("an encrypted entry", end(odd_hello(|it| it.flags = 1)), "broken"),
         ("an unknown method", end(odd_hello(|it| it.method = 99)), "broken"),
         (
@@ -158,7 +159,7 @@ fn the_bytes_that_win_are_those_of_the_jvm() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// xorshift64*.
+/// An xorshift64* generator.
 struct Random(u64);
 
 impl Random {
@@ -170,7 +171,7 @@ impl Random {
     }
 }
 
-/// A random multi-release jar, or one that nearly is: its folders in order, each with the letter of its `Hello`.
+/// A random multi-release jar, or one that is almost one: its folders in order, each with the letter of its `Hello`.
 fn multi_release(random: &mut Random) -> (bool, Vec<(String, u8)>) {
     const VERSIONS: [&str; 16] =
         ["8", "9", "10", "11", "16", "17", "18", "21", "24", "25", "26", "99", "09", "x", "-9", "0"];
@@ -200,7 +201,8 @@ fn archive_of(multi: bool, entries: &[(String, u8)]) -> Vec<u8> {
     out.end(&End::default())
 }
 
-/// The rule in a few lines: of the folders 9 to `release` the highest, else the root; of two of one name the last.
+/// The rule in a few lines: the highest of the folders 9 to `release`, else the root; of two entries of one name the
+/// last.
 fn model(multi: bool, entries: &[(String, u8)], release: u16) -> String {
     let version = |folder: &str| {
         let text = folder.strip_prefix("META-INF/versions/")?.strip_suffix('/')?;
@@ -261,7 +263,8 @@ fn feature(home: &Path) -> Option<u16> {
     line.split(['.', '"', '-']).next()?.parse().ok()
 }
 
-/// A random archive and the classes that must be found in it, with the chain of archives that leads to each.
+/// Returns a random archive. Adds to `expected` the classes that must be found in it, with the chain of archives
+/// that leads to each.
 fn tree(random: &mut Random, chain: &str, depth: usize, expected: &mut Vec<(String, String)>) -> Vec<u8> {
     let mut writer = ZipWriter::default();
     for i in 0..random.below(3) {
@@ -272,7 +275,7 @@ fn tree(random: &mut Random, chain: &str, depth: usize, expected: &mut Vec<(Stri
     }
     let inner = if depth == 10 { 0 } else { [1, 0, 1, 2, 3][random.below(5)] };
     for i in 0..inner {
-        // What is no class and no archive by its name is nothing.
+        // A member that by its name is neither a class nor an archive is ignored.
         let (name, counts) = match random.below(3) {
             0 => (format!("{i}.jar"), true),
             1 => (format!("lib/{i}.jar"), true),
@@ -280,7 +283,7 @@ fn tree(random: &mut Random, chain: &str, depth: usize, expected: &mut Vec<(Stri
         };
         let mut below = Vec::new();
         let archive = tree(random, &format!("{chain}!/{name}"), depth + 1, &mut below);
-        // An archive is opened down to eight below the outermost.
+        // An archive is opened down to eight levels below the outermost one.
         if counts && depth < 8 {
             expected.extend(below);
         }

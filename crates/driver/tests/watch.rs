@@ -1,5 +1,5 @@
-//! Watching real files: whatever way they are changed, the world becomes what a run finds that looks once. All of it with the
-//! system telling what happens, and by looking.
+//! Watching real files: however they are changed, the world becomes what a run finds that looks once. All tests run
+//! both with events of the system and by polling.
 
 mod common;
 
@@ -17,10 +17,10 @@ use driver::watch::source::{EventSource, Signals, Untold};
 use driver::watch::{Cycle, Reason, Watch, WatchOptions};
 use driver::world::{LoadedWorld, WorldSpec, load};
 
-/// The machine may be busy with other things; nothing here takes a second on an idle one.
+/// A generous limit, as the machine may be busy; nothing here takes a second on an idle one.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A folder for one test, and the watch on what is in it.
+/// A folder for one test, and the watch on it.
 struct Ground {
     _dir: tempfile::TempDir,
     root: Utf8PathBuf,
@@ -46,7 +46,7 @@ impl Ground {
         std::fs::write(path, data).unwrap();
     }
 
-    /// As build tools do it that are careful.
+    /// Replaces a file by renaming, as careful build tools do.
     fn rename_over(&self, name: &str, data: &[u8]) {
         self.write("new.tmp", data);
         std::fs::rename(self.path("new.tmp"), self.path(name)).unwrap();
@@ -63,7 +63,7 @@ impl Ground {
         }
     }
 
-    /// Either we are told all or we look, but never do we look to find what we should have been told.
+    /// Either events tell everything, or the disk is polled; but polling never finds what an event should have told.
     fn options(&self) -> WatchOptions {
         let poll = self.polls.then_some(Duration::from_millis(20));
         WatchOptions { poll, look: Duration::from_secs(100_000), ..WatchOptions::default() }
@@ -74,7 +74,7 @@ impl Ground {
     }
 }
 
-/// A watch, and the world as it last gave it.
+/// A watch, and the latest world that it returned.
 struct Watched {
     watch: Watch,
     spec: WorldSpec,
@@ -95,8 +95,8 @@ impl Watched {
         cycle
     }
 
-    /// Waits until the world has what a run finds that looks once, and nothing is kept. The worlds on the way there are as
-    /// good, but nobody can say how many there are: whoever writes may be held up.
+    /// Waits until the world equals what a run finds that looks once, and nothing is kept. The worlds in between are
+    /// valid, but their number is unknown, as the writer may be delayed.
     fn settled(&mut self) -> Cycle {
         let end = Instant::now() + LONG;
         loop {
@@ -109,7 +109,7 @@ impl Watched {
         }
     }
 
-    /// The same for class files, of which all bytes count.
+    /// Does the same for class files, comparing all bytes.
     fn whole(&mut self) {
         let all = |world: &LoadedWorld| -> Vec<(String, Vec<u8>)> {
             let read = |it: (&LoadedContainer, &ClassEntry)| {
@@ -132,7 +132,7 @@ impl Watched {
         load(&self.spec).is_ok_and(|it| text(&it.containers, &it.problems) == self.text())
     }
 
-    /// Waits until something is kept.
+    /// Waits until a last good state is kept.
     fn kept(&mut self) -> Vec<String> {
         loop {
             let cycle = self.next();
@@ -173,7 +173,7 @@ fn a_jar_that_another_one_is_moved_over_is_read_and_others_are_shared() {
 }
 
 #[test]
-fn a_class_folder_that_goes_is_kept_and_one_that_comes_is_taken() {
+fn a_class_folder_that_vanishes_is_kept_and_a_new_one_is_taken() {
     both(|it| {
         it.write("target/classes/p/A.class", b"old");
         it.write("target/classes/p/B.class", b"old");
@@ -188,13 +188,13 @@ fn a_class_folder_that_goes_is_kept_and_one_that_comes_is_taken() {
             );
             assert!(kept.ends_with("; its last good state is kept"), "{kept}");
             let removing = watched.container(&it.path("target/classes"));
-            // The folder may have been seen while it was emptied.
+            // The folder may have been examined while it was being emptied.
             assert!(removing.classes.len() <= before.classes.len());
             it.write("target/classes/p/A.class", format!("new {round}").as_bytes());
             it.write("target/classes/q/C.class", format!("new {round}").as_bytes());
             watched.settled();
             assert!(watched.has(&format!("|p/A.class = new {round}")) && !watched.has("B.class"));
-            // What comes later in folders that were made anew is seen too.
+            // Later changes in folders that were created again are seen, too.
             it.write("target/classes/q/C.class", b"again");
             watched.settled();
             assert!(watched.has("|q/C.class = again"));
@@ -202,9 +202,9 @@ fn a_class_folder_that_goes_is_kept_and_one_that_comes_is_taken() {
     });
 }
 
-/// The new folder may get the number of the old one.
+/// The new folder may get the inode number of the old one.
 #[test]
-fn a_folder_that_is_made_again_at_once_is_watched() {
+fn a_folder_that_is_immediately_created_again_is_watched() {
     both(|it| {
         it.write("target/classes/p/A.class", b"old");
         let mut watched = it.watch(&["target/classes"], &[]);
@@ -220,7 +220,7 @@ fn a_folder_that_is_made_again_at_once_is_watched() {
 }
 
 #[test]
-fn content_counts_and_not_size_or_time() {
+fn content_matters_and_not_size_or_time() {
     both(|it| {
         it.write("in/A.class", b"one");
         it.write("x.jar", &zip(&[("p/A.class", b"one")]));
@@ -297,7 +297,7 @@ fn links_are_followed_wherever_they_lead_now() {
 }
 
 #[test]
-fn half_a_jar_is_not_taken() {
+fn an_incomplete_jar_is_not_accepted() {
     both(|it| {
         it.write("x.jar", &zip(&[("p/A.class", b"one")]));
         let mut watched = it.watch(&[], &["x.jar"]);
@@ -305,7 +305,7 @@ fn half_a_jar_is_not_taken() {
         let whole = zip(&[("p/A.class", b"two"), ("p/B.class", &[7; 1000])]);
         it.write("x.jar", &whole[..whole.len() / 2]);
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("no zip archive"), "{kept}");
+        assert!(kept.contains("not a zip archive"), "{kept}");
         assert!(Arc::ptr_eq(&before, &watched.container(&it.path("x.jar"))));
         it.write("x.jar", &whole);
         watched.settled();
@@ -315,7 +315,7 @@ fn half_a_jar_is_not_taken() {
 
 /// The end of a stored inner jar looks like the end of the outer one.
 #[test]
-fn a_jar_that_breaks_off_behind_an_inner_one_is_not_taken() {
+fn a_jar_that_is_cut_off_after_an_inner_one_is_not_accepted() {
     both(|it| {
         let inner = zip(&[("p/A.class", b"inner")]);
         let mut writer = ZipWriter::default();
@@ -326,7 +326,7 @@ fn a_jar_that_breaks_off_behind_an_inner_one_is_not_taken() {
         it.write("boot.jar", &zip(&[("p/Main.class", b"before")]));
         let mut watched = it.watch(&["boot.jar"], &[]);
         it.write("boot.jar", &half);
-        assert!(common::listing(half).contains("= inner"), "it is an archive all the same");
+        assert!(common::listing(half).contains("= inner"), "it can be read as an archive");
         let [kept] = watched.kept().try_into().unwrap();
         assert!(kept.contains("it may be half written: only its last part is an archive"), "{kept}");
         assert!(watched.has("before"));
@@ -336,9 +336,9 @@ fn a_jar_that_breaks_off_behind_an_inner_one_is_not_taken() {
     });
 }
 
-/// Written over in place, from the start, with the same length: the directory at the end is the old one.
+/// The jar is overwritten in place, from the start, with the same length: the directory at the end is the old one.
 #[test]
-fn a_jar_that_is_half_old_and_half_new_is_not_taken() {
+fn a_jar_that_is_half_old_and_half_new_is_not_accepted() {
     both(|it| {
         let jar = |it: &[u8]| zip(&[("p/A.class", it), ("p/B.class", it)]);
         let (old, new) = (jar(b"old"), jar(b"new"));
@@ -357,7 +357,7 @@ fn a_jar_that_is_half_old_and_half_new_is_not_taken() {
 
 /// Compilers write class files in place.
 #[test]
-fn half_a_class_file_is_not_taken() {
+fn an_incomplete_class_file_is_not_accepted() {
     const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/modules/");
     let [old, new] =
         ["probe/Probe.class", "friend/user/User.class"].map(|it| std::fs::read(format!("{DATA}{it}")));
@@ -394,7 +394,7 @@ fn half_a_class_file_is_not_taken() {
                 watched.whole();
             }
         }
-        // In the end it is taken as it is, and stays so when it is written again.
+        // In the end the file is accepted as it is, and stays accepted when it is written again.
         for _ in 0..2 {
             it.write("in/A.class", &new[..10]);
             it.write("B.class", &[]);
@@ -408,9 +408,9 @@ fn half_a_class_file_is_not_taken() {
     });
 }
 
-/// What stays as it is for long is as somebody wants it, and what a run takes that looks once.
+/// A file that stays unchanged for long is as intended, and is what a run takes that looks once.
 #[test]
-fn an_odd_jar_is_taken_in_the_end() {
+fn an_irregular_jar_is_accepted_in_the_end() {
     both(|it| {
         it.write("x.jar", &zip(&[("p/A.class", b"one")]));
         let mut watched = it.watch(&[], &["x.jar"]);
@@ -424,9 +424,9 @@ fn an_odd_jar_is_taken_in_the_end() {
     });
 }
 
-/// Behind the data of an entry, where tools write that do not know its size before.
+/// Tools that do not know the size of an entry in advance write a descriptor after its data.
 #[test]
-fn what_stands_behind_the_data_of_an_entry_is_no_oddity() {
+fn a_descriptor_after_the_data_of_an_entry_is_not_irregular() {
     both(|it| {
         let jar = |data: &[u8]| {
             let mut writer = ZipWriter::default();
@@ -450,7 +450,7 @@ fn what_stands_behind_the_data_of_an_entry_is_no_oddity() {
 }
 
 #[test]
-fn a_jar_that_goes_is_kept_until_it_comes_back() {
+fn a_jar_that_vanishes_is_kept_until_it_comes_back() {
     both(|it| {
         it.write("x.jar", &zip(&[("p/A.class", b"one")]));
         it.write("in/A.class", b"one");
@@ -459,7 +459,7 @@ fn a_jar_that_goes_is_kept_until_it_comes_back() {
         std::fs::remove_file(it.path("x.jar")).unwrap();
         let [kept] = watched.kept().try_into().unwrap();
         assert!(kept.ends_with("; its last good state is kept"), "{kept}");
-        // Other things go on.
+        // Other changes are handled meanwhile.
         it.write("in/A.class", b"two");
         assert_eq!(watched.next().kept.len(), 1);
         assert!(watched.has("|A.class = two"));
@@ -506,7 +506,7 @@ fn jars_inside_jars_are_read_again() {
 }
 
 #[test]
-fn what_was_missing_on_the_class_path_joins_when_it_comes() {
+fn what_was_missing_on_the_class_path_is_added_when_it_appears() {
     both(|it| {
         it.write("in/A.class", b"one");
         let manifest: &[u8] = b"Class-Path: lib/named.jar\r\n";
@@ -523,7 +523,7 @@ fn what_was_missing_on_the_class_path_joins_when_it_comes() {
 }
 
 #[test]
-fn jars_come_to_and_go_from_a_folder_of_jars() {
+fn jars_may_appear_in_and_vanish_from_a_folder_of_jars() {
     both(|it| {
         it.write("in/A.class", b"one");
         it.write("lib/a-1.jar", &zip(&[("p/A.class", b"one")]));
@@ -541,7 +541,7 @@ fn jars_come_to_and_go_from_a_folder_of_jars() {
 }
 
 #[test]
-fn a_project_that_is_moved_away_and_another_one_moved_there_is_seen() {
+fn a_project_that_is_replaced_by_moving_another_one_there_is_seen() {
     both(|it| {
         it.write("project/target/classes/A.class", b"one");
         it.write("other/target/classes/A.class", b"two");
@@ -585,7 +585,7 @@ fn other_files_are_reported() {
 }
 
 #[test]
-fn another_world_shares_what_stays() {
+fn another_world_shares_the_containers_that_stay() {
     both(|it| {
         it.write("in/A.class", b"one");
         it.write("x.jar", &zip(&[("p/A.class", b"one")]));
@@ -595,7 +595,7 @@ fn another_world_shares_what_stays() {
         assert!(watched.watch.set_spec(it.spec(&["missing"], &["x.jar"])).is_err());
         it.write("in/A.class", b"two");
         watched.settled();
-        assert!(watched.has("|A.class = two"), "the world before is still watched");
+        assert!(watched.has("|A.class = two"), "the previous world is still watched");
         watched.spec = it.spec(&["in"], &["y.jar", "x.jar"]);
         watched.world = watched.watch.set_spec(watched.spec.clone()).unwrap();
         assert!(watched.is_current());
@@ -606,9 +606,9 @@ fn another_world_shares_what_stays() {
     });
 }
 
-/// A mapped file that is cut off kills the process.
+/// Truncating a mapped file would kill the process.
 #[test]
-fn an_image_may_be_cut_off() {
+fn an_image_may_be_truncated() {
     both(|it| {
         it.write("jdk/lib/modules", &with_class(b"one"));
         it.write("jdk/release", b"JAVA_VERSION=\"17.0.1\"\n");
@@ -622,7 +622,7 @@ fn an_image_may_be_cut_off() {
         assert!(watched.has("m/|p/A.class = one"));
         let whole = with_class(b"two");
         it.rename_over("jdk/lib/modules", &whole[..whole.len() - 1]);
-        while !watched.kept().join("").contains("it ends before its resources do") {}
+        while !watched.kept().join("").contains("the image ends before its resources do") {}
         assert!(watched.has("m/|p/A.class = one"));
         it.rename_over("jdk/lib/modules", &whole);
         it.rename_over("jdk/release", b"JAVA_VERSION=\"21.0.1\"\n");
@@ -667,7 +667,7 @@ fn unpacked_archives_and_folders_of_modules_change_too() {
     });
 }
 
-/// A source that tells nothing by itself.
+/// A source that sends no events by itself.
 struct Silent;
 
 impl EventSource for Silent {
@@ -696,7 +696,7 @@ fn silent_ground() -> Ground {
 }
 
 #[test]
-fn lost_news_makes_us_look_at_everything() {
+fn after_lost_events_everything_is_examined() {
     let it = silent_ground();
     let (mut watched, signals) = silent(&it, it.options());
     let time = std::fs::metadata(it.path("in/A.class")).unwrap().modified().unwrap();
@@ -708,10 +708,10 @@ fn lost_news_makes_us_look_at_everything() {
     assert!(watched.has("|A.class = two") && watched.has("|p/A.class = two"));
 }
 
-/// Where each change is told, the rest of a folder is left alone; when news may be missing, all of it is looked at.
+/// Where each change causes an event, the rest of a folder is not examined; if events may be missing, all of it is.
 #[cfg(target_os = "linux")]
 #[test]
-fn only_what_news_names_is_looked_at() {
+fn only_names_in_events_are_examined() {
     let it = silent_ground();
     for name in ["B", "C"] {
         it.write(&format!("in/p/{name}.class"), b"one");
@@ -722,7 +722,7 @@ fn only_what_news_names_is_looked_at() {
     signals.changed(vec![it.path("in/p/B.class").into()]);
     watched.next();
     assert!(watched.has("|p/B.class = two") && watched.has("|A.class = one"), "{}", watched.text());
-    // A folder that something happened to is looked at with all below it.
+    // A folder that has an event is examined with everything below it.
     it.write("in/p/q/D.class", b"new");
     it.write("in/p/C.class", b"two");
     signals.changed(vec![it.path("in/p").into()]);
@@ -735,7 +735,7 @@ fn only_what_news_names_is_looked_at() {
 }
 
 #[test]
-fn news_that_nobody_tells_is_found_all_the_same() {
+fn changes_without_events_are_found_all_the_same() {
     let it = silent_ground();
     let (mut watched, _) =
         silent(&it, WatchOptions { look: Duration::from_millis(20), ..WatchOptions::default() });
@@ -744,9 +744,9 @@ fn news_that_nobody_tells_is_found_all_the_same() {
     assert!(watched.has("|A.class = two"));
 }
 
-/// While others change and are told, everything is looked at less often, but it is.
+/// While there are other events, everything is examined less often, but it is.
 #[test]
-fn news_that_nobody_tells_is_found_among_other_news() {
+fn changes_without_events_are_found_among_other_events() {
     let it = silent_ground();
     it.write("in/B.class", b"0");
     let options = WatchOptions { look: Duration::from_millis(200), ..WatchOptions::default() };
@@ -773,7 +773,7 @@ fn news_that_nobody_tells_is_found_among_other_news() {
 }
 
 #[test]
-fn news_of_what_does_not_concern_us_is_none() {
+fn events_about_unrelated_files_are_ignored() {
     let it = silent_ground();
     let (mut watched, signals) = silent(&it, it.options());
     it.write("in/notes.txt", b"new");
@@ -791,7 +791,7 @@ fn news_of_what_does_not_concern_us_is_none() {
     assert!(watched.has("|B.class = new"));
 }
 
-/// A source that does something when it is asked to watch the folder `in/new`.
+/// A source that runs a hook when it is asked to watch the folder `in/new`.
 struct Hooked<F>(F);
 
 impl<F: FnMut() + Send> EventSource for Hooked<F> {
@@ -824,7 +824,7 @@ fn folders_are_watched_before_they_are_listed() {
 }
 
 #[test]
-fn what_is_written_while_we_load_belongs_to_the_same_cycle() {
+fn what_is_written_during_loading_belongs_to_the_same_cycle() {
     let it = silent_ground();
     let late = it.path("in/Late.class");
     let mut watched = hooked(&it, move |signals| {
@@ -838,7 +838,7 @@ fn what_is_written_while_we_load_belongs_to_the_same_cycle() {
 }
 
 #[test]
-fn who_writes_for_long_is_spoken_of_and_nothing_is_given_meanwhile() {
+fn long_writing_is_reported_and_no_world_is_returned_meanwhile() {
     for poll in [None, Some(Duration::from_millis(20))] {
         writing_for_long(poll);
     }
@@ -849,7 +849,7 @@ fn writing_for_long(poll: Option<Duration>) {
     let said = Arc::new(AtomicBool::new(false));
     let heard = said.clone();
     let on_writing: Box<dyn FnMut(Duration) + Send> = Box::new(move |_| heard.store(true, Ordering::SeqCst));
-    // Longer than the writer can be held up.
+    // Longer than the writer can be delayed.
     let options =
         WatchOptions { poll, settle: Duration::from_secs(3), on_writing: Some(on_writing), ..it.options() };
     let (mut watched, signals) = silent(&it, options);
@@ -877,7 +877,7 @@ fn writing_for_long(poll: Option<Duration>) {
     assert!(watched.has("|A.class = done"), "{}", watched.text());
 }
 
-/// Whoever has a loop of its own lets another thread wait.
+/// A caller with its own loop waits in another thread.
 #[test]
 fn another_thread_may_watch() {
     fn is_send<T: Send>() {}
@@ -897,7 +897,7 @@ fn stopping_ends_the_waiting() {
 }
 
 #[test]
-fn a_source_that_fails_is_replaced_by_looking() {
+fn a_source_that_fails_is_replaced_by_polling() {
     let it = silent_ground();
     let spec = it.spec(&["in"], &[]);
     let (watch, world) = Watch::with_source(spec.clone(), vec![], WatchOptions::default(), |_| {

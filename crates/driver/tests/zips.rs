@@ -1,5 +1,5 @@
-//! Odd archives, each built here. What is right is what the JVM does; where it refuses a whole archive for one
-//! entry we read the rest and say so.
+//! Irregular archives, each built here. The expectation is what the JVM does; where the JVM refuses a whole archive
+//! because of one entry, the other entries are read, with a note.
 
 mod common;
 
@@ -46,9 +46,9 @@ fn zip64_in_entries_and_at_the_end() {
 }
 
 #[test]
-fn what_stands_before_an_archive_is_no_matter() {
+fn bytes_before_the_archive_do_not_matter() {
     let script = b"#!/bin/sh\nexec java -jar \"$0\"\n".to_vec();
-    // Offsets that do not count the script, and offsets that do.
+    // Offsets that are relative to the end of the script, and offsets that include it.
     assert_eq!(listing([script.clone(), two().end(&End::default())].concat()), TWO);
     let mut writer = ZipWriter { bytes: script, ..ZipWriter::default() };
     writer.add(entry("p/A.class", b"content of A")).add(entry("B.class", b"content of B"));
@@ -56,26 +56,26 @@ fn what_stands_before_an_archive_is_no_matter() {
 }
 
 #[test]
-fn an_end_record_inside_the_comment_is_none() {
+fn an_end_record_inside_the_comment_is_ignored() {
     let comment = [&[b'x'; 3000][..], b"PK\x05\x06", &[b'y'; 3000]].concat();
     assert_eq!(listing(two().end(&End { comment: &comment, ..End::default() })), TWO);
-    // A whole empty archive inside the comment ends where the file ends, and that is what the JVM reads.
+    // A whole empty archive inside the comment ends where the file ends, and the JVM reads that one.
     let empty = ZipWriter::default().end(&End::default());
     assert_eq!(listing(two().end(&End { comment: &empty, ..End::default() })), "app t\n");
 }
 
 #[test]
-fn bytes_after_the_archive_are_no_matter() {
+fn bytes_after_the_archive_do_not_matter() {
     assert_eq!(listing([two().end(&End::default()), b"padding".to_vec()].concat()), TWO);
 }
 
 #[test]
-fn the_directory_that_ends_at_the_end_record_counts() {
-    // The offset in the end record points at another directory; the JVM goes by size, and takes the difference of
-    // both as the length of what stands before.
+fn the_directory_that_ends_at_the_end_record_is_used() {
+    // The offset in the end record points to another directory. The JVM uses the size, and takes the difference as
+    // the length of what precedes the archive.
     let mut hidden = ZipWriter::default();
     hidden.add(entry("p/A.class", b"stowaway of ")).add(entry("B.class", b"stowaway too"));
-    // Of the same length, so the offset really hits the directory of the other.
+    // Both have the same length, so the offset really hits the other directory.
     assert_eq!(hidden.bytes.len(), two().bytes.len());
     let hidden = hidden.end(&End::default());
     let whole = [hidden, two().end(&End::default())].concat();
@@ -83,12 +83,12 @@ fn the_directory_that_ends_at_the_end_record_counts() {
 }
 
 #[test]
-fn of_two_entries_of_one_name_the_last_counts() {
+fn of_two_entries_of_one_name_the_last_is_used() {
     let entries: [(&str, &[u8]); 3] = [("A.class", b"first"), ("B.class", b"b"), ("A.class", b"last")];
     assert_eq!(
         listing(zip(&entries)),
         "app t\n  |B.class = b\n  |A.class = last\n\
-         note: t: class entries hidden by later ones of the same name: 1, first `A.class`; the last counts, as in the JVM\n"
+         note: t: class entries with the same name as a later one: 1, the first is `A.class`; the last is used, as by the JVM\n"
     );
 }
 
@@ -99,14 +99,14 @@ fn a_wrong_crc_is_a_note() {
     assert_eq!(
         listing(writer.end(&End::default())),
         format!(
-            "{TWO}  |C.class = c [note: t!/C.class: its CRC is 06b9df6f but the archive says 00000001; \
-             as the JVM does, we take it all the same]\n"
+            "{TWO}  |C.class = c [note: t!/C.class: its CRC is 06b9df6f but the archive records 00000001; \
+             it is read all the same, as by the JVM]\n"
         )
     );
 }
 
 #[test]
-fn a_size_too_large_costs_that_entry() {
+fn too_large_a_size_affects_only_that_entry() {
     let mut writer = two();
     for (size, method) in [(1000, 8), (1 << 31, 8), (100_000_000, 8), (13, 0)] {
         let name = format!("C{size}.class");
@@ -125,13 +125,13 @@ fn a_size_too_large_costs_that_entry() {
 }
 
 #[test]
-fn of_a_size_too_small_the_jvm_takes_that_much() {
+fn of_an_entry_with_too_small_a_size_that_many_bytes_are_read() {
     let mut writer = ZipWriter::default();
     let large = vec![0; 5 << 20];
     writer.add(Entry { size: Some(7), ..entry("A.class", b"content of A") });
     writer.add(Entry { size: Some(7), method: 0, ..entry("B.class", b"content of B") });
     writer.add(Entry { size: Some(7), ..entry("C.class", &large) });
-    let note = "it holds more than the 7 bytes it claims; as the JVM does, we take only those";
+    let note = "it holds more than the 7 bytes that it claims; only those are read, as by the JVM";
     assert_eq!(
         listing(writer.end(&End::default())),
         format!(
@@ -142,14 +142,14 @@ fn of_a_size_too_small_the_jvm_takes_that_much() {
 }
 
 #[test]
-fn entries_for_which_the_jvm_refuses_the_archive_cost_themselves() {
+fn entries_for_which_the_jvm_refuses_the_archive_affect_only_themselves() {
     let mut encrypted = two();
     encrypted.add(Entry { flags: 1, ..entry("C.class", b"c") });
     assert_eq!(
         listing(encrypted.end(&End::default())),
         format!(
             "{TWO}  |C.class = error: t!/C.class: the entry is encrypted, so it cannot be read\n\
-             note: t: `C.class` is encrypted: the JVM refuses the whole archive; we read the other entries\n"
+             note: t: `C.class` is encrypted: the JVM rejects the whole archive; the other entries are read\n"
         )
     );
     let mut unknown = two();
@@ -167,7 +167,7 @@ fn odd_names_are_kept_as_they_are() {
 }
 
 #[test]
-fn names_that_are_no_text_are_written_out() {
+fn names_that_are_not_text_are_escaped() {
     let mut writer = two();
     writer.add(Entry { name: b"\xfc\xff.class", ..entry("", b"c") });
     writer.add(entry("", b"nameless"));
@@ -178,7 +178,7 @@ fn names_that_are_no_text_are_written_out() {
         listing(writer.end(&End::default())),
         format!(
             "{TWO}  |\\xFC\\xFF.class = c\n  |nul\0.class = d\n  |{long} = e\n\
-             note: t: the name `\\\\xFC\\\\xFF.class` is not one that the JVM takes; it may refuse the whole archive\n"
+             note: t: the entry name `\\\\xFC\\\\xFF.class` is not valid, so the JVM may reject the archive; its entries are read\n"
         )
     );
 }
@@ -191,10 +191,12 @@ fn the_directory_decides_about_names() {
 }
 
 #[test]
-fn a_count_that_lies_is_a_note() {
+fn a_wrong_count_is_a_note() {
     assert_eq!(
         listing(two().end(&End { count: Some(1), ..End::default() })),
-        format!("{TWO}note: t: it claims 1 entries but has 2; all are read, as by the JVM\n")
+        format!(
+            "{TWO}note: t: the archive claims 1 entries but has 2; all of them are read, as by the JVM\n"
+        )
     );
 }
 
@@ -208,11 +210,11 @@ fn more_entries_than_sixteen_bits_count() {
 }
 
 #[test]
-fn what_is_no_archive_is_an_error() {
+fn a_file_that_is_not_an_archive_is_an_error() {
     let whole = two().end(&End::default());
-    assert_eq!(listing(Vec::new()), "error: the file is empty, which is no zip archive\n");
+    assert_eq!(listing(Vec::new()), "error: the file is empty, so it is not a zip archive\n");
     let missing =
-        "error: no zip archive: the record that ends one is missing (cut off, or another kind of file)\n";
+        "error: not a zip archive: the end record is missing (the file is cut off or of another kind)\n";
     assert_eq!(listing(b"hello, I am text\n".repeat(20)), missing);
     assert_eq!(listing(whole[..whole.len() * 2 / 3].to_vec()), missing);
     assert_eq!(listing(whole[..whole.len() - 30].to_vec()), missing);
@@ -227,7 +229,7 @@ fn what_is_no_archive_is_an_error() {
 }
 
 #[test]
-fn a_bomb_within_the_limit_is_read_and_its_buffer_given_back() {
+fn a_bomb_within_the_limit_is_read_and_its_buffer_released() {
     let zeros = vec![0; 64 << 20];
     let text = listing(zip(&[("Bomb.class", &zeros), ("A.class", b"a")]));
     assert!(text.ends_with("|A.class = a\n"), "{text:?}");
@@ -235,7 +237,7 @@ fn a_bomb_within_the_limit_is_read_and_its_buffer_given_back() {
 
 #[test]
 fn entries_that_overlap_are_a_note() {
-    // One body, two directory entries: the second directory line is the first one with another name.
+    // One body and two directory entries: the second directory entry is the first one with another name.
     let body = vec![b'x'; 1000];
     let mut writer = ZipWriter::default();
     writer.add(Entry { method: 0, ..entry("A.class", &body) });
@@ -251,7 +253,9 @@ fn entries_that_overlap_are_a_note() {
     let text = listing(two);
     assert!(text.contains("|B.class = xxxxxxxxxxxxxxxxxxxx\n"), "{text}");
     assert!(
-        text.ends_with("note: t: its entries overlap: they claim more bytes than the archive has\n"),
+        text.ends_with(
+            "note: t: its entries overlap: they claim more bytes than the archive has; all are read\n"
+        ),
         "{text}"
     );
 }
@@ -274,12 +278,12 @@ fn multi_release_archives_choose_for_the_release() {
     assert_eq!(
         archive(b"Multi-Rel\r\n ease: true\r\n"),
         "app t\n  |A.class = base\n\
-         note: t!/META-INF/MANIFEST.MF: line 1 of the manifest is no header; we skip it, the JVM may refuse the jar\n"
+         note: t!/META-INF/MANIFEST.MF: line 1 of the manifest is not a header; it is skipped, but the JVM may reject the jar\n"
     );
 }
 
 #[test]
-fn of_two_manifests_the_last_counts() {
+fn of_two_manifests_the_last_is_used() {
     let plain: &[u8] = b"Manifest-Version: 1.0\r\n";
     let archive = |first: &'static [u8], second: &'static [u8]| {
         listing(zip(&[
@@ -303,8 +307,8 @@ fn wars_have_classes_and_libraries() {
         ("WEB-INF/lib/a.jar", &lib),
         ("WEB-INF/web.xml", b"<web-app/>"),
     ]);
-    let note = "class entries hidden by later ones of the same name: 1, first `WEB-INF/classes/p/A.class`; \
-                the last counts, as in the JVM";
+    let note = "class entries with the same name as a later one: 1, the first is `WEB-INF/classes/p/A.class`; \
+                the last is used, as by the JVM";
     assert_eq!(
         listing(war),
         format!(
@@ -317,7 +321,7 @@ fn wars_have_classes_and_libraries() {
 }
 
 #[test]
-fn spring_boot_jars_go_by_their_index() {
+fn spring_boot_jars_follow_their_index() {
     let lib = |content: &[u8]| {
         zip(&[
             ("META-INF/MANIFEST.MF", MANIFEST),
@@ -361,8 +365,8 @@ fn the_modules_of_an_ear_are_app() {
          lib t!/app.war!/WEB-INF/lib/l.jar\n  |L.class = lib\n\
          app t!/beans.jar\n  |Bean.class = bean\n\
          lib t!/lib/l.jar\n  |L.class = lib\n\
-         error: t!/broken.jar: no zip archive: the record that ends one is missing \
-         (cut off, or another kind of file); its classes are missing\n"
+         error: t!/broken.jar: not a zip archive: the end record is missing \
+         (the file is cut off or of another kind); its classes are missing\n"
     );
 }
 
@@ -392,7 +396,7 @@ fn nesting_ends_at_a_depth() {
     assert!(!text.contains("A.class"), "{text}");
     assert!(
         text.ends_with(
-            "9.jar: it is 9 archives deep; archives are opened down to 8, so its classes are missing\n"
+            "9.jar: the archive is nested 9 deep, and archives are opened only to depth 8; its classes are missing\n"
         ),
         "{text}"
     );
@@ -400,7 +404,7 @@ fn nesting_ends_at_a_depth() {
 
 #[test]
 fn an_archive_that_names_one_archive_very_often_ends() {
-    // Each level names the next 30 times: 30 to the power of 8 ways down.
+    // Each level names the next 30 times: there are 30 to the power of 8 paths down.
     let mut archive = zip(&[("A.class", b"a")]);
     for _ in 0..7 {
         let names: Vec<String> = (0..30).map(|it| format!("{it}.jar")).collect();
@@ -411,5 +415,5 @@ fn an_archive_that_names_one_archive_very_often_ends() {
         archive = writer.end(&End::default());
     }
     let text = listing(archive);
-    assert!(text.contains("the input holds more inner archives than the limit; the rest is left out"));
+    assert!(text.contains("the input has too many inner archives; this one and later ones are left out"));
 }

@@ -1,9 +1,9 @@
-//! A call graph in Graphviz: methods, and an edge to each that a call of theirs may go to.
+//! A call graph in Graphviz: methods, and edges to the possible targets of their calls.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use ide::{Call, CallWord, Human, MethodId};
+use ide::{Call, CallWord, Human, MethodName};
 
 use crate::markup::dot_id;
 
@@ -18,25 +18,25 @@ pub(crate) fn begin(out: &mut Vec<u8>) {
     );
 }
 
-/// Ends it.
+/// Ends the graph.
 pub(crate) fn end(out: &mut Vec<u8>) {
     out.extend(b"}\n");
 }
 
-/// How an edge looks.
+/// The appearance of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Plain,
-    /// Control comes by itself: initialisers, bootstrap methods, threads.
+    /// A call without a call instruction: initialisers, bootstrap methods, threads.
     Implicit,
-    /// Only if an absent class lies between.
+    /// A call that is possible only through an absent class.
     Possible,
 }
 
-/// Appends the edges of a method, those to one target once.
-pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, calls: &[Call]) {
-    let mut edges: BTreeMap<MethodId, Look> = BTreeMap::new();
-    let mut add = |target: MethodId, look: Look| {
+/// Appends the edges of a method, at most one to each target.
+pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, calls: &[Call]) {
+    let mut edges: BTreeMap<MethodName, Look> = BTreeMap::new();
+    let mut add = |target: MethodName, look: Look| {
         let known = edges.entry(target).or_insert(look);
         *known = look.min(*known);
     };
@@ -60,7 +60,7 @@ pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, calls: &[Call]) {
     out.extend(b"  ");
     dot_id(out, Human(caller));
     if open {
-        // What it calls besides is not known.
+        // The method has further, unknown callees.
         out.extend(b" [style=dashed, color=\"#b07020\"]");
     }
     out.extend(b";\n");

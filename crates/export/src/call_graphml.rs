@@ -1,20 +1,20 @@
-//! A call graph in GraphML: one graph for all classes, a node for each method, an edge for each method that a call may go
-//! to.
+//! A call graph in GraphML: one graph for all classes, with a node for each method, and an edge for each possible
+//! target of a call.
 //!
-//! Calls that may go to methods that nobody has seen have an edge to the node `open`, so that a walk along edges sees
-//! them too. The id of a method is made of its name alone: it is the same in every run and for every selection.
+//! Calls that may go to unknown methods have an edge to the node `open`, so that graph traversals see them, too.
+//! The id of a method depends on its name only: it is the same in every run and for every selection.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
 use ide::answer::MethodAnswer;
-use ide::{Call, MethodId, Text};
+use ide::{Call, MethodName, Text};
 
 use crate::frame::Header;
 use crate::graphml::{Key, data, document};
 use crate::json_whole::{why_name, why_word};
 
-/// What each datum is called, what it is for, and its type.
+/// The data keys: id, domain, name and type.
 const KEYS: [Key; 9] = [
     Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
     Key { id: "method", domain: "node", name: "method", ty: "string" },
@@ -27,10 +27,10 @@ const KEYS: [Key; 9] = [
     Key { id: "because_of", domain: "edge", name: "because_of", ty: "string" },
 ];
 
-/// What a line of a node begins with.
+/// The beginning of the line of a node.
 const NODE: &[u8] = b"<node id=\"";
 
-/// Begins the document and its one graph.
+/// Begins the document and its only graph.
 pub(crate) fn begin(out: &mut Vec<u8>, header: &Header) {
     document(out, header, &KEYS);
     out.extend(b"<graph id=\"calls\" edgedefault=\"directed\">\n<node id=\"open\"/>\n");
@@ -41,15 +41,15 @@ pub(crate) fn end(out: &mut Vec<u8>) {
     out.extend(b"</graph>\n");
 }
 
-/// Appends a method's calls: the nodes that they need, a line each, then the edges. Other methods need some of the same
-/// nodes; [`Nodes::once`] drops those lines.
-pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, answer: Option<&MethodAnswer>, calls: &[Call]) {
+/// Appends the calls of a method: the nodes that they refer to, one per line, then the edges. Different methods
+/// refer to some of the same nodes; [`Nodes::once`] drops the repeated lines.
+pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, answer: Option<&MethodAnswer>, calls: &[Call]) {
     let goes = |it: &Call| !it.targets.is_empty() || !it.possible.is_empty() || it.open.is_some();
     if !calls.iter().any(goes) {
         return;
     }
     let targets = calls.iter().flat_map(|it| it.targets.iter().chain(&it.possible)).copied();
-    let nodes: BTreeSet<MethodId> = targets.chain([caller]).collect();
+    let nodes: BTreeSet<MethodName> = targets.chain([caller]).collect();
     for it in nodes {
         out.extend(NODE);
         id(out, it);
@@ -78,10 +78,10 @@ pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodId, answer: Option<&MethodA
     }
 }
 
-/// Begins an edge, with what all edges of a call have.
+/// Begins an edge, with the data that all edges of a call share.
 fn edge(
     out: &mut Vec<u8>,
-    caller: MethodId,
+    caller: MethodName,
     answer: Option<&MethodAnswer>,
     call: &Call,
     target: impl FnOnce(&mut Vec<u8>),
@@ -104,9 +104,10 @@ fn edge(
     }
 }
 
-/// Appends the id of a method: class, name and descriptor between colons. GraphML's ids are name tokens; a byte that
-/// may not stand in one is `_` and its two digits, so that different methods have different ids.
-fn id(out: &mut Vec<u8>, it: MethodId) {
+/// Appends the id of a method: class, name and descriptor, separated by colons. GraphML ids are name tokens; a byte
+/// that is not allowed in one is written as `_` and two hexadecimal digits, so that different methods have
+/// different ids.
+fn id(out: &mut Vec<u8>, it: MethodName) {
     token(out, it.class);
     out.push(b':');
     token(out, it.name);
@@ -126,12 +127,12 @@ fn token(out: &mut Vec<u8>, text: Text) {
     }
 }
 
-/// The nodes that a document has already.
+/// The nodes that were already written to a document.
 #[derive(Default)]
 pub(crate) struct Nodes(BTreeSet<Box<[u8]>>);
 
 impl Nodes {
-    /// A fragment without the nodes that were written before.
+    /// Returns the fragment without the nodes that were already written.
     pub(crate) fn once(&mut self, fragment: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(fragment.len());
         for line in fragment.split_inclusive(|&b| b == b'\n') {
@@ -152,7 +153,7 @@ mod tests {
     fn ids_are_name_tokens_and_differ() {
         let text = |class: &'static [u8], name: &'static [u8]| {
             let mut out = Vec::new();
-            id(&mut out, MethodId { class: Text(class), name: Text(name), descriptor: Text(b"([I)V") });
+            id(&mut out, MethodName { class: Text(class), name: Text(name), descriptor: Text(b"([I)V") });
             String::from_utf8(out).unwrap()
         };
         assert_eq!(text(b"p/C_1$D", b"<init>"), "p.C_5f1_24D:_3cinit_3e:_28_5bI_29V");

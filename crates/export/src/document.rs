@@ -1,4 +1,4 @@
-//! A document: a header, fragments, and at the end what was left out.
+//! A document: a header, fragments, and a list of what was left out.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::{call_graph, call_graphml, dot, graphml};
 pub(crate) fn header_line(out: &mut Vec<u8>, header: &Header) {
     let start = out.len() + 1;
     header_members(out, header);
-    // The record's kind comes first, as readers of lines look at it first.
+    // The record kind comes first, because readers of lines look at it first.
     out.splice(start..start, b"\"record\":\"header\",".iter().copied());
     out.extend(b"}\n");
 }
@@ -20,9 +20,9 @@ pub struct Document<W> {
     out: W,
     format: Format,
     empty: bool,
-    /// Whether all fragments are one graph.
+    /// Whether all fragments belong to one graph.
     one_graph: bool,
-    /// The nodes that the one graph has, in GraphML.
+    /// The nodes already written to the one graph, in GraphML.
     nodes: call_graphml::Nodes,
 }
 
@@ -30,7 +30,7 @@ impl<W: Write> Document<W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if `out` fails.
     pub fn begin(mut out: W, format: Format, header: &Header) -> io::Result<Self> {
         let mut text = Vec::new();
         let one_graph = header.command == "calls";
@@ -55,10 +55,10 @@ impl<W: Write> Document<W> {
         Ok(Document { out, format, empty: true, one_graph, nodes: call_graphml::Nodes::default() })
     }
 
-    /// Writes a fragment. Empty ones leave no trace.
+    /// Writes a fragment. An empty one has no effect.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Fails if the output fails.
     pub fn fragment(&mut self, fragment: &[u8]) -> io::Result<()> {
         if fragment.is_empty() {
             return Ok(());
@@ -73,10 +73,10 @@ impl<W: Write> Document<W> {
         self.out.write_all(fragment)
     }
 
-    /// Writes what was left out and ends the document.
+    /// Writes the list of what was left out, and ends the document.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Fails if the output fails.
     pub fn end(mut self, trailer: &Trailer) -> io::Result<W> {
         let mut text = Vec::new();
         match self.format {

@@ -1,8 +1,9 @@
-//! Graphviz: one `digraph` a method.
+//! Graphviz output: one `digraph` per method.
 //!
-//! Blocks are tables of instructions with their pcs and source lines. Normal edges are solid, exceptions dashed and
-//! red, what is not known (open parts) dotted; one point stands for returning, one box for leaving by an exception. In
-//! larger graphs exceptions that leave the method are lines at the foot of their block: edges would cover the picture.
+//! Blocks are tables of instructions with pcs and source lines. Normal edges are solid, exceptional ones dashed and
+//! red, open ones dotted. A single point represents the return of the method, a single box the exceptions that
+//! leave it. In larger graphs, exceptions that leave the method are listed at the bottom of their block instead,
+//! because edges would clutter the picture.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,20 +18,20 @@ use crate::frame::{Header, Trailer, header_lines, trailer_lines};
 use crate::markup::{dot_id, xml};
 use crate::words::{self, Shown, ShownPart};
 
-/// How a whole graph looks.
+/// The attributes of all graphs.
 const STYLE: &str = r##"  graph [fontname="Helvetica", fontsize=12, labelloc=t, labeljust=l, nodesep=0.4, ranksep=0.45, pad=0.2];
   node [fontname="Helvetica", fontsize=10, shape=plain];
   edge [fontname="Helvetica", fontsize=9, color="#445566", fontcolor="#445566", arrowsize=0.7];
 "##;
-/// How edges of exceptions look; open ones are dotted.
+/// The attributes of exceptional edges.
 const EXCEPTION: &str = r##"color="#b02020", fontcolor="#b02020""##;
-/// Instructions longer than this are cut: the text is for reading along, `ajar bir` has all of it.
+/// The maximum length of an instruction text; `ajar bir` prints it in full.
 const WIDTH: usize = 90;
-/// Blocks longer than this show their middle as one line.
+/// The maximum number of instructions of a block; of longer blocks, the middle is omitted.
 const HEIGHT: usize = 40;
-/// Graphs with more blocks than this have no edges for what leaves the method.
+/// The maximum number of blocks of a graph in which exceptions that leave the method have edges.
 const LEAVING_EDGES: usize = 8;
-/// A label of an edge names at most this many exceptions.
+/// The maximum number of exceptions in the label of an edge.
 const NAMED: usize = 4;
 
 /// Begins the stream.
@@ -63,7 +64,7 @@ pub(crate) fn method(out: &mut Vec<u8>, nodes: Nodes, class: &ClassAnswer, it: &
     out.extend(b"}\n");
 }
 
-/// The method and its place in the source.
+/// Appends the title: the method and its source position.
 fn title(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer) {
     out.extend(b"  label=<<b>");
     xml(out, Human(it.method));
@@ -148,7 +149,7 @@ fn block_node(
     out.extend(b"</table>>];\n");
 }
 
-/// What leaves the method from the block.
+/// Appends the exceptions that leave the method from the block, as rows at its bottom.
 fn feet(out: &mut Vec<u8>, graph: &Graph, block: &Block<SetRef>) {
     for open in [false, true] {
         let mut labels: Vec<String> = Vec::new();
@@ -179,7 +180,7 @@ fn feet(out: &mut Vec<u8>, graph: &Graph, block: &Block<SetRef>) {
     }
 }
 
-/// One instruction of a block: pc, text, source line where it differs from the one above.
+/// Appends an instruction of a block: pc, text, and the source line if it differs from that of the row above.
 fn row(
     out: &mut Vec<u8>,
     it: &MethodAnswer,
@@ -218,7 +219,7 @@ fn shortened(text: String) -> String {
 }
 
 fn leads(out: &mut Vec<u8>, i: usize, block: &Block<SetRef>, ways: &mut Ways) {
-    // Many cases of a switch may lead to one block: one edge for them.
+    // Several cases of a switch may lead to the same block: they share one edge.
     let mut cases: BTreeMap<Option<BlockId>, Vec<String>> = BTreeMap::new();
     for lead in &block.leads {
         let word = match lead.kind {
@@ -254,10 +255,10 @@ fn leads(out: &mut Vec<u8>, i: usize, block: &Block<SetRef>, ways: &mut Ways) {
     }
 }
 
-/// The exceptional edges of a graph, those between the same places taken together.
+/// The exceptional edges of a graph, merged if they have the same ends.
 #[derive(Default)]
 struct Ways {
-    /// From block, to handler block or out of the method, open or known: the labels.
+    /// The labels by source block, handler block (`None`: out of the method), and whether the edge is open.
     exceptions: BTreeMap<(usize, Option<BlockId>, bool), Vec<String>>,
     returns: bool,
 }
@@ -277,13 +278,13 @@ fn raises(graph: &Graph, block: &Block<SetRef>, i: usize, leaving: bool, ways: &
     }
 }
 
-/// `may: Error+, IOException`.
+/// Returns the label of an exceptional edge, as in `may: Error+, IOException`.
 fn label(graph: &Graph, Raise { set, fate, .. }: &Raise<SetRef>) -> String {
     let mark = if matches!(fate, Fate::Caught { may: true, .. }) { "may: " } else { "" };
     let set = graph.set(*set);
     let all = simple(&set.parts);
     let what = match (&*all, set.open.is_some()) {
-        // An open cone of everything needs no name.
+        // The open cone of Throwable is not named.
         ("Throwable+", true) if set.except.is_empty() => "anything".to_owned(),
         ("Throwable+", true) => format!("anything but {}", simple(&set.except)),
         _ => all,
@@ -291,7 +292,7 @@ fn label(graph: &Graph, Raise { set, fate, .. }: &Raise<SetRef>) -> String {
     format!("{mark}{what}")
 }
 
-/// `Error+, IOException` of `java.lang.Error+, java.io.IOException`, shortened.
+/// Returns simple class names, truncated: `Error+, IOException` for `java.lang.Error+, java.io.IOException`.
 fn simple(parts: &[Part]) -> String {
     let short = |it: &Part| {
         let name = ShownPart(it).to_string();

@@ -1,12 +1,12 @@
-//! Where a program starts and what is reached, as one JSON document.
+//! The entry points of a program and what is reached from them, as one JSON document.
 
 use ide::entries::{Entry, EntryReason, Start, WayTo};
-use ide::{MethodId, Text};
+use ide::{MethodName, Text};
 
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, string, texts};
 
-/// The entry points.
+/// Returns the document with the entry points.
 pub fn entries_json(header: &Header, entries: &[Entry], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
@@ -25,8 +25,8 @@ pub fn entries_json(header: &Header, entries: &[Entry], trailer: &Trailer) -> Ve
     out
 }
 
-/// For each method the way to it from where control starts.
-pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)], trailer: &Trailer) -> Vec<u8> {
+/// Returns the document with, for each method, a path to it from where control starts.
+pub fn ways_json(header: &Header, ways: &[(MethodName, WayTo)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
     key(&mut out, "methods");
@@ -52,7 +52,7 @@ pub fn ways_json(header: &Header, ways: &[(MethodId, WayTo)], trailer: &Trailer)
     out
 }
 
-/// Appends why something is an entry point.
+/// Appends the reason why a method is an entry point.
 pub(crate) fn reason(out: &mut Vec<u8>, why: EntryReason) {
     match why {
         EntryReason::Main(it) => words(out, "main", Some(it)),

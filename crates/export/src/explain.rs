@@ -1,13 +1,13 @@
-//! Explanations as JSON objects: the chain of facts behind an exception or a call.
+//! Explanations as JSON objects: the chain of facts that leads to an exception or a call.
 
 use ide::explain::{ExplainedCall, ExplainedException, Explanation, Fact, Spot};
-use ide::{Call, CallWord, MethodId, Origin, Step};
+use ide::{Call, CallWord, MethodName, Origin, Step};
 
 use crate::form::Format;
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
 use crate::json_whole::{call_members, open_set, optional_name, part, step_name, step_word, why_word};
 
-/// Appends an explanation. Graph formats have no form for it and stay empty.
+/// Appends an explanation. Appends nothing for graph formats, which cannot represent it.
 pub fn explanation_fragment(out: &mut Vec<u8>, format: Format, it: &Explanation) {
     if !matches!(format, Format::Json | Format::JsonLines) {
         return;
@@ -25,7 +25,7 @@ pub fn explanation_fragment(out: &mut Vec<u8>, format: Format, it: &Explanation)
     }
 }
 
-fn unreached(out: &mut Vec<u8>, method: MethodId) {
+fn unreached(out: &mut Vec<u8>, method: MethodName) {
     string(out, "unreached");
     key(out, "method");
     method_name(out, method);
@@ -137,8 +137,8 @@ fn origin(it: Origin) -> &'static str {
     }
 }
 
-/// The rule by which a fact holds: a section of the JVMS, the contract of a class, or our table. What is open holds by no
-/// rule.
+/// Returns the rule that justifies a fact: a section of the JVMS, the contract of a class, or one of our tables.
+/// `None` for an open fact.
 fn rule(it: Step) -> Option<&'static str> {
     Some(match it {
         Step::Method(_) | Step::Rethrown(_) => "JVMS 2.10",
@@ -155,10 +155,10 @@ fn rule(it: Step) -> Option<&'static str> {
     })
 }
 
-/// The rule by which control goes to the targets of a call.
+/// Returns the rule that determines the targets of a call.
 fn call_rule(it: &Call) -> &'static str {
     match it.kind {
-        // By no call in words.
+        // A load without a call instruction.
         CallWord::Load if it.declared.is_none() => "JVMS 5.3.2",
         CallWord::Virtual | CallWord::Interface => "JVMS 5.4.6",
         CallWord::Special => "JVMS 6.5.invokespecial",

@@ -1,23 +1,23 @@
-//! The forms that a result can take.
+//! The output formats.
 
-/// The formats for machines.
+/// The machine-readable formats.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
     /// One JSON object.
     Json,
-    /// One JSON object a line: a header, one for each method, and an end.
+    /// JSON lines: one object per line for the header, for each method, and for the end.
     JsonLines,
-    /// Graphviz: one `digraph` a method, in one stream.
+    /// Graphviz: one `digraph` per method, in one stream.
     Dot,
-    /// GraphML: one `graph` a method.
+    /// GraphML: one `graph` per method.
     GraphMl,
 }
 
-/// What a node of a drawn graph is.
+/// The meaning of a node in a drawn graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Nodes {
-    /// A basic block, for people.
+    /// A basic block; for people.
     Blocks,
-    /// A node of the definition, for programs.
+    /// A node of the formal definition; for programs.
     Instructions,
 }

@@ -1,13 +1,13 @@
-//! One class as a piece of a document.
+//! Fragments: the answers about one class, as part of a document.
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::{Call, Graph, MethodId, Throws};
+use ide::{Call, Graph, MethodName, Throws};
 
 use crate::form::{Format, Nodes};
 use crate::{call_graph, call_graphml, dot, graphml, json_method, json_whole};
 
-/// Appends the graphs of the class's methods, one a method that has code. `number` is the number of the class in the run: GraphML ids are made of
-/// it. `nodes` matters to Graphviz only.
+/// Appends the graphs of the methods of a class that have code. `number` is the number of the class in the run,
+/// which is part of GraphML ids. `nodes` is used for Graphviz only.
 pub fn cfg_fragment(
     out: &mut Vec<u8>,
     format: Format,
@@ -30,7 +30,7 @@ pub fn cfg_fragment(
     }
 }
 
-/// Appends the stackless forms of the class's methods. Graph formats have no form for them and stay empty.
+/// Appends the BIR of the methods of a class. Appends nothing for graph formats, which cannot represent it.
 pub fn bir_fragment(out: &mut Vec<u8>, format: Format, place: &str, class: &ClassAnswer) {
     if !matches!(format, Format::Json | Format::JsonLines) {
         return;
@@ -42,12 +42,13 @@ pub fn bir_fragment(out: &mut Vec<u8>, format: Format, place: &str, class: &Clas
     }
 }
 
-/// Appends where the calls of a class's methods go: one object a call; in graph formats edges between methods.
+/// Appends the targets of the calls of a class's methods: one object per call, or edges between methods in graph
+/// formats.
 pub fn calls_fragment(
     out: &mut Vec<u8>,
     format: Format,
     place: &str,
-    calls: &[(MethodId, Option<&MethodAnswer>, Vec<Call>)],
+    calls: &[(MethodName, Option<&MethodAnswer>, Vec<Call>)],
 ) {
     match format {
         Format::Json | Format::JsonLines => {
@@ -63,7 +64,8 @@ pub fn calls_fragment(
     }
 }
 
-/// Appends what a class's methods let out: one object a method. Graph formats stay empty.
+/// Appends the exceptions that leave the methods of a class: one object per method. Appends nothing for graph
+/// formats.
 pub fn throws_fragment(out: &mut Vec<u8>, format: Format, place: &str, answers: &[Throws]) {
     for (i, it) in answers.iter().enumerate() {
         open(out, format, i);

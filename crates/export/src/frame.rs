@@ -1,13 +1,13 @@
-//! What stands around the pieces of a result: what it rests on, and what was left out.
+//! The header and trailer of a document: the inputs and settings of the answers, and what was left out.
 
-use ide::{Fault, MethodId, Text};
+use ide::{Fault, MethodName, Text};
 
 use crate::json::{array, key, method_name, number, optional_number, string, texts};
 
-/// What an answer rests on.
+/// The inputs and settings on which an answer depends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The command that was asked: `cfg`, `bir` or `stats`.
+    /// The command: `cfg`, `bir`, `stats` etc.
     pub command: &'static str,
     /// The version of ajar.
     pub version: &'static str,
@@ -15,72 +15,74 @@ pub struct Header {
     pub jdk: Option<String>,
     /// The Java release for which multi-release jars were read.
     pub release: u16,
-    /// By which rules the answers are made: `jvm`, or `paper`, which promises nothing.
+    /// The profile of the rules: `jvm`, or `paper`, which makes no promises.
     pub profile: &'static str,
-    /// The world assumed: `open`.
+    /// The assumed world: `open`, `declared` or `closed`.
     pub world: &'static str,
-    /// Where the program is all there is, a number for the names that it knows.
+    /// A hash of the known names, if the world is not open.
     pub names: Option<u64>,
-    /// The groups of VM errors that the graphs count.
+    /// The groups of VM errors that the graphs include.
     pub vm_error_groups: Vec<&'static str>,
-    /// What was assumed besides, a sentence each.
+    /// The further assumptions, one sentence each.
     pub assumptions: Vec<String>,
     /// The containers in class-path order: name and role.
     pub containers: Vec<(String, &'static str)>,
 }
 
-/// What was left out, and what is odd.
+/// The parts that were left out, and notes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trailer {
-    /// Classes that could not be read.
+    /// The classes that could not be read.
     pub failed_classes: Vec<FailedClass>,
-    /// Methods whose code could not be read.
+    /// The methods whose code could not be read.
     pub failed_methods: Vec<FailedMethod>,
-    /// What is odd although nothing is lost: place and text.
+    /// Notes about oddities that lose nothing: place and text.
     pub notes: Vec<(String, String)>,
-    /// The interface of the graphs, for a result that has some.
+    /// The interface of the graphs, for documents with graphs.
     pub interface: Option<Interface>,
 }
 
-/// The interface of the graphs in a result, but for what each method may let out, which stands with it.
+/// The interface of the graphs in a document, except for the exceptions that leave each method, which are listed
+/// with the method.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interface {
-    /// The methods whose graphs there are, by text.
-    pub provided: Vec<MethodId>,
-    /// The methods that they need besides, by text.
-    pub required: Vec<MethodId>,
-    /// The classes of provided methods whose initialisation runs no code, by text.
+    /// The methods that have graphs, sorted by text.
+    pub provided: Vec<MethodName>,
+    /// The methods that these depend on and that have no graphs, sorted by text.
+    pub required: Vec<MethodName>,
+    /// The classes of provided methods whose initialisation runs no code, sorted by text.
     pub quiet: Vec<Text>,
-    /// The direct superclasses of the exceptions that the graphs name, and of those above them, as far as they are known.
+    /// The direct superclasses of the exceptions that the graphs name, and of their superclasses, as far as they
+    /// are known.
     pub types: Vec<(Text, Text)>,
 }
 
 /// A class that could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedClass {
-    /// Where: `outer.jar!/p/C.class`.
+    /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
-    /// What is wrong, without a full stop.
+    /// The fault, without a full stop.
     pub reason: String,
-    /// Offset in the class file, when the fault is in it.
+    /// The offset in the class file, if the fault is in it.
     pub offset: Option<u32>,
-    /// The rule of the JVMS that is broken, when the fault is in the class file.
+    /// The violated section of the JVMS, if the fault is in the class file.
     pub jvms: Option<&'static str>,
 }
 
 /// A method whose code could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedMethod {
-    /// Where: `outer.jar!/p/C.class`.
+    /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
     /// The method.
-    pub method: MethodId,
-    /// Why.
+    pub method: MethodName,
+    /// The fault.
     pub fault: Fault,
 }
 
 impl Header {
-    /// The name of the list that a JSON document holds.
+    /// Returns the name of the list member of a JSON document.
     pub(crate) fn list(&self) -> &'static str {
         match self.command {
             "calls" => "calls",
@@ -90,7 +92,7 @@ impl Header {
     }
 }
 
-/// Appends an open object with the members of the header.
+/// Begins an object and appends the members of the header.
 pub(crate) fn header_members(out: &mut Vec<u8>, header: &Header) {
     out.push(b'{');
     key(out, "ajar");
@@ -195,7 +197,7 @@ fn interface_members(out: &mut Vec<u8>, it: &Interface) {
     });
 }
 
-/// What the header and trailer of the graph formats say, one line each.
+/// Returns the header for graph formats, as lines.
 pub(crate) fn header_lines(header: &Header) -> Vec<String> {
     let jdk = header.jdk.as_deref().unwrap_or("none");
     let mut lines = vec![
@@ -212,7 +214,7 @@ pub(crate) fn header_lines(header: &Header) -> Vec<String> {
     lines
 }
 
-/// See [`header_lines`].
+/// Returns the trailer for graph formats, as lines.
 pub(crate) fn trailer_lines(trailer: &Trailer) -> Vec<String> {
     let classes =
         trailer.failed_classes.iter().map(|it| format!("failed class: {}: {}", it.place, it.reason));

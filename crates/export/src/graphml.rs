@@ -1,6 +1,6 @@
-//! GraphML: one `graph` a method, its nodes and edges with the words of the JSON form as data.
+//! GraphML output: one `graph` per method, whose data have the names of the JSON format.
 //!
-//! XML 1.0 holds neither control characters nor lone surrogates; names show them as `\uXXXX`.
+//! XML 1.0 allows neither control characters nor lone surrogates; in names, they are shown as `\uXXXX`.
 
 use std::io::Write;
 
@@ -13,17 +13,17 @@ use crate::json_whole::why_word;
 use crate::markup::xml;
 use crate::words::{self, Shown};
 
-/// A key of data.
+/// A data key.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) id: &'static str,
-    /// What it is for.
+    /// The element to which the data belong.
     pub(crate) domain: &'static str,
     pub(crate) name: &'static str,
     pub(crate) ty: &'static str,
 }
 
-/// What each datum is called, what it is for, and its type.
+/// The data keys: id, domain, name and type.
 const KEYS: [Key; 15] = [
     Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
     Key { id: "method", domain: "graph", name: "method", ty: "string" },
@@ -42,12 +42,12 @@ const KEYS: [Key; 15] = [
     Key { id: "row", domain: "edge", name: "row", ty: "int" },
 ];
 
-/// Begins a document of graphs of methods.
+/// Begins a document of method graphs.
 pub(crate) fn header(out: &mut Vec<u8>, header: &Header) {
     document(out, header, &KEYS);
 }
 
-/// Begins a document with data of these keys.
+/// Begins a document with these data keys.
 pub(crate) fn document(out: &mut Vec<u8>, header: &Header, keys: &[Key]) {
     out.extend(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     out.extend(b"<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" ");
@@ -136,7 +136,7 @@ pub(crate) fn method(
     out.extend(b"</graph>\n");
 }
 
-/// Appends a datum.
+/// Appends a data element.
 pub(crate) fn data(out: &mut Vec<u8>, key: &str, value: impl std::fmt::Display) {
     out.extend(b"<data key=\"");
     out.extend(key.as_bytes());

@@ -1,13 +1,13 @@
-//! JSON values, written straight into bytes.
+//! JSON values, written directly to bytes.
 //!
-//! Names of class files are sequences of UTF-16 units that need not be Unicode. JSON can hold them (`"\ud800"`),
-//! a Rust string cannot; so strings are written from modified UTF-8. All output is ASCII.
+//! Names in class files are sequences of UTF-16 units that need not be valid Unicode. JSON can represent them
+//! (`"\ud800"`), but a Rust string cannot, so strings are written from modified UTF-8. All output is ASCII.
 
 use std::io::Write;
 
-use ide::{MethodId, Text};
+use ide::{MethodName, Text};
 
-/// Appends `"key":`, after a comma unless the object has just begun.
+/// Appends `"key":`, preceded by a comma unless it is the first member of its object.
 pub(crate) fn key(out: &mut Vec<u8>, key: &str) {
     if !matches!(out.last(), None | Some(b'{')) {
         out.push(b',');
@@ -17,7 +17,7 @@ pub(crate) fn key(out: &mut Vec<u8>, key: &str) {
     out.extend(b"\":");
 }
 
-/// Appends a JSON string with the units of several texts, one after the other.
+/// Appends a JSON string that is the concatenation of several texts.
 pub(crate) fn texts(out: &mut Vec<u8>, texts: &[Text]) {
     out.push(b'"');
     for text in texts {
@@ -26,7 +26,7 @@ pub(crate) fn texts(out: &mut Vec<u8>, texts: &[Text]) {
     out.push(b'"');
 }
 
-/// Appends the text to a string that is open.
+/// Appends the text to an unfinished string.
 fn part(out: &mut Vec<u8>, text: Text) {
     let plain = |b: &u8| (0x20..0x7f).contains(b) && *b != b'"' && *b != b'\\';
     if text.0.iter().all(plain) {
@@ -47,7 +47,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends one unit to a string that is open.
+/// Appends one UTF-16 unit to an unfinished string.
 pub fn unit(out: &mut Vec<u8>, unit: u16) {
     match unit {
         0x22 => out.extend(b"\\\""),
@@ -88,7 +88,7 @@ pub(crate) fn optional_number(out: &mut Vec<u8>, it: Option<impl Into<i64>>) {
 }
 
 /// Appends `"p/C.m(I)V"`.
-pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodId) {
+pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodName) {
     texts(out, &[it.class, Text(b"."), it.name, it.descriptor]);
 }
 
@@ -124,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_unicode_survive() {
-        // A, a lone surrogate, newline, quote, NUL in modified UTF-8.
+    fn names_that_are_not_unicode_are_preserved() {
+        // A, a lone surrogate, newline, quote, and NUL, in modified UTF-8.
         let text = Text(b"A\xed\xa0\x80\n\"\xc0\x80");
         assert_eq!(written(|out| texts(out, &[text, Text(b".m")])), r#""A\ud800\n\"\u0000.m""#);
         assert_eq!(written(|out| string(out, "\u{1F600}\\")), r#""\ud83d\ude00\\""#);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_stand_between_members() {
+    fn members_are_separated_by_commas() {
         let text = written(|out| {
             out.push(b'{');
             key(out, "a");

@@ -6,7 +6,7 @@ use ide::{EdgeKind, Graph, InstrId, ordinal, print};
 use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 use crate::{json_whole, words};
 
-/// Names of the bits of JVMS §4.6-A, lowest first.
+/// The names of the flags in JVMS §4.6-A, lowest bit first.
 const ACCESS: [(u16, &str); 12] = [
     (0x0001, "public"),
     (0x0002, "private"),
@@ -22,7 +22,7 @@ const ACCESS: [(u16, &str); 12] = [
     (0x1000, "synthetic"),
 ];
 
-/// Names of the bits of JVMS §4.1-B, lowest first, but for the one that means nothing any more.
+/// The names of the flags in JVMS §4.1-B, lowest bit first, without the obsolete `ACC_SUPER`.
 const CLASS_ACCESS: [(u16, &str); 7] = [
     (0x0001, "public"),
     (0x0010, "final"),
@@ -33,7 +33,8 @@ const CLASS_ACCESS: [(u16, &str); 7] = [
     (0x4000, "enum"),
 ];
 
-/// Opens the object of a method and writes what both commands say of it. `lines`: it stands on a line by itself.
+/// Begins the object of a method with the members that `cfg` and `bir` share. With `lines`, it is a record of its
+/// own.
 fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
     out.push(b'{');
     if lines {
@@ -56,7 +57,7 @@ fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &M
     boolean(out, it.code.body.unverified);
 }
 
-/// Appends the pcs that control never reaches.
+/// Appends the ranges of pcs that control never reaches.
 fn unreachable(out: &mut Vec<u8>, it: &MethodAnswer) {
     key(out, "unreachable");
     array(out, it.positions.unreachable.iter(), |out, &(from, to)| {
@@ -64,7 +65,7 @@ fn unreachable(out: &mut Vec<u8>, it: &MethodAnswer) {
     });
 }
 
-/// Appends place and source line of an instruction.
+/// Appends the pc and source line of an instruction.
 fn position(out: &mut Vec<u8>, it: &MethodAnswer, instr: InstrId) {
     key(out, "pc");
     optional_number(out, it.positions.pc(instr));
@@ -152,7 +153,7 @@ pub(crate) fn cfg(
     out.push(b'}');
 }
 
-/// Appends the exceptions that a node stands for.
+/// Appends the exceptions that a node represents.
 fn exceptions(out: &mut Vec<u8>, set: Option<&ide::RaisedSet>) {
     key(out, "exception");
     let Some(set) = set else {
@@ -173,7 +174,7 @@ fn exceptions(out: &mut Vec<u8>, set: Option<&ide::RaisedSet>) {
     }
 }
 
-/// Appends the stackless form of a method.
+/// Appends the BIR of a method.
 pub(crate) fn bir(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
     let body = &it.code.body;
     head(out, lines, place, class, it);

@@ -1,16 +1,16 @@
-//! Answers about whole programs as JSON objects, each on one line.
+//! Whole-program answers as JSON objects, one per line.
 
 use ide::answer::MethodAnswer;
-use ide::{Call, MethodId, Origin, Part, Step, Text, Throws, Why};
+use ide::{Call, MethodName, Origin, Part, Step, Text, Throws, Why};
 
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
 
-/// Appends where one call goes. `lines`: it stands on a line by itself.
+/// Appends a call and its targets. With `lines`, it is a record of its own.
 pub(crate) fn call(
     out: &mut Vec<u8>,
     lines: bool,
     place: &str,
-    caller: MethodId,
+    caller: MethodName,
     answer: Option<&MethodAnswer>,
     it: &Call,
 ) {
@@ -32,7 +32,7 @@ pub(crate) fn call(
     out.push(b'}');
 }
 
-/// Appends how a call goes, and where.
+/// Appends the members that describe a call and its targets.
 pub(crate) fn call_members(out: &mut Vec<u8>, it: &Call) {
     key(out, "kind");
     string(out, it.kind.name());
@@ -56,7 +56,7 @@ pub(crate) fn call_members(out: &mut Vec<u8>, it: &Call) {
     }
 }
 
-/// Appends what one method lets out.
+/// Appends the exceptions that leave a method.
 pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
     out.push(b'{');
     if lines {
@@ -85,7 +85,7 @@ pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
     out.push(b'}');
 }
 
-/// Appends what an open set is within, and what cannot be among it.
+/// Appends the bounds of an open set.
 pub(crate) fn open_set(out: &mut Vec<u8>, within: &[Part], except: &[Part]) {
     out.push(b'{');
     key(out, "within");
@@ -95,7 +95,7 @@ pub(crate) fn open_set(out: &mut Vec<u8>, within: &[Part], except: &[Part]) {
     out.push(b'}');
 }
 
-/// Appends classes and cones.
+/// Appends a list of classes and cones.
 pub(crate) fn parts(out: &mut Vec<u8>, parts: &[Part]) {
     array(out, parts, part);
 }
@@ -118,7 +118,7 @@ pub(crate) fn step(out: &mut Vec<u8>, it: Step) {
     reason(out, step_word(it), step_name(it));
 }
 
-/// The word for a step.
+/// Returns the keyword of a step.
 pub(crate) fn step_word(it: Step) -> &'static str {
     match it {
         Step::Method(_) => "method",
@@ -132,7 +132,7 @@ pub(crate) fn step_word(it: Step) -> &'static str {
     }
 }
 
-/// What a step names.
+/// Returns the class or method that a step names.
 pub(crate) fn step_name(it: Step) -> Option<Named> {
     match it {
         Step::Method(it) | Step::Dispatch(it) | Step::Loading(it) | Step::Rethrown(it) => {
@@ -145,12 +145,12 @@ pub(crate) fn step_name(it: Step) -> Option<Named> {
     }
 }
 
-/// Appends why something is open.
+/// Appends the reason why something is open.
 pub(crate) fn why(out: &mut Vec<u8>, it: Why) {
     reason(out, why_word(it), named(it));
 }
 
-/// The class or method that is the reason.
+/// Returns the class or method that is the reason.
 pub(crate) fn why_name(it: Why) -> Option<String> {
     named(it).map(|it| match it {
         Named::Class(it) => it.to_string(),
@@ -171,7 +171,7 @@ fn named(it: Why) -> Option<Named> {
     }
 }
 
-/// The word for why something is open.
+/// Returns the keyword of the reason why something is open.
 pub(crate) fn why_word(it: Why) -> &'static str {
     match it {
         Why::Outside(_) => "outside",
@@ -189,10 +189,10 @@ pub(crate) fn why_word(it: Why) -> &'static str {
     }
 }
 
-/// What a reason names.
+/// The class or method that a reason names.
 pub(crate) enum Named {
     Class(Text),
-    Method(MethodId),
+    Method(MethodName),
 }
 
 fn reason(out: &mut Vec<u8>, word: &str, name: Option<Named>) {
@@ -204,7 +204,7 @@ fn reason(out: &mut Vec<u8>, word: &str, name: Option<Named>) {
     out.push(b'}');
 }
 
-/// Appends the name of a class or a method, or `null`.
+/// Appends the name of a class or method, or `null`.
 pub(crate) fn optional_name(out: &mut Vec<u8>, name: Option<Named>) {
     match name {
         Some(Named::Class(it)) => texts(out, &[it]),

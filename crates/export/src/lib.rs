@@ -1,10 +1,11 @@
-//! Answers as JSON, JSON lines, Graphviz and GraphML: plain data in, bytes out.
+//! Output of answers as JSON, JSON lines, Graphviz and GraphML: plain data in, bytes out.
 //!
-//! Workers turn one class at a time into a fragment ([`cfg_fragment`](fragment::cfg_fragment),
-//! [`bir_fragment`](fragment::bir_fragment)); a [`document::Document`] puts a header before the fragments and the list
-//! of what could not be read behind them. So output streams, and its bytes do not depend on who made which fragment.
+//! Workers convert one class at a time to a fragment ([`cfg_fragment`](fragment::cfg_fragment),
+//! [`bir_fragment`](fragment::bir_fragment)); a [`document::Document`] writes a header before the fragments, and
+//! the list of unreadable parts after them. Thus output is streamed, and its bytes do not depend on which worker
+//! made which fragment.
 //!
-//! `schemas/` holds the JSON Schemas of what is written; the tests validate against them.
+//! `schemas/` contains the JSON Schemas of the output, against which the tests validate.
 
 pub mod document;
 pub mod entries;

@@ -1,11 +1,11 @@
-//! Text for XML and for Graphviz, which know no control characters and no lone surrogates.
+//! Text for XML and for Graphviz, which allow neither control characters nor lone surrogates.
 //!
-//! What they cannot hold is shown as `\uXXXX`, as in all output for people; a backslash of the name itself is
-//! doubled, so different names stay different.
+//! Characters that are not allowed are shown as `\uXXXX`, as in all output for people; a backslash in the name
+//! itself is doubled, so that different names remain different.
 
 use std::fmt::{self, Write};
 
-/// Appends `text` with the marks of XML escaped, for element content and attributes, and for Graphviz's HTML-like
+/// Appends `text` with XML markup characters escaped, for element content, attributes, and Graphviz's HTML-like
 /// labels.
 pub(crate) fn xml(out: &mut Vec<u8>, text: impl fmt::Display) {
     // Writing to a vector cannot fail.
@@ -22,12 +22,12 @@ pub(crate) fn dot_id(out: &mut Vec<u8>, text: impl fmt::Display) {
 struct Xml<'a>(&'a mut Vec<u8>);
 struct DotId<'a>(&'a mut Vec<u8>);
 
-/// Whether XML 1.0 has the character (production 2, `Char`) and an editor shows it.
+/// Returns whether the character is allowed in XML 1.0 (production 2, `Char`) and visible in an editor.
 fn is_legal(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Whether the text has nothing that either form writes differently. Most has not.
+/// Returns whether the text needs no escapes in either format, which is the usual case.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|it| (b' '..0x7f).contains(&it) && !matches!(it, b'&' | b'<' | b'>' | b'"' | b'\\'))
 }
@@ -68,7 +68,7 @@ impl Write for DotId<'_> {
         for c in text.chars() {
             match c {
                 '"' => self.0.extend(b"\\\""),
-                // In a label Graphviz reads `\N` and its kin as escapes.
+                // In a label, Graphviz interprets `\N` etc. as escapes.
                 '\\' => self.0.extend(b"\\\\"),
                 c => push(self.0, c),
             }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_xml_cannot_hold_is_shown() {
+    fn characters_not_allowed_in_xml_are_escaped() {
         let mut out = Vec::new();
         xml(&mut out, Text(b"<a&\"\xed\xa0\x80\n\xef\xbf\xbf"));
         assert_eq!(String::from_utf8(out).unwrap(), r"&lt;a&amp;&quot;\ud800\n\uffff");

@@ -1,12 +1,12 @@
-//! Which classes are not there, as one JSON document.
+//! The absent classes, as one JSON document.
 
 use ide::hints::Hint;
-use ide::{MethodId, Missing};
+use ide::{MethodName, Missing};
 
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, optional_number, string, texts};
 
-/// The document.
+/// Returns the document.
 pub fn missing_json(header: &Header, missing: &[(Missing, Vec<Hint>)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
@@ -30,7 +30,7 @@ pub fn missing_json(header: &Header, missing: &[(Missing, Vec<Hint>)], trailer: 
     out
 }
 
-fn methods(out: &mut Vec<u8>, name: &str, methods: &[MethodId]) {
+fn methods(out: &mut Vec<u8>, name: &str, methods: &[MethodName]) {
     key(out, name);
     array(out, methods, |out, it| method_name(out, *it));
 }

@@ -1,4 +1,4 @@
-//! What a run did and cost.
+//! The size and cost of a run.
 
 use std::time::Duration;
 
@@ -10,41 +10,41 @@ use crate::json::key;
 /// The figures of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Class files that could be read.
+    /// The number of readable class files.
     pub classes: u64,
-    /// Methods in them, also those without code.
+    /// The number of methods in them, including those without code.
     pub methods: u64,
-    /// Bytecode instructions.
+    /// The number of bytecode instructions.
     pub instructions: u64,
-    /// Instructions of the stackless form.
+    /// The number of BIR instructions.
     pub bir_instructions: u64,
-    /// Nodes of the graphs.
+    /// The number of nodes of the graphs.
     pub nodes: u64,
-    /// Edges of the graphs.
+    /// The number of edges of the graphs.
     pub edges: u64,
-    /// Bytes of the class files.
+    /// The number of bytes of the class files.
     pub bytes: u64,
-    /// Processor time by stage.
+    /// The processor time by stage.
     pub cpu: Stages,
-    /// The most memory the process had, in bytes; mapped images count.
+    /// The peak memory of the process, in bytes, including mapped images.
     pub peak_memory: Option<u64>,
 }
 
-/// Processor time by stage.
+/// The processor time by stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stages {
-    /// Getting the bytes: files, archives, images.
+    /// Reading bytes from files, archives and images.
     pub read: Duration,
-    /// Reading the structure of class files.
+    /// Parsing class files.
     pub decode: Duration,
-    /// Making stackless bodies.
+    /// Lowering to BIR.
     pub lower: Duration,
-    /// Local facts and graphs.
+    /// Computing local facts and graphs.
     pub flow: Duration,
 }
 
 impl Stats {
-    /// Takes in the figures of a part of the run.
+    /// Adds the figures of a part of the run.
     pub fn add(&mut self, it: &Stats) {
         self.classes += it.classes;
         self.methods += it.methods;
@@ -61,7 +61,7 @@ impl Stats {
     }
 }
 
-/// The figures as one JSON object.
+/// Returns the figures as one JSON object.
 pub fn stats_json(header: &Header, stats: &Stats, trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);

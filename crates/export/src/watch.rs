@@ -1,7 +1,8 @@
-//! Answers that are kept current, as JSON lines: a header, then for each cycle what changed, and a line about the cycle.
+//! Continuously updated answers as JSON lines: a header, then for each cycle the changes and a summary of the
+//! cycle.
 
 use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
-use ide::{EdgeKind, MethodId};
+use ide::{EdgeKind, MethodName};
 
 use crate::document::header_line;
 use crate::entries::reason;
@@ -11,37 +12,37 @@ use crate::frame::Header;
 use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 use crate::{json_whole, words};
 
-/// What a cycle came to.
+/// The summary of a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct Cycle {
-    /// Its number, from 1: the first answer.
+    /// The number of the cycle, from 1 for the first answer.
     pub generation: u64,
-    /// Why it ran: `start`, `changed`, `rescan` or `settings`.
+    /// The reason of the cycle: `start`, `changed`, `rescan` or `settings`.
     pub reason: &'static str,
     /// The files and folders that changed.
     pub changed: Vec<String>,
-    /// The classes that were taken apart, and all of them.
+    /// The number of classes that were parsed, and of all classes.
     pub classes: (usize, usize),
-    /// Their methods, and all of them.
+    /// The number of their methods, and of all methods.
     pub methods: (usize, usize),
-    /// The facts that are new.
+    /// The number of added facts.
     pub added: usize,
-    /// The facts that no longer hold.
+    /// The number of facts that no longer hold.
     pub removed: usize,
-    /// What took how long, in milliseconds: from the first sign of a change to the answer.
+    /// The time from the first sign of a change to the answer, in milliseconds.
     pub milliseconds: u64,
-    /// What is odd now and was not before: place and what.
+    /// The new problems: place and description.
     pub problems: Vec<(String, String)>,
 }
 
-/// The line about what the answers rest on.
+/// Returns the line about the inputs and settings of the answers.
 pub fn header(header: &Header) -> Vec<u8> {
     let mut out = Vec::new();
     header_line(&mut out, header);
     out
 }
 
-/// Appends a line about a fact that came or went.
+/// Appends a line about an added or removed fact.
 pub fn changed(out: &mut Vec<u8>, generation: u64, it: &Changed) {
     out.extend(b"{");
     key(out, "record");
@@ -61,7 +62,7 @@ pub fn changed(out: &mut Vec<u8>, generation: u64, it: &Changed) {
     out.extend(b"}\n");
 }
 
-/// Appends the line about a cycle.
+/// Appends the summary of a cycle.
 pub fn cycle(out: &mut Vec<u8>, it: &Cycle) {
     out.extend(b"{");
     key(out, "record");
@@ -237,7 +238,7 @@ fn raised(out: &mut Vec<u8>, it: &Raised) {
     out.push(b'}');
 }
 
-fn optional_method(out: &mut Vec<u8>, it: Option<MethodId>) {
+fn optional_method(out: &mut Vec<u8>, it: Option<MethodName>) {
     match it {
         Some(it) => method_name(out, it),
         None => out.extend(b"null"),

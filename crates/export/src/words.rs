@@ -1,10 +1,10 @@
-//! The words for kinds of nodes and edges, the same in every format.
+//! The names of node and edge kinds, which are the same in all formats.
 
 use std::fmt;
 
-use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodId, NodeKind, Part, RaisedSet, SetRef, Text};
+use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodName, NodeKind, Part, RaisedSet, SetRef, Text};
 
-/// The `kind` of a node.
+/// Returns the `kind` of a node.
 pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     match kind {
         NodeKind::Normal => "normal",
@@ -14,7 +14,7 @@ pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     }
 }
 
-/// The exceptions that a node stands for.
+/// Returns the exceptions that a node represents.
 pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     match kind {
         NodeKind::Exceptional(it) | NodeKind::ExceptionalReturn(it) => Some(it),
@@ -22,7 +22,7 @@ pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     }
 }
 
-/// The `kind` of an edge.
+/// Returns the `kind` of an edge.
 pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Normal => "normal",
@@ -37,7 +37,7 @@ pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
     }
 }
 
-/// A part of a set as people read it: `java.lang.Error` and its subclasses as `java.lang.Error+`.
+/// Formats a part of a set for people: the cone of `java.lang.Error` as `java.lang.Error+`.
 pub(crate) struct ShownPart<'a>(pub(crate) &'a Part);
 
 impl fmt::Display for ShownPart<'_> {
@@ -47,7 +47,7 @@ impl fmt::Display for ShownPart<'_> {
     }
 }
 
-/// A set as people read it.
+/// Formats a set of exceptions for people.
 pub(crate) struct Shown<'a>(pub(crate) &'a RaisedSet);
 
 impl fmt::Display for Shown<'_> {
@@ -74,11 +74,11 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
     Ok(())
 }
 
-/// The edges of the definition: each edge of the graph, with one of its labels.
+/// Returns the edges of the formal definition: each edge of the graph, once per label.
 pub(crate) fn edges<'a>(
     graph: &'a Graph,
     body: &'a Body,
-) -> impl Iterator<Item = (Edge, Option<MethodId>)> + 'a {
+) -> impl Iterator<Item = (Edge, Option<MethodName>)> + 'a {
     graph.cfg.edges.iter().enumerate().flat_map(move |(i, &edge)| {
         let labels = match graph.labels.get(i) {
             Some(it) => it.to_vec(),
@@ -88,11 +88,11 @@ pub(crate) fn edges<'a>(
     })
 }
 
-/// The label of an edge as the paper has it: the called method, or nothing for ε.
-fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodId> {
+/// Returns the label of an edge as defined in the paper: the called method, or `None` for ε.
+fn label(graph: &Cfg<SetRef>, body: &Body, edge: Edge) -> Option<MethodName> {
     graph.label(body, edge).map(|it| {
         let it = it.get();
-        MethodId {
+        MethodName {
             class: Text(it.class.bytes()),
             name: Text(it.name.bytes()),
             descriptor: Text(it.descriptor.bytes()),

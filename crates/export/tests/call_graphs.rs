@@ -1,4 +1,4 @@
-//! The call graph in GraphML against the same calls as JSON and in Graphviz.
+//! The call graph in GraphML, compared with the same calls in JSON and in Graphviz.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use ide::{Role, Scratch, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
-/// Calls of hostile names, of a class that is not there, and of one method from two classes.
+/// Calls of methods with hostile names, of an absent class, and of one method from two classes.
 const ODD: &str = r#"
 .class public super "p/<&>\u0001\ud800_"
 .method public static "a:\"b"()V
@@ -28,7 +28,7 @@ const ODD: &str = r#"
 .end
 "#;
 
-/// The small cases of calls, and the odd class.
+/// Returns the small call-graph cases and the odd class.
 fn classes() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/calls");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
@@ -90,13 +90,13 @@ impl Element {
         self.children.iter().filter(move |it| it.name == name)
     }
 
-    /// The values of its data by their keys.
+    /// Returns the values of its data elements by key.
     fn data(&self) -> BTreeMap<&str, &str> {
         self.all("data").map(|it| (&*it.attributes["key"], &*it.text)).collect()
     }
 }
 
-/// Parses XML as far as we write it; panics where it is not well-formed.
+/// Parses the subset of XML that we write; panics if it is not well-formed.
 fn xml(text: &str) -> Element {
     let text = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").unwrap();
     let mut open = vec![Element::default()];
@@ -140,12 +140,12 @@ fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// Caller, target (`open` for what nobody has seen), kind, pc, whether only possibly.
+/// An edge: caller, target (`open` for unknown methods), kind, pc, and whether it is only possible.
 type Edge = (String, String, String, Option<i64>, bool);
 
-/// The edges that the JSON form has, with names as people read them.
+/// Returns the edges of the JSON format, with names as shown to people.
 fn json_edges() -> Vec<Edge> {
-    // A string of serde_json holds no lone surrogate.
+    // Strings of serde_json cannot hold lone surrogates.
     let value: Value = serde_json::from_str(&document(Format::Json).replace("\\ud800", "\\\\ud800")).unwrap();
     let text = |it: &Value| it.as_str().unwrap().replace('\u{1}', "\\u0001").replace('\n', "\\n");
     let mut edges = Vec::new();

@@ -1,9 +1,9 @@
-//! Entry points as JSON keep their schema.
+//! The JSON of entry points is valid against its schema.
 
 use export::entries::{entries_json, ways_json};
 use export::frame::{FailedClass, FailedMethod, Header, Trailer};
 use ide::entries::{Entry, EntryReason, Start};
-use ide::{Fault, MethodId, Text};
+use ide::{Fault, MethodName, Text};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/entries.schema.json");
@@ -23,7 +23,7 @@ fn header() -> Header {
     }
 }
 
-fn trailer(method: MethodId) -> Trailer {
+fn trailer(method: MethodName) -> Trailer {
     let place = || "a.jar!/p/B.class".to_owned();
     let fault = Fault { what: "opcode 0xcb does not exist".to_owned(), offset: 12, jvms: "6.5" };
     Trailer {
@@ -50,7 +50,7 @@ fn valid(bytes: &[u8]) -> Value {
 
 #[test]
 fn both_documents_keep_the_schema() {
-    let method = MethodId { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
+    let method = MethodName { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
     let reasons = [
         EntryReason::Main(Text(b"p/A")),
         EntryReason::MainObject(Text(b"p/A")),

@@ -1,4 +1,5 @@
-//! Explanations as JSON: the schema holds, each chain begins where it was asked for and ends where something arises.
+//! Explanations as JSON: they are valid against the schema, and each chain begins at the requested place and ends
+//! at an origin.
 
 use std::path::Path;
 
@@ -9,14 +10,14 @@ use export::frame::{Header, Trailer};
 use ide::answer::{Question, class_answer};
 use ide::explain::{Explanation, Scope, Sources};
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{MethodName, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
 const SCHEMA: &str = include_str!("../schemas/explain.schema.json");
 
-/// A class of its own: a division, a missing class, a rethrown exception, an abstract method that is called, a name
-/// that is no text.
+/// A class with a division, a missing class, a rethrown exception, a call of an abstract method, and a name that is
+/// not valid Unicode.
 const OWN: &str = r#"
 .class public super p/A
 .method public static divide(I)I
@@ -57,14 +58,14 @@ struct Program {
 }
 
 impl Sources for Program {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         let question = Question { select: &|it| *it == method, graphs: false, clock: None };
         let answers = self.classes.iter().map(|it| class_answer(it, &question, &mut Scratch::default()));
         let answer = answers.filter_map(Result::ok).find_map(|mut it| it.methods.pop())?;
         Some(PlacedCode { code: answer.code, positions: answer.positions })
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         Some(format!("a.jar!/{}.class", method.class))
     }
 }
@@ -83,11 +84,11 @@ fn program(mut classes: Vec<Vec<u8>>) -> Program {
     Program { whole: Whole::new(records, options), classes }
 }
 
-fn scope(method: MethodId, pc: Option<u16>) -> Scope<'static> {
+fn scope(method: MethodName, pc: Option<u16>) -> Scope<'static> {
     Scope { method, pc, exception: None, target: None, receivers: 3 }
 }
 
-/// All that can be explained of a method, or of one of its instructions.
+/// Returns all explanations for a method, or for one of its instructions.
 fn explanations(program: &mut Program, scope: &Scope<'_>) -> Vec<Explanation> {
     let whole = std::mem::replace(&mut program.whole, self::program(Vec::new()).whole);
     let mut work = whole.work();
@@ -122,7 +123,7 @@ fn document(format: Format, all: &[Explanation]) -> String {
 
 #[track_caller]
 fn valid(schema: &Value, text: &str) -> Value {
-    // A string of serde_json holds no lone surrogate.
+    // Strings of serde_json cannot hold lone surrogates.
     let value: Value = serde_json::from_str(&text.replace("\\ud800", "\\ufffd")).unwrap();
     let validator = jsonschema::validator_for(schema).unwrap();
     let errors: Vec<String> =
@@ -131,7 +132,7 @@ fn valid(schema: &Value, text: &str) -> Value {
     value
 }
 
-/// Both forms, held against the schema; gives the explanations.
+/// Validates both formats against the schema; returns the explanations.
 fn checked(all: &[Explanation]) -> Vec<Value> {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let value = valid(&schema, &document(Format::Json, all));
@@ -142,12 +143,12 @@ fn checked(all: &[Explanation]) -> Vec<Value> {
     value["explanations"].as_array().unwrap().clone()
 }
 
-fn own(name: &'static str, descriptor: &'static str) -> MethodId {
-    MethodId { class: Text(b"p/A"), name: Text(name.as_bytes()), descriptor: Text(descriptor.as_bytes()) }
+fn own(name: &'static str, descriptor: &'static str) -> MethodName {
+    MethodName { class: Text(b"p/A"), name: Text(name.as_bytes()), descriptor: Text(descriptor.as_bytes()) }
 }
 
 #[test]
-fn a_chain_leads_to_where_something_arises() {
+fn a_chain_ends_at_the_origin() {
     let mut program = program(Vec::new());
     let all = checked(&explanations(&mut program, &scope(own("calls", "()V"), None)));
     let division = all.iter().find(|it| it["what"]["type"] == "java/lang/ArithmeticException").unwrap();
@@ -167,7 +168,7 @@ fn a_chain_leads_to_where_something_arises() {
 }
 
 #[test]
-fn an_instruction_is_explained_by_itself() {
+fn a_single_instruction_is_explained() {
     let mut program = program(Vec::new());
     let all = checked(&explanations(&mut program, &scope(own("calls", "()V"), Some(1))));
     let records: Vec<&str> = all.iter().map(|it| it["record"].as_str().unwrap()).collect();
@@ -175,7 +176,7 @@ fn an_instruction_is_explained_by_itself() {
     assert_eq!(all[0]["because"][0]["target"], "p/A.divide(I)I");
     assert_eq!(all[1]["what"]["type"], "java/lang/ArithmeticException");
     assert!(all.iter().all(|it| it["pc"] == 1));
-    // The division raises what the handler around it takes.
+    // The division raises an exception that the enclosing handler catches.
     let all = checked(&explanations(&mut program, &scope(own("divide", "(I)I"), Some(2))));
     assert_eq!(all.len(), 1);
     assert_eq!(all[0]["text"], "assert notzero i0");
@@ -184,9 +185,10 @@ fn an_instruction_is_explained_by_itself() {
 }
 
 #[test]
-fn receivers_say_why_a_target_is_one() {
+fn receivers_explain_the_targets() {
     let mut program = program(Vec::new());
-    let odd = MethodId { class: Text(b"p/A"), name: Text(b"odd\xed\xa0\x80"), descriptor: Text(b"(Lp/B;)V") };
+    let odd =
+        MethodName { class: Text(b"p/A"), name: Text(b"odd\xed\xa0\x80"), descriptor: Text(b"(Lp/B;)V") };
     let all = checked(&explanations(&mut program, &scope(odd, Some(1))));
     assert_eq!(all[0]["because"][0]["receivers"][0]["chain"][0], "p/B");
     assert_eq!(all[0]["open"]["reason"], "overridable");

@@ -1,4 +1,5 @@
-//! Every format on ordinary and on hostile names: the schemas hold, and nothing is lost or garbled.
+//! All formats, for ordinary and for hostile names: output is valid against the schemas, and nothing is lost or
+//! garbled.
 
 mod documents;
 
@@ -14,7 +15,7 @@ use export::fragment::{calls_fragment, throws_fragment};
 use export::frame::Trailer;
 use export::stats::{Stats, stats_json};
 use ide::whole::{Whole, read_class};
-use ide::{Fault, MethodId, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{Fault, MethodName, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 use test_utils::asm::assemble;
 
@@ -112,7 +113,7 @@ fn a_call_graph_is_one_graph() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_wrong() {
+fn the_schema_refuses_invalid_documents() {
     let schema: Value = serde_json::from_str(CFG_SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = parsed(&document(Format::Json, "cfg", Nodes::Blocks, &[answer(ORDER)]));
@@ -157,14 +158,14 @@ fn graphml_holds_only_what_xml_allows() {
         |c: char| c == '\n' || c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
     assert_eq!(text.chars().find(|&it| !legal(it)), None);
     assert!(text.contains(r"p/a&quot;b\n&lt;&amp;&gt;\u0001\ud800\uffff.m\ud800\n"));
-    // Each handler has the number of its row, whether it surely catches or not.
+    // Each handler edge has the number of its row, whether the handler certainly catches or not.
     for kind in ["handler", "may-handler"] {
         let edge = format!("<data key=\"edge_kind\">{kind}</data>");
         let mut behind = text.split(&edge).skip(1).peekable();
         assert!(behind.peek().is_some(), "{kind}");
         assert!(behind.all(|it| it.starts_with("<data key=\"row\">")), "{kind}");
     }
-    // Tags close in the order in which they open.
+    // Tags are closed in reverse order.
     let mut open = Vec::new();
     for tag in text.split('<').skip(2).map(|it| it.split_once('>').unwrap().0) {
         if let Some(name) = tag.strip_prefix('/') {
@@ -211,7 +212,7 @@ fn graphviz_takes_every_name_without_a_warning() {
 fn a_fault_keeps_its_place() {
     let class = odd();
     let [failed] = &class.failed[..] else { panic!("{:?}", class.failed) };
-    let MethodId { name, .. } = failed.method;
+    let MethodName { name, .. } = failed.method;
     assert_eq!(name, Text(b"broken"));
     let Fault { offset, jvms, .. } = &failed.fault;
     assert!(*offset > 0 && jvms.starts_with('4'), "{}", failed.fault);

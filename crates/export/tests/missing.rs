@@ -1,9 +1,9 @@
-//! Classes that are not there as JSON keep their schema.
+//! The JSON of absent classes is valid against its schema.
 
 use export::frame::{FailedClass, Header, Trailer};
 use export::missing::missing_json;
 use ide::hints::Hint;
-use ide::{MethodId, Missing, Text};
+use ide::{MethodName, Missing, Text};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/missing.schema.json");
@@ -23,7 +23,7 @@ fn the_document_keeps_its_schema() {
         containers: vec![("a.jar".to_owned(), "app")],
     };
     let method =
-        |name: &'static [u8]| MethodId { class: Text(b"p/A"), name: Text(name), descriptor: Text(b"()V") };
+        |name: &'static [u8]| MethodName { class: Text(b"p/A"), name: Text(name), descriptor: Text(b"()V") };
     let missing = Missing {
         class: Text(b"q/\"Gone\n"),
         supertype_of: vec![Text(b"p/A")],

@@ -1,4 +1,4 @@
-//! Lines about answers that are kept current keep their schema, whatever they say.
+//! The lines of continuously updated answers are valid against their schema, whatever they contain.
 
 use std::sync::Arc;
 
@@ -7,29 +7,29 @@ use export::watch::{Cycle, changed, cycle, header};
 use ide::answer::{Question, class_answer};
 use ide::difference::{Changed, Fact, MethodAnswer, MethodState, Need, difference};
 use ide::explain::{Explanation, Scope, Sources};
-use ide::profile::Answers;
+use ide::profile::ProfileAnswers;
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
+use ide::{MethodName, PlacedCode, Role, Scratch, Text, WholeOptions, WorldKind};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schemas/watch.schema.json");
 
-/// Knows the code of one method, which is asked for.
+/// A source that knows the code of a single method.
 struct Own(ide::answer::MethodAnswer);
 
 impl Sources for Own {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         let Own(it) = self;
         let placed = || PlacedCode { code: it.code.clone(), positions: it.positions.clone() };
         (it.method == method).then(placed)
     }
 
-    fn place(&self, _: MethodId) -> Option<String> {
+    fn place(&self, _: MethodName) -> Option<String> {
         Some("a.jar!/\"".to_owned())
     }
 }
 
-/// All that four answers say of the classes of `test-data/calls` and `test-data/programs`, as new facts.
+/// Returns all facts of four answers about the classes of `test-data/calls` and `test-data/programs`, as additions.
 fn facts() -> Vec<Changed> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
     let mut classes = Vec::new();
@@ -50,7 +50,7 @@ fn facts() -> Vec<Changed> {
         async_errors: false,
     };
     let whole = Arc::new(Whole::new(classes.iter().map(read).collect(), options));
-    let explaining = Answers::Jvm(Arc::clone(&whole));
+    let explaining = ProfileAnswers::Jvm(Arc::clone(&whole));
     let (mut work, mut explaining_work) = (whole.work(), explaining.work());
     let mut states = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for class in &classes {
@@ -58,7 +58,7 @@ fn facts() -> Vec<Changed> {
         for it in class_answer(class, &question, &mut Scratch::default()).unwrap().methods {
             let throws = whole.throws(&mut work, it.method).unwrap();
             let graph = whole.graph(&mut work, it.method, &it.code, false);
-            let target: &dyn Fn(&MethodId) -> bool = &|_| true;
+            let target: &dyn Fn(&MethodName) -> bool = &|_| true;
             let mut explained = vec![Explanation::Unreached(it.method)];
             for target in [None, Some(target)] {
                 let scope = Scope { method: it.method, pc: None, exception: None, target, receivers: 2 };
@@ -101,7 +101,7 @@ fn every_line_keeps_the_schema() {
     for (i, it) in all.iter().enumerate() {
         changed(&mut out, i as u64, it);
     }
-    let method = MethodId { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
+    let method = MethodName { class: Text(b"p/A"), name: Text(b"m"), descriptor: Text(b"()V") };
     let needs = [
         Need::Class,
         Need::SupertypeOf(Text(b"p/B")),

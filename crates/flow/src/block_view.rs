@@ -1,4 +1,4 @@
-//! A graph as basic blocks, for people.
+//! The basic-block view of a control-flow graph, for display.
 
 use bir::body::{Body, instr_id};
 
@@ -6,20 +6,20 @@ use crate::blocks::Blocks;
 use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind, normal_node};
 use crate::exceptions::ExceptionSet;
 
-/// One block as people look at it.
+/// One basic block of the view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Ordinals of its instructions.
+    /// Ordinals of the block's instructions.
     pub instrs: std::ops::Range<u32>,
-    /// The blocks that control goes on to, each with how.
+    /// The blocks to which control goes on from the last instruction, each with the kind of the edge.
     pub successors: Vec<(u32, EdgeKind)>,
-    /// The blocks of the handlers that its exceptions enter: each once, with the row.
+    /// The handler blocks that exceptions raised in this block enter, each pair of block and edge kind once.
     pub handlers: Vec<(u32, EdgeKind)>,
-    /// What leaves the method here, each set once.
+    /// The exception sets that leave the method from this block, each once.
     pub lets_out: Vec<ExceptionSet>,
 }
 
-/// The block view of a graph, which was made from this body.
+/// Returns the basic-block view of `cfg`, which must be the graph of `body`.
 pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
     let blocks = Blocks::new(body);
     let of = |node: NodeId| blocks.of(instr_id(node.0)).unwrap_or_default();
@@ -30,7 +30,7 @@ pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
                 Block { instrs: instrs.clone(), successors: vec![], handlers: vec![], lets_out: vec![] };
             for at in instrs.clone() {
                 for edge in cfg.successors(normal_node(instr_id(at))) {
-                    let Some(to) = cfg.nodes.get(edge.to.0 as usize) else { continue };
+                    let Some(to) = cfg.nodes.get(edge.to.index()) else { continue };
                     match to.kind {
                         NodeKind::Normal if at + 1 == instrs.end => {
                             acc.successors.push((of(edge.to), edge.kind));

@@ -1,36 +1,36 @@
-//! Basic blocks: runs of instructions that control enters at the first only.
+//! Basic blocks: runs of instructions that control enters only at the first instruction.
 //!
-//! A block also ends where a row of the exception table begins or ends, so all its instructions have
-//! the same handlers.
+//! A block also ends where a row of the exception table begins or ends, so all instructions of a block have the same
+//! handlers.
 
 use bir::body::{Body, Instr, InstrId, ordinal};
 
 use crate::coverage::Coverage;
 use crate::throwables::well_known;
 
-/// The blocks of one body, in the order of its instructions.
+/// The basic blocks of one body, in the order of its instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Blocks {
-    /// First instruction of each block, and at the end the number of instructions.
+    /// The ordinal of the first instruction of each block; the last entry is the number of instructions.
     starts: Vec<u32>,
-    /// Block of each instruction.
+    /// The block of each instruction.
     of: Vec<u32>,
 }
 
 impl Blocks {
-    /// Finds them.
+    /// Computes the basic blocks of a body.
     pub fn new(body: &Body) -> Self {
         let mut acc = Blocks::default();
         acc.fill(body);
         acc
     }
 
-    /// Finds those of another body, in the same memory.
+    /// Recomputes the basic blocks for another body, reusing the memory.
     pub(crate) fn fill(&mut self, body: &Body) {
         let n = body.instrs.len();
         let Blocks { starts, of } = self;
         starts.clear();
-        // Marks first, then numbers.
+        // Each entry is first a mark (1 at the start of a block) and then the number of the block.
         of.clear();
         of.resize(n, 0u32);
         let mut mark = |i: u32| {
@@ -62,7 +62,7 @@ impl Blocks {
         starts.push(n as u32);
     }
 
-    /// How many.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -72,7 +72,7 @@ impl Blocks {
         self.len() == 0
     }
 
-    /// Ordinals of the block's instructions; empty when there is no such block.
+    /// The ordinals of the block's instructions; empty if there is no such block.
     pub fn range(&self, block: u32) -> std::ops::Range<u32> {
         match (self.starts.get(block as usize), self.starts.get(block as usize + 1)) {
             (Some(&start), Some(&end)) => start..end,
@@ -80,16 +80,16 @@ impl Blocks {
         }
     }
 
-    /// The block of the instruction.
+    /// The block that contains the instruction.
     pub fn of(&self, instr: InstrId) -> Option<u32> {
         self.of.get(ordinal(instr) as usize).copied()
     }
 }
 
-/// The blocks of the handlers that may follow each block.
+/// The handler blocks that exceptions raised in each block may enter.
 #[derive(Default)]
 pub struct Handlers {
-    /// For each block its part of `handlers`.
+    /// For each block, its range in `handlers`.
     parts: Vec<Part>,
     handlers: Vec<u32>,
 }
@@ -101,18 +101,19 @@ struct Part {
     takes_all: bool,
 }
 
-/// More entries than this in one method are given up.
+/// The maximum number of handler entries of one method; a method with more has no [`Handlers`].
 const MAX_HANDLERS: usize = 1 << 20;
 
 impl Handlers {
-    /// Finds them, up to the first row that takes everything; `None` when there are too many.
+    /// Computes the handlers of each block, up to the first row that catches everything; `None` if there are too
+    /// many.
     pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
         let mut acc = Handlers::default();
         acc.fill(body, blocks)?;
         Some(acc)
     }
 
-    /// Finds those of another body, in the same memory.
+    /// Recomputes the handlers for another body, reusing the memory; `None` if there are too many.
     pub(crate) fn fill(&mut self, body: &Body, blocks: &Blocks) -> Option<()> {
         let acc = self;
         acc.parts.clear();
@@ -151,13 +152,13 @@ impl Handlers {
         Some(())
     }
 
-    /// The handlers' blocks, in the order of the rows.
+    /// The handler blocks of a block, in the order of the rows of the exception table.
     pub fn of(&self, block: u32) -> &[u32] {
         let part = self.parts.get(block as usize).copied().unwrap_or_default();
         &self.handlers[part.start as usize..part.end as usize]
     }
 
-    /// Whether no exception leaves the method from the block.
+    /// Whether every exception raised in the block is caught in the method.
     pub fn takes_all(&self, block: u32) -> bool {
         self.parts.get(block as usize).is_some_and(|it| it.takes_all)
     }

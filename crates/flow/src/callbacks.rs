@@ -1,7 +1,8 @@
-//! What methods of the JDK call back, from a small table that we ship (`callbacks.tsv`): in one step, and also for programs
-//! whose JDK is not there. Where it is, its bodies and natives say the same and more.
+//! Which methods are called back by methods of the JDK, from a small table that we ship (`callbacks.tsv`). The table
+//! gives the callee in one step, and it also serves programs whose JDK is absent. Where the JDK is present, its
+//! bodies and natives yield the same calls and more.
 //!
-//! A row only names methods that are called; a call of an absent method may go anywhere all the same.
+//! A row only adds methods that may be called: a call of an absent method still counts as a call of unknown code.
 
 use std::sync::LazyLock;
 
@@ -9,22 +10,22 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// How control comes to what is called back.
+/// How the method that is called back is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallbackKind {
-    /// Before the call returns, exceptions come out as they are.
+    /// It is called before the JDK's method returns; its exceptions propagate unchanged.
     Callback,
-    /// The same, with privileges; checked exceptions are wrapped.
+    /// It is called with privileges before the JDK's method returns; checked exceptions are wrapped.
     Privileged,
-    /// By another thread, now or later; the caller does not wait for it.
+    /// Another thread calls it, now or later; the caller does not wait for it.
     Thread,
-    /// By name at run time; exceptions are wrapped, those of `Class.newInstance` are not.
+    /// It is called by name at run time; exceptions are wrapped, except those of `Class.newInstance`.
     Reflect,
-    /// To load a class.
+    /// It is called to load a class.
     Load,
-    /// To write objects; `writeObject` and `writeReplace` of their classes too.
+    /// It is called to write objects, as are `writeObject` and `writeReplace` of their classes.
     Serialize,
-    /// To read objects; `readObject`, `readObjectNoData` and `readResolve` of their classes too.
+    /// It is called to read objects, as are `readObject`, `readObjectNoData` and `readResolve` of their classes.
     Deserialize,
 }
 
@@ -35,14 +36,14 @@ pub struct Callback {
     pub class: ClassName,
     name: Name,
     descriptor: &'static str,
-    /// How.
+    /// How the method that is called back is reached.
     pub kind: CallbackKind,
-    /// The method that is called back, selected by its receiver; none where only its caller's arguments tell.
+    /// The method that is called back, selected by its receiver; `None` if only the arguments of the call tell.
     pub calls: Option<MethodRef>,
 }
 
 static TABLE: LazyLock<Vec<Callback>> = LazyLock::new(|| {
-    // A test holds that every line can be read.
+    // A test checks that every line can be read.
     include_str!("callbacks.tsv").lines().filter(|it| !it.starts_with('#')).filter_map(row).collect()
 });
 
@@ -54,12 +55,12 @@ static BY_NAME: LazyLock<FxHashMap<Name, Vec<Callback>>> = LazyLock::new(|| {
     acc
 });
 
-/// All rows.
+/// All rows of the table.
 pub fn callbacks() -> &'static [Callback] {
     &TABLE
 }
 
-/// The rows that are about a method of this name and descriptor, whichever class a call of it names.
+/// Returns the rows for methods of this name and descriptor, whichever class a call of them names.
 pub fn callbacks_of(name: Name, descriptor: Descriptor) -> impl Iterator<Item = &'static Callback> {
     let rows = BY_NAME.get(&name).into_iter().flatten();
     rows.filter(move |it| match it.descriptor.strip_suffix('*') {
@@ -90,7 +91,7 @@ fn row(line: &'static str) -> Option<Callback> {
     })
 }
 
-/// `p/C.m (I)V`.
+/// Parses `p/C.m (I)V`.
 fn method(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_a_row_and_they_are_sorted() {
+    fn every_line_is_a_row_and_lines_are_sorted() {
         let lines: Vec<&str> =
             include_str!("callbacks.tsv").lines().filter(|it| !it.starts_with('#')).collect();
         assert!(lines.is_sorted());

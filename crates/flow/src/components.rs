@@ -1,22 +1,45 @@
 //! Strongly connected components of a graph that is given by its successors: Tarjan, "Depth-first search and linear
-//! graph algorithms" (1972), without recursion. Knows nothing of lattices.
+//! graph algorithms" (1972), without recursion. The module knows nothing of lattices.
 
 const NONE: u32 = u32::MAX;
 
-/// The component of each node, and how many there are. What a component reaches has smaller numbers.
+/// The number of a component.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ComponentId(pub(crate) u32);
+
+impl ComponentId {
+    /// No component.
+    pub(crate) const NONE: ComponentId = ComponentId(NONE);
+
+    /// The number as an index.
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub(crate) fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        ComponentId(index as u32)
+    }
+}
+
+/// Returns the component of each node and the number of components. A component has a larger number than those that
+/// it reaches.
 ///
-/// `successor` gives the next successor of a node and moves the cursor, which starts at 0; `roots` is where searches
-/// begin, in this order. A node that no root reaches keeps the number `u32::MAX`. `step` is called for each step and may
-/// stop the search.
+/// `successor` gives the next successor of a node and advances the cursor, which starts at 0. Searches begin at the
+/// `roots`, in this order; a node that no root reaches keeps [`ComponentId::NONE`]. `step` is called for each step
+/// and may stop the search with an error.
 pub(crate) fn components<E>(
     n: usize,
     roots: impl IntoIterator<Item = u32>,
     mut successor: impl FnMut(u32, &mut u32) -> Option<u32>,
     mut step: impl FnMut() -> Result<(), E>,
-) -> Result<(Vec<u32>, u32), E> {
+) -> Result<(Vec<ComponentId>, usize), E> {
     let mut index = vec![NONE; n];
     let mut low = vec![0; n];
-    let mut component = vec![NONE; n];
+    let mut component = vec![ComponentId::NONE; n];
     let (mut stack, mut calls): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
     let (mut next, mut count) = (0, 0);
     for root in roots {
@@ -36,14 +59,14 @@ pub(crate) fn components<E>(
                 let w = to as usize;
                 if index[w] == NONE {
                     calls.push((to, 0));
-                } else if component[w] == NONE {
+                } else if component[w] == ComponentId::NONE {
                     low[v] = low[v].min(index[w]);
                 }
                 continue;
             }
             if low[v] == index[v] {
                 while let Some(it) = stack.pop() {
-                    component[it as usize] = count;
+                    component[it as usize] = ComponentId::from_index(count);
                     if it == node {
                         break;
                     }
@@ -59,8 +82,8 @@ pub(crate) fn components<E>(
     Ok((component, count))
 }
 
-/// The nodes that `roots` reach in the order in which a depth-first search leaves them: what a node reaches comes before
-/// it, unless it reaches the node too.
+/// Returns the nodes that `roots` reach, in depth-first postorder: what a node reaches comes before the node, unless
+/// the two reach each other.
 pub(crate) fn postorder<E>(
     n: usize,
     roots: impl IntoIterator<Item = u32>,

@@ -1,10 +1,10 @@
-//! Which rows of the exception table cover an instruction, for walks in ascending order.
+//! Which rows of the exception table cover an instruction, for walks over the instructions in ascending order.
 
 use bir::body::{Body, ordinal};
 
-/// A walk over the instructions that keeps the covering rows, in the order of the table.
+/// A walk over the instructions that keeps the rows covering the current one, in the order of the table.
 pub(crate) struct Coverage {
-    /// Rows by start and by end; the second column is the row's index.
+    /// The rows sorted by start and by end: pairs of that ordinal and the row's index.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
     next_start: usize,
@@ -22,13 +22,14 @@ impl Coverage {
         Coverage { starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
     }
 
-    /// Begins the walk again.
+    /// Restarts the walk at the first instruction.
     pub(crate) fn rewind(&mut self) {
         (self.next_start, self.next_end) = (0, 0);
         self.active.clear();
     }
 
-    /// The rows that cover the instruction with this number. Never ask for an earlier one afterwards.
+    /// Returns the rows that cover the instruction with this ordinal, which must not be less than at the previous
+    /// call.
     pub(crate) fn at(&mut self, instr: u32) -> &[u32] {
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
             if let Err(i) = self.active.binary_search(&row) {

@@ -1,24 +1,24 @@
-//! Why an assertion always holds.
+//! Reasons why an assertion always holds.
 
 use bir::body::InstrId;
 
 /// The fact that proves an assertion.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Proof {
-    /// The value is the receiver: what local 0 held at entry.
+    /// The value is the receiver, which local 0 held at entry.
     This,
-    /// The value (of `bound` and `store`, the array) was made by this instruction.
+    /// This instruction allocated the value (for `bound` and `store`, the array).
     Allocated(InstrId),
-    /// This earlier assertion or branch was passed with the same values.
+    /// This earlier assertion or branch tested the same values and was passed.
     Tested(InstrId),
-    /// It follows from constants.
+    /// The assertion follows from constants.
     Constant,
     /// The value was caught by this handler.
     Caught(InstrId),
     /// The value is the length of an array.
     Length,
-    /// Every value is of the type asked for.
+    /// Every possible value has the type asked for.
     Type,
-    /// It holds on every path to here, by different facts.
+    /// The assertion holds on every path to it, by different facts.
     EveryPath,
 }

@@ -1,8 +1,8 @@
-//! How far it is from each node of a graph to the nearest source, kept while the graph changes.
+//! The distance from each node of a graph to the nearest source, maintained while the graph changes.
 //!
-//! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a generalization of
-//! the shortest-path problem", J. Algorithms 21, 1996): a node is looked at only if its distance changes, or that of a node
-//! that it leads to does.
+//! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a
+//! generalization of the shortest-path problem", J. Algorithms 21, 1996): a node is examined only if its distance
+//! changes, or that of one of its successors does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,54 +11,55 @@ use rustc_hash::FxHashMap;
 
 use crate::solver::NodeId;
 
-/// No source can be reached.
+/// The distance of a node from which no source can be reached.
 pub const NEVER: u32 = u32::MAX;
 
-/// The graph.
+/// The graph whose distances are maintained.
 pub trait Links {
     /// Whether the node is a source.
     fn is_source(&self, node: NodeId) -> bool;
 
-    /// Whether ways lead through the node at all. A source is such a node.
+    /// Whether paths may lead through the node at all. Every source must be open.
     fn is_open(&self, node: NodeId) -> bool;
 
-    /// The nodes to which it leads; one may come more than once.
+    /// The successors of the node; duplicates are allowed.
     fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 
-    /// The nodes that lead to it; one may come more than once.
+    /// The predecessors of the node; duplicates are allowed.
     fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 }
 
-/// The distances of all nodes.
+/// The distance of each node to the nearest source.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     known: Vec<u32>,
 }
 
-/// The distances of before, of nodes that have another one now.
+/// The previous distances of the nodes whose distance changed.
 pub type Moved = FxHashMap<NodeId, u32>;
 
-/// What is to be done yet.
+/// The state of one update.
 #[derive(Default)]
 struct Work {
-    queue: BinaryHeap<Reverse<(u32, u32)>>,
-    /// For nodes whose distance is not what follows from those of the nodes that they lead to, what follows.
-    following: FxHashMap<u32, u32>,
+    queue: BinaryHeap<Reverse<(u32, NodeId)>>,
+    /// For each node whose distance does not follow from the distances of its successors, the one that does.
+    following: FxHashMap<NodeId, u32>,
     before: Moved,
 }
 
 impl Distances {
-    /// Those of a graph with `n` nodes.
+    /// Computes the distances in a graph with `n` nodes.
     pub fn new(n: usize, links: &impl Links) -> Self {
         let mut known = vec![NEVER; n];
-        let mut queue: Vec<NodeId> = (0..n as u32).map(NodeId).filter(|it| links.is_source(*it)).collect();
-        queue.iter().for_each(|it| known[it.0 as usize] = 0);
+        let mut queue: Vec<NodeId> =
+            (0..n).map(NodeId::from_index).filter(|it| links.is_source(*it)).collect();
+        queue.iter().for_each(|it| known[it.index()] = 0);
         let mut at = 0;
         while let Some(&node) = queue.get(at) {
             at += 1;
-            let next = known[node.0 as usize] + 1;
+            let next = known[node.index()] + 1;
             for user in links.users(node) {
-                let known = &mut known[user.0 as usize];
+                let known = &mut known[user.index()];
                 if *known == NEVER && links.is_open(user) {
                     *known = next;
                     queue.push(user);
@@ -68,13 +69,14 @@ impl Distances {
         Distances { known }
     }
 
-    /// By node the fewest steps to a source.
+    /// For each node the least number of steps to a source, or [`NEVER`].
     pub fn all(&self) -> &[u32] {
         &self.known
     }
 
-    /// Follows a change of the graph, which has `n` nodes now. `changed` are the nodes that became another kind of node, or
-    /// lead to others than before.
+    /// Updates the distances after a change of the graph, which has `n` nodes now. `changed` are the nodes whose
+    /// successors changed, or that became or ceased to be a source or open. Returns the previous distances of the
+    /// nodes whose distance changed.
     pub fn update(
         &mut self,
         n: usize,
@@ -85,62 +87,62 @@ impl Distances {
         let mut work = Work::default();
         changed.into_iter().for_each(|it| self.look(links, it, &mut work));
         while let Some(Reverse((key, node))) = work.queue.pop() {
-            let known = self.known[node as usize];
-            // It may have been looked at again since.
+            let known = self.known[node.index()];
+            // The entry is stale if the node was examined again since.
             let Some(&follows) = work.following.get(&node).filter(|it| known.min(**it) == key) else {
                 continue;
             };
-            work.before.entry(NodeId(node)).or_insert(known);
+            work.before.entry(node).or_insert(known);
             if follows < known {
-                self.known[node as usize] = follows;
+                self.known[node.index()] = follows;
                 work.following.remove(&node);
             } else {
-                // Nothing that it leads to is so near any more; how near something is, is seen when all nearer is known.
-                self.known[node as usize] = NEVER;
-                self.look(links, NodeId(node), &mut work);
+                // No successor is that near any more; the new distance is found once all smaller ones are known.
+                self.known[node.index()] = NEVER;
+                self.look(links, node, &mut work);
             }
-            links.users(NodeId(node)).for_each(|it| self.look(links, it, &mut work));
+            links.users(node).for_each(|it| self.look(links, it, &mut work));
         }
-        work.before.retain(|node, before| self.known[node.0 as usize] != *before);
+        work.before.retain(|node, before| self.known[node.index()] != *before);
         work.before
     }
 
-    /// Whether the second of two nodes is one step nearer to a source than the first.
+    /// Whether `to` is one step nearer to a source than `from`.
     pub fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         is_step(self.of(from), self.of(to))
     }
 
-    /// The same before the update that moved these nodes.
+    /// Whether `to` was one step nearer to a source than `from` before the update that returned `moved`.
     pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
         is_step(before(from), before(to))
     }
 
     fn of(&self, node: NodeId) -> u32 {
-        self.known.get(node.0 as usize).copied().unwrap_or(NEVER)
+        self.known.get(node.index()).copied().unwrap_or(NEVER)
     }
 
-    /// Finds whether a node has the distance that follows from those of the nodes that it leads to.
+    /// Compares a node's distance with the one that follows from its successors, and queues the node if they differ.
     fn look(&self, links: &impl Links, node: NodeId, work: &mut Work) {
         let follows = if !links.is_open(node) {
             NEVER
         } else if links.is_source(node) {
             0
         } else {
-            let nearest = links.leads_to(node).map(|it| self.known[it.0 as usize]).min();
+            let nearest = links.leads_to(node).map(|it| self.known[it.index()]).min();
             nearest.map_or(NEVER, |it| it.saturating_add(1))
         };
-        let known = self.known[node.0 as usize];
+        let known = self.known[node.index()];
         if follows == known {
-            work.following.remove(&node.0);
+            work.following.remove(&node);
         } else {
-            work.following.insert(node.0, follows);
-            work.queue.push(Reverse((follows.min(known), node.0)));
+            work.following.insert(node, follows);
+            work.queue.push(Reverse((follows.min(known), node)));
         }
     }
 }
 
-/// Whether a node so far away is one step farther than another one.
+/// Whether a node at distance `from` is one step farther away than a node at distance `to`.
 fn is_step(from: u32, to: u32) -> bool {
     from != NEVER && from == to.saturating_add(1)
 }
@@ -151,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// A graph that changes.
+    /// A graph that the test changes at random.
     struct Graph {
         is_source: Vec<bool>,
         is_open: Vec<bool>,
@@ -160,20 +162,20 @@ mod tests {
 
     impl Links for Graph {
         fn is_source(&self, node: NodeId) -> bool {
-            self.is_source[node.0 as usize]
+            self.is_source[node.index()]
         }
 
         fn is_open(&self, node: NodeId) -> bool {
-            self.is_open[node.0 as usize]
+            self.is_open[node.index()]
         }
 
         fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-            self.edges[node.0 as usize].iter().copied()
+            self.edges[node.index()].iter().copied()
         }
 
         fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
             let leads = move |it: &(usize, &Vec<NodeId>)| it.1.contains(&node);
-            self.edges.iter().enumerate().filter(leads).map(|it| NodeId(it.0 as u32))
+            self.edges.iter().enumerate().filter(leads).map(|it| NodeId::from_index(it.0))
         }
     }
 
@@ -185,25 +187,25 @@ mod tests {
                 self.edges.push(Vec::new());
             }
             let n = self.edges.len() as u32;
-            let node = rng.below(n);
-            let at = node as usize;
+            let node = NodeId(rng.below(n));
+            let at = node.index();
             match rng.below(4) {
                 0 => self.is_source[at] = rng.chance(15),
                 1 => self.is_open[at] = rng.chance(80),
                 _ => self.edges[at] = (0..rng.below(4)).map(|_| NodeId(rng.below(n))).collect(),
             }
             self.is_open[at] |= self.is_source[at];
-            NodeId(node)
+            node
         }
 
-        /// Goes on until nothing changes.
+        /// Computes the distances by relaxing all edges `n` times.
         fn slowly(&self) -> Vec<u32> {
             let n = self.edges.len();
             let mut acc: Vec<u32> = self.is_source.iter().map(|it| if *it { 0 } else { NEVER }).collect();
             for _ in 0..n {
                 for node in (0..n).filter(|it| self.is_open[*it]) {
                     for of in &self.edges[node] {
-                        acc[node] = acc[node].min(acc[of.0 as usize].saturating_add(1));
+                        acc[node] = acc[node].min(acc[of.index()].saturating_add(1));
                     }
                 }
             }
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn after_each_change_distances_are_those_of_going_on_until_nothing_changes() {
+    fn updated_distances_equal_those_of_naive_iteration() {
         let (mut reached, mut moved) = (0, 0);
         for seed in 0..60 {
             let mut rng = Rng::new(seed);
@@ -229,14 +231,13 @@ mod tests {
                 assert_eq!(distances.all(), graph.slowly(), "seed {seed}, step {step}");
                 before.resize(graph.edges.len(), NEVER);
                 let other = (0..before.len()).filter(|&it| before[it] != distances.all()[it]);
-                let other: Moved = other.map(|it| (NodeId(it as u32), before[it])).collect();
+                let other: Moved = other.map(|it| (NodeId::from_index(it), before[it])).collect();
                 assert_eq!(told, other, "seed {seed}, step {step}");
                 let (from, to) = (rng.below(before.len() as u32), rng.below(before.len() as u32));
-                for (from, to) in [(from, to), (to, from)] {
+                for (from, to) in [(NodeId(from), NodeId(to)), (NodeId(to), NodeId(from))] {
                     let is_nearer = |all: &[u32]| {
-                        all[from as usize] < NEVER && all[from as usize] == all[to as usize].saturating_add(1)
+                        all[from.index()] < NEVER && all[from.index()] == all[to.index()].saturating_add(1)
                     };
-                    let (from, to) = (NodeId(from), NodeId(to));
                     assert_eq!(distances.is_step(from, to), is_nearer(distances.all()));
                     assert_eq!(distances.was_step(&told, from, to), is_nearer(&before));
                 }

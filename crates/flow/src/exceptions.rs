@@ -1,4 +1,4 @@
-//! Sets of exceptions as one method sees them, and what each instruction raises.
+//! Sets of exceptions as seen within one method, and what each instruction raises.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use classfile::names::ClassName;
 use crate::facts::{MethodFacts, contains};
 use crate::throwables::{Answer, Subtypes, well_known};
 
-/// A set of exception types: a class alone or with all its subclasses, known and unknown. The open
-/// ones stand for "whatever this cause lets out, within the set".
+/// A set of exception types: one class, alone or with all its subclasses, known and unknown. An open set stands for
+/// whatever its cause throws within these types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExceptionSet {
-    /// The class, or the top of the cone.
+    /// The class, or the root of the cone.
     pub class: ClassName,
-    /// Whether it is this class without its subclasses.
+    /// Whether the set is this class without its subclasses.
     pub exact: bool,
-    /// For an open set: why it is not known better.
+    /// For an open set, why the exceptions are not known more precisely; `None` for a closed set.
     pub open: Option<Cause>,
 }
 
@@ -32,24 +32,24 @@ pub enum Cause {
 }
 
 impl ExceptionSet {
-    /// Objects of exactly this class.
+    /// The set of objects of exactly this class.
     pub fn exact(class: ClassName) -> Self {
         ExceptionSet { class, exact: true, open: None }
     }
 
-    /// Objects of this class and of its subclasses.
+    /// The set of objects of this class and of its subclasses.
     pub fn cone(class: ClassName) -> Self {
         ExceptionSet { class, exact: false, open: None }
     }
 
-    /// What the cause lets out; within the cone of `class`.
+    /// The open set of what the cause throws, within the cone of `class`.
     pub fn open(class: ClassName, cause: Cause) -> Self {
         ExceptionSet { class, exact: false, open: Some(cause) }
     }
 }
 
 impl fmt::Display for ExceptionSet {
-    /// `p/E`, `p/E+` with subclasses, `call: p/E+` when open.
+    /// Writes `p/E`, `p/E+` with subclasses, or `call: p/E+` for an open set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.open {
             Some(Cause::Call) => write!(f, "call: ")?,
@@ -67,19 +67,20 @@ impl fmt::Debug for ExceptionSet {
     }
 }
 
-/// What a catch row takes of a set.
+/// How much of a set a row of the exception table catches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Catch {
     /// Nothing.
     None,
-    /// Some, or perhaps some: this much at most arrives, and all of it may go on as well.
+    /// Some, or possibly some: at most this set arrives at the handler, and all of the original set may go on as
+    /// well.
     May(ExceptionSet),
     /// Everything.
     All,
 }
 
-/// What a catch row of this type takes of the set (JVMS §2.10; `semantics.md` §3.3); `None` catches
-/// everything.
+/// Returns how much of the set a row with this catch type catches (JVMS §2.10; `semantics.md` §3.3); `None` is the
+/// type of a row that catches everything.
 pub fn caught_by(set: ExceptionSet, catch_type: Option<ClassName>, subtypes: &dyn Subtypes) -> Catch {
     let Some(catch_type) = catch_type else {
         return Catch::All;
@@ -91,7 +92,7 @@ pub fn caught_by(set: ExceptionSet, catch_type: Option<ClassName>, subtypes: &dy
     if set.exact {
         return if below == Answer::No { Catch::None } else { Catch::May(set) };
     }
-    // Classes form a tree: two cones share something exactly when one top is below the other.
+    // Classes form a tree: two cones intersect exactly when the root of one is below the root of the other.
     match (below, subtypes.is_subtype(catch_type, set.class)) {
         (Answer::No, Answer::No) => Catch::None,
         (_, Answer::Yes) => Catch::May(ExceptionSet { class: catch_type, ..set }),
@@ -99,8 +100,8 @@ pub fn caught_by(set: ExceptionSet, catch_type: Option<ClassName>, subtypes: &dy
     }
 }
 
-/// Calls `f` with what the instruction itself raises, in the JVM's order; not for `throw`, whose terms
-/// need the handlers. Group `init` of the VM errors is counted, `link` and `async` are not
+/// Calls `f` with each set that the instruction itself raises, in the JVM's order; not for `throw`, whose terms
+/// depend on the handlers. VM errors of group `init` are included, those of `link` and `async` are not
 /// (`semantics.md` §3.6).
 #[inline]
 pub fn raised(

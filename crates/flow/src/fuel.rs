@@ -1,9 +1,9 @@
-//! Asking often enough whether the work is still wanted.
+//! Cancellation checks at regular intervals of work.
 
 use std::error::Error;
 use std::fmt;
 
-/// The work was given up because somebody wants to change something.
+/// The work was given up because a caller wants to change an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 
@@ -15,13 +15,13 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// Steps between two questions: at about 0.1 µs a step some 25 µs.
+/// The number of steps between two cancellation checks: some 25 µs at about 0.1 µs per step.
 pub const PATIENCE: u32 = 256;
 
-/// Steps that an operation of the lattice counts for: one on sets that were never met takes about a microsecond.
+/// The number of steps charged for a lattice operation: one on sets not seen before takes about a microsecond.
 pub(crate) const OPERATION: u32 = 8;
 
-/// Counts steps of work and asks now and then whether to go on.
+/// Counts steps of work and checks at intervals whether the work is cancelled.
 pub struct Fuel<'a> {
     cancelled: &'a mut dyn FnMut() -> bool,
     patience: u32,
@@ -29,15 +29,15 @@ pub struct Fuel<'a> {
 }
 
 impl<'a> Fuel<'a> {
-    /// Asks before the first step, and then each time after about so many steps.
+    /// Checks before the first step, and then again after about every `patience` steps.
     pub fn new(patience: u32, cancelled: &'a mut dyn FnMut() -> bool) -> Self {
         Fuel { cancelled, patience, left: 0 }
     }
 
-    /// Takes some steps, each about as long as a look into memory that is not in a cache.
+    /// Charges some steps, each about as long as a cache miss.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// [`Cancelled`] if the work is no longer wanted.
     #[inline]
     pub fn spend(&mut self, steps: u32) -> Result<(), Cancelled> {
         if let Some(left) = self.left.checked_sub(steps) {
@@ -47,30 +47,30 @@ impl<'a> Fuel<'a> {
         self.ask()
     }
 
-    /// Asks now, after a step of unknown length.
+    /// Checks for cancellation now, after a step of unknown length.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// [`Cancelled`] if the work is no longer wanted.
     pub fn ask(&mut self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// Asks now.
+    /// Checks for cancellation now.
     pub fn is_cancelled(&mut self) -> bool {
         self.left = self.patience;
         (self.cancelled)()
     }
 
-    /// Counts steps of what cannot be stopped in between.
+    /// Charges steps of work that cannot be interrupted, without a check.
     pub(crate) fn owe(&mut self, steps: u32) {
         self.left = self.left.saturating_sub(steps);
     }
 }
 
-/// Does work that nobody cancels.
+/// Runs work that is never cancelled.
 pub fn uncancelled<T>(work: impl FnOnce(&mut Fuel<'_>) -> Result<T, Cancelled>) -> T {
     match work(&mut Fuel::new(u32::MAX, &mut || false)) {
         Ok(it) => it,
-        Err(Cancelled) => unreachable!("nobody cancels"),
+        Err(Cancelled) => unreachable!("this work is never cancelled"),
     }
 }

@@ -1,7 +1,7 @@
-//! What dynamic call sites and constants do, read off their bootstrap arguments (`semantics.md` §4.4).
+//! What dynamic call sites and constants do, derived from their bootstrap arguments (`semantics.md` §4.4).
 //!
-//! The bootstrap methods of the platform are known by owner, name and descriptor, with no JDK present. Every other
-//! one is code that may make anything: the site is a full open call.
+//! The platform's bootstrap methods are recognised by owner, name and descriptor, so no JDK need be present. Any
+//! other bootstrap method is code that may link anything: its site counts as a call of unknown code.
 
 use std::sync::LazyLock;
 
@@ -12,52 +12,53 @@ use rustc_hash::FxHashMap;
 
 use crate::throwables::well_known;
 
-/// An object that a `LambdaMetafactory` site makes: a receiver of a class of its own below its interfaces.
+/// An object that a `LambdaMetafactory` site makes: a receiver of a class of its own, which implements the site's
+/// interfaces.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Function {
     /// The functional interface.
     pub interface: ClassName,
-    /// Marker interfaces; `java/io/Serializable` when the site asks for serialization.
+    /// The marker interfaces; `java/io/Serializable` is among them if the site asks for serialization.
     pub markers: Box<[ClassName]>,
-    /// Name of the method that the object has.
+    /// The name of the method that the object implements.
     pub name: Name,
-    /// Descriptors of that method: the erased one of the interface, then its bridges.
+    /// The descriptors of that method: the erased one of the interface, then its bridges.
     pub descriptors: Box<[Descriptor]>,
-    /// What the method invokes.
+    /// The handle that the method invokes.
     pub handle: MethodHandle,
     /// The method's type as the site instantiates it.
     pub instantiated: Descriptor,
-    /// Types of the captured values: the parameters of the site's descriptor.
+    /// The types of the captured values: they are the parameters of the site's descriptor.
     pub captured: Descriptor,
 }
 
 /// What linking or running a dynamic site may do besides making a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
-    /// Calls the method on a value whose static type is the class named.
+    /// Calls the method virtually on a value whose static type is the class named.
     Virtual(MethodRef),
-    /// Invokes the handle; what comes out becomes BootstrapMethodError unless it is an Error.
+    /// Invokes the handle; its exceptions become BootstrapMethodError unless they are Errors.
     Link(MethodHandle),
-    /// May initialise the class; what comes out is swallowed.
+    /// May initialise the class; exceptions are swallowed.
     InitializeQuietly(ClassName),
-    /// Initialises the class; what comes out becomes BootstrapMethodError unless it is an Error.
+    /// Initialises the class; exceptions become BootstrapMethodError unless they are Errors.
     Initialize(ClassName),
-    /// Raises BootstrapMethodError itself when what it names is not there.
+    /// Raises BootstrapMethodError itself if something that it names does not exist.
     MayFail,
-    /// The bootstrap method is not known: it runs, and what it links may be any method whatever.
+    /// The bootstrap method is not modelled: it runs, and may link any method.
     Unknown(MethodHandle),
 }
 
-/// What there is to know of a dynamic site or constant.
+/// What is known of a dynamic site or constant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DynamicSite {
-    /// What it may run or raise, each once.
+    /// What the site may run or raise, each effect once.
     pub effects: Vec<Effect>,
-    /// The object that it makes.
+    /// The function object that the site makes, if it makes one.
     pub function: Option<Function>,
 }
 
-/// The bootstrap methods of the platform that are modelled.
+/// The kinds of bootstrap methods of the platform that are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
     Lambda,
@@ -69,13 +70,13 @@ enum Known {
     Quiet,
     /// A constant that initialises the class it names.
     Initializing,
-    /// A constant made by a handle.
+    /// A constant computed by invoking a handle.
     Invoke,
 }
 
 const LOOKUP: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;";
 
-/// Owner, name, the descriptor behind [`LOOKUP`], and what it is.
+/// The modelled bootstrap methods: owner, name, the descriptor after the prefix [`LOOKUP`], and the kind.
 const KNOWN: &[(&str, &str, &str, Known)] = &[
     (
         "java/lang/invoke/LambdaMetafactory",
@@ -157,10 +158,10 @@ const KNOWN: &[(&str, &str, &str, Known)] = &[
 ];
 const CONSTANTS: &str = "java/lang/invoke/ConstantBootstraps";
 
-/// How deep dynamic constants may nest as arguments: the reader of class files allows no more.
+/// How deep dynamic constants may nest as arguments; the reader of class files allows no more either.
 const MAX_DEPTH: u32 = 16;
 
-/// Reads a site or constant.
+/// Derives what a dynamic site or constant does.
 pub fn dynamic_site(it: &Dynamic) -> DynamicSite {
     let mut acc = DynamicSite::default();
     add(&mut acc, it, 0);
@@ -229,7 +230,8 @@ fn effect(acc: &mut DynamicSite, it: Effect) {
     }
 }
 
-/// The arguments of the two methods of `LambdaMetafactory`, as its documentation lists them.
+/// Reads the arguments of the two methods of `LambdaMetafactory`, in the order of its documentation; `None` if they
+/// do not have that form.
 fn function(it: &Dynamic, alternative: bool) -> Option<Function> {
     let [
         Loadable::MethodType(erased),
@@ -259,7 +261,7 @@ fn function(it: &Dynamic, alternative: bool) -> Option<Function> {
     })
 }
 
-/// `flags, [count, markers...], [count, bridges...]`.
+/// Reads the arguments `flags, [count, markers...], [count, bridges...]`.
 fn alternatives(
     args: &[Loadable],
     markers: &mut Vec<ClassName>,
@@ -293,16 +295,16 @@ fn alternatives(
     Some(())
 }
 
-/// `toString` of each argument that is a reference; strings need no call.
+/// Adds a call of `toString` on each argument that is a reference; strings need no call.
 fn concat(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     for param in it.descriptor.method_type()?.params() {
         virtual_call(acc, param, b"toString", b"()Ljava/lang/String;");
     }
-    // Constants of the recipe that are no strings are turned into some too, of classes of the platform.
+    // Constants of the recipe that are not strings are converted too, but their classes belong to the platform.
     Some(())
 }
 
-/// `equals`, `hashCode` or `toString` of each component of a record.
+/// Adds a call of `equals`, `hashCode` or `toString` on each component of a record.
 fn object_methods(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     let (name, descriptor): (&[u8], &[u8]) = match it.name.bytes() {
         b"equals" => (b"equals", b"(Ljava/lang/Object;)Z"),
@@ -331,8 +333,8 @@ fn virtual_call(acc: &mut DynamicSite, of: FieldType<'_>, name: &[u8], descripto
     effect(acc, Effect::Virtual(method));
 }
 
-/// Classes that the labels of a switch name, also by a string inside a constant; finding the constant of an enum
-/// initialises it, and what comes out is swallowed.
+/// Adds the classes that the labels of a switch name, also by a string inside a constant: finding the constant of an
+/// enum initialises its class, and exceptions are swallowed.
 fn labels(acc: &mut DynamicSite, args: &[Loadable], depth: u32) {
     for arg in args {
         match arg {
@@ -347,7 +349,7 @@ fn labels(acc: &mut DynamicSite, args: &[Loadable], depth: u32) {
     }
 }
 
-/// The class that a constant reads or names: its first argument if that is one, else its type.
+/// The class that a constant reads or names: its first argument if that is a class, else its type.
 fn named_class(it: &Dynamic) -> Option<ClassName> {
     match it.args.first() {
         Some(Loadable::Class(class)) => Some(*class),
@@ -355,17 +357,17 @@ fn named_class(it: &Dynamic) -> Option<ClassName> {
     }
 }
 
-/// Which exceptions the glue of a function raises itself: casts and unboxing of arguments and of the result.
+/// Which exceptions the adapter code of a function object raises itself: casts and unboxing of arguments and result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct GlueRaises {
-    /// ClassCastException.
+    /// Whether it may raise ClassCastException.
     pub class_cast: bool,
-    /// NullPointerException.
+    /// Whether it may raise NullPointerException.
     pub null_pointer: bool,
 }
 
 impl Function {
-    /// What the glue of the object's methods may raise before and after it invokes the handle.
+    /// Returns what the adapter code of the object's methods may raise before and after it invokes the handle.
     pub fn glue_raises(&self) -> GlueRaises {
         let mut acc = GlueRaises::default();
         let Some(instantiated) = self.instantiated.method_type() else { return GlueRaises::ANY };
@@ -387,7 +389,8 @@ impl Function {
         acc
     }
 
-    /// Parameters and result of the handle: a constructor returns its class, a receiver is the first parameter.
+    /// The parameters and the result of the handle: a constructor returns its class, and a receiver is the first
+    /// parameter. `None` for handles of fields.
     fn handle_type(&self) -> Option<(Vec<Shape>, Option<Shape>)> {
         let member = self.handle.member.get();
         let ty = member.descriptor.method_type()?;
@@ -405,7 +408,7 @@ impl Function {
     }
 }
 
-/// A type as far as conversions ask: primitive, or a class.
+/// A type as far as conversions distinguish types: primitive, or a class.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Primitive,
@@ -421,8 +424,8 @@ impl Shape {
 impl GlueRaises {
     const ANY: GlueRaises = GlueRaises { class_cast: true, null_pointer: true };
 
-    /// A conversion of `MethodHandle.asType`: between references a cast, which only a widening to Object can do
-    /// without; to a primitive unboxing.
+    /// Adds what a conversion of `MethodHandle.asType` may raise: between references a cast, which is not needed for
+    /// a widening to Object; to a primitive, unboxing.
     fn convert(&mut self, from: Shape, to: Shape) {
         match (from, to) {
             (Shape::Class(from), Shape::Class(to)) => {
@@ -432,7 +435,7 @@ impl GlueRaises {
                 self.null_pointer = true;
                 self.class_cast |= !from.is_some_and(is_wrapper);
             }
-            // Boxing and widening.
+            // Boxing and widening raise nothing.
             (Shape::Primitive, _) => {}
         }
     }

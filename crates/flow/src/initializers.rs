@@ -1,29 +1,29 @@
-//! Which `mayinit` of a method runs no initialiser: that of its own class or of a superclass.
+//! The `mayinit` instructions of a method that run no initialiser: those for its own class or a superclass.
 //!
-//! A method of a class C runs only after the initialisation of C began, and with it that of C's
-//! superclasses (JVMS §5.5). When that initialisation failed and an instance leaked before, the
-//! instruction raises NoClassDefFoundError, so exactly that one remains. Of an interface this does not
-//! hold: a superclass's initialiser may call a default method before the interface is initialised.
+//! A method of a class C runs only after the initialisation of C has begun, and with it that of C's superclasses
+//! (JVMS §5.5). If that initialisation failed and an instance leaked before, the instruction raises
+//! NoClassDefFoundError, so exactly that exception remains. This does not hold for an interface: a superclass's
+//! initialiser may call a default method before the interface is initialised.
 //!
-//! What is initialised is the class that *declares* the member, and an inherited static field may be
-//! declared by an interface. The superinterfaces of C are not known here, so a `mayinit` before an
-//! access to a static field counts only when C itself declares the field (JVMS §5.4.3.2 looks there
-//! first). Static methods are not inherited from interfaces (§5.4.3.3).
+//! The class that is initialised is the one that *declares* the member, and an inherited static field may be
+//! declared by an interface. The superinterfaces of C are not known here, so a `mayinit` before an access to a
+//! static field qualifies only if C itself declares the field (JVMS §5.4.3.2 looks there first). Static methods are
+//! not inherited from interfaces (§5.4.3.3).
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, FieldRef, Name};
 
-/// What facts about a method may use of its own class besides the body: the header and the static
-/// fields in its class file.
+/// What the facts about a method may use of its own class besides the body: the header and the static fields in its
+/// class file.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnClass<'a> {
-    /// The class.
+    /// The name of the class.
     pub name: ClassName,
-    /// Its direct superclass; none for `java/lang/Object`.
+    /// Its direct superclass; `None` for `java/lang/Object`.
     pub super_class: Option<ClassName>,
     /// Whether it is an interface.
     pub is_interface: bool,
-    /// Name and descriptor of each static field that it declares.
+    /// Name and descriptor of each static field that the class declares.
     pub static_fields: &'a [(Name, Descriptor)],
 }
 
@@ -34,16 +34,15 @@ impl OwnClass<'_> {
     }
 }
 
-/// Memory that one method leaves for the next.
+/// Memory that is reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
-    /// Instructions, and whether they still count.
+    /// The instructions found, and whether they still qualify.
     found: Vec<(InstrId, bool)>,
     pending: Vec<ExprId>,
 }
 
-/// The `mayinit` instructions that run no initialiser and can raise NoClassDefFoundError only,
-/// ascending.
+/// Returns the `mayinit` instructions that run no initialiser and can raise NoClassDefFoundError only, ascending.
 pub fn without_initializer(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> Box<[InstrId]> {
     if class.is_interface {
         return Box::default();
@@ -65,7 +64,7 @@ pub fn without_initializer(body: &Body, class: &OwnClass<'_>, scratch: &mut Scra
         if found.is_empty() {
             continue;
         }
-        // An access follows its own `mayinit` in the text, before the next one of the same class.
+        // An access follows its own `mayinit` in the order of instructions, before the next one of the same class.
         let mut access = |field: FieldRef| {
             if let Some(slot) = slot(field.class())
                 && let Some(at) = latest[slot]

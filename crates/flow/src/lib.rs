@@ -1,9 +1,8 @@
-//! Pure functions over one method body: local facts, sets of exceptions, the control-flow graph.
+//! Pure functions over one method body (local facts, exception sets, the control-flow graph), and solvers.
 //!
-//! Start at [`facts::method_facts`], what a method's own class file tells beyond the body, and
-//! [`cfg::cfg`], which draws the control-flow graph from both. What a function
-//! here must know of other classes it asks through a trait such as [`throwables::Subtypes`]; nothing
-//! here reads a file, a database or another body.
+//! Start at [`facts::method_facts`], which derives what a method's own class file tells beyond the body, and
+//! [`cfg::cfg`], which draws the control-flow graph from both. A function that must know something of other classes asks
+//! through a trait such as [`throwables::Subtypes`]; nothing here reads a file, a database or another body.
 
 pub mod block_view;
 pub mod blocks;

@@ -1,27 +1,28 @@
 //! Where IllegalMonitorStateException can come from: a count per lock value (`semantics.md` §3.4).
 //!
-//! Each monitor instruction's operand is traced back to the one instruction (or parameter, or constant)
-//! that made the value. A forward pass counts how often each value is held. A value that is made anew
-//! while held, operands with several sources, and paths that disagree are not proved.
+//! The operand of each monitor instruction is traced back to the one instruction (or parameter, or constant) that
+//! made the value. A forward pass counts how often each value is held. Nothing is proved if a value is made again
+//! while held, if an operand has several sources, or if paths disagree.
 //!
-//! That a method gives back the caller's monitor is never balanced (JVMS §2.11.10, structured locking).
+//! A method that releases its caller's monitor never counts as balanced (JVMS §2.11.10, structured locking).
 
 use bir::body::{Body, Expr, Instr, InstrId, Var, instr_id, ordinal};
 
 use crate::blocks::{Blocks, Handlers};
 use crate::reaching::{Reaching, Source};
 
-/// Where the monitors of a method are not proved to be balanced. Both lists are empty for a method
-/// that is balanced on every path.
+/// Where the monitors of a method are not proved to be balanced. Both lists are empty for a method that is balanced
+/// on every path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Locks {
-    /// `monitorexit` and `return` instructions that may raise the exception themselves, ascending.
+    /// `monitorexit` and `return` instructions that may raise IllegalMonitorStateException themselves, ascending.
     pub at: Box<[InstrId]>,
-    /// Instructions at which an exception that leaves the method may be replaced by it, ascending.
+    /// Instructions at which an exception that leaves the method may be replaced by IllegalMonitorStateException,
+    /// ascending.
     pub leaving: Box<[InstrId]>,
 }
 
-/// What made a lock value.
+/// The origin of a lock value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Maker {
     Instr(InstrId),
@@ -29,14 +30,14 @@ enum Maker {
     Constant(Expr),
 }
 
-/// More values than this in one method are given up.
+/// The maximum number of lock values in one method; with more, nothing is proved.
 const MAX_LOCKS: usize = 16;
-/// A count that is not known, or that paths disagree about.
+/// A count that is unknown, or on which paths disagree.
 const UNKNOWN: u8 = u8::MAX;
-/// How often each value is held.
+/// For each lock value, how often it is held.
 type Counts = [u8; MAX_LOCKS];
 
-/// Where the exception may come from.
+/// Finds the places where a method may raise IllegalMonitorStateException.
 pub fn locks(body: &Body) -> Locks {
     let is_monitor = |it: &Instr| matches!(it, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
     if !body.instrs.values().any(is_monitor) {
@@ -60,7 +61,7 @@ fn nothing_proved(body: &Body) -> Locks {
     }
 }
 
-/// The lock values of a method, and which one each monitor instruction uses.
+/// The lock values of a method, and the index of the value that each monitor instruction uses.
 struct LockValues {
     makers: Vec<Maker>,
     used: Vec<(InstrId, usize)>,
@@ -102,22 +103,22 @@ fn is_constant(e: &Expr) -> bool {
     matches!(e, Expr::Str(_) | Expr::Class(_) | Expr::MethodType(_) | Expr::MethodHandle(_))
 }
 
-/// The forward pass.
+/// The forward pass that counts how often each value is held.
 struct Counting<'a> {
     body: &'a Body,
     values: LockValues,
     blocks: Blocks,
     handlers: Handlers,
-    /// Counts at the start of each block; none before it is reached.
+    /// The counts at the start of each block; `None` before the block is reached.
     at_start: Vec<Option<Counts>>,
-    /// Blocks to visit.
+    /// The blocks to visit.
     pending: Vec<u32>,
 }
 
 impl Counting<'_> {
     fn run(mut self) -> Locks {
         self.enter(0, [0; MAX_LOCKS]);
-        // Each count of a block changes twice at most: reached, unknown.
+        // Each count of a block changes at most twice: when the block is reached, and to unknown.
         while let Some(block) = self.pending.pop() {
             self.visit(block, |_, _, _| {});
         }
@@ -152,7 +153,7 @@ impl Counting<'_> {
         }
     }
 
-    /// The value that a monitor instruction uses.
+    /// The index of the value that a monitor instruction uses.
     fn used(&self, id: InstrId) -> Option<usize> {
         let i = self.values.used.binary_search_by_key(&ordinal(id), |it| ordinal(it.0)).ok()?;
         Some(self.values.used[i].1)
@@ -162,7 +163,7 @@ impl Counting<'_> {
         self.used(exit).is_some_and(|i| counts[i] != 0 && counts[i] != UNKNOWN)
     }
 
-    /// Whether the instruction raises nothing. All others may, before their effect.
+    /// Whether the instruction certainly raises nothing. All others may raise an exception, before their effect.
     fn is_quiet(&self, id: InstrId, counts: &Counts) -> bool {
         match self.body.instrs[id] {
             Instr::Catch(_) | Instr::Goto(_) => true,
@@ -171,7 +172,7 @@ impl Counting<'_> {
         }
     }
 
-    /// Passes a block; calls `f` with each instruction and the counts before it.
+    /// Passes through a block, and calls `f` with each instruction and the counts before it.
     fn visit(&mut self, block: u32, mut f: impl FnMut(&Self, InstrId, &Counts)) {
         let Some(mut counts) = self.at_start[block as usize] else { return };
         let range = self.blocks.range(block);
@@ -217,7 +218,7 @@ impl Counting<'_> {
                 }
             }
             _ => {
-                // Made anew: the count is of another object from here on.
+                // The value is made again: from here on, the count would be that of another object.
                 if let Some(i) = self.values.makers.iter().position(|&it| it == Maker::Instr(id))
                     && counts[i] != 0
                 {

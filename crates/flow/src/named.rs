@@ -1,4 +1,4 @@
-//! The classes that instructions name otherwise than by a call, an access to a field, or the making of an object: resolving
+//! The classes that instructions name other than by a call, a field access or the creation of an object. Resolving
 //! them may run code too (JVMS §5.4.3).
 
 use bir::body::{Body, Check, Expr, Instr, Row};
@@ -7,7 +7,7 @@ use classfile::names::{ClassName, Descriptor};
 
 use crate::throwables::well_known;
 
-/// Calls `f` with the classes that an instruction names by itself: as the type of a cast, or of the array that it makes.
+/// Calls `f` with the classes that an instruction itself names: the type of a cast, or of the array that it creates.
 pub fn named_by_instr(instr: &Instr, f: &mut dyn FnMut(ClassName)) {
     match *instr {
         Instr::Assert(Check::Cast(class, _))
@@ -17,8 +17,8 @@ pub fn named_by_instr(instr: &Instr, f: &mut dyn FnMut(ClassName)) {
     }
 }
 
-/// The same for one expression without its operands: for `instanceof` and constants. The cast of an expression has an
-/// assertion before it.
+/// Calls `f` with the classes that one expression without its operands names: in `instanceof` and in constants. A
+/// cast expression is left out, because an assertion before it names the class.
 pub fn named_by_expr(body: &Body, expr: &Expr, f: &mut dyn FnMut(ClassName)) {
     match *expr {
         Expr::InstanceOf(class, _) | Expr::Class(class) => f(class),
@@ -39,8 +39,9 @@ fn named_by_type(descriptor: Descriptor, f: &mut dyn FnMut(ClassName)) {
     it.params().chain(it.ret()).filter_map(FieldType::class).for_each(f);
 }
 
-/// Whether a row of the table names Throwable. The JVM resolves the class of a row when something is thrown under it.
-/// Others were loaded by the verifier when the class was linked, but before release 17 not this one.
+/// Whether a row of the exception table names Throwable. The JVM resolves the class of a row when an exception is
+/// thrown under it. The verifier has loaded the other classes when the class was linked, but before release 17 not
+/// Throwable.
 pub fn names_throwable(row: &Row) -> bool {
     row.catch_type == Some(well_known().throwable)
 }

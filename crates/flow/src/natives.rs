@@ -1,8 +1,9 @@
-//! What the native methods of the JDK do, from a table that we ship (`natives.tsv`; its head says on what it rests).
+//! What the native methods of the JDK do, from a table that we ship (`natives.tsv`; its header says how it was
+//! made).
 //!
-//! Bytecode tells nothing of a native method, so without a row it may throw anything and call anything. A
-//! row may only be used for a class that comes from the JDK: the names alone do not tell. The table knows
-//! nothing of Java code, not even of what the targets of [`Effect::Calls`] do.
+//! Bytecode tells nothing of a native method, so without a row it may throw anything and call anything. A row may
+//! only be used for a class that comes from the JDK, which the names alone do not tell. The table says nothing of
+//! Java code, not even what the targets of [`Effect::Calls`] do.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -14,15 +15,16 @@ use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 /// What one native method does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Native {
-    /// Which Java code it may run, beyond what makes its own exceptions and results.
+    /// Which Java code the method may run, apart from constructing its own exceptions and results.
     pub effect: Effect,
-    /// What it raises itself, whatever its effect adds: the class, and whether exactly that class (`true`) or its
-    /// subclasses, too. Errors of the group `async` are left out, and the one of a library that is not there.
+    /// What the method raises itself, besides what its effect adds: the class, and whether exactly that class
+    /// (`true`) or also its subclasses. Errors of the group `async` and the error for a missing library are left
+    /// out.
     pub throws: Box<[(ClassName, bool)]>,
 }
 
 impl Native {
-    /// Whether it may ask loaders for classes: those that it resolves, or those that linking a class needs.
+    /// Whether the method may ask loaders for classes: those that it resolves, or those that linking a class needs.
     pub fn loads(&self) -> bool {
         matches!(self.effect, Effect::Load | Effect::Init)
     }
@@ -31,25 +33,25 @@ impl Native {
 /// Which Java code a native method may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// None.
+    /// No Java code.
     None,
-    /// Any: read and judged to be as open as a method without a row.
+    /// Any code: the method was examined and judged to be as open as one without a row.
     Open,
-    /// None before it returns: it starts a thread, whose `run` is a root.
+    /// None before the method returns: it starts a thread, whose `run` is a root.
     Thread,
-    /// Initialisers of classes: the one that its argument names, or others. Any `Error` may come out.
+    /// Initialisers of classes: of the one that its argument names, or of others. Any `Error` may come out.
     Init,
-    /// Class loaders of the program, as at an instruction that resolves a class: any code, and whatever it
-    /// throws. What is loaded is not initialised.
+    /// Class loaders of the program, as at an instruction that resolves a class: any code, and whatever it throws.
+    /// The loaded class is not initialised.
     Load,
-    /// These methods, selected virtually on the receiver or an argument. What they throw comes out.
+    /// These methods, selected virtually on the receiver or an argument. The exceptions that they throw propagate.
     Calls(Box<[MethodRef]>),
 }
 
 /// The feature releases for which the table was made.
 pub const RELEASES: RangeInclusive<u16> = 8..=25;
 
-/// A row of the table. `descriptor` is `None` where one row stands for all overloads.
+/// A row of the table. `descriptor` is `None` if the row stands for all overloads.
 struct Row {
     class: ClassName,
     name: Name,
@@ -62,17 +64,17 @@ type Table = FxHashMap<(ClassName, Name), Vec<Row>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::default();
-    // A line that cannot be read leaves its method open; a test holds that there is none.
+    // A line that cannot be parsed leaves its method open; a test checks that there is none.
     for row in include_str!("natives.tsv").lines().filter_map(row) {
         table.entry((row.class, row.name)).or_default().push(row);
     }
     table
 });
 
-/// The row of a native method of the JDK of this release; `None`: it may do anything.
+/// Returns the row of a native method in a JDK of this release; `None` if the method may do anything.
 ///
-/// Without a release only rows that hold for all of [`RELEASES`] count. A newer JDK may have changed any of
-/// its natives, so for it there are no rows.
+/// Without a release, only rows that hold for all of [`RELEASES`] apply. A newer JDK may have changed any of its
+/// natives, so it has no rows.
 pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native> {
     let method = method.get();
     let rows = TABLE.get(&(method.class, method.name))?;
@@ -83,7 +85,7 @@ pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native
     rows.iter().find(fits).map(|it| &it.native)
 }
 
-/// Reads a line: class, name, descriptor, effect, exceptions, note, separated by tabs.
+/// Parses a line: class, name, descriptor, effect, exceptions, note, separated by tabs.
 fn row(line: &str) -> Option<Row> {
     if line.starts_with('#') {
         return None;
@@ -111,7 +113,7 @@ fn effect(text: &str) -> Option<Effect> {
     })
 }
 
-/// `p/C.m (I)V`.
+/// Parses `p/C.m (I)V`.
 fn call(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;
@@ -119,7 +121,7 @@ fn call(text: &str) -> Option<MethodRef> {
     Some(MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes())))
 }
 
-/// `p/E,p/F+`, where the plus sign takes the subclasses in; `-` for nothing.
+/// Parses `p/E,p/F+`, where the plus sign includes the subclasses; `-` stands for no exception.
 fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
     if text == "-" {
         return Some(Box::default());
@@ -132,7 +134,7 @@ fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
         .collect()
 }
 
-/// The releases with which a note begins, as in `8-16: note`; without them, all.
+/// Parses the releases with which a note begins, as in `8-16: note`; a note without them holds for all releases.
 fn releases(note: &str) -> Option<RangeInclusive<u16>> {
     if !note.starts_with(|it: char| it.is_ascii_digit()) {
         return Some(RELEASES);
@@ -146,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_no_rows_are_refused() {
+    fn malformed_lines_are_rejected() {
         let good = "p/C\tm\t*\tnone\t-\t8-16: gone since";
         assert_eq!(row(good).map(|it| it.releases), Some(8..=16));
         for bad in [

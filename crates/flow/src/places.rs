@@ -1,17 +1,18 @@
 //! Where in the bytecode the expressions of an instruction may come from.
 //!
-//! What is on the stack without reading the heap waits for the instruction that uses it. So resolving a class or field may
-//! belong to an earlier place than the instruction that holds the expression, under other rows: `ldc` in a `try` block, used
-//! by the `return` behind it. But it never waits across a place where control joins.
+//! An expression on the stack that does not read the heap is evaluated by the instruction that uses it. So the
+//! resolution of a class or field may belong to an earlier place than the instruction that holds the expression,
+//! under other rows of the exception table: an `ldc` in a `try` block, used by the `return` after the block. But no
+//! expression is moved across a place where control joins.
 
 use bir::body::{Body, Instr, ordinal};
 
-/// A walk over the instructions, in ascending order, that keeps the rows which may have covered where their expressions
-/// come from.
+/// A walk over the instructions, in ascending order, that keeps the rows which may have covered the places where
+/// their expressions come from.
 pub struct EarlierRows {
-    /// For each instruction the first from which control only falls through to it.
+    /// For each instruction the first one from which control only falls through to it.
     firsts: Vec<u32>,
-    /// Rows by start and by end; the second column is the row's index.
+    /// The rows sorted by start and by end: pairs of that ordinal and the row's index.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
     next_start: usize,
@@ -20,7 +21,7 @@ pub struct EarlierRows {
 }
 
 impl EarlierRows {
-    /// Before the first instruction.
+    /// Starts a walk before the first instruction.
     pub fn new(body: &Body) -> Self {
         let mut joins = vec![false; body.instrs.len() + 1];
         for (id, instr) in body.instrs.iter() {
@@ -41,8 +42,8 @@ impl EarlierRows {
         EarlierRows { firsts: firsts.collect(), starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
     }
 
-    /// The rows for the instruction with this number, in the order of the table: those that cover it too. Never ask for an
-    /// earlier one afterwards.
+    /// Returns the rows for the instruction with this ordinal, in the order of the table, including those that cover
+    /// the instruction. The ordinal must not be less than at the previous call.
     pub fn at(&mut self, instr: u32) -> &[u32] {
         let first = self.firsts.get(instr as usize).copied().unwrap_or(instr);
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
@@ -51,7 +52,7 @@ impl EarlierRows {
             }
             self.next_start += 1;
         }
-        // A row of bytecode that came to nothing by itself ends where it starts.
+        // A row whose bytecode yielded no instruction ends where it starts.
         while let Some(&(_, row)) = self.ends.get(self.next_end).filter(|it| it.0 < first) {
             if let Ok(i) = self.active.binary_search(&row) {
                 self.active.remove(i);

@@ -1,32 +1,32 @@
-//! Where the value of a variable at one place comes from: a search backwards, by demand.
+//! The sources of the value that a variable has at one point: a backward search on demand.
 //!
-//! Copies and casts are followed, everything else that assigns is a source. The search is bounded by a
-//! count of steps, so that a hostile method costs little; over it the answer is "anything".
+//! Copies and casts are followed; everything else that assigns is a source. The number of steps is limited, so that
+//! a hostile method costs little; beyond the limit the answer is [`Source::Unknown`].
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use classfile::names::ClassName;
 use rustc_hash::FxHashSet;
 
-/// Steps for one question.
+/// The maximum number of steps for one query.
 const MAX_STEPS: usize = 20_000;
 
 /// One source of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// This instruction assigned it, by this expression if it is an assignment.
+    /// This instruction assigned the value, from this expression if it is an assignment.
     Instr(InstrId, Option<ExprId>),
-    /// The expression at the place asked for is no variable.
+    /// The expression of the query itself, which is not a variable.
     Expr(ExprId),
     /// The variable's value at entry.
     Entry(Var),
-    /// The place was last assigned as another kind, or the search was given up.
+    /// Unknown: the place was last assigned as another kind, or the search was given up.
     Unknown,
 }
 
-/// Searches of one body.
+/// Searches in one body.
 pub struct Reaching<'a> {
     body: &'a Body,
-    /// Jumps by target: `sources[starts[t]..starts[t + 1]]`; made when first needed.
+    /// The jumps by target: `sources[starts[t]..starts[t + 1]]`; computed when first needed.
     starts: Vec<u32>,
     sources: Vec<u32>,
     handlers: Vec<u32>,
@@ -36,7 +36,7 @@ pub struct Reaching<'a> {
 }
 
 impl<'a> Reaching<'a> {
-    /// Nothing is computed yet.
+    /// Prepares searches in a body; nothing is computed yet.
     pub fn new(body: &'a Body) -> Self {
         Reaching {
             body,
@@ -49,8 +49,8 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Calls `f` with each source of the value that `expr` has at `at`, and with the class of the last
-    /// cast on the way. A source may come more than once.
+    /// Calls `f` with each source of the value that `expr` has at `at`, and with the class of the last cast on the
+    /// way. A source may be reported more than once.
     pub fn sources(&mut self, at: InstrId, expr: ExprId, mut f: impl FnMut(Source, Option<ClassName>)) {
         self.steps = 0;
         self.visited.clear();
@@ -70,7 +70,7 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// The variable that the expression is a copy of, else the expression without its casts.
+    /// The variable of which the expression is a copy, or else the expression without its casts.
     #[allow(clippy::type_complexity)] // Both sides pair what was found with the cast around it.
     fn strip(
         &self,
@@ -89,7 +89,8 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// A temporary has one assignment only, mostly close by: no control flow needs to be looked at.
+    /// Finds the assignment of a temporary, which has only one, mostly close by: no control flow needs to be
+    /// examined. Returns whether it was found.
     fn temp(
         &mut self,
         at: u32,
@@ -110,7 +111,7 @@ impl<'a> Reaching<'a> {
         false
     }
 
-    /// Walks back from before `at` to assignments, and to places where control joins.
+    /// Walks back from before `at` to assignments, and to points where control joins.
     fn walk(
         &mut self,
         mut at: u32,
@@ -149,7 +150,7 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// The exception may come before any covered instruction.
+    /// Continues the search where a handler is entered: the exception may be raised before any covered instruction.
     fn enter_handler(
         &mut self,
         handler: u32,
@@ -185,7 +186,7 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// The instruction assigned `assigned`, which overlaps the variable.
+    /// Continues the search at an instruction that assigned `assigned`, which overlaps the variable.
     fn defined(
         &mut self,
         at: u32,
@@ -238,7 +239,7 @@ impl<'a> Reaching<'a> {
     }
 }
 
-/// Whether assigning the first changes what the second holds. A long or double local takes two slots.
+/// Whether assigning the first variable changes the value of the second. A long or double local takes two slots.
 pub fn overlap(assigned: Var, var: Var) -> bool {
     match (assigned.place(), var.place()) {
         (Place::Local(a), Place::Local(b)) => {

@@ -1,117 +1,152 @@
-//! The least solution of a system of inclusions over a lattice, from scratch (`engine.md`, rule 3).
+//! The least solution of a system of inclusions over a lattice, computed from scratch (`engine.md`, rule 3).
 //!
 //! A system has nodes, each with a value of its own and with edges to the nodes whose values flow into it through a
-//! function. Functions are monotone and distribute over joins; the first is the identity. Nodes that reach each other
-//! through identities have the same value, so each such component is solved once; what is left flows from callees to
-//! callers, and only edges against that order need a second look.
+//! function. Functions are monotone and distribute over joins; the first is the identity. Nodes that reach each
+//! other through identities have the same value, so each such component is solved once; the other values flow from
+//! callees to callers, and only edges against that order need a second visit.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
+use std::ops::Range;
 
-use crate::components;
+use crate::components::{self, ComponentId};
 use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 
-/// A node of one system: its number.
+/// The number of a node in one system.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// A function of one lattice: its number.
+impl NodeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        NodeId(index as u32)
+    }
+}
+
+/// The number of a function of one lattice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionId(pub u32);
 
 impl FunctionId {
-    /// The function that changes nothing.
+    /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);
+
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        FunctionId(index as u32)
+    }
 }
 
 /// A join semilattice of finite height with functions on it.
 pub trait Lattice {
-    /// An element; equal elements are equal values.
+    /// An element of the lattice; equal elements are equal values.
     type Value: Copy + Eq + Hash;
 
     /// The least element.
     fn bottom(&self) -> Self::Value;
 
-    /// The least upper bound.
+    /// The least upper bound of two elements.
     fn join(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
 
-    /// Applies a function.
+    /// Applies a function to an element.
     fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
 }
 
 /// A system of inclusions.
 #[derive(Clone, Debug)]
 pub struct System<V> {
-    /// The value that each node has of itself.
+    /// The own value of each node.
     pub values: Vec<V>,
-    /// For each node the number of its first edge, and at the end the number of edges.
+    /// For each node the index of its first edge; the last entry is the number of edges.
     pub starts: Vec<u32>,
-    /// The edges by node: what flows in, and through which function.
+    /// The edges by node: the node from which a value flows in, and the function through which it does.
     pub edges: Vec<(NodeId, FunctionId)>,
 }
 
-/// The least solution.
+/// The least solution of a system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution<V> {
-    components: Vec<u32>,
+    components: Vec<ComponentId>,
     values: Vec<V>,
 }
 
 impl<V: Copy> Solution<V> {
     /// The value of a node.
     pub fn value(&self, node: NodeId) -> V {
-        self.values[self.components[node.0 as usize] as usize]
+        self.values[self.components[node.index()].index()]
     }
 
-    /// How many components the nodes form.
+    /// The number of components that the nodes form.
     pub fn n_components(&self) -> usize {
         self.values.len()
     }
 }
 
 impl<V> System<V> {
-    fn edges_of(&self, node: usize) -> &[(NodeId, FunctionId)] {
-        &self.edges[self.starts[node] as usize..self.starts[node + 1] as usize]
+    fn edges_of(&self, node: NodeId) -> &[(NodeId, FunctionId)] {
+        &self.edges[part(&self.starts, node.index())]
     }
 }
 
-/// Solves the system.
+/// The range of part `i` of a list, given where each part starts, and at the end the length of the list.
+#[inline]
+fn part(starts: &[u32], i: usize) -> Range<usize> {
+    starts[i] as usize..starts[i + 1] as usize
+}
+
+/// Computes the least solution of a system.
 pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution<L::Value> {
     uncancelled(|fuel| solve_cancellable(system, lattice, fuel))
 }
 
-/// Solves the system, unless that is not wanted any more.
+/// Computes the least solution of a system, unless it is cancelled.
 ///
 /// # Errors
-/// [`Cancelled`] if so; nothing is kept then.
+/// [`Cancelled`] if the work is no longer wanted; nothing is kept then.
 pub fn solve_cancellable<L: Lattice>(
     system: &System<L::Value>,
     lattice: &mut L,
     fuel: &mut Fuel<'_>,
 ) -> Result<Solution<L::Value>, Cancelled> {
     let (components, n) = components(system, fuel)?;
-    let (first, members) = members(&components, n);
+    let members = Members::new(&components, n);
     let mut values = vec![lattice.bottom(); n];
-    // Edges to a component that is not solved yet: a function stands on each, or it would be the same component.
-    let mut against: Vec<(u32, u32, FunctionId)> = Vec::new();
-    for c in 0..n {
-        let mut value = values[c];
-        for &member in &members[first[c] as usize..first[c + 1] as usize] {
+    // Edges to a component that is not solved yet: each has a function, or both ends would be in the same component.
+    let mut against: Vec<(ComponentId, ComponentId, FunctionId)> = Vec::new();
+    for c in (0..n).map(ComponentId::from_index) {
+        let mut value = values[c.index()];
+        for &member in members.of(c) {
             fuel.spend(OPERATION)?;
-            value = lattice.join(value, system.values[member as usize]);
-            for &(to, function) in system.edges_of(member as usize) {
+            value = lattice.join(value, system.values[member.index()]);
+            for &(to, function) in system.edges_of(member) {
                 fuel.spend(OPERATION)?;
-                let to = components[to.0 as usize];
-                if to as usize > c || (to as usize == c && function != FunctionId::IDENTITY) {
-                    against.push((c as u32, to, function));
-                } else if (to as usize) < c {
-                    let other = flow(lattice, function, values[to as usize]);
+                let to = components[to.index()];
+                if to > c || (to == c && function != FunctionId::IDENTITY) {
+                    against.push((c, to, function));
+                } else if to < c {
+                    let other = flow(lattice, function, values[to.index()]);
                     value = lattice.join(value, other);
                 }
             }
         }
-        values[c] = value;
+        values[c.index()] = value;
     }
     let mut pending = BinaryHeap::new();
     let mut queued = vec![false; n];
@@ -122,7 +157,7 @@ pub fn solve_cancellable<L: Lattice>(
     if !pending.is_empty() {
         let users = Users::new(system, &components, n, fuel)?;
         while let Some(Reverse(c)) = pending.pop() {
-            queued[c as usize] = false;
+            queued[c.index()] = false;
             for &(user, function) in users.of(c) {
                 fuel.spend(OPERATION)?;
                 raise(lattice, &mut values, user, (c, function), &mut queued, &mut pending);
@@ -132,48 +167,48 @@ pub fn solve_cancellable<L: Lattice>(
     Ok(Solution { components, values })
 }
 
-/// What comes out of a function.
+/// The value that arrives through an edge with this function.
 pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::Value) -> L::Value {
     if function == FunctionId::IDENTITY { value } else { lattice.apply(function, value) }
 }
 
-/// Lets what flows from a component into `c`; queues `c` if that adds something.
+/// Joins what flows from the component `from` into the component `c`; queues `c` if that changes its value.
 fn raise<L: Lattice>(
     lattice: &mut L,
     values: &mut [L::Value],
-    c: u32,
-    (from, function): (u32, FunctionId),
+    c: ComponentId,
+    (from, function): (ComponentId, FunctionId),
     queued: &mut [bool],
-    pending: &mut BinaryHeap<Reverse<u32>>,
+    pending: &mut BinaryHeap<Reverse<ComponentId>>,
 ) {
-    let other = flow(lattice, function, values[from as usize]);
-    let joined = lattice.join(values[c as usize], other);
-    if joined != values[c as usize] {
-        values[c as usize] = joined;
-        if !std::mem::replace(&mut queued[c as usize], true) {
+    let other = flow(lattice, function, values[from.index()]);
+    let joined = lattice.join(values[c.index()], other);
+    if joined != values[c.index()] {
+        values[c.index()] = joined;
+        if !std::mem::replace(&mut queued[c.index()], true) {
             pending.push(Reverse(c));
         }
     }
 }
 
-/// For each component those that its value flows into.
+/// For each component, the components into which its value flows.
 struct Users {
     starts: Vec<u32>,
-    users: Vec<(u32, FunctionId)>,
+    users: Vec<(ComponentId, FunctionId)>,
 }
 
 impl Users {
     fn new<V>(
         system: &System<V>,
-        components: &[u32],
+        components: &[ComponentId],
         n: usize,
         fuel: &mut Fuel<'_>,
     ) -> Result<Self, Cancelled> {
-        let mut each = |f: &mut dyn FnMut(u32, u32, FunctionId)| -> Result<(), Cancelled> {
+        let mut each = |f: &mut dyn FnMut(ComponentId, ComponentId, FunctionId)| -> Result<(), Cancelled> {
             for (node, &c) in components.iter().enumerate() {
                 fuel.spend(1)?;
-                for &(to, function) in system.edges_of(node) {
-                    let to = components[to.0 as usize];
+                for &(to, function) in system.edges_of(NodeId::from_index(node)) {
+                    let to = components[to.index()];
                     if to != c || function != FunctionId::IDENTITY {
                         f(c, to, function);
                     }
@@ -182,52 +217,65 @@ impl Users {
             Ok(())
         };
         let mut starts = vec![0; n + 1];
-        each(&mut |_, to, _| starts[to as usize + 1] += 1)?;
+        each(&mut |_, to, _| starts[to.index() + 1] += 1)?;
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut users = vec![(0, FunctionId::IDENTITY); starts[n] as usize];
+        let mut users = vec![(ComponentId(0), FunctionId::IDENTITY); starts[n] as usize];
         each(&mut |c, to, function| {
-            let at = &mut next[to as usize];
+            let at = &mut next[to.index()];
             users[*at as usize] = (c, function);
             *at += 1;
         })?;
         Ok(Users { starts, users })
     }
 
-    fn of(&self, c: u32) -> &[(u32, FunctionId)] {
-        &self.users[self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize]
+    fn of(&self, c: ComponentId) -> &[(ComponentId, FunctionId)] {
+        &self.users[part(&self.starts, c.index())]
     }
 }
 
-/// The nodes of each component: for each component where its own begin, and all of them.
-fn members(components: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut first = vec![0; n + 1];
-    components.iter().for_each(|&c| first[c as usize + 1] += 1);
-    for c in 0..n {
-        first[c + 1] += first[c];
-    }
-    let mut next = first.clone();
-    let mut members = vec![0; components.len()];
-    for (node, &c) in components.iter().enumerate() {
-        members[next[c as usize] as usize] = node as u32;
-        next[c as usize] += 1;
-    }
-    (first, members)
+/// The nodes of each component.
+struct Members {
+    /// For each component the index of its first node; the last entry is the number of nodes.
+    starts: Vec<u32>,
+    nodes: Vec<NodeId>,
 }
 
-/// Strongly connected components over the identities. What flows into a component by identities has smaller numbers.
-fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<u32>, usize), Cancelled> {
+impl Members {
+    fn new(components: &[ComponentId], n: usize) -> Self {
+        let mut starts = vec![0; n + 1];
+        components.iter().for_each(|it| starts[it.index() + 1] += 1);
+        for c in 0..n {
+            starts[c + 1] += starts[c];
+        }
+        let mut next = starts.clone();
+        let mut nodes = vec![NodeId(0); components.len()];
+        for (node, c) in components.iter().enumerate() {
+            let at = &mut next[c.index()];
+            nodes[*at as usize] = NodeId::from_index(node);
+            *at += 1;
+        }
+        Members { starts, nodes }
+    }
+
+    fn of(&self, c: ComponentId) -> &[NodeId] {
+        &self.nodes[part(&self.starts, c.index())]
+    }
+}
+
+/// Strongly connected components over the identities. A component has a larger number than those that flow into it
+/// through identities.
+fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<ComponentId>, usize), Cancelled> {
     let n = system.values.len();
     let successor = |node: u32, cursor: &mut u32| {
-        let edges = system.edges_of(node as usize).get(*cursor as usize..).unwrap_or_default();
+        let edges = system.edges_of(NodeId(node)).get(*cursor as usize..).unwrap_or_default();
         let skipped = edges.iter().position(|it| it.1 == FunctionId::IDENTITY);
         *cursor += skipped.unwrap_or(edges.len()) as u32 + 1;
         skipped.map(|it| edges[it].0.0)
     };
-    let (component, count) = components::components(n, 0..n as u32, successor, || fuel.spend(1))?;
-    Ok((component, count as usize))
+    components::components(n, 0..n as u32, successor, || fuel.spend(1))
 }
 
 #[cfg(test)]
@@ -235,7 +283,7 @@ mod tests {
     use super::*;
 
     /// Sets of 64 elements; function `f` above 0 keeps the elements whose number is not divisible by `f + 1`, and
-    /// turns what it takes away into element 0.
+    /// replaces the elements that it removes by element 0.
     struct Bits;
 
     impl Lattice for Bits {
@@ -281,14 +329,14 @@ mod tests {
         system
     }
 
-    /// The textbook iteration: apply everything until nothing changes.
+    /// The textbook iteration: applies all edges until nothing changes.
     fn naive(system: &System<u64>) -> Vec<u64> {
         let mut values = system.values.clone();
         loop {
             let before = values.clone();
             for node in 0..values.len() {
-                for &(to, function) in system.edges_of(node) {
-                    values[node] |= Bits.apply(function, values[to.0 as usize]);
+                for &(to, function) in system.edges_of(NodeId::from_index(node)) {
+                    values[node] |= Bits.apply(function, values[to.index()]);
                 }
             }
             if values == before {

@@ -1,8 +1,8 @@
-//! What the rest of a program must know of one body: what it raises, what it calls, and under which rows of its
-//! exception table. Names only, no sets: a class that arrives changes masks, not summaries.
+//! What the rest of a program needs to know of one body: what it raises, what it calls, and under which rows of its
+//! exception table. A summary consists of names and has no sets: a new class changes masks, not summaries.
 //!
-//! Each *item* is something that may let exceptions out, with the *context* in which it stands: the rows that cover
-//! it, in order. What a handler throws again has a node of its own (`semantics.md` §3.2): it is what arrived there.
+//! Each *item* is a source of exceptions, together with its *context*: the rows that cover it, in order. What a
+//! handler throws again has a node of its own (`semantics.md` §3.2): it is what arrived at the handler.
 
 use bir::body::{Body, CallKind, Expr, Instr, InstrId, Row, Var, ordinal};
 use classfile::descriptor::Kind;
@@ -19,76 +19,77 @@ use crate::thrown::Term;
 /// The summary of one body.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The contexts that items name; the first has no row.
+    /// The contexts of the items; the first has no row.
     pub contexts: Box<[Context]>,
-    /// What may let exceptions out, each once, in the order of the body.
+    /// The sources of exceptions with their contexts, each once, in the order of the body.
     pub items: Box<[Item]>,
-    /// The handlers whose value is thrown again, ascending: the first instruction of each.
+    /// The handlers whose exception is thrown again, ascending: the first instruction of each.
     pub rethrowing: Box<[InstrId]>,
-    /// The fields that are accessed, each once. Without contexts: a read may stand later than in the bytecode, so a
-    /// link error of one is taken to come anywhere in the method.
+    /// The fields that are accessed, each once. They have no contexts: a read may occur later than in the bytecode,
+    /// so its link errors are taken to occur anywhere in the method.
     pub fields: Box<[(FieldRef, Access)]>,
-    /// The classes that casts, `instanceof`, arrays and constants name, each once; Throwable if a row does. Without contexts
-    /// for the same reason.
+    /// The classes that casts, `instanceof`, arrays and constants name, each once; Throwable if a row does. They
+    /// have no contexts, for the same reason as the fields.
     pub named: Box<[ClassName]>,
-    /// The rows of rethrowing handlers that are in no context, each once: nothing but such names stands under them.
+    /// The rows of rethrowing handlers that are in no context, each once: they cover no items, only names of fields
+    /// and classes.
     pub bare: Box<[CatchRow]>,
 }
 
-/// The rows that cover an instruction, in the order of the table. Rows behind one that catches everything are left
+/// The rows that cover an instruction, in the order of the table. Rows after one that catches everything are left
 /// out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Context {
-    /// The rows.
+    /// The rows, in the order of the table.
     pub rows: Box<[CatchRow]>,
 }
 
-/// A row of the exception table, as far as exceptions on their way out are concerned.
+/// A row of the exception table, as far as it matters to exceptions that propagate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CatchRow {
-    /// What it catches; `None` is everything.
+    /// The class that the row catches; `None` catches everything.
     pub class: Option<ClassName>,
-    /// Number of its handler among [`Summary::rethrowing`].
+    /// The index of the row's handler in [`Summary::rethrowing`], if it is one of them.
     pub rethrows: Option<u32>,
 }
 
-/// Something that may let exceptions out.
+/// A source of exceptions in its context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Item {
-    /// What it is.
+    /// The source.
     pub source: Source,
-    /// Index in [`Summary::contexts`].
+    /// The index of the context in [`Summary::contexts`].
     pub context: u32,
 }
 
-/// What an item is.
+/// A source of exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
     /// Objects of exactly this class.
     Exact(ClassName),
     /// Objects of this class and of its subclasses.
     Cone(ClassName),
-    /// What arrived at the handler with this number among [`Summary::rethrowing`].
+    /// What arrived at the handler with this index in [`Summary::rethrowing`].
     Caught(u32),
-    /// A call; of a constructor too.
+    /// A call, possibly of a constructor.
     Call(CallKind, MethodRef),
-    /// A call on `this`, the object that the method was called on.
+    /// A call on `this`, the object on which the method was called.
     CallOnThis(CallKind, MethodRef),
     /// A call of a constructor on a new object of exactly its class.
     Construct(MethodRef),
-    /// An initialisation.
+    /// The initialisation that a `mayinit` may run.
     Initialize(Initialized),
     /// The call site with this index in [`Body::dynamics`].
     CallDynamic(u32),
     /// The dynamic constant with this index in [`Body::dynamics`].
     ConstDynamic(u32),
-    /// The making of an object of this class, which may have become abstract or an interface.
+    /// The creation of an object of this class, which may have become abstract or an interface.
     Object(ClassName),
 }
 
 /// How a field is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)] // `getfield` and its kin.
+#[allow(missing_docs)] // The access instructions: `getfield` etc.
 pub enum Access {
     Get,
     Put,
@@ -103,13 +104,13 @@ pub enum Initialized {
     Class(ClassName),
     /// The class that declares the static field.
     OwnerOfField(FieldRef),
-    /// The class that declares the static method; whether an interface method constant names it.
+    /// The class that declares the static method; `true` if an interface method constant names the method.
     OwnerOfMethod(MethodRef, bool),
-    /// The class, or any of its supertypes: which member is accessed is not known.
+    /// The class, or any of its supertypes, because the accessed member is not known.
     ClassOrAbove(ClassName),
 }
 
-/// Memory that one body leaves for the next.
+/// Memory that is reused from one body to the next.
 #[derive(Default)]
 pub struct Scratch {
     sources: Vec<Source>,
@@ -121,7 +122,8 @@ pub struct Scratch {
     named_seen: FxHashSet<ClassName>,
 }
 
-/// To empty a set costs what its memory is, so that of a huge body is not kept.
+/// The maximum capacity of the sets that are kept: emptying a set takes time proportional to its capacity, so the
+/// sets of a huge body are dropped.
 const MAX_KEPT: usize = 1 << 10;
 
 impl Scratch {
@@ -139,7 +141,8 @@ impl Scratch {
     }
 }
 
-/// Makes the summary of a body from the body and its facts. `scratch` is memory that one body leaves for the next.
+/// Computes the summary of a body from the body and its facts. `scratch` is memory that is reused from one body to
+/// the next.
 pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summary {
     scratch.clear();
     let mut sources = std::mem::take(&mut scratch.sources);
@@ -167,11 +170,11 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
         };
         sources.iter().for_each(|&it| acc.add(it, context));
         if contains(&facts.locks.leaving, id) && !acc.catches_all(context) {
-            // The monitors are looked at when no handler is left.
+            // The JVM checks the monitors when no handler is left.
             acc.add(Source::Exact(well_known().monitor_state), 0);
         }
     }
-    // A body has no expression that no instruction uses.
+    // Every expression of a body is used by some instruction.
     for expr in body.exprs.values() {
         match *expr {
             Expr::Field(_, field) => acc.field(field, Access::Get),
@@ -185,11 +188,11 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
     summary
 }
 
-/// A summary that grows.
+/// A summary under construction.
 struct Summarizer<'s> {
     contexts: Vec<Context>,
     by_rows: FxHashMap<Box<[u32]>, u32>,
-    /// The rows of the last instruction, whose context most often is the next one's too.
+    /// The rows of the last instruction with their context, which most often is also that of the next one.
     last: (Box<[u32]>, u32),
     rethrowing: Vec<InstrId>,
     scratch: &'s mut Scratch,
@@ -291,7 +294,7 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// A walk over the instructions of a body, in order, that tells what may come out of each.
+/// A walk over the instructions of a body, in order, that gives the sources of exceptions of each.
 pub struct Sources<'a> {
     body: &'a Body,
     facts: &'a MethodFacts,
@@ -299,14 +302,14 @@ pub struct Sources<'a> {
     accesses: Vec<(InstrId, Initialized)>,
     next_access: usize,
     next_proof: usize,
-    /// The handlers whose value is thrown again; [`Source::Caught`] numbers them.
+    /// The handlers whose exception is thrown again; [`Source::Caught`] has an index into this list.
     handlers: Vec<InstrId>,
-    /// Whether local 0 is `this` everywhere; known when a call first asks.
+    /// Whether local 0 is `this` everywhere; computed when a call first needs it.
     keeps_this: Option<bool>,
 }
 
 impl<'a> Sources<'a> {
-    /// Before the first instruction. `facts` are those of the same body.
+    /// Starts a walk before the first instruction. `facts` must be those of the same body.
     pub fn new(body: &'a Body, facts: &'a MethodFacts) -> Self {
         Sources {
             body,
@@ -319,7 +322,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Calls `f` with what may come out of the instruction, in the JVM's order. Never ask for an earlier one afterwards.
+    /// Calls `f` with the sources of exceptions of the instruction, in the JVM's order. The instruction must not
+    /// come before that of the previous call.
     #[inline]
     pub fn at(&mut self, id: InstrId, mut f: impl FnMut(Source)) {
         let body = self.body;
@@ -329,8 +333,8 @@ impl<'a> Sources<'a> {
                     f(Source::Exact(well_known().raised_by(check)));
                 }
             }
-            // What an initialisation comes to is a matter of the whole program, also where the method's class says that
-            // none runs.
+            // What an initialisation may throw depends on the whole program, even where the method's class tells
+            // that no initialiser runs.
             Instr::MayInit(_) => self.initialized(id).iter().for_each(|it| f(Source::Initialize(it.1))),
             Instr::New(_, constructor, _) => {
                 f(Source::Object(constructor.class()));
@@ -391,7 +395,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The handlers whose value is thrown again, ascending.
+/// Returns the handlers whose exception is thrown again, ascending.
 fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
     let caught = facts.throws.iter().filter_map(|it| match it.1 {
         Term::Caught(handler) => Some(handler),
@@ -407,11 +411,11 @@ fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
     handlers.binary_search_by_key(&ordinal(handler), |&it| ordinal(it)).ok().map(|it| it as u32)
 }
 
-/// For each `mayinit` what it initialises, ascending.
+/// Returns what each `mayinit` initialises, ascending.
 ///
-/// Each access has a `mayinit` of its own, the nearest before it in the text of its class whose access is still to come:
-/// a static read or call stands before the next jump or `mayinit`, as those save what is on the stack, so only the making
-/// of an object may have others between, and those are nested.
+/// Each access has a `mayinit` of its own: the nearest one of its class before it in the text whose access is still
+/// to come. A static read or call comes before the next jump or `mayinit`, as those save what is on the stack, so
+/// only the creation of an object may have others in between, and those are nested.
 fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     let mut acc = Accesses::default();
     let mut pending = Vec::new();
@@ -424,7 +428,7 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
             _ if acc.pending.is_empty() => continue,
             _ => {}
         }
-        // Operands come before the instruction itself: in `new C(C.f)` the read is the nearer one.
+        // Operands come before the instruction itself: in `new C(C.f)` the read is nearer to its `mayinit`.
         body.instr_exprs(instr, |e| pending.push(e));
         while let Some(e) = pending.pop() {
             if let Expr::Static(field) = body.exprs[e] {
@@ -449,11 +453,11 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     acc.finish()
 }
 
-/// The `mayinit` instructions of a body and what was found for them.
+/// The `mayinit` instructions of a body, and the accesses that were found for them.
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// Those whose access is still to come, as indices in `all`: few at a time.
+    /// The instructions whose access is still to come, as indices in `all`: only a few at a time.
     pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }

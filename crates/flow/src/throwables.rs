@@ -1,8 +1,8 @@
-//! The throwables that the VM itself raises, their ancestors, and the question "is this a subtype".
+//! The throwables that the VM itself raises, their superclasses, and subtype queries.
 //!
-//! The chains of these classes are known without reading any class file: packages below `java` are
-//! defined by the platform alone, and JVMS §2.10, §5.4 and §6.5 name them. Everything else is asked
-//! through [`Subtypes`], whose answers may be unknown.
+//! The superclasses of these classes are known without reading any class file: packages below `java` are defined by
+//! the platform alone, and JVMS §2.10, §5.4 and §6.5 name the classes. All other queries go through [`Subtypes`],
+//! whose answers may be unknown.
 
 use std::sync::LazyLock;
 
@@ -10,25 +10,25 @@ use bir::body::Check;
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
-/// Whether something holds, as far as the one who answers can see.
+/// Whether something holds, as far as the side that answers can see.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Answer {
-    /// It holds in every world.
+    /// It holds whatever the unknown classes are.
     Yes,
-    /// It holds in no world.
+    /// It does not hold, whatever the unknown classes are.
     No,
-    /// Some class in between is not known.
+    /// It depends on a class in between that is not known.
     Unknown,
 }
 
-/// Answers questions about classes that extend `java/lang/Throwable`.
+/// Answers subtype queries about classes that extend `java/lang/Throwable`.
 pub trait Subtypes {
     /// Whether each value of class `sub` is a value of class `sup`. Both are classes, as the types of
     /// catch rows and of thrown values are.
     fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Answer;
 }
 
-/// Child, parent: parents stand before their children.
+/// Classes with their superclasses; each superclass comes before its subclasses.
 const TREE: &[(&str, &str)] = &[
     ("Throwable", "Object"),
     ("Error", "Throwable"),
@@ -65,7 +65,7 @@ const TREE: &[(&str, &str)] = &[
     ("UnknownError", "VirtualMachineError"),
 ];
 
-/// Names that the analyses of this room use.
+/// Class names that the analyses of this crate use.
 #[derive(Clone, Copy, Debug)]
 pub struct WellKnown {
     /// `java/lang/Object`.
@@ -101,7 +101,7 @@ pub struct WellKnown {
 }
 
 impl WellKnown {
-    /// The class of [`Check::exception`].
+    /// The class of the exception that a failed check raises, as in [`Check::exception`].
     pub fn raised_by(&self, check: Check) -> ClassName {
         match check {
             Check::NotNull(_) => self.null_pointer,
@@ -114,7 +114,7 @@ impl WellKnown {
     }
 }
 
-/// The names, looked up once in a process.
+/// Returns the names, which are looked up once per process.
 pub fn well_known() -> &'static WellKnown {
     static NAMES: LazyLock<WellKnown> = LazyLock::new(|| WellKnown {
         object: java_lang("Object"),
@@ -147,15 +147,15 @@ pub fn built_in_parent(class: ClassName) -> Option<ClassName> {
     PARENTS.get(&class).copied()
 }
 
-/// The built-in throwables; each stands behind its superclass.
+/// The built-in throwables, each after its superclass.
 pub fn built_ins() -> impl Iterator<Item = ClassName> {
     TREE.iter().map(|it| java_lang(it.0))
 }
 
-/// What the built-in tree and one class's own header tell.
+/// Answers subtype queries from the built-in tree and the header of one class.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltIn {
-    /// A class and its direct superclass, both as the class file of the method says.
+    /// A class and its direct superclass, both from the class file of the method.
     pub own: Option<(ClassName, ClassName)>,
 }
 
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn other_classes_are_unknown_but_for_what_holds_of_all() {
+    fn other_classes_are_unknown_except_for_what_holds_of_all() {
         assert_eq!(ask(None, b"p/E", b"java/lang/RuntimeException"), Answer::Unknown);
         assert_eq!(ask(None, b"p/E", b"p/E"), Answer::Yes);
         assert_eq!(ask(None, b"p/E", b"java/lang/Throwable"), Answer::Yes);
     }
 
     #[test]
-    fn the_own_class_adds_one_link() {
+    fn the_header_of_one_class_adds_one_link() {
         let own: Option<(&[u8], &[u8])> = Some((b"p/E", b"java/lang/Error"));
         assert_eq!(ask(own, b"p/E", b"java/lang/Error"), Answer::Yes);
         assert_eq!(ask(own, b"p/E", b"java/lang/Exception"), Answer::No);

@@ -7,7 +7,7 @@ use classfile::names::ClassName;
 use crate::reaching::{Reaching, Source};
 use crate::throwables::well_known;
 
-/// A part of what a `throw` throws.
+/// A term that describes part of what a `throw` throws.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Term {
     /// An object of exactly this class.
@@ -18,12 +18,13 @@ pub enum Term {
     Caught(InstrId),
 }
 
-/// More terms than this at one `throw` become the cone of Throwable.
+/// The maximum number of terms of one `throw`; more are replaced by the cone of Throwable.
 const MAX_TERMS: usize = 64;
 
-/// The terms of each `throw` instruction, ascending by instruction; of one, in the order found.
+/// Returns the terms of each `throw` instruction, ascending by instruction; those of one instruction are in the
+/// order in which they were found.
 ///
-/// Null has no term: an assertion before the instruction raises what it raises.
+/// Null has no term: the assertion before the instruction raises the exception for it.
 pub fn thrown(body: &Body) -> Box<[(InstrId, Term)]> {
     let mut acc = Vec::new();
     let mut reaching = Reaching::new(body);
@@ -41,7 +42,7 @@ pub fn thrown(body: &Body) -> Box<[(InstrId, Term)]> {
         });
         let anything = Term::Cone(well_known().throwable);
         if acc.len() - start > MAX_TERMS || acc[start..].iter().any(|it| it.1 == anything) {
-            // A handler's term stays: what arrived there may be open.
+            // The terms of handlers stay, because what arrived there may be open.
             let mut first = true;
             let mut kept = 0;
             for i in start..acc.len() {
@@ -79,7 +80,7 @@ fn term_of(body: &Body, source: Source, narrow: Option<ClassName>) -> Option<Ter
     }
 }
 
-/// What the class file says of the type of a heap read.
+/// The type that the class file gives for a heap read.
 fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
     match body.exprs[e] {
         Expr::Field(_, field) | Expr::Static(field) => field.descriptor().field_type(),
@@ -95,7 +96,8 @@ fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
     }
 }
 
-/// The type of a temporary by its assignment, if one of the heap or of a call made it. One step only.
+/// The type of a variable: of a parameter that is never assigned, or of a temporary that a heap read, a cast or a
+/// call made. Copies are not followed.
 fn temporary_type(body: &Body, var: Var) -> Option<FieldType<'static>> {
     if !matches!(var.place(), Place::Temp(_)) {
         let class =

@@ -1,5 +1,5 @@
-//! Proved assertions hold: random bodies run along random paths, exceptions thrown in anywhere, and no
-//! assertion that is proved ever fails. The runner knows values only, nothing of facts.
+//! Proved assertions hold: random bodies are run along random paths, with exceptions thrown anywhere, and no proved
+//! assertion ever fails. The interpreter knows only values, no facts.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -25,13 +25,13 @@ enum Value {
     Array(ClassName, i32),
 }
 
-/// Variables by place, and second halves of longs.
+/// Variables by place. A long's second half has no entry.
 #[derive(Default)]
 struct Frame {
     places: HashMap<Place, (Kind, Value)>,
 }
 
-/// The path cannot go on: it read what was never written, as no real code does.
+/// The path cannot go on: it read a variable that was never written, which real code does not do.
 struct Stuck;
 
 impl Frame {
@@ -97,7 +97,7 @@ impl Run<'_> {
             Expr::Null => Value::Null,
             Expr::Str(_) => Value::Object(class("java/lang/String")),
             Expr::Var(var) => self.frame.get(var)?,
-            // An assertion stands before a real cast; where none does, the path is none.
+            // Real code has an assertion before a cast; where there is none, a failing cast ends the path.
             Expr::Cast(of, e) => {
                 let value = self.eval(e)?;
                 if !is_a(value, of) {
@@ -163,15 +163,15 @@ impl Run<'_> {
         })
     }
 
-    /// Where an exception that comes at the instruction goes.
+    /// The handler that an exception raised at the instruction enters.
     fn handler(&self, at: InstrId) -> Option<InstrId> {
         self.body.rows.iter().find(|it| it.covers(at)).map(|it| it.handler)
     }
 
-    /// One step; `None` at the end.
+    /// Executes one instruction; `None` at the end of the path.
     fn step(&mut self, at: InstrId) -> Result<Option<InstrId>, Stuck> {
         let next = instr_id(ordinal(at) + 1);
-        // Errors of the machine come anywhere, before the effect.
+        // VM errors are raised anywhere, before the effect of the instruction.
         if self.rng.below(30) == 0 {
             return Ok(self.handler(at));
         }
@@ -184,7 +184,7 @@ impl Run<'_> {
                 let holds = self.holds(check)?;
                 if let Some(proof) = self.facts.proof(at) {
                     let text = print(self.body);
-                    assert!(holds, "{at:?} is proved by {proof:?}, and yet failed:\n{text}");
+                    assert!(holds, "{at:?} is proved by {proof:?} but failed:\n{text}");
                     self.proved_passed += 1;
                 }
                 if !holds {
@@ -219,7 +219,7 @@ impl Run<'_> {
     }
 }
 
-/// A random body: few variables, so that they meet often.
+/// A random body with few variables, so that they interact often.
 fn random_text(rng: &mut Rng) -> String {
     let n = 6 + rng.below(24);
     let handlers = rng.below(3);
@@ -302,7 +302,7 @@ fn own_class() -> OwnClass<'static> {
     }
 }
 
-/// The numbers of the assertions that are proved.
+/// The ordinals of the assertions that are proved.
 fn proved(text: &str) -> Vec<u32> {
     let body = parse_body(text).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
     let facts = method_facts(&body, &own_class(), Wanted::All, &mut flow::facts::Scratch::default());

@@ -1,4 +1,4 @@
-//! Graphs and local facts of small bodies, as text.
+//! Graphs and local facts of small bodies, shown as text.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use flow::facts::{MethodFacts, Scratch, Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
 
-/// The body of `p/C.m`, and its facts as a method of a class `p/C extends p/B` with a static field `own`.
+/// Returns the body of `p/C.m`, and its facts as a method of a class `p/C extends p/B` with a static field `own`.
 fn facts_of(code: &str) -> (Body, MethodFacts) {
     let body = parse_body(code).unwrap_or_else(|it| panic!("{it:?}"));
     let facts = method_facts(
@@ -32,7 +32,7 @@ fn own(static_fields: &[(Name, Descriptor)]) -> OwnClass<'_> {
     }
 }
 
-/// The edges of the graph, one a line, but for those to the next instruction.
+/// The edges of the graph, one per line, without those to the next instruction.
 fn edges_of(code: &str) -> String {
     let (body, facts) = facts_of(code);
     let subtypes = BuiltIn { own: Some((ClassName::new(b"p/C"), ClassName::new(b"p/B"))) };
@@ -60,7 +60,7 @@ fn edges_of(code: &str) -> String {
 }
 
 fn node(graph: &Cfg, id: NodeId) -> String {
-    let it = graph.nodes[id.0 as usize];
+    let it = graph.nodes[id.index()];
     let at = ordinal(it.instr);
     match it.kind {
         NodeKind::Normal => at.to_string(),
@@ -70,7 +70,7 @@ fn node(graph: &Cfg, id: NodeId) -> String {
     }
 }
 
-/// The proofs, as `instruction: proof`.
+/// The proofs, each as `instruction: proof`.
 fn proofs_of(code: &str) -> String {
     let at = |it: InstrId| ordinal(it);
     let mut out = String::new();
@@ -86,7 +86,7 @@ fn proofs_of(code: &str) -> String {
     out.trim_end_matches("; ").to_owned()
 }
 
-/// The terms of all throws.
+/// The terms of all `throw` instructions.
 fn thrown_by(code: &str) -> String {
     let terms = facts_of(code).1.throws;
     terms.iter().map(|(id, term)| format!("{}: {term:?}", ordinal(*id))).collect::<Vec<_>>().join("; ")
@@ -174,7 +174,7 @@ fn what_a_finally_throws_again_is_what_arrived() {
 }
 
 #[test]
-fn a_row_for_a_subclass_takes_no_more_than_that() {
+fn a_row_for_a_subclass_catches_only_the_subclass() {
     let edges = edges_of(
         "method static p/C.m(Ljava/lang/RuntimeException;)V locals 2 {
            0: throw a0
@@ -188,9 +188,10 @@ fn a_row_for_a_subclass_takes_no_more_than_that() {
     assert!(!edges.contains("2 lets out (java/lang/RuntimeException+)"), "{edges}");
 }
 
-/// Of too many classes at one handler only what its rows say is kept, and then calls may have raised it as well.
+/// If too many classes arrive at one handler, only the types of its rows are kept, and calls may have raised them as
+/// well.
 #[test]
-fn many_classes_at_a_handler_are_what_its_rows_take() {
+fn many_classes_at_a_handler_are_widened_to_its_rows() {
     const N: usize = 70;
     let cases: String = (0..N).map(|it| format!("{it}: {}, ", it + 1)).collect();
     let mut code = format!("method static p/C.m(I)V locals 2 {{\n 0: switch i0 {{ {cases}default: 1 }}\n");
@@ -210,7 +211,7 @@ fn many_classes_at_a_handler_are_what_its_rows_take() {
 }
 
 #[test]
-fn branches_and_switches_say_which_way() {
+fn edges_of_branches_and_switches_have_their_kind() {
     assert_eq!(
         edges_of(
             "method static p/C.m(I)I locals 1 {
@@ -234,7 +235,7 @@ fn branches_and_switches_say_which_way() {
 }
 
 #[test]
-fn initialisers_of_the_own_class_run_no_more() {
+fn initialisers_of_the_own_class_do_not_run_again() {
     let code = "method static p/C.m()V locals 1 {
        0: mayinit p/C
        1: i0 := ::p/C.own:I
@@ -308,7 +309,7 @@ fn arrays_made_here_are_known() {
 }
 
 #[test]
-fn loops_keep_what_every_round_keeps() {
+fn loops_keep_the_facts_that_every_iteration_keeps() {
     assert_eq!(
         proofs_of(
             "method static p/C.m(Ljava/lang/Object;Ljava/lang/Object;)V locals 2 {
@@ -369,7 +370,7 @@ const SYNCHRONIZED: &str = "method static p/C.m(Ljava/lang/Object;)V locals 3 {
 
 #[test]
 fn monitors_of_javac_are_balanced() {
-    // Everything that is thrown is a Throwable.
+    // A row for Throwable catches everything, too.
     for code in [SYNCHRONIZED.to_owned(), SYNCHRONIZED.replace("catch any", "catch java/lang/Throwable")] {
         let locks = facts_of(&code).1.locks;
         assert!(locks.at.is_empty() && locks.leaving.is_empty(), "{code}\n{locks:?}");
@@ -377,10 +378,10 @@ fn monitors_of_javac_are_balanced() {
 }
 
 #[test]
-fn monitors_out_of_balance_are_seen() {
+fn unbalanced_monitors_are_reported() {
     let no_exit = SYNCHRONIZED.replace("9: monitorexit a1", "9: assert notnull a1");
     let locks = facts_of(&no_exit).1.locks;
-    assert_eq!((numbers(&locks.at), numbers(&locks.leaving)), (vec![], vec![10, 11]), "held as it leaves");
+    assert_eq!((numbers(&locks.at), numbers(&locks.leaving)), (vec![], vec![10, 11]), "held on leaving");
     let twice = SYNCHRONIZED.replace("6: goto 12", "6: monitorexit a1");
     let locks = facts_of(&twice).1.locks;
     assert!(numbers(&locks.at).contains(&6), "{locks:?}");
@@ -388,7 +389,7 @@ fn monitors_out_of_balance_are_seen() {
         let one_way = format!(
             "method static p/C.m(Ljava/lang/Object;I)V locals 2 {{\n 0: if (i1 > 0) goto 2\n {enters}\n 3: return\n}}"
         );
-        assert_eq!(numbers(&facts_of(&one_way).1.locks.at), [3], "held on one way only: {one_way}");
+        assert_eq!(numbers(&facts_of(&one_way).1.locks.at), [3], "held on one path only: {one_way}");
     }
     let other = SYNCHRONIZED.replace("3: invokestatic p/D.n()V ()", "3: a1 := ::p/D.f:Ljava/lang/Object;");
     let locks = facts_of(&other).1.locks;

@@ -1,5 +1,5 @@
-//! The incremental solver against the one that starts from nothing: random systems, random edits, after each the same
-//! solution bit for bit. `AJAR_FUZZ_EDITS=1000000 cargo test -p flow --test incremental` for longer.
+//! The incremental solver against the one from scratch: random systems, random edits, and after each the same
+//! solution, bit for bit. `AJAR_FUZZ_EDITS=1000000 cargo test -p flow --test incremental` for a longer run.
 
 #[path = "incremental/masks.rs"]
 mod masks;
@@ -14,7 +14,7 @@ use test_utils::tier;
 use masks::{Masks, Random};
 use worlds::World;
 
-/// What a run must have met to be worth anything.
+/// Counts of the situations that a run must have met for the test to be meaningful.
 #[derive(Default, Debug)]
 struct Met {
     edits: u64,
@@ -68,11 +68,14 @@ impl Met {
         ];
         let least = self.edits / 2_000;
         let some = self.worn > 0 && self.splits > 0 && self.rounds > 2;
-        assert!(some && numbers.iter().all(|&it| it > least), "not worth it: {self:?}");
+        assert!(
+            some && numbers.iter().all(|&it| it > least),
+            "some situations were met too rarely: {self:?}"
+        );
     }
 }
 
-/// Solves, with cancels and panics on the way.
+/// Solves, with cancellations and panics in between.
 fn solve_somehow(world: &mut World, random: &mut Random, met: &mut Met) {
     while random.below(4) == 0 {
         let most = 1 << random.below(9);
@@ -90,9 +93,9 @@ fn solve_somehow(world: &mut World, random: &mut Random, met: &mut Met) {
             met.cancels += u64::from(world.solver.solve(&mut world.masks, &mut cancelled).is_err());
         }
         if random.below(4) == 0 {
-            // Values of no solution, but told is told.
+            // These values are not a solution, but later reports are relative to them.
             for node in world.solver.take_changed() {
-                world.told[node.0 as usize] = world.solver.value(node);
+                world.told[node.index()] = world.solver.value(node);
             }
         }
         if random.below(3) == 0 {
@@ -101,7 +104,7 @@ fn solve_somehow(world: &mut World, random: &mut Random, met: &mut Met) {
             met.edits_between += 1;
         }
     }
-    world.solver.solve(&mut world.masks, &mut || false).expect("nobody cancels");
+    world.solver.solve(&mut world.masks, &mut || false).expect("this call is never cancelled");
 }
 
 fn check(world: &mut World, met: &mut Met) -> Result<(), String> {
@@ -123,7 +126,7 @@ fn check(world: &mut World, met: &mut Met) -> Result<(), String> {
     }
     met.changed_values += changed.len() as u64;
     let said = world.solver.take_changed();
-    if said == changed { Ok(()) } else { Err(format!("said to have changed {said:?}, not {changed:?}")) }
+    if said == changed { Ok(()) } else { Err(format!("{said:?} reported as changed, not {changed:?}")) }
 }
 
 fn same_system(a: &System<u64>, b: &System<u64>) -> bool {
@@ -145,7 +148,7 @@ fn run(seed: u64, n_edits: u32, met: &mut Met) {
 }
 
 #[test]
-fn every_edit_gives_what_solving_from_nothing_gives() {
+fn every_edit_gives_the_solution_from_scratch() {
     let asked = std::env::var("AJAR_FUZZ_EDITS").ok().and_then(|it| it.parse().ok());
     let n: u64 = asked.unwrap_or(tier::rounds(40_000, 80_000));
     let seed: Option<u64> = std::env::var("AJAR_FUZZ_SEED").ok().and_then(|it| it.parse().ok());
@@ -168,6 +171,6 @@ fn every_edit_gives_what_solving_from_nothing_gives() {
 }
 
 #[test]
-fn identities_are_the_first_function() {
+fn the_first_function_is_the_identity() {
     assert_eq!(Masks::new(3).through(FunctionId::IDENTITY, 5), 5);
 }

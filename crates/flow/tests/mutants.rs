@@ -1,5 +1,5 @@
-//! Facts and graphs of broken classes and of bodies built to be dear: no panic, no endless loop, no allocation beyond
-//! a multiple of the body. The mutations and the bodies are those of `bir`'s tests.
+//! Facts and graphs of broken classes, and of bodies built to be expensive: no panic, no endless loop, no allocation
+//! beyond a multiple of the body's size. The mutations and the bodies are those of `bir`'s tests.
 
 #[path = "../../bir/tests/mutants/anatomy.rs"]
 mod anatomy;
@@ -26,13 +26,13 @@ use test_utils::jvm::data_dir;
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-/// Counts what all threads of this binary allocate, so the tests in it take turns.
+/// Counts what all threads of this binary allocate, so its tests take turns.
 #[global_allocator]
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A world in which no class is known.
+/// Subtype answers when no class is known.
 struct Unknown;
 
 impl Subtypes for Unknown {
@@ -41,7 +41,7 @@ impl Subtypes for Unknown {
     }
 }
 
-/// The bodies that can be lowered.
+/// The bodies of a class that can be lowered.
 fn bodies(bytes: &[u8]) -> Vec<Body> {
     let Ok(class) = ClassFile::parse(bytes) else { return Vec::new() };
     let Ok(boots) = Bootstraps::of(&class) else { return Vec::new() };
@@ -57,7 +57,7 @@ fn bodies(bytes: &[u8]) -> Vec<Body> {
     out
 }
 
-/// Computes facts and graph; the bytes allocated for them, and the bytes that the body's size allows.
+/// Computes facts and graph; returns the number of bytes allocated, and the number that the body's size allows.
 fn measured(body: &Body) -> (usize, usize) {
     let class =
         OwnClass { name: body.method.class(), super_class: None, is_interface: false, static_fields: &[] };
@@ -116,7 +116,7 @@ fn graphs_of_mutants() {
 }
 
 #[test]
-fn graphs_of_dear_bodies() {
+fn graphs_of_expensive_bodies() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, bytes) in worst::all() {
         let bodies = bodies(&bytes);

@@ -1,4 +1,4 @@
-//! The table of native methods, strictly: each row is well-formed, and is what the lookup answers.
+//! Strict checks of the table of native methods: each row is well-formed, and lookups find it.
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::natives::{Effect, RELEASES, native};
@@ -21,7 +21,7 @@ fn is_class(text: &str) -> bool {
     })
 }
 
-/// The rest of the text after one type of a descriptor.
+/// The text after the first type of a descriptor.
 fn after_type(text: &str) -> Option<&str> {
     let text = text.trim_start_matches('[');
     match text.chars().next()? {
@@ -44,7 +44,7 @@ fn is_descriptor(text: &str) -> bool {
     result == "V" || after_type(result) == Some("")
 }
 
-/// The first and last release of a row.
+/// The first and the last release of a row.
 fn releases(note: &str) -> (u16, u16) {
     let range = note.split_once(": ").and_then(|it| it.0.split_once('-'));
     let range = range.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
@@ -66,7 +66,7 @@ fn every_row_is_well_formed_and_found() {
         assert!(RELEASES.contains(&first) && RELEASES.contains(&last) && first <= last, "{row:?}");
 
         let shown = if descriptor == "*" { "()V" } else { descriptor };
-        let found = native(method(class, name, shown), Some(first)).expect("a row is found");
+        let found = native(method(class, name, shown), Some(first)).expect("lookups find the row");
         assert_eq!(native(method(class, name, shown), Some(last)), Some(found), "{row:?}");
         assert_eq!(native(method(class, name, shown), None).is_some(), (first, last) == (8, 25), "{row:?}");
         assert_eq!(native(method(class, name, shown), Some(last + 1)), None, "{row:?}");
@@ -93,12 +93,12 @@ fn every_row_is_well_formed_and_found() {
 }
 
 #[test]
-fn rows_are_sorted_under_a_comment_a_class() {
+fn rows_are_sorted_and_each_class_has_a_comment() {
     let keys: Vec<[&str; 3]> = rows().map(|it| [it[0], it[1], it[2]]).collect();
     assert!(keys.is_sorted_by(|a, b| a < b), "sorted, and no row twice");
     for pair in keys.windows(2) {
         let both = pair[0][..2] == pair[1][..2];
-        assert!(!both || pair.iter().all(|it| it[2] != "*"), "{pair:?}: one stands for all overloads");
+        assert!(!both || pair.iter().all(|it| it[2] != "*"), "{pair:?}: one row stands for all overloads");
     }
     let mut class = None;
     for line in TABLE.lines() {
@@ -110,7 +110,7 @@ fn rows_are_sorted_under_a_comment_a_class() {
 }
 
 #[test]
-fn what_ordinary_code_meets() {
+fn answers_for_some_common_methods() {
     let answer = |class, name, descriptor, release| {
         native(method(class, name, descriptor), release).map(|it| format!("{:?} {:?}", it.effect, it.throws))
     };
@@ -129,12 +129,12 @@ fn what_ordinary_code_meets() {
              true), (java/security/PrivilegedActionException, true)]"
         )
     );
-    // Not native there, or not known which JDK.
+    // The method is not native in this release, or the release is not known.
     assert_eq!(answer(access, "doPrivileged", action, Some(17)), None);
     assert_eq!(answer(access, "doPrivileged", action, None), None);
-    // An overload that was never native, and a method that we do not know.
+    // An overload that was never native, and a method that does not exist.
     assert_eq!(answer(object, "wait", "(JI)V", Some(8)), None);
     assert_eq!(answer(object, "nothing", "()V", Some(8)), None);
-    // Newer than the table.
+    // A release newer than the table.
     assert_eq!(answer(object, "hashCode", "()I", Some(26)), None);
 }

@@ -1,7 +1,7 @@
-//! The graphs of real methods against a reference walk over their raw bytecode, written as simply as
-//! possible. Normal edges must be equal both ways. Exceptional edges (instruction, row) must be among the
-//! reference's; where one is missing, the instruction cannot raise what the row catches, or an assertion
-//! is proved, or an earlier row takes it. And summaries made of little against those made of all.
+//! The graphs of real methods against a reference walk over their bytecode, written as simply as possible. Normal
+//! edges must be the same on both sides. Exceptional edges (instruction, row) must be among the reference's; where
+//! one is missing, the instruction cannot raise what the row catches, or an assertion is proved, or an earlier row
+//! catches it. Also, summaries of lean bodies and facts against those of full ones.
 
 #[path = "reference/raw.rs"]
 mod raw;
@@ -22,7 +22,7 @@ use flow::throwables::BuiltIn;
 use flow::thrown::Term;
 use raw::{Raw, RawRow, catches, contracted, may_catch_below, raises};
 
-/// What was compared, so that a test can tell that it compared something.
+/// Counts of what was compared, so that a test can check that it compared enough.
 #[derive(Default, Debug)]
 struct Seen {
     methods: usize,
@@ -31,7 +31,7 @@ struct Seen {
     normal: usize,
     exceptional: usize,
     missing: usize,
-    /// Methods of which less was lowered for the summary alone, and of which less was proved.
+    /// Methods whose lean body is smaller, and methods of which fewer assertions were proved for the summary.
     lean: usize,
     settled: usize,
     wrong: Vec<String>,
@@ -80,7 +80,7 @@ fn check_class(bytes: &[u8], scratch: &mut Scratch, seen: &mut Seen) {
     }
 }
 
-/// The summary of a lean body is that of the whole one.
+/// Checks that the summary of a lean body equals that of the full body.
 fn check_summary(body: &Body, lean: &Body, own: &OwnClass<'_>, seen: &mut Seen) {
     let all = method_facts(body, own, Wanted::All, &mut flow::facts::Scratch::default());
     let few = method_facts(lean, own, Wanted::Summary, &mut flow::facts::Scratch::default());
@@ -130,7 +130,7 @@ impl Pair<'_> {
         let body = &self.lowered.body;
         let next: BTreeMap<u32, BTreeSet<u32>> =
             self.raw.insns.iter().map(|it| (*it.0, it.1.next.clone())).collect();
-        // A handler that is jumped to as well: the jump passes by the binding of the exception.
+        // A handler may also be the target of a jump; the jump skips the `catch` that binds the exception.
         let jumped_to: BTreeSet<u32> = next.values().flatten().copied().collect();
         let binds_only = |ids: &Vec<InstrId>| {
             ids.iter().all(|it| matches!(body.instrs[*it], Instr::Catch(_) | Instr::Goto(_)))
@@ -142,7 +142,7 @@ impl Pair<'_> {
         let kept: BTreeSet<u32> = self.of_pc.iter().filter(kept).map(|it| *it.0).collect();
         let mut ours: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for edge in &self.graph.edges {
-            let (from, to) = (self.graph.nodes[edge.from.0 as usize], self.graph.nodes[edge.to.0 as usize]);
+            let (from, to) = (self.graph.nodes[edge.from.index()], self.graph.nodes[edge.to.index()]);
             if from.kind == NodeKind::Normal && to.kind == NodeKind::Normal {
                 ours.entry(self.pc(from.instr)).or_default().insert(self.pc(to.instr));
             }
@@ -161,7 +161,7 @@ impl Pair<'_> {
         let mut ours = BTreeSet::new();
         for edge in &self.graph.edges {
             if let EdgeKind::Handler(row) | EdgeKind::MayHandler(row) = edge.kind {
-                let from = self.graph.nodes[edge.from.0 as usize].instr;
+                let from = self.graph.nodes[edge.from.index()].instr;
                 ours.insert((self.pc(from), self.lowered.body.rows[row as usize].source));
             }
         }
@@ -184,7 +184,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Why no exception of the instruction goes to the row.
+    /// Checks that there is a reason why no exception of the instruction goes to the row.
     fn excuse(&self, pc: u32, row: usize) -> Result<(), String> {
         let rows = &self.raw.rows;
         let covering = |row: &&RawRow| row.start <= pc && pc < row.end;
@@ -213,10 +213,10 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Whether the check at the pc that raises the class is proved, or there is none to make.
+    /// Whether every check at the pc that raises the class is proved, or no check is needed.
     fn is_excluded(&self, pc: u32, class: &str) -> bool {
         let Some(instrs) = self.of_pc.get(&pc) else {
-            // An instruction without BIR: it has nothing to check.
+            // No BIR instruction belongs to the pc, so there is no proof either.
             return false;
         };
         let body = &self.lowered.body;
@@ -235,11 +235,11 @@ impl Pair<'_> {
                 }
             }
         }
-        // `invokespecial` of a constructor has an object that is there, `ldiv` by a constant none to check.
+        // `invokespecial` of a constructor has a receiver that is not null.
         found || (opcode == 0xb7 && class == "NullPointerException")
     }
 
-    /// Whether less than everything below `top` comes out of the instruction, and nothing for the row.
+    /// Whether less than everything below `top` is raised by the instruction, and nothing that the row catches.
     fn is_narrowed(&self, pc: u32, before: &[&RawRow], row: &RawRow, top: &str) -> bool {
         let body = &self.lowered.body;
         let Some(instrs) = self.of_pc.get(&pc) else {
@@ -247,7 +247,7 @@ impl Pair<'_> {
         };
         let own = |id: &InstrId| self.facts.runs_no_initializer(*id);
         match self.raw.insns[&pc].opcode {
-            // Only NoClassDefFoundError is left of an initialiser that runs no more.
+            // Only NoClassDefFoundError remains of an initialiser that does not run again.
             0xb2 | 0xb3 | 0xb8 | 0xbb if top == "Error" => {
                 let mut init = instrs.iter().filter(|it| matches!(body.instrs[**it], Instr::MayInit(_)));
                 init.all(own) && !catches(row, "NoClassDefFoundError")
@@ -267,7 +267,7 @@ impl Pair<'_> {
                 Term::Cone(class) => row.catch_type.as_ref().is_some_and(|it| {
                     class.bytes().starts_with(b"java/lang/") && it.starts_with("java/lang/")
                 }),
-                // What arrives there is the subject of other tests.
+                // Other tests cover what arrives at a handler.
                 Term::Caught(_) => true,
             }),
             _ => false,
@@ -317,7 +317,7 @@ fn graphs_of_java_base_agree_with_the_bytecode() {
     let mut n_jdks = 0;
     for jdk in test_utils::jdk::all() {
         let folder = tempfile::tempdir().unwrap();
-        // A part of the image: enough shapes of code, in seconds.
+        // A part of the image: enough shapes of code within seconds.
         let sample = "regex:/java.base/java/(util|io)/.*|/java.base/sun/nio/.*";
         let done = std::process::Command::new(jdk.home.join("bin/jimage"))
             .args(["extract", "--include", sample, "--dir"])
@@ -349,6 +349,6 @@ fn graphs_of_java_base_agree_with_the_bytecode() {
             break;
         }
     }
-    // Without any JDK this says so, and fails where one must be there.
+    // This reports the absence of any JDK, and fails where one is required.
     test_utils::jdk::at_least(8);
 }

@@ -1,10 +1,10 @@
-//! What may come out of each instruction of small bodies.
+//! The sources of exceptions of each instruction of small bodies.
 
 use bir::parse::parse_body;
 use flow::facts::MethodFacts;
 use flow::summary::{Initialized, Source, Sources};
 
-/// The initialisations of each instruction, by its number.
+/// The initialisations of each instruction, with the instruction's number.
 fn initialized(code: &str) -> Vec<(usize, String)> {
     let body = parse_body(code).unwrap_or_else(|it| panic!("{it:?}"));
     let facts = MethodFacts::default();
@@ -43,7 +43,7 @@ fn nested_accesses_of_one_class_keep_their_places() {
 }
 
 #[test]
-fn an_access_that_never_comes_could_be_any() {
+fn an_access_that_is_not_found_could_be_any() {
     let code = "method static p/B.m()V locals 0 {
        0: mayinit p/A
        1: mayinit p/A

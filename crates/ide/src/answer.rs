@@ -1,36 +1,36 @@
-//! What one class has to say: its methods, their bodies and graphs, and what could not be read.
+//! The answer about one class: its methods with their bodies and graphs, and what could not be read.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::fault::Fault;
-use analysis::names::{MethodId, Text};
 use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, StageTimes, Wanted};
 use analysis::whole::record::{ClassRecord, class_record_of};
 use bir::positions::Positions;
 use flow::cfg::Cfg;
+use program::names::{MethodName, Text};
 
 /// The answer about one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassAnswer {
-    /// The class.
+    /// The name of the class.
     pub class: Text,
-    /// Its access flags, as JVMS §4.1 numbers them.
+    /// The access flags of the class (JVMS §4.1).
     pub access: u16,
-    /// The source file that debug data names.
+    /// The source file that the debug data names.
     pub source_file: Option<Text>,
-    /// What is odd about the class file as a whole.
+    /// A note about irregularities of the class file as a whole.
     pub note: Option<String>,
-    /// The selected methods that have code that can be read, in file order.
+    /// The selected methods whose code can be read, in file order.
     pub methods: Vec<MethodAnswer>,
     /// The selected methods whose code cannot be read.
     pub failed: Vec<FailedMethod>,
-    /// The selected methods that have no code, in file order: abstract and native ones.
-    pub without_code: Vec<(MethodId, u16)>,
-    /// How many selected methods there are, also those without code.
+    /// The selected methods without code (abstract and native ones) with their access flags, in file order.
+    pub without_code: Vec<(MethodName, u16)>,
+    /// The number of selected methods, including those without code.
     pub selected: usize,
-    /// What the stages took.
+    /// The time that each stage took.
     pub times: StageTimes,
 }
 
@@ -38,14 +38,14 @@ pub struct ClassAnswer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodAnswer {
     /// The method.
-    pub method: MethodId,
-    /// Its access flags, as JVMS §4.6 numbers them.
+    pub method: MethodName,
+    /// The access flags of the method (JVMS §4.6).
     pub access: u16,
-    /// Its body and the local facts.
+    /// The method's body and local facts.
     pub code: Arc<MethodCode>,
-    /// Where its instructions stand.
+    /// The positions of the body's instructions: pcs and lines.
     pub positions: Arc<Positions>,
-    /// Its control-flow graph.
+    /// The method's control-flow graph.
     pub graph: Cfg,
 }
 
@@ -53,23 +53,23 @@ pub struct MethodAnswer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedMethod {
     /// The method.
-    pub method: MethodId,
-    /// Why.
+    pub method: MethodName,
+    /// The reason why the code cannot be read.
     pub fault: Fault,
 }
 
-/// What is asked of a class.
+/// A question about one class.
 pub struct Question<'a> {
-    /// The methods wanted.
-    pub select: &'a dyn Fn(&MethodId) -> bool,
-    /// Whether graphs are wanted; without, they are empty.
+    /// Selects the methods to answer about.
+    pub select: &'a dyn Fn(&MethodName) -> bool,
+    /// Whether to build graphs; if not, they are empty.
     pub graphs: bool,
-    /// A clock, for who wants to know what took how long.
+    /// A clock to measure how long each stage takes.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
-/// Answers about the class in `bytes`: a pure function that touches no database. `scratch` is memory that one class
-/// leaves for the next.
+/// Answers a question about the class in `bytes`. This is a pure function that uses no database. `scratch` holds
+/// buffers that are reused from class to class.
 ///
 /// # Errors
 /// When the structure of the file cannot be read.
@@ -104,7 +104,7 @@ pub fn class_answer(
 }
 
 impl ClassAnswer {
-    /// Without any method yet.
+    /// Creates an answer without methods.
     fn new(parts: &ClassParts<'_>) -> Self {
         ClassAnswer {
             class: Text(parts.head.class.bytes()),
@@ -139,14 +139,14 @@ impl ClassAnswer {
     }
 }
 
-/// Takes one class apart, once for both: what the rest of its program must know of it, and the answer about the selected
-/// methods, without graphs.
+/// Analyses one class and returns both its record for the analysis of the whole program, and the answer about the
+/// selected methods without graphs.
 ///
 /// # Errors
 /// When the structure of the file cannot be read.
 pub fn class_record_and_answer(
     bytes: &[u8],
-    select: &dyn Fn(&MethodId) -> bool,
+    select: &dyn Fn(&MethodName) -> bool,
     scratch: &mut Scratch,
 ) -> Result<(ClassRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
@@ -156,11 +156,11 @@ pub fn class_record_and_answer(
     Ok((record, answer_of(&parts, methods, select)))
 }
 
-/// The answer about the selected methods of a class that has been taken apart, without graphs.
+/// The answer about the selected methods of a class whose parts were read already, without graphs.
 pub(crate) fn answer_of(
     parts: &ClassParts<'_>,
     methods: Vec<MethodPart>,
-    select: &dyn Fn(&MethodId) -> bool,
+    select: &dyn Fn(&MethodName) -> bool,
 ) -> ClassAnswer {
     let mut answer = ClassAnswer::new(parts);
     for part in methods {
@@ -171,8 +171,8 @@ pub(crate) fn answer_of(
     answer
 }
 
-/// The methods that the class in `bytes` declares, in file order; none if it cannot be read.
-pub fn declared_methods(bytes: &[u8]) -> Vec<MethodId> {
+/// The methods that the class in `bytes` declares, in file order; empty if the class cannot be read.
+pub fn declared_methods(bytes: &[u8]) -> Vec<MethodName> {
     let Ok(parts) = ClassParts::read(bytes) else { return Vec::new() };
     parts.method_ids().filter_map(Result::ok).collect()
 }

@@ -1,8 +1,8 @@
-//! Basic blocks: the graph of a method as people read it.
+//! Basic blocks: the graph of a method in the form that people read.
 //!
-//! A block is a run of instructions that control enters at the first only and leaves normally at the last only, all of
-//! them with the same handlers. Exceptions leave it in the middle; they are listed with the block, those that share
-//! type and fate together.
+//! A block is a sequence of instructions that control enters only at the first and leaves normally only at the last,
+//! and that all have the same handlers. Exceptions may leave it from any instruction. They are listed with the block;
+//! those with the same set and the same fate are one entry.
 
 use std::fmt::Write;
 use std::hash::Hash;
@@ -12,67 +12,67 @@ use flow::blocks::Blocks;
 use flow::cfg::{Cfg, EdgeKind, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// A block of one graph: its number.
+/// The number of a block in its graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct BlockId(pub u32);
 
-/// A basic block; `S` is what a set of exceptions is.
+/// A basic block; `S` is the type of sets of exceptions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block<S> {
-    /// Its first instruction.
+    /// The first instruction of the block.
     pub first: InstrId,
-    /// Its last instruction.
+    /// The last instruction of the block.
     pub last: InstrId,
-    /// Where control goes from the last instruction, in the order of the graph.
+    /// The normal successors of the last instruction, in the order of the graph.
     pub leads: Vec<Lead>,
-    /// What its instructions raise, by first instruction.
+    /// The exceptions that the block's instructions raise, ordered by the first instruction that raises each.
     pub raises: Vec<Raise<S>>,
 }
 
-/// A normal way out of a block.
+/// A normal edge out of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lead {
-    /// How control passes.
+    /// The kind of the edge.
     pub kind: EdgeKind,
-    /// Where it goes; `None` when the method returns.
+    /// The block that the edge leads to; `None` if the method returns.
     pub to: Option<BlockId>,
 }
 
-/// Exceptions that leave a block.
+/// A set of exceptions that leaves a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Raise<S> {
-    /// The exceptions.
+    /// The set of exceptions.
     pub set: S,
-    /// Where they go.
+    /// The place where they go.
     pub fate: Fate,
-    /// The instructions that raise them, ascending.
+    /// The instructions that raise them, in ascending order.
     pub instrs: Vec<InstrId>,
 }
 
-/// Where exceptions go.
+/// The destination of exceptions that leave a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fate {
-    /// To a handler.
+    /// A handler.
     Caught {
-        /// The block that begins with the handler.
+        /// The block that starts with the handler.
         by: BlockId,
         /// The row of the exception table.
         row: u32,
-        /// Whether only some of them are caught, or only perhaps.
+        /// Whether the handler catches only some of the exceptions, or may not catch any.
         may: bool,
     },
-    /// Out of the method.
+    /// The caller of the method.
     Leaves,
 }
 
 impl<S> Block<S> {
-    /// The instructions of the block.
+    /// The instructions of the block, in order.
     pub fn instrs(&self) -> impl Iterator<Item = InstrId> + use<S> {
         (ordinal(self.first)..=ordinal(self.last)).map(instr_id)
     }
 }
 
-/// The blocks of a graph, in the order of their first instructions. The entry is the first.
+/// The blocks of a graph, in the order of their first instructions. The first block is the entry.
 pub fn blocks<S: Copy + Eq + Hash>(body: &Body, graph: &Cfg<S>) -> Vec<Block<S>> {
     let runs = Blocks::new(body);
     let block_of = |instr: InstrId| BlockId(runs.of(instr).unwrap_or_default());
@@ -112,7 +112,7 @@ pub fn blocks<S: Copy + Eq + Hash>(body: &Body, graph: &Cfg<S>) -> Vec<Block<S>>
             (NodeKind::Exceptional(set), _, EdgeKind::MayHandler(row)) => {
                 (set, Fate::Caught { by: block_of(to.instr), row, may: true })
             }
-            // The way from a normal to an exceptional node: what follows it says the rest.
+            // An edge from a normal to an exceptional node: the edges from that node have the information.
             _ => continue,
         };
         let index = *known.entry((at, set, fate)).or_insert_with(|| {
@@ -129,14 +129,14 @@ pub fn blocks<S: Copy + Eq + Hash>(body: &Body, graph: &Cfg<S>) -> Vec<Block<S>>
     blocks
 }
 
-/// The block that holds the instruction, among the blocks of its graph.
+/// The block that contains the instruction.
 pub fn block_of<S>(blocks: &[Block<S>], instr: InstrId) -> BlockId {
     let behind = blocks.partition_point(|it| ordinal(it.first) <= ordinal(instr));
     BlockId((behind as u32).saturating_sub(1))
 }
 
-/// Appends the instruction as it reads within its block: jumps name blocks, and the targets of a switch are left to
-/// the edges.
+/// Appends the text of an instruction as part of its block: jumps name blocks, and the targets of a switch are
+/// omitted because the block's edges show them.
 pub fn push_instr_text<S>(out: &mut String, body: &Body, blocks: &[Block<S>], id: InstrId) {
     let start = out.len();
     let instr = &body.instrs[id];

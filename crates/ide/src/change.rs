@@ -1,4 +1,5 @@
-//! What whoever writes to the database says: which containers there are, what is in their classes, and what was set.
+//! A change as the writer reports it to the database: the containers, the contents of their classes, and the
+//! settings.
 
 use std::sync::Arc;
 
@@ -7,44 +8,44 @@ use program::input::Role;
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
-/// A container, as numbered by whoever writes changes.
+/// A container, as numbered by the writer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ContainerId(pub u32);
 
-/// What is new since the last change. Empty is legal and changes nothing.
+/// All that is new since the last change. An empty change is legal and has no effect.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// The whole list of containers in class-path order, if it or what is in them changed.
+    /// The whole list of containers in class-path order, if it or the list of classes of one of them changed.
     pub containers: Option<Vec<Listing>>,
-    /// Class files with new contents. A file that no container lists is passed over.
+    /// The class files with new contents. Files that no container lists are ignored.
     pub classes: Vec<(FileId, EntryIdentity, Arc<[u8]>)>,
-    /// The settings, if they changed.
+    /// The new settings, if they changed.
     pub settings: Option<Settings>,
 }
 
-/// A container.
+/// A container and its classes.
 #[derive(Clone, Debug)]
 pub enum Listing {
-    /// One of which somebody asks: each class is an input.
+    /// A container about whose classes questions can be asked: each class is an input of the database.
     Classes(ContainerListing),
-    /// A library or platform: its classes are not edited one by one.
+    /// A library or platform, which is one input as a whole: its classes are not edited one by one.
     Library {
-        /// The container.
+        /// The number of the container.
         id: ContainerId,
-        /// What it is to the program.
+        /// The role of the container in the program.
         role: Role,
-        /// Its classes, taken apart.
+        /// The container's classes, already analysed one by one.
         contents: Arc<Contents>,
     },
 }
 
-/// What is in a container of which somebody asks.
+/// The classes of a container about which questions can be asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContainerListing {
-    /// The container.
+    /// The number of the container.
     pub id: ContainerId,
-    /// What it is to the program.
+    /// The role of the container in the program.
     pub role: Role,
-    /// Its class files in directory order.
+    /// The container's class files in directory order.
     pub classes: Vec<FileId>,
 }

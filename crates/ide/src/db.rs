@@ -1,4 +1,4 @@
-//! The database itself.
+//! The salsa database.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use analysis::keeper::Keeper;
 
 use crate::log::QueryLog;
 
-/// Holds the inputs and every memo, and the solved program. Clones share them.
+/// The database with its inputs, all memoized values and the solved program. Clones share all of them.
 #[salsa::db]
 #[derive(Clone, Default)]
 pub(crate) struct RootDatabase {
@@ -15,7 +15,7 @@ pub(crate) struct RootDatabase {
 }
 
 impl RootDatabase {
-    /// A database that writes down what its queries do.
+    /// A database that records the steps of its queries in `log`.
     pub(crate) fn logged(log: &QueryLog) -> Self {
         RootDatabase { storage: salsa::Storage::new(Some(log.writer())), keeper: Arc::default() }
     }

@@ -1,30 +1,31 @@
-//! Where programs start: what is asked for, and what is found.
+//! Entry points of programs: the types of requests and answers.
 
 pub use analysis::whole::reach::entries::Declared;
 pub use analysis::whole::reach::request::EntryRequest;
 pub use analysis::whole::reachable::WhyEntry as EntryReason;
 
-use crate::MethodId;
+use crate::MethodName;
 
 /// An entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The method.
-    pub method: MethodId,
-    /// Why it is one.
+    pub method: MethodName,
+    /// The reason why it is an entry point.
     pub why: EntryReason,
 }
 
-/// Where a way to a method starts.
+/// The place where a path to a method starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
-    /// At an entry point.
+    /// An entry point.
     Entry(EntryReason),
-    /// The VM calls the first method by itself.
+    /// The VM, which calls the first method by itself.
     Vm,
-    /// Code that is not present may call the first method.
+    /// Missing code, which may call the first method.
     Outside,
 }
 
-/// Where the way to a method starts, and the methods on it, itself last; `None` when it is not reached.
-pub type WayTo = Option<(Start, Vec<MethodId>)>;
+/// The start of a path to a method, and the methods on the path with that method last; `None` if the method is not
+/// reached.
+pub type WayTo = Option<(Start, Vec<MethodName>)>;

@@ -1,130 +1,131 @@
-//! The chain of facts behind an answer, each with its place.
+//! Explanations: the chain of facts behind an answer, each with its position.
 
 use std::sync::Arc;
 
 use analysis::definitions::PlacedCode;
-use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::reasons::instrs_at;
 use analysis::whole::answers::{Call, Origin, Step};
-use analysis::whole::explain::{Bodies, Receiver, Selector, Way};
+use analysis::whole::explain::{Bodies, Way};
+use analysis::whole::receivers::{Receiver, Selector};
 use bir::body::InstrId;
 use bir::print;
 use flow::universe::Part;
+use program::names::{MethodName, Text};
 
-use crate::whole::{Whole, Work};
+use crate::whole::{Whole, WorkerSets};
 
-/// Where something stands.
+/// A position in the code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Spot {
     /// The method.
-    pub method: MethodId,
-    /// Its class file, if that was found.
+    pub method: MethodName,
+    /// The path of the method's class file, if it was found.
     pub place: Option<String>,
-    /// Offset of the bytecode instruction; none for a method as a whole.
+    /// The pc of the bytecode instruction; none for a method as a whole.
     pub pc: Option<u16>,
-    /// Its source line, if there is debug data.
+    /// The source line of the instruction, if there is debug data.
     pub line: Option<u16>,
     /// The instruction, in stackless form.
     pub text: Option<String>,
 }
 
-/// A fact of a chain.
+/// A fact in a chain.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Fact {
-    /// What it is.
+    /// The kind of the fact.
     pub step: Step,
-    /// Where, if it is about the code of a method.
+    /// The position of the fact, if it is about the code of a method.
     pub spot: Option<Spot>,
 }
 
-/// Why something comes out of a method, or of an instruction.
+/// The reason why an exception leaves a method, or why an instruction raises it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedException {
-    /// Where it comes out.
+    /// The position that the exception comes out of.
     pub spot: Spot,
-    /// What; none for the open part.
+    /// The exception type or cone; none for the open part.
     pub what: Option<Part>,
-    /// The classes and cones that the open part is within.
+    /// For the open part: the classes and cones that contain it.
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be among it.
+    /// For the open part: the classes and cones excluded from it.
     pub except: Vec<Part>,
-    /// The way from there to where it arises.
+    /// The chain of facts from that position to the origin of the exception.
     pub chain: Vec<Fact>,
 }
 
-/// Why a call goes where it goes.
+/// The reason why a call has its targets.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedCall {
-    /// Where the call is.
+    /// The position of the call.
     pub spot: Spot,
     /// The call.
     pub call: Call,
-    /// The targets that were asked for.
+    /// The targets that the scope selects.
     pub targets: Vec<ExplainedTarget>,
 }
 
-/// Why a call goes to a method.
+/// The reason why a call may run a method.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedTarget {
     /// The method.
-    pub method: MethodId,
-    /// Whether it goes there only if an absent class lies between.
+    pub method: MethodName,
+    /// Whether the call runs the method only if a missing class allows it.
     pub possible: bool,
-    /// Receivers that select it, with their chains of supertypes. None of a call that is not virtual.
+    /// Receivers that select the method, with their chains of supertypes. Empty if the call is not virtual.
     pub receivers: Vec<Receiver>,
 }
 
 /// An explanation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Explanation {
-    /// Why something comes out.
+    /// The reason for an exception.
     Exception(ExplainedException),
-    /// Why a call goes where it goes.
+    /// The reason for the targets of a call.
     Call(ExplainedCall),
     /// The method is not reached from the entry points.
-    Unreached(MethodId),
+    Unreached(MethodName),
 }
 
-/// What is asked of a method.
+/// The part of a method that is to be explained.
 pub struct Scope<'a> {
     /// The method.
-    pub method: MethodId,
-    /// Only the instructions at this pc.
+    pub method: MethodName,
+    /// If given, only the instructions at this pc are explained.
     pub pc: Option<u16>,
-    /// Only exceptions of this class and its subclasses.
+    /// If given, only exceptions of this class and its subclasses are explained.
     pub exception: Option<Text>,
-    /// Only calls that go to one of these.
-    pub target: Option<&'a dyn Fn(&MethodId) -> bool>,
-    /// At most this many receivers of a target.
+    /// If given, only calls with one of these targets are explained.
+    pub target: Option<&'a dyn Fn(&MethodName) -> bool>,
+    /// The maximum number of receivers listed for a target.
     pub receivers: usize,
 }
 
-/// Gives the code of single methods.
+/// Access to the code of single methods.
 pub trait Sources {
     /// The code of a method, if its class can be read.
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode>;
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode>;
 
-    /// Where its class file is.
-    fn place(&self, method: MethodId) -> Option<String>;
+    /// The path of the method's class file.
+    fn place(&self, method: MethodName) -> Option<String>;
 }
 
 impl Scope<'_> {
-    /// Whether calls are explained: where only those to some methods are asked for, and of an instruction, unless an
-    /// exception is asked for.
+    /// Whether calls are explained: yes if targets are given, and also for a single instruction unless an exception
+    /// is given.
     pub(crate) fn explains_calls(&self) -> bool {
         self.target.is_some() || self.pc.is_some() && self.exception.is_none()
     }
 
-    /// Whether exceptions are explained: unless only calls are asked for.
+    /// Whether exceptions are explained: yes unless targets are given.
     pub(crate) fn explains_exceptions(&self) -> bool {
         self.target.is_none()
     }
 }
 
 impl Explanation {
-    /// The method that it is about.
-    pub fn method(&self) -> MethodId {
+    /// The method that the explanation is about.
+    pub fn method(&self) -> MethodName {
         match self {
             Explanation::Exception(it) => it.spot.method,
             Explanation::Call(it) => it.spot.method,
@@ -132,8 +133,8 @@ impl Explanation {
         }
     }
 
-    /// The same without the numbers that change when code moves: pcs, lines and places of class files, and what `text` leaves
-    /// out of instructions.
+    /// Returns the explanation without everything that changes when code moves: pcs, lines and paths of class files.
+    /// `text` removes such parts from the text of instructions.
     pub(crate) fn without_places(&self, text: &dyn Fn(&str) -> String) -> Explanation {
         let spot = |it: &Spot| Spot {
             method: it.method,
@@ -167,17 +168,17 @@ impl Explanation {
 struct Code<'a>(&'a mut dyn Sources);
 
 impl Bodies for Code<'_> {
-    fn code(&mut self, method: MethodId) -> Option<Arc<MethodCode>> {
+    fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>> {
         self.0.code(method).map(|it| it.code)
     }
 }
 
 impl Whole {
-    /// Why a method lets out what it does; with a pc, why the instructions there raise what they do, before the handlers
-    /// around them. Nothing of a method that is not in the program.
+    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
+    /// exceptions, before any handler catches them. Empty if the method is not in the program.
     pub fn explained_exceptions(
         &self,
-        work: &mut Work,
+        work: &mut WorkerSets,
         sources: &mut dyn Sources,
         scope: &Scope<'_>,
     ) -> Vec<ExplainedException> {
@@ -194,7 +195,7 @@ impl Whole {
         ways_explained(sources, method, at, ways.unwrap_or_default())
     }
 
-    /// Why the calls of a method go where they go.
+    /// The reasons why the calls of a method have their targets.
     pub fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         let method = scope.method;
         let calls = match sources.code(method) {
@@ -206,10 +207,10 @@ impl Whole {
     }
 }
 
-/// Why a method lets out what it does, or an instruction of it, by ways that are known.
+/// The explanations for exceptions of a method, or of its instruction `at`, from chains that were computed already.
 pub(crate) fn ways_explained(
     sources: &mut dyn Sources,
-    method: MethodId,
+    method: MethodName,
     at: Option<InstrId>,
     ways: Vec<Way>,
 ) -> Vec<ExplainedException> {
@@ -217,14 +218,15 @@ pub(crate) fn ways_explained(
     ways.into_iter().map(|it| explained(sources, spot.clone(), it)).collect()
 }
 
-/// The calls of a method that are in scope; `receivers` gives the objects that select a target.
+/// The explanations for the calls of a method that are in scope; `receivers` returns the receivers that select a
+/// target.
 pub(crate) fn calls_explained(
     sources: &mut dyn Sources,
     scope: &Scope<'_>,
     calls: Vec<Call>,
-    receivers: &dyn Fn(Selector, MethodId) -> Vec<Receiver>,
+    receivers: &dyn Fn(Selector, MethodName) -> Vec<Receiver>,
 ) -> Vec<ExplainedCall> {
-    let wanted = |it: &MethodId| scope.target.is_none_or(|wants| wants(it));
+    let wanted = |it: &MethodName| scope.target.is_none_or(|wants| wants(it));
     let mut acc = Vec::new();
     for call in calls {
         let spot = spot(sources, scope.method, call.instr);
@@ -261,7 +263,7 @@ fn explained(sources: &mut dyn Sources, at: Spot, way: Way) -> ExplainedExceptio
     ExplainedException { spot: at, what: way.what, within: way.within, except: way.except, chain }
 }
 
-fn spot(sources: &mut dyn Sources, method: MethodId, instr: Option<InstrId>) -> Spot {
+fn spot(sources: &mut dyn Sources, method: MethodName, instr: Option<InstrId>) -> Spot {
     let place = sources.place(method);
     let (mut pc, mut line, mut text) = (None, None, None);
     if let Some((instr, it)) = instr.zip(sources.code(method)) {

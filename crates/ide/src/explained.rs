@@ -1,31 +1,32 @@
-//! Explanations out of the database: the reasons are queries, and where code stands is read beside them, so that code that
-//! moves asks for no reason again.
+//! Explanations from the database. Reasons are memoized queries, while positions of code are read separately, so code
+//! that only moves recomputes no reason.
 
 use analysis::answers::calls;
 use analysis::definitions::{ClassOrigin, PlacedCode, origin, placed_code};
 use analysis::facts::facts;
 use analysis::input::World;
 use analysis::keys::{ReasonQuestion, ReceiverQuestion};
-use analysis::names::MethodId;
 use analysis::reasons::{reasons, receivers};
+use program::names::MethodName;
 use vfs::file::FileId;
 
 use crate::db::RootDatabase;
 use crate::explain::{Explanation, Scope, Sources, calls_explained, ways_explained};
 use crate::host::{Analysis, Cancellable, Definition};
 
-/// Knows where class files are: whoever writes changes does.
+/// Maps definitions of classes to paths of class files. The writer of changes implements it.
 pub trait Places: Send + Sync {
-    /// The display path of a definition.
+    /// The path of a definition as shown to people.
     fn place(&self, definition: Definition) -> Option<String>;
 }
 
 impl Analysis {
-    /// All that is asked for of a method that the class in the file declares: of an instruction its calls first; nothing if
-    /// another definition of the class counts. `None` if the file is not known, or declares no such method.
+    /// The explanations that `scope` asks for, of a method that the class in the file declares. For an instruction,
+    /// its calls come first. Empty if another definition of the class shadows this one; `None` if the file is unknown
+    /// or declares no such method.
     ///
     /// # Errors
-    /// When a change came.
+    /// When a change interrupts the question.
     pub fn explanations(
         &self,
         file: FileId,
@@ -37,7 +38,7 @@ impl Analysis {
         self.ask(file, |db, class| {
             let world = World::try_get(db)?;
             let index = facts(db, class).as_ref().ok()?.index_of(&method)?;
-            // Another definition of the class counts.
+            // Another definition shadows this one.
             if origin(db, world, method.class) != Some(ClassOrigin::File(class)) {
                 return Some(Vec::new());
             }
@@ -66,7 +67,7 @@ impl Analysis {
     }
 }
 
-/// The code of all classes of the program.
+/// Access to the code of all classes of the program.
 struct ProgramSources<'a> {
     analysis: &'a Analysis,
     db: &'a RootDatabase,
@@ -75,11 +76,11 @@ struct ProgramSources<'a> {
 }
 
 impl Sources for ProgramSources<'_> {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         placed_code(self.db, self.world, method)
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         let origin = origin(self.db, self.world, method.class)?;
         self.places.place(self.analysis.definition_by(origin)?)
     }

@@ -1,52 +1,54 @@
-//! Where a class that is not there may live. Hints are guesses from names and from what lies beside the inputs: no answer
-//! rests on one.
+//! Hints about where a missing class may be found. They are guesses from names and from files beside the inputs; no
+//! answer depends on them.
 
 use std::sync::LazyLock;
 
-use analysis::names::Text;
+use program::names::Text;
 
-/// A hint.
+/// A hint about a missing class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Hint {
-    /// The class file is there, and cannot be read: its place.
+    /// The path of the class file, which exists but cannot be read.
     Unreadable(String),
-    /// An archive that is no part of the program and has the class.
+    /// An archive that contains the class but is not part of the program.
     Archive(String),
-    /// A container of the program that has other classes of its package: another version of it may have the class.
+    /// A container of the program that has other classes of the same package: another version of it may contain the
+    /// class.
     Container(String),
-    /// No JDK was given, and JDKs have the class by its name; with the module, if that is known.
+    /// No JDK was given, but the name is that of a JDK class; with its module, if that is known.
     NoJdk(Option<&'static str>),
     /// The JDK has this module or package, but not the class: another release may have it.
     OtherJdk(Option<&'static str>),
-    /// The JDK has no such module, as an image may that was made for one program.
+    /// The JDK lacks this module, for example because its image was linked for one program.
     Module(&'static str),
-    /// JDKs from this release on have it no more; with the artifact that has it, if one does.
+    /// JDKs from this release on no longer have the class; with the artifact that contains it, if there is one.
     Removed(u16, Option<&'static str>),
 }
 
-/// What is known of the surroundings of a class.
+/// The surroundings of a missing class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Around {
-    /// Where its class file is, if it cannot be read.
+    /// The path of the class file, if it exists but cannot be read.
     pub unreadable: Option<String>,
-    /// Archives beside the program that have it.
+    /// The archives beside the program that contain the class.
     pub archives: Vec<String>,
-    /// Containers of the program, without the JDK, that have classes of its package.
+    /// The containers of the program, except the JDK, that have classes of the same package.
     pub containers: Vec<String>,
     /// The JDK of the program.
     pub jdk: Option<AroundJdk>,
 }
 
-/// What the JDK of the program has.
+/// The JDK of the program, as far as a missing class is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AroundJdk {
-    /// Its release.
+    /// The Java release of the JDK.
     pub release: u16,
-    /// Whether it has classes of the package.
+    /// Whether the JDK has classes of the same package.
     pub has_package: bool,
 }
 
-/// What JDKs have no more: class or beginning, first release without, artifact.
+/// Classes removed from the JDK: the name or its beginning, the first release without the class, and the artifact
+/// that has it.
 static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
     let rows = rows(include_str!("jdk_removed.tsv"));
     rows.filter_map(|it| {
@@ -57,7 +59,7 @@ static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Packages and their modules, sorted.
+/// Packages of the JDK and their modules, sorted.
 static PACKAGES: LazyLock<Vec<(&str, &str)>> =
     LazyLock::new(|| rows(include_str!("jdk_packages.tsv")).filter_map(|it| it.split_once('\t')).collect());
 
@@ -65,7 +67,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|it| !it.starts_with('#'))
 }
 
-/// The hints for a class, the surest first.
+/// The hints for a class, most reliable first.
 pub fn hints(class: Text, around: Around) -> Vec<Hint> {
     let name = class.to_string().replace('/', ".");
     let mut hints: Vec<Hint> = around.unreadable.into_iter().map(Hint::Unreadable).collect();
@@ -77,7 +79,7 @@ pub fn hints(class: Text, around: Around) -> Vec<Hint> {
     hints
 }
 
-/// The hint for a class that JDKs have or had, by its name.
+/// The hint that the name gives for a class that JDKs have or had.
 fn platform(name: &str, jdk: Option<AroundJdk>) -> Option<Hint> {
     let begins =
         |it: &&(&str, u16, _)| if it.0.ends_with('.') { name.starts_with(it.0) } else { name == it.0 };
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_jdks_have_or_had_is_told_by_the_name() {
+    fn names_of_jdk_classes_give_hints() {
         let jaxb = Some(Hint::Removed(11, Some("javax.xml.bind:jaxb-api")));
         assert_eq!(hint("javax.xml.bind.JAXBContext", Some((17, false))), jaxb);
         assert_eq!(hint("javax.xml.bind.JAXBContext", None), jaxb);

@@ -1,8 +1,8 @@
-//! One writer, any number of readers.
+//! The host of the database (one writer) and its snapshots (any number of readers).
 //!
-//! [`AnalysisHost::apply_change`] is the only way to change what is asked about ([`crate::inputs`]). [`Analysis`] is a snapshot;
-//! when a change comes while it works, its questions end with [`Cancelled`], and it is to be dropped, as the writer waits for
-//! it.
+//! [`AnalysisHost::apply_change`] is the only way to change the inputs ([`crate::inputs`]). An [`Analysis`] is a
+//! snapshot. When a change arrives while a snapshot answers a question, the question ends with [`Cancelled`]. The
+//! snapshot must then be dropped, because the writer waits for that.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use analysis::facts::{ClassFacts, ClassPositions, Code, facts, positions};
 use analysis::fault::Fault;
 use analysis::input::{Library, Part, Profile, World};
 use analysis::keeper::Counts;
-use analysis::names::{MethodId, Text};
 use analysis::parts::StageTimes;
 use analysis::pattern::NoMatch;
 use analysis::propagated::{container_records, key, propagated, record};
@@ -23,6 +22,7 @@ use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::missing::Missing;
 use program::input::ClassFile;
+use program::names::{MethodName, Text};
 use program::outline::{Outline, outline};
 use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId;
@@ -35,52 +35,52 @@ use crate::inputs::Inputs;
 use crate::log::{QueryLog, QueryStep};
 use crate::whole::{HierarchyFault, faults};
 
-/// What is to be known of the program as a whole.
+/// The state of the program as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramState {
-    /// The generation that it is; none in profile `paper`.
+    /// The generation number of the solved program; none in profile `paper`.
     pub generation: Option<u64>,
-    /// A pattern of the entry points that selects nothing.
+    /// A pattern for entry points that selects no method.
     pub no_match: Option<NoMatch>,
-    /// Whether calls are narrowed to what is reached, and nothing is an entry point.
+    /// Whether calls are narrowed to reached code although there is no entry point.
     pub no_entry: bool,
-    /// The faults of supertypes outside the JDK, by text.
+    /// The faults in the class hierarchy outside the JDK, sorted by text.
     pub faults: Vec<HierarchyFault>,
 }
 
-/// A change came while the question was worked on. Drop the snapshot and ask a new one.
+/// The error of a question that a change interrupted. Drop the snapshot and ask a new one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 
-/// What is known of a class by itself, and where that stands.
+/// The facts of one class by itself, and the positions of its code.
 pub type ParsedClass = (Arc<ClassFacts>, Arc<ClassPositions>);
 
-/// What a question to a snapshot comes to.
+/// The result of a question to a snapshot.
 pub type Cancellable<T> = Result<T, Cancelled>;
 
-/// A query that did something.
+/// A recorded step of a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Logged {
-    /// Its name.
+    /// The name of the query.
     pub query: String,
-    /// What it was asked of.
+    /// The subject that the query was asked about.
     pub of: Subject,
-    /// What it did.
+    /// The step.
     pub step: QueryStep,
 }
 
-/// What a query was asked of.
+/// The subject of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
-    /// The class in a file.
+    /// The class in this file.
     Class(FileId),
-    /// A container.
+    /// This container.
     Container(ContainerId),
-    /// The world, or something that is gone.
+    /// The world, or something that no longer exists.
     Other,
 }
 
-/// Owns the database. The one writer.
+/// The owner of the database, and its only writer.
 #[derive(Default)]
 pub struct AnalysisHost {
     db: RootDatabase,
@@ -88,7 +88,7 @@ pub struct AnalysisHost {
     log: Option<QueryLog>,
 }
 
-/// A snapshot.
+/// A snapshot of the database.
 #[derive(Clone)]
 pub struct Analysis {
     db: RootDatabase,
@@ -96,28 +96,28 @@ pub struct Analysis {
     libraries: Arc<FxHashMap<ContainerId, Library>>,
 }
 
-/// Where a class is defined.
+/// The place where a class is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Definition {
-    /// In this file.
+    /// This class file.
     File(FileId),
-    /// In a library, by the number of its entry.
+    /// An entry of a library, by its number.
     Library(ContainerId, u32),
 }
 
 impl AnalysisHost {
-    /// A host without any class.
+    /// Creates a host without any class.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A host without any class that writes down what its queries do ([`AnalysisHost::logged`]).
+    /// Creates a host without any class that records the steps of its queries ([`AnalysisHost::logged`]).
     pub fn with_log() -> Self {
         let log = QueryLog::default();
         AnalysisHost { db: RootDatabase::logged(&log), log: Some(log), ..Self::default() }
     }
 
-    /// What queries did since the last call, in that order; nothing without a log.
+    /// Returns the steps of queries since the last call, in order; empty without a log.
     pub fn logged(&self) -> Vec<Logged> {
         let Some(log) = &self.log else { return Vec::new() };
         let classes = self.inputs.files.iter().map(|(&file, it)| (it.as_id(), Subject::Class(file)));
@@ -129,39 +129,39 @@ impl AnalysisHost {
         log.take().into_iter().map(|(step, query, id)| Logged { query, of: of(id), step }).collect()
     }
 
-    /// Makes the solved program ready for the next change, so that this one does not wait for it: for when there is
-    /// nothing else to do. Ends early when `cancelled` says that there is; the next call goes on. Does nothing while a snapshot
-    /// is asked, or before one was.
+    /// Prepares the solved program for the next change, so that the change does not have to wait for it. Call this
+    /// when there is nothing else to do. Stops early when `cancelled` returns true; the next call continues. Does
+    /// nothing while a snapshot is in use, or before the first question about the whole program.
     pub fn keep_current(&mut self, cancelled: &mut dyn FnMut() -> bool) {
-        // What is not ready is made ready by the change itself.
+        // If this stops early, the next change does the rest itself.
         let _ = analysis::db::Db::keeper(&self.db).keep_current(cancelled);
     }
 
-    /// How often the whole program was rebuilt, and how often what changed was taken in.
+    /// The number of times the whole program was rebuilt, and the number of updates of it in place.
     pub fn counts(&self) -> Counts {
         analysis::db::Db::keeper(&self.db).counts()
     }
 
-    /// A snapshot of now.
+    /// Returns a snapshot of the current state.
     pub fn analysis(&self) -> Analysis {
         let (files, libraries) = (Arc::clone(&self.inputs.files), Arc::clone(&self.inputs.libraries));
         Analysis { db: self.db.clone(), files, libraries }
     }
 
-    /// Makes the change and cancels the snapshots, if there is anything to change. Waits until they are dropped. Gives the
-    /// files whose class is another one now than before, or new.
+    /// Applies the change. If it changes anything, running questions are cancelled, and the call waits until all
+    /// snapshots are dropped. Returns the files whose class changed or is new.
     pub fn apply_change(&mut self, change: Change) -> Vec<FileId> {
         self.inputs.apply(&mut self.db, change)
     }
 }
 
 impl Analysis {
-    /// What can be seen of the class in the file; `None` if the file is not known or cannot be read.
+    /// The outline of the class in the file; `None` if the file is unknown or cannot be read.
     pub fn outline(&self, file: FileId) -> Cancellable<Option<Arc<Outline>>> {
         self.ask(file, |db, class| outline(db, class).as_ref().ok().cloned())
     }
 
-    /// The answer about the class in the file: `None` if the file is not known, why if it cannot be read.
+    /// The answer about the class in the file; `None` if the file is unknown, or a fault if it cannot be read.
     pub fn class(&self, file: FileId) -> Cancellable<Option<Result<ClassAnswer, Fault>>> {
         self.ask(file, |db, class| {
             Some(match facts(db, class) {
@@ -171,8 +171,8 @@ impl Analysis {
         })
     }
 
-    /// What is known of the class in the file by itself, and where that stands: `None` if the file is not known, why if it cannot
-    /// be read.
+    /// The facts of the class in the file by itself, and the positions of its code; `None` if the file is unknown, or
+    /// a fault if it cannot be read.
     pub fn parsed(&self, file: FileId) -> Cancellable<Option<Result<ParsedClass, Fault>>> {
         self.ask(file, |db, class| {
             let facts = match facts(db, class) {
@@ -183,7 +183,7 @@ impl Analysis {
         })
     }
 
-    /// Why the class in the file is outside, if it cannot be read as a part of a program.
+    /// The reason why the class in the file cannot be part of a program; `None` if it can, or if the file is unknown.
     pub fn fault(&self, file: FileId) -> Cancellable<Option<Fault>> {
         self.ask(file, |db, class| {
             let fault = outline(db, class).as_ref().err().cloned();
@@ -191,8 +191,8 @@ impl Analysis {
         })
     }
 
-    /// The answer about one method; `None` if it is not there or its code is not.
-    pub fn method(&self, file: FileId, method: &MethodId) -> Cancellable<Option<MethodAnswer>> {
+    /// The answer about one method; `None` if the method does not exist or has no code that can be read.
+    pub fn method(&self, file: FileId, method: &MethodName) -> Cancellable<Option<MethodAnswer>> {
         self.ask(file, |db, class| {
             let facts = facts(db, class).as_ref().ok()?;
             let index = facts.index_of(method)?;
@@ -200,23 +200,24 @@ impl Analysis {
         })
     }
 
-    /// What the methods of the class in the file let out, in the whole program; `None` if the file is not known.
+    /// The exceptions that leave each method of the class in the file, in the whole program; `None` if the file is
+    /// unknown.
     pub fn throws(&self, file: FileId) -> Cancellable<Option<Arc<[Throws]>>> {
         self.ask(file, |db, class| Some(Arc::clone(answers::throws(db, class))))
     }
 
-    /// Where the calls of the methods of the class in the file go; `None` if the file is not known.
+    /// The targets of the calls of each method of the class in the file; `None` if the file is unknown.
     pub fn calls(&self, file: FileId) -> Cancellable<Option<Arc<[Calls]>>> {
         self.ask(file, |db, class| Some(Arc::clone(answers::calls(db, class))))
     }
 
-    /// The final graphs of the methods of the class in the file; `None` if the file is not known.
+    /// The final graphs of the methods of the class in the file; `None` if the file is unknown.
     pub fn graphs(&self, file: FileId) -> Cancellable<Option<Arc<[Arc<Graph>]>>> {
         self.ask(file, |db, class| Some(Arc::clone(answers::graphs(db, class))))
     }
 
-    /// Takes the class in the file apart, so that a question about the whole program finds it done: for as many workers as
-    /// there are.
+    /// Analyses the class in the file by itself, ahead of a question about the whole program. Can be called from any
+    /// number of threads.
     pub fn prepare(&self, file: FileId) -> Cancellable<()> {
         self.ask(file, |db, class| {
             let _ = record(db, class);
@@ -225,17 +226,17 @@ impl Analysis {
         Ok(())
     }
 
-    /// The classes that the program names and that are not there, by text.
+    /// The missing classes that the program names, sorted by text.
     pub fn missing(&self) -> Cancellable<Arc<[Missing]>> {
         self.ask_world(Arc::default, |db, world| Arc::clone(answers::missing(db, world)))
     }
 
-    /// Where the program starts.
+    /// The entry points of the program.
     pub fn entries(&self) -> Cancellable<Arc<[Entry]>> {
         self.ask_world(Arc::default, |db, world| Arc::clone(answers::entries(db, world)))
     }
 
-    /// What is to be known of the program as a whole.
+    /// The state of the program as a whole.
     pub fn program(&self) -> Cancellable<ProgramState> {
         self.ask_world(ProgramState::default, |db, world| {
             if world.settings(db).profile == Profile::Paper {
@@ -243,8 +244,8 @@ impl Analysis {
             }
             let propagated = propagated(db, world);
             let answers = propagated.read();
-            let hierarchy = &answers.whole().program.hierarchy;
-            let reached = answers.whole().reachable.as_ref();
+            let hierarchy = &answers.solved().calls.classes.hierarchy;
+            let reached = answers.solved().calls.reachable.as_ref();
             ProgramState {
                 generation: Some(propagated.generation()),
                 no_match: answers.no_match().cloned(),
@@ -254,7 +255,8 @@ impl Analysis {
         })
     }
 
-    /// The classes about which an answer of this kind may be another one since a generation of the program; `None` if all may be.
+    /// The classes for which an answer of this kind may have changed since the given generation of the program;
+    /// `None` if that may be all classes.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Cancellable<Option<Vec<Text>>> {
         self.ask_world(
             || None,
@@ -268,7 +270,7 @@ impl Analysis {
         )
     }
 
-    /// The definition that counts of the class in the file, if that is another one.
+    /// The definition that shadows the one in the file; `None` if the one in the file is used.
     pub fn shadowed(&self, file: FileId) -> Cancellable<Option<Definition>> {
         self.ask(file, |db, class| {
             let world = World::try_get(db)?;
@@ -280,7 +282,7 @@ impl Analysis {
         })
     }
 
-    /// The definition of which the record has this number among those of all containers.
+    /// The definition whose record has this number in the sequence of the records of all containers.
     fn definition(&self, world: World, mut number: usize) -> Option<Definition> {
         for part in world.parts(&self.db) {
             match *part {
@@ -305,7 +307,7 @@ impl Analysis {
         None
     }
 
-    /// The definition that this is.
+    /// The definition of a class with this origin.
     pub(crate) fn definition_by(&self, origin: ClassOrigin) -> Option<Definition> {
         match origin {
             ClassOrigin::File(class) => Some(Definition::File(class.file(&self.db))),
@@ -316,12 +318,14 @@ impl Analysis {
         }
     }
 
-    /// Which of the methods of a class, in file order, are reached from the entry points; `None` if all count.
+    /// Whether each method of the class, in file order, is reached from the entry points; `None` if all methods count
+    /// as reached.
     pub fn reached(&self, file: FileId) -> Cancellable<Option<Arc<[bool]>>> {
         self.ask(file, |db, class| answers::reached(db, class).clone())
     }
 
-    /// Whether the methods of a class, in file order, are ghosts: what their class file has is not their code.
+    /// Whether each method of the class, in file order, is a ghost, so that the code in the class file is not the
+    /// method's own.
     pub fn ghosts(&self, file: FileId) -> Cancellable<Option<Vec<bool>>> {
         self.ask(file, |db, class| {
             let outline = record(db, class).as_ref()?.outline();
@@ -370,14 +374,14 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
             Some(Err(it)) => answer.failed.push(it),
             None => {
                 let fact = &facts.methods[index];
-                answer.without_code.push((MethodId::of(fact.method), fact.flags.0));
+                answer.without_code.push((MethodName::of(fact.method), fact.flags.0));
             }
         }
     }
     answer
 }
 
-/// The answer about the method with this number, or why there is none; `None` for methods without code.
+/// The answer about the method with this index, or why its code cannot be read; `None` for methods without code.
 fn method_of(
     db: &RootDatabase,
     class: ClassFile,
@@ -385,7 +389,7 @@ fn method_of(
     index: usize,
 ) -> Option<Result<MethodAnswer, FailedMethod>> {
     let fact = facts.methods.get(index)?;
-    let method = MethodId::of(fact.method);
+    let method = MethodName::of(fact.method);
     let place = positions(db, class).as_ref()?.methods.get(index)?.as_ref()?;
     Some(match (&fact.code, place) {
         (Code::Known(code), Ok(positions)) => Ok(MethodAnswer {

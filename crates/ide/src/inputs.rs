@@ -1,10 +1,11 @@
-//! The inputs of the database, and the only place that sets them. It compares first, as salsa does not: setting an equal value
-//! would make everything behind it run again.
+//! The inputs of the database, and the only place that sets them. It compares each new value with the old one first,
+//! because salsa does not: setting an equal value would recompute everything that depends on it.
 //!
-//! **What was edited is apart from what never was.** After an edit salsa looks at all that may have changed: at every class
-//! whose input has the durability of the one that was set. So a class is an input of medium durability as long as nobody edits
-//! it. Its first edit makes a second input of low durability for the same file, which takes the place of the first. The first
-//! is not written, keeps what is known of it, and comes back when the old content does.
+//! **Edited classes are kept apart from classes that were never edited.** After an edit, salsa checks everything that
+//! may have changed, which is every class whose input has the same durability as the input that was set. Therefore a
+//! class has an input of medium durability until its first edit. The first edit creates a second input of low
+//! durability for the same file, which replaces the first one. The first input is not written to, keeps its memoized
+//! values, and is used again when the old content returns.
 
 use std::sync::Arc;
 
@@ -19,38 +20,39 @@ use crate::change::{Change, ContainerId, ContainerListing, Listing};
 use crate::db::RootDatabase;
 use crate::lists::ClassList;
 
-/// The inputs that there are.
+/// All inputs of the database.
 #[derive(Default)]
 pub(crate) struct Inputs {
-    /// The class of each file.
+    /// The current input of each class file.
     pub(crate) files: Arc<FxHashMap<FileId, ClassFile>>,
-    /// The containers of which each class is an input.
+    /// The containers each class of which is an input.
     pub(crate) lists: FxHashMap<ContainerId, ClassList>,
-    /// The others.
+    /// The containers that are one input as a whole.
     pub(crate) libraries: Arc<FxHashMap<ContainerId, Library>>,
-    /// The other input of each file that was edited.
+    /// The input that is currently not used, for each file that was edited.
     others: FxHashMap<FileId, ClassFile>,
     /// The inputs of low durability.
     edited: FxHashSet<ClassFile>,
-    /// Inputs of classes that vanished, to be used again: salsa never frees one. Until then they keep what is known of them.
+    /// The inputs of classes that were removed, to be reused because salsa never frees an input. Until then they keep
+    /// their content and memoized values.
     free: FxHashMap<Container, FreeSlots>,
     world: Option<World>,
 }
 
-/// The inputs that no class has, by the content that they still have.
+/// Inputs that currently belong to no class, by the content that they still have.
 type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
 
-/// Files with the input that each had, and the one that it has now.
+/// Files, each with the input that it had and the input that it has now.
 type Replaced = Vec<(FileId, ClassFile, ClassFile)>;
 
-/// Contents of class files.
+/// The hash and the bytes of class files.
 type NewContents = FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)>;
 
-/// The release of a world whose settings nobody set yet.
+/// The Java release assumed until settings are set.
 const DEFAULT_RELEASE: u16 = 25;
 
 impl Inputs {
-    /// Makes the change. Gives the files whose class is another one now than before, or new.
+    /// Applies the change. Returns the files whose class changed or is new.
     pub(crate) fn apply(&mut self, db: &mut RootDatabase, change: Change) -> Vec<FileId> {
         let contents: NewContents =
             change.classes.into_iter().map(|(file, hash, bytes)| (file, (hash, bytes))).collect();
@@ -122,7 +124,7 @@ impl Inputs {
                     edited.push(file);
                     self.new_class(db, container, file, content)
                 }
-                // Nobody said what is in it: it is not there yet.
+                // The contents were not reported yet, so the class does not exist yet.
                 (None, None) => continue,
             };
             if known.is_none() {
@@ -135,7 +137,7 @@ impl Inputs {
         container
     }
 
-    /// The input of a file that no edit changes, if it has one.
+    /// The input of the file that no edit has changed, or `class` if there is none.
     fn unedited(&self, file: FileId, class: ClassFile) -> ClassFile {
         let is_unedited = |it: &ClassFile| !self.edited.contains(it);
         Some(class)
@@ -165,7 +167,7 @@ impl Inputs {
         it
     }
 
-    /// Frees the inputs of files that are listed nowhere any more, or by another container.
+    /// Releases the inputs of files that no container lists any more, or that another container lists now.
     fn release_vanished(&mut self, db: &RootDatabase, listings: &[Listing]) {
         let of_classes = listings.iter().filter_map(|it| match it {
             Listing::Classes(it) => Some(it),
@@ -195,7 +197,7 @@ impl Inputs {
         }
     }
 
-    /// An input for a file that had none.
+    /// Returns an input for a file that had none.
     fn new_class(
         &mut self,
         db: &mut RootDatabase,
@@ -214,7 +216,8 @@ impl Inputs {
         ClassFile::builder(container, file, *hash, Arc::clone(bytes)).durability(durability).new(db)
     }
 
-    /// A free input with this content if there is one, else one that gets it.
+    /// Takes a free input, preferably one that already has this content, and gives it the content; `None` if there is
+    /// no free input.
     fn free_slot(
         &mut self,
         db: &mut RootDatabase,
@@ -232,7 +235,7 @@ impl Inputs {
         Some(class)
     }
 
-    /// The input of a file that has another content than before.
+    /// Changes the content of a file and returns the input that the file has now.
     fn edit(
         &mut self,
         db: &mut RootDatabase,
@@ -267,7 +270,7 @@ impl Inputs {
         now
     }
 
-    /// Gives an input another content: it is one of low durability then.
+    /// Sets the content of an input, which has low durability from then on.
     fn set_content(
         &mut self,
         db: &mut RootDatabase,
@@ -280,7 +283,7 @@ impl Inputs {
         self.edited.insert(class);
     }
 
-    /// Lets inputs of files stand where others of the same files stood.
+    /// Replaces inputs of files by other inputs of the same files in the lists of containers.
     fn replace(&mut self, db: &mut RootDatabase, mut replaced: FxHashMap<Container, Replaced>) {
         for list in self.lists.values() {
             if let Some(it) = replaced.remove(&list.container) {
@@ -308,7 +311,7 @@ fn new_world(db: &RootDatabase, order: Vec<Part>) -> World {
     World::builder(order.into(), settings).durability(Durability::HIGH).new(db)
 }
 
-/// A free slot: one with this content if there is one, as all that is known of it holds again.
+/// Takes a free input: one that has this content if possible, because its memoized values are valid again.
 fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
     let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
     let slots = free.get_mut(&key)?;

@@ -1,11 +1,12 @@
-//! The facade: owns the database; snapshots and answers as plain data.
+//! The facade of the analysis: it owns the database and returns snapshots and answers as plain data.
 //!
-//! Two ways in. [`host::AnalysisHost`] keeps the answers current: one writer applies changes, any number of
-//! [`host::Analysis`] snapshots read. [`answer::class_answer`] is for runs that ask once: a pure function of the bytes
-//! of one class, for as many workers as there are, that memoizes nothing (`engine.md`, rule 8).
+//! There are two ways to use it. [`host::AnalysisHost`] is for long-lived clients and keeps answers current: one
+//! writer applies changes, and any number of [`host::Analysis`] snapshots answer questions. [`answer::class_answer`]
+//! is for one-shot runs: a pure function of the bytes of one class that memoizes nothing and can be called from any
+//! number of threads (`engine.md`, rule 8).
 //!
-//! Answers are owned data without lifetimes, ids of salsa or locks. This is the only room that re-exports: what
-//! writers above need of bodies, graphs and names comes from here.
+//! Answers are owned data without lifetimes, salsa ids or locks. This is the only room that re-exports: writers of
+//! output formats take the types of bodies, graphs and names from here.
 
 pub mod answer;
 pub mod blocks;
@@ -33,16 +34,16 @@ pub use analysis::input::{ClassSource, Contents, Profile, Settings};
 pub use analysis::interface::Needs;
 pub use analysis::keeper::Counts;
 pub use analysis::module::ModuleInfo;
-pub use analysis::names::{Human, MethodId, Text};
 pub use analysis::parts::Scratch;
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};
 pub use analysis::pattern;
 pub use analysis::whole::answers::{Call, CallWord, OpenPart, Origin, Step, Throws, Why};
-pub use analysis::whole::explain::{Bodies, Receiver, Selector, Way, WayStep};
+pub use analysis::whole::explain::{Bodies, Way, WayStep};
 pub use analysis::whole::graph::{Graph, Propagates, RaisedSet, SetRef};
 pub use analysis::whole::missing::Missing;
-pub use analysis::whole::program::Options as WholeOptions;
+pub use analysis::whole::receivers::{Receiver, Selector};
 pub use analysis::whole::record::Packages;
+pub use analysis::whole::tables::Options as WholeOptions;
 pub use bir::body::{self, Body, Instr, InstrId, ordinal};
 pub use bir::positions::Positions;
 pub use bir::print;
@@ -53,5 +54,6 @@ pub use flow::facts::MethodFacts;
 pub use flow::universe::Part;
 pub use program::hierarchy::{Owner, ProblemKind};
 pub use program::input::{Role, WorldKind};
+pub use program::names::{Human, MethodName, Text};
 pub use vfs::file::FileId;
 pub use vfs::identity::EntryIdentity;

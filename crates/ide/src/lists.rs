@@ -1,5 +1,5 @@
-//! The classes of a container as the database lists them: a base that stays, and patches of it ([`Container::base`]). An edit
-//! changes patches, so that nobody looks again at what was made of the base.
+//! The list of a container's classes as the database stores it: a base list and patches to it ([`Container::base`]).
+//! An edit changes only the patches, so results computed from the base stay valid.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use vfs::file::FileId;
 
 use crate::db::RootDatabase;
 
-/// The list of a container.
+/// The class list of one container.
 pub(crate) struct ClassList {
     pub(crate) container: Container,
-    /// The number of each file in the base.
+    /// The index of each file in the base.
     places: FxHashMap<FileId, u32>,
 }
 
-/// Patches of so many classes are no reason to make a new base.
+/// The maximum size of patches (see [`size`]) for which a new base is never built.
 const FEW: usize = 64;
 
 impl ClassList {
-    /// The empty list of a new container.
+    /// Creates the empty list of a new container.
     pub(crate) fn new(db: &RootDatabase, role: Role) -> Self {
         let container = Container::builder(role, Arc::default(), Arc::default());
         let container =
@@ -32,14 +32,15 @@ impl ClassList {
         ClassList { container, places: FxHashMap::default() }
     }
 
-    /// What the container is to the program.
+    /// Sets the role of the container in the program.
     pub(crate) fn set_role(&self, db: &mut RootDatabase, role: Role) {
         if self.container.role(db) != role {
             self.container.set_role(db).with_durability(list_durability(role)).to(role);
         }
     }
 
-    /// Lists these classes, in order. `unedited` gives the input of a file that no edit changes.
+    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that no edit has
+    /// changed.
     pub(crate) fn set(
         &mut self,
         db: &mut RootDatabase,
@@ -60,7 +61,7 @@ impl ClassList {
         self.set_patches(db, now);
     }
 
-    /// Lets inputs stand where others of the same files stood: file, what stood there, what stands there now.
+    /// Replaces inputs by other inputs of the same files. Each item is a file, its old input and its new one.
     pub(crate) fn replace(&self, db: &mut RootDatabase, replaced: &[(FileId, ClassFile, ClassFile)]) {
         let base = self.container.base(db);
         let before = self.container.patches(db).iter().map(|it| (it.at, it.classes.to_vec()));
@@ -68,11 +69,11 @@ impl ClassList {
         for &(file, old, now) in replaced {
             let place = self.places.get(&file).copied();
             let is_here = |at: &u32| patches.get(at).is_none_or(|it| it.contains(&old));
-            // A file that the base does not have where it is now stands in some patch.
+            // A file that is not at its place in the base is listed in some patch.
             let at = place.filter(is_here);
             let at = at.or_else(|| patches.iter().find(|it| it.1.contains(&old)).map(|it| *it.0));
             let Some(at) = at else {
-                never!("what is replaced stands in the list");
+                never!("a replaced input is in the list");
                 continue;
             };
             let listed = patches.entry(at).or_insert_with(|| vec![old]);
@@ -94,8 +95,8 @@ impl ClassList {
     }
 }
 
-/// What makes these classes of a base in which files have these numbers. A class that is not where its file was comes before the
-/// next that is.
+/// The patches that turn the base into these classes. `places` has the index of each file in the base. Classes that
+/// are not at their file's place in the base are put into the patch of the next class that is.
 fn patches(
     base: &[ClassFile],
     places: &FxHashMap<FileId, u32>,
@@ -117,7 +118,7 @@ fn patches(
                 waiting.append(&mut here);
                 put(at, &mut waiting);
             } else {
-                // Those between are gone.
+                // The base classes between were removed.
                 (next..at).for_each(|it| put(it, &mut waiting));
                 put(at, &mut here);
             }
@@ -128,12 +129,12 @@ fn patches(
     acc
 }
 
-/// How many classes patches name, or take away.
+/// The number of classes that the patches add or remove.
 fn size(patches: &[Patch]) -> usize {
     patches.iter().map(|it| it.classes.len().max(1)).sum()
 }
 
-/// That of the list of classes of which a container is made at first.
+/// The durability of a container's base list.
 fn base_durability(role: Role) -> Durability {
     match role {
         Role::App => Durability::MEDIUM,
@@ -141,7 +142,7 @@ fn base_durability(role: Role) -> Durability {
     }
 }
 
-/// That of what says which classes there are now.
+/// The durability of the role and the patches, which say what the container holds now.
 fn list_durability(role: Role) -> Durability {
     match role {
         Role::App => Durability::LOW,
@@ -156,7 +157,7 @@ mod tests {
     use vfs::file::Vfs;
     use vfs::identity::EntryIdentity;
 
-    /// Each file with an input that no edit changes, and another one.
+    /// Creates files, each with an unedited input and an edited one.
     fn inputs(db: &RootDatabase, container: Container, n: usize) -> Vec<(FileId, [ClassFile; 2])> {
         let mut vfs = Vfs::default();
         let files = (0..n).map(|it| vfs.file(&format!("{it}.class")));
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_what_it_was_set_to() {
+    fn a_list_contains_the_classes_it_was_set_to() {
         let mut rng = Rng::new(3);
         for n in [0, 1, 4, 300] {
             let mut db = RootDatabase::default();
@@ -175,7 +176,7 @@ mod tests {
             for _ in 0..60 {
                 let is_small = rng.chance(70);
                 match rng.below(3) {
-                    // Some go, others come, and some are edited.
+                    // Remove some classes, add others, with either input.
                     0 => {
                         now.retain(|_| !rng.chance(if is_small { 1 } else { 40 }));
                         for &(file, inputs) in &all {
@@ -187,7 +188,7 @@ mod tests {
                         }
                         list.set(&mut db, &now, |file, _| all[file.index()].1[0]);
                     }
-                    // In the order of their numbers.
+                    // Sort the classes by file number.
                     1 => {
                         now.sort_by_key(|it| it.0.index());
                         list.set(&mut db, &now, |file, _| all[file.index()].1[0]);
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn few_changes_leave_the_base() {
+    fn few_changes_keep_the_base() {
         let mut db = RootDatabase::default();
         let mut list = ClassList::new(&db, Role::App);
         let all = inputs(&db, list.container, 1_000);
@@ -219,7 +220,7 @@ mod tests {
         list.set(&mut db, &now, |_, it| it);
         assert_eq!(list.container.patches(&db).len(), 0);
         let base = list.container.base(&db).to_vec();
-        // One goes, one is edited, and one moves to the end.
+        // One class is removed, one is edited, and one moves to the end.
         let moved = now.remove(500);
         now.remove(20);
         now.push(moved);
@@ -230,7 +231,7 @@ mod tests {
             list.container.patches(&db).iter().map(|it| it.at).collect::<Vec<_>>(),
             [7, 20, 500, 1_000]
         );
-        // What comes back leaves nothing behind.
+        // When the old state is restored, no patch remains.
         list.replace(&mut db, &[(all[7].0, all[7].1[1], all[7].1[0])]);
         list.set(&mut db, &all.iter().map(|it| (it.0, it.1[0])).collect::<Vec<_>>(), |_, it| it);
         assert_eq!(list.container.patches(&db).len(), 0);

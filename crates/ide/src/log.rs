@@ -1,24 +1,24 @@
-//! What the queries of a database did: which ran, and which were only looked at.
+//! A record of the steps of a database's queries: which ran, and which were only validated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use salsa::{Event, EventKind, Id};
 
-/// What a query did.
+/// One step of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryStep {
-    /// It ran.
+    /// The query was executed.
     Ran,
-    /// It was looked at, and its answer of before holds.
+    /// The query was checked, and its memoized value is still valid.
     Checked,
 }
 
-/// What queries did, by the number of what they were asked of.
+/// The recorded steps: step, name of the query, and id of the value that the query was asked about.
 #[derive(Clone, Default)]
 pub(crate) struct QueryLog(Arc<Mutex<Vec<(QueryStep, String, Id)>>>);
 
 impl QueryLog {
-    /// What the database tells its steps.
+    /// The callback through which salsa reports events.
     pub(crate) fn writer(&self) -> Box<dyn Fn(Event) + Send + Sync> {
         let log = self.clone();
         Box::new(move |event| {
@@ -34,7 +34,7 @@ impl QueryLog {
         })
     }
 
-    /// What was written since the last time.
+    /// Returns the steps recorded since the last call, and clears the record.
     pub(crate) fn take(&self) -> Vec<(QueryStep, String, Id)> {
         std::mem::take(&mut *self.lock())
     }

@@ -1,12 +1,11 @@
-//! The answers of either profile behind one face: `jvm`, sound for what a JVM does, or `paper`, the rules of
-//! *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, Fig. 4.
+//! A common interface to the answers of both profiles: `jvm`, which is sound for what a JVM may do, and `paper`,
+//! which follows the rules of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, Fig. 4.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::fault::Fault;
 use analysis::interface::{self, Needs};
-use analysis::names::{MethodId, Text};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::Scratch;
@@ -16,33 +15,34 @@ use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
 use flow::universe::Universe;
 use program::hierarchy::Hierarchy;
+use program::names::{MethodName, Text};
 use rustc_hash::FxHashSet;
 
 use crate::answer::{ClassAnswer, answer_of};
 use crate::explain::{
     ExplainedCall, ExplainedException, Explanation, Scope, Sources, calls_explained, ways_explained,
 };
-use crate::whole::{Whole, Work};
+use crate::whole::{Whole, WorkerSets};
 
-/// What profile `paper` must know of one class.
+/// The record of one class for profile `paper`.
 #[derive(Clone, Debug)]
 pub struct PaperRecord(Record);
 
-/// Takes a class of the API apart: its signatures count alone.
+/// Reads a class of the API, of which the analysis uses only the signatures.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// When the structure of the file cannot be read. The class then counts as outside.
 pub fn read_api_class(bytes: &[u8]) -> Result<PaperRecord, Fault> {
     api_record(bytes).map(PaperRecord).map_err(Fault::from)
 }
 
-/// Takes a class of the program apart, and answers about the selected methods, without graphs.
+/// Analyses a class of the program, and returns its record and the answer about the selected methods, without graphs.
 ///
 /// # Errors
 /// See [`read_api_class`].
 pub fn paper_record_and_answer(
     bytes: &[u8],
-    select: &dyn Fn(&MethodId) -> bool,
+    select: &dyn Fn(&MethodName) -> bool,
     scratch: &mut Scratch,
 ) -> Result<(PaperRecord, ClassAnswer), Fault> {
     let parts = ClassParts::read(bytes).map_err(Fault::from)?;
@@ -53,72 +53,74 @@ pub fn paper_record_and_answer(
 }
 
 /// A program and the answers about it.
-pub enum Answers {
-    /// For every completion of the program, on a JVM.
+pub enum ProfileAnswers {
+    /// Profile `jvm`: answers that hold for every completion of the program.
     Jvm(Arc<Whole>),
-    /// As Fig. 4 has it.
+    /// Profile `paper`: answers by the rules of Fig. 4.
     Paper(Box<Paper>),
 }
 
-/// What a worker keeps from question to question.
+/// The state that a worker keeps between questions.
 pub enum ProfileWork {
-    /// The sets that it meets on its way.
-    Jvm(Box<Work>),
-    /// The same.
+    /// For profile `jvm`: the sets of exceptions that the worker has used.
+    Jvm(Box<WorkerSets>),
+    /// For profile `paper`: the same.
     Paper(Box<Universe>),
 }
 
-impl Answers {
-    /// Profile `paper`: the classes in class-path order, each with whether it is of the API.
+impl ProfileAnswers {
+    /// The answers of profile `paper` about these classes in class-path order; the flag says whether a class belongs
+    /// to the API.
     pub fn paper(records: Vec<(PaperRecord, bool)>) -> Self {
         let records = records.into_iter().map(|it| (it.0.0, it.1)).collect();
-        Answers::Paper(Box::new(Paper::new(records)))
+        ProfileAnswers::Paper(Box::new(Paper::new(records)))
     }
 
-    /// What a worker needs to ask.
+    /// Creates the state of a worker.
     pub fn work(&self) -> ProfileWork {
         match self {
-            Answers::Jvm(it) => ProfileWork::Jvm(Box::new(it.work())),
-            Answers::Paper(it) => ProfileWork::Paper(Box::new(it.environment.exceptions.clone())),
+            ProfileAnswers::Jvm(it) => ProfileWork::Jvm(Box::new(it.work())),
+            ProfileAnswers::Paper(it) => ProfileWork::Paper(Box::new(it.environment.exceptions.clone())),
         }
     }
 
-    /// Where the calls of a method go, by instruction.
-    pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
+    /// The targets of a method's calls, by instruction.
+    pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
         match self {
-            Answers::Jvm(it) => it.calls(method, code),
-            Answers::Paper(it) if it.is_ghost(method) => Vec::new(),
-            Answers::Paper(it) => it.calls(code),
+            ProfileAnswers::Jvm(it) => it.calls(method, code),
+            ProfileAnswers::Paper(it) if it.is_ghost(method) => Vec::new(),
+            ProfileAnswers::Paper(it) => it.calls(code),
         }
     }
 
-    /// What a method calls whose code nobody has seen; the paper knows of nothing.
-    pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
+    /// The calls that a method with unseen code may make; none in profile `paper`.
+    pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         match self {
-            Answers::Jvm(it) => it.unseen_calls(method),
-            Answers::Paper(_) => Vec::new(),
+            ProfileAnswers::Jvm(it) => it.unseen_calls(method),
+            ProfileAnswers::Paper(_) => Vec::new(),
         }
     }
 
-    /// What a method lets out; `None` if it is not in the program.
-    pub fn throws(&self, work: &mut ProfileWork, method: MethodId) -> Option<Throws> {
+    /// The exceptions that leave a method; `None` if it is not in the program.
+    pub fn throws(&self, work: &mut ProfileWork, method: MethodName) -> Option<Throws> {
         match (self, work) {
-            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
-            (Answers::Paper(it), ProfileWork::Paper(work)) => it.throws(work, method),
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => it.throws(work, method),
+            (ProfileAnswers::Paper(it), ProfileWork::Paper(work)) => it.throws(work, method),
             _ => None,
         }
     }
 
-    /// The final graph of a method, with where its calls go if that is wanted; empty for one that is not in the program.
-    pub fn graph(&self, work: &mut ProfileWork, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
+    /// The final graph of a method, with the targets of its calls if `calls` is set; empty if the method is not in
+    /// the program.
+    pub fn graph(&self, work: &mut ProfileWork, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
         match (self, work) {
-            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
-            (Answers::Paper(it), ProfileWork::Paper(work)) => it.graph(work, method, code, calls),
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => it.graph(work, method, code, calls),
+            (ProfileAnswers::Paper(it), ProfileWork::Paper(work)) => it.graph(work, method, code, calls),
             _ => Graph::default(),
         }
     }
 
-    /// All that is asked for of a method: of an instruction its calls first.
+    /// The explanations that `scope` asks for. For an instruction, its calls come first.
     pub fn explanations(
         &self,
         work: &mut ProfileWork,
@@ -139,8 +141,8 @@ impl Answers {
         acc
     }
 
-    /// Why a method lets out what it does; with a pc, why the instructions there raise what they do, before the handlers
-    /// around them.
+    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
+    /// exceptions, before any handler catches them.
     fn explained_exceptions(
         &self,
         work: &mut ProfileWork,
@@ -148,8 +150,10 @@ impl Answers {
         scope: &Scope<'_>,
     ) -> Vec<ExplainedException> {
         match (self, work) {
-            (Answers::Jvm(it), ProfileWork::Jvm(work)) => it.explained_exceptions(work, sources, scope),
-            (Answers::Paper(it), ProfileWork::Paper(work)) => {
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => {
+                it.explained_exceptions(work, sources, scope)
+            }
+            (ProfileAnswers::Paper(it), ProfileWork::Paper(work)) => {
                 let Some(pc) = scope.pc else {
                     let ways = it.ways(work, scope.method, scope.exception).unwrap_or_default();
                     return ways_explained(sources, scope.method, None, ways);
@@ -163,11 +167,12 @@ impl Answers {
         }
     }
 
-    /// Why the calls of a method go where they go; the formula of the paper asks for no receivers.
+    /// The reasons why the calls of a method have their targets; in profile `paper` without receivers, which its
+    /// rules do not use.
     fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         match self {
-            Answers::Jvm(it) => it.explained_calls(sources, scope),
-            Answers::Paper(_) => {
+            ProfileAnswers::Jvm(it) => it.explained_calls(sources, scope),
+            ProfileAnswers::Paper(_) => {
                 let own = sources.code(scope.method);
                 let calls = own.map_or_else(Vec::new, |it| self.calls(scope.method, &it.code));
                 calls_explained(sources, scope, calls, &|_, _| Vec::new())
@@ -175,65 +180,65 @@ impl Answers {
         }
     }
 
-    /// Whether the method is reached from the entry points, where that was asked; all are that are in the program otherwise.
-    fn is_reached(&self, method: MethodId) -> bool {
+    /// Whether the method is reached from the entry points; `true` if reachability was not computed.
+    fn is_reached(&self, method: MethodName) -> bool {
         match self {
-            Answers::Jvm(it) => it.is_reached(method),
-            Answers::Paper(_) => true,
+            ProfileAnswers::Jvm(it) => it.is_reached(method),
+            ProfileAnswers::Paper(_) => true,
         }
     }
 
-    /// Adds what the graph of a method needs from elsewhere.
-    pub fn needs(&self, needs: &mut Needs, method: MethodId, code: &MethodCode, graph: &Graph) {
+    /// Adds to `needs` what the graph of a method needs from elsewhere.
+    pub fn needs(&self, needs: &mut Needs, method: MethodName, code: &MethodCode, graph: &Graph) {
         match self {
-            Answers::Jvm(it) => needs.of_method(it.program(), method, code),
-            Answers::Paper(_) => needs.of_labels(graph),
+            ProfileAnswers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
+            ProfileAnswers::Paper(_) => needs.of_labels(graph),
         }
     }
 
-    /// The methods that graphs need, and that are no part of the platform, by text.
-    pub fn required(&self, needs: &Needs) -> BTreeSet<MethodId> {
+    /// The methods that graphs need and that do not belong to the platform, sorted by text.
+    pub fn required(&self, needs: &Needs) -> BTreeSet<MethodName> {
         let whole = match self {
-            Answers::Jvm(it) => Some(it.program()),
-            Answers::Paper(_) => None,
+            ProfileAnswers::Jvm(it) => Some(it.calls_table()),
+            ProfileAnswers::Paper(_) => None,
         };
         needs.methods(self.hierarchy(), whole)
     }
 
-    /// The direct superclasses of throwable types and of those above them, as far as they are known, by name.
+    /// The known direct superclasses of these throwable types and of all types above them, by name.
     pub fn super_types(&self, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
-        interface::super_types(self.universe(), types)
+        self.universe().map_or_else(Vec::new, |it| interface::super_types(it, types))
     }
 
-    /// Whether initialising the class runs no code, and cannot fail.
+    /// Whether the initialisation of the class runs no code and cannot fail.
     pub fn is_quiet(&self, class: Text) -> bool {
         interface::is_quiet(self.hierarchy(), class)
     }
 
-    /// A number for the names that the program knows.
+    /// A hash of the names that the program knows.
     pub fn names(&self) -> u64 {
         interface::names(self.hierarchy())
     }
 
     fn hierarchy(&self) -> &Hierarchy {
         match self {
-            Answers::Jvm(it) => &it.program().program.hierarchy,
-            Answers::Paper(it) => &it.environment.hierarchy,
+            ProfileAnswers::Jvm(it) => &it.calls_table().classes.hierarchy,
+            ProfileAnswers::Paper(it) => &it.environment.hierarchy,
         }
     }
 
-    fn universe(&self) -> &Universe {
+    fn universe(&self) -> Option<&Universe> {
         match self {
-            Answers::Jvm(it) => &it.program().exceptions.universe,
-            Answers::Paper(it) => &it.environment.exceptions,
+            ProfileAnswers::Jvm(it) => it.solution().map(|it| &it.1.universe),
+            ProfileAnswers::Paper(it) => Some(&it.environment.exceptions),
         }
     }
 
-    /// Whether the method is a ghost: the code in its class file is not its own, and has no graph.
-    pub fn is_ghost(&self, method: MethodId) -> bool {
+    /// Whether the method is a ghost: the code in its class file is not its own, and it has no graph.
+    pub fn is_ghost(&self, method: MethodName) -> bool {
         match self {
-            Answers::Jvm(it) => it.is_ghost(method),
-            Answers::Paper(it) => it.is_ghost(method),
+            ProfileAnswers::Jvm(it) => it.is_ghost(method),
+            ProfileAnswers::Paper(it) => it.is_ghost(method),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What is reached from where a program starts.
+//! The methods that are reached from the entry points of a program.
 
-use analysis::whole::program::Program;
 use analysis::whole::reachable::{From, Reachable};
+use analysis::whole::tables::ClassTable;
 use program::input::Role;
 
-use crate::MethodId;
+use crate::MethodName;
 use crate::entries::{Entry, Start, WayTo};
 use crate::pattern::NoMatch;
 use crate::whole::{ClassRecord, Setup, Whole};
@@ -12,46 +12,47 @@ use crate::whole::{ClassRecord, Setup, Whole};
 /// The entry points of a program, in class-path order.
 ///
 /// # Errors
-/// When a pattern selects nothing.
+/// When a pattern selects no method.
 pub fn entries(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Vec<Entry>, NoMatch> {
-    let program = Program::with_packages(records, &setup.options, setup.packages);
-    let points = setup.points(&program)?.unwrap_or_default();
-    Ok(points.iter().map(|it| Entry { method: program.name(it.method), why: it.why }).collect())
+    let classes = ClassTable::with_packages(records, &setup.options, setup.packages);
+    let points = setup.points(&classes)?.unwrap_or_default();
+    Ok(points.iter().map(|it| Entry { method: classes.name(it.method), why: it.why }).collect())
 }
 
 impl Whole {
-    /// Whether there is an entry point.
+    /// Whether the program has an entry point.
     pub fn has_entries(&self) -> bool {
         self.reachable().is_some_and(|it| !it.entries.is_empty())
     }
 
-    /// Whether a method is reached; `true` when that was not asked for, or the method is not in the program.
-    pub fn is_reached(&self, method: MethodId) -> bool {
+    /// Whether a method is reached; `true` if reachability was not computed or the method is not in the program.
+    pub fn is_reached(&self, method: MethodName) -> bool {
         let Some(reachable) = self.reachable() else { return true };
-        self.program().named(method).is_none_or(|it| reachable.from(it).is_some())
+        self.calls_table().classes.named(method).is_none_or(|it| reachable.from(it).is_some())
     }
 
-    /// The methods that are reached, in class-path order.
-    pub fn reached(&self) -> Vec<MethodId> {
-        let program = &self.program().program;
+    /// The reached methods in class-path order; all methods if reachability was not computed.
+    pub fn reached(&self) -> Vec<MethodName> {
+        let classes = &self.calls_table().classes;
         let reached =
-            program.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
-        reached.map(|it| program.name(it)).collect()
+            classes.methods().filter(|&it| self.reachable().is_none_or(|all| all.from(it).is_some()));
+        reached.map(|it| classes.name(it)).collect()
     }
 
-    /// The way from where control starts to a method, itself last; `None` if it is not reached.
-    pub fn way_to(&self, method: MethodId) -> WayTo {
+    /// The start of a path to the method, and the methods on it with this one last; `None` if the method is not
+    /// reached.
+    pub fn way_to(&self, method: MethodName) -> WayTo {
         let reachable = self.reachable()?;
-        let (from, way) = reachable.way(self.program().named(method)?)?;
+        let (from, way) = reachable.way(self.calls_table().classes.named(method)?)?;
         let start = match from {
             From::Entry(it) => Start::Entry(reachable.entries.get(it as usize)?.why),
             From::Outside => Start::Outside,
             From::Vm | From::Method(_) => Start::Vm,
         };
-        Some((start, way.into_iter().map(|it| self.program().name(it)).collect()))
+        Some((start, way.into_iter().map(|it| self.calls_table().classes.name(it)).collect()))
     }
 
     fn reachable(&self) -> Option<&Reachable> {
-        self.program().reachable.as_ref()
+        self.calls_table().reachable.as_ref()
     }
 }

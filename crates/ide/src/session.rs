@@ -1,9 +1,10 @@
-//! An answer that is kept current: a change goes in, what changed in the answer comes out.
+//! A session keeps one answer current: the client reports a change, and the session returns what changed in the
+//! answer.
 //!
-//! [`Session`] has the host and the answer of before. [`Session::job`] gives a piece of work that any threads do: first
-//! [`Job::edited`] classes are taken apart, then [`Job::update`] says what is stale, and only that is asked for again by
-//! [`Job::class`]. A change that comes meanwhile breaks the work off ([`Cancelled`](crate::host::Cancelled)); what it would have said is said with what comes
-//! next.
+//! A [`Session`] owns the host and the last answer. [`Session::job`] returns work that any number of threads can do:
+//! first they analyse the classes of [`Job::edited`], then [`Job::update`] finds the classes whose answer is stale,
+//! and [`Job::class`] recomputes only those. A change that arrives meanwhile cancels the work
+//! ([`Cancelled`](crate::host::Cancelled)); the differences are then reported together with those of the next change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use analysis::answers::Calls;
 use analysis::facts::{ClassFacts, ClassPositions, Code, MethodFact};
 use analysis::fault::Fault;
-use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::pattern::MethodPattern;
 use analysis::stamps::Kind;
@@ -19,6 +19,7 @@ use analysis::whole::answers::Throws;
 use analysis::whole::graph::Graph;
 use analysis::whole::missing::Missing;
 use bir::positions::Positions;
+use program::names::{MethodName, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use vfs::file::FileId;
 
@@ -32,106 +33,106 @@ use crate::explain::Scope;
 use crate::explained::Places;
 use crate::host::{Analysis, AnalysisHost, Cancellable, Definition, ProgramState};
 
-/// What is kept current.
+/// The kind of answer that a session keeps current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// The edges of final graphs.
     Graphs,
-    /// Where calls go.
+    /// The targets of calls.
     Calls,
-    /// What methods let out.
+    /// The exceptions that leave methods.
     Throws,
     /// The stackless form of methods.
     Bodies,
-    /// The classes that are not there.
+    /// The missing classes.
     Missing,
-    /// Where the program starts.
+    /// The entry points.
     Entries,
-    /// Why methods let out what they do, and why calls go where they go.
+    /// The reasons for the exceptions that leave methods and for the targets of calls.
     Explanations(Explained),
 }
 
 /// What is explained of each method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Explained {
-    /// Only the instructions at this pc.
+    /// If given, only the instructions at this pc are explained.
     pub pc: Option<u16>,
-    /// Only exceptions of this class and its subclasses.
+    /// If given, only exceptions of this class and its subclasses are explained.
     pub exception: Option<Text>,
-    /// At most this many receivers of a target.
+    /// The maximum number of receivers listed for a target.
     pub receivers: usize,
 }
 
-/// What is asked.
+/// The question that a session answers.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What about.
+    /// The kind of answer.
     pub subject: Subject,
-    /// The methods that are shown; all if there is no pattern.
+    /// Patterns for the methods to show; if there are none, all methods are shown.
     pub shown: Vec<MethodPattern>,
-    /// Only calls that may go to one of these; all if there is no pattern.
+    /// Patterns for targets: only calls that may run a matching method are shown; if there are none, all calls are.
     pub to: Vec<MethodPattern>,
 }
 
-/// What is said of a class.
+/// The answer about one class.
 #[derive(Clone, Debug, Default)]
 pub struct ClassState {
     /// The class; none if its file cannot be read.
     pub class: Option<Text>,
-    /// What is said of its methods.
+    /// The answers about its methods.
     pub methods: Vec<MethodState>,
-    /// What is odd about its class file.
+    /// A note about irregularities of the class file.
     pub note: Option<String>,
-    /// Why the file cannot be read.
+    /// The reason why the file cannot be read.
     pub failed: Option<Fault>,
     /// The shown methods whose code cannot be read.
-    pub failed_methods: Vec<(MethodId, Fault)>,
-    /// The definition of the class that counts, if that is another one.
+    pub failed_methods: Vec<(MethodName, Fault)>,
+    /// The definition that shadows this one, if there is one.
     pub shadowed: Option<Definition>,
-    /// For each pattern of the methods that are shown whether it selects one here.
+    /// For each pattern of shown methods, whether it selects a method of this class.
     pub matched: Vec<bool>,
-    /// How many methods the class has.
+    /// The number of methods of the class.
     pub n_methods: usize,
-    /// How many of the shown ones are not reached, where that was asked.
+    /// The number of shown methods with code that are not reached, if reachability was asked for.
     pub n_unreached: usize,
 }
 
-/// What is said of the program as a whole.
+/// The answer about the program as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct WholeState {
-    /// The program.
+    /// The state of the program.
     pub program: ProgramState,
     missing: Arc<[Missing]>,
     entries: Vec<Entry>,
 }
 
-/// Keeps an answer current.
+/// A question and its current answer, with the host that computes it.
 pub struct Session {
     host: AnalysisHost,
     question: Arc<Question>,
-    /// The files whose classes are shown, in order, and the place of each.
+    /// The files whose classes are shown, in order.
     shown: Arc<[FileId]>,
     places: Arc<FxHashMap<FileId, usize>>,
-    /// The shown files about which nothing was said yet.
+    /// The shown files that have not been answered about yet.
     unasked: Arc<FxHashSet<FileId>>,
     /// The files whose classes changed since the last answer.
     edited: FxHashSet<FileId>,
-    /// Classes whose analysis panicked: what they are does not count.
+    /// Classes whose analysis panicked, with the messages. They are left out of the program.
     broken: FxHashMap<FileId, String>,
-    /// The containers as they were told, with what is broken.
+    /// The containers as reported, including the broken classes.
     listings: Option<Vec<Listing>>,
-    /// The answer.
+    /// The answer about each shown class.
     states: FxHashMap<FileId, ClassState>,
-    /// The files that define each class that was shown.
+    /// The files that define each shown class.
     files: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files with methods that patterns select.
+    /// The files with methods that the patterns select.
     selected: Arc<FxHashSet<FileId>>,
-    /// How many classes that can be read, and how many methods, the answer is about.
+    /// The number of readable classes and the number of methods that the answer covers.
     n: (usize, usize),
     whole: WholeState,
 }
 
-/// The work of a cycle: a snapshot, for as many threads as there are.
+/// The work of one cycle: a snapshot that any number of threads can share.
 #[derive(Clone)]
 pub struct Job {
     analysis: Analysis,
@@ -140,25 +141,25 @@ pub struct Job {
     places: Arc<FxHashMap<FileId, usize>>,
     unasked: Arc<FxHashSet<FileId>>,
     edited: Arc<FxHashSet<FileId>>,
-    /// The files that define each class that was shown.
+    /// The files that define each shown class.
     known: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files with methods that patterns select.
+    /// The files with methods that the patterns select.
     selected: Arc<FxHashSet<FileId>>,
-    /// Where class files are.
+    /// Maps class files to paths for people.
     display: Arc<dyn Places>,
     generation: Option<u64>,
 }
 
-/// What a job found out first.
+/// The first result of a job.
 pub struct Update {
-    /// The classes that are to be asked about again.
+    /// The classes whose answer must be recomputed.
     pub stale: Vec<FileId>,
-    /// What is said of the program as a whole.
+    /// The answer about the program as a whole.
     pub whole: WholeState,
 }
 
 impl Session {
-    /// Nothing is known yet.
+    /// Creates a session without any class.
     pub fn new(question: Question) -> Self {
         Session {
             host: AnalysisHost::new(),
@@ -177,8 +178,8 @@ impl Session {
         }
     }
 
-    /// Makes a change. `shown` are the files whose classes are shown, in order; none if the list did not change. Breaks the
-    /// jobs off that are at work, and waits until they end.
+    /// Applies a change. `shown` are the files whose classes are shown, in order, or `None` if that list did not
+    /// change. Cancels running jobs, and waits until they end.
     pub fn apply(&mut self, mut change: Change, shown: Option<Vec<FileId>>) {
         let n_broken = self.broken.len();
         change.classes.iter().for_each(|it| _ = self.broken.remove(&it.0));
@@ -186,7 +187,7 @@ impl Session {
             change.containers = Some(self.without_broken(&it));
             self.listings = Some(it);
         } else if self.broken.len() < n_broken {
-            // What was left out is there again.
+            // A class that was left out has changed and is part of the program again.
             change.containers = self.listings.as_ref().map(|it| self.without_broken(it));
         }
         self.edited.extend(self.host.apply_change(change));
@@ -197,7 +198,7 @@ impl Session {
         }
     }
 
-    /// The analysis of these classes panicked: from now on, and until they change, they are not part of the program.
+    /// Leaves these classes out of the program until they change, because their analysis panicked.
     pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
         self.broken.extend(classes);
         if let Some(it) = &self.listings {
@@ -217,7 +218,7 @@ impl Session {
         listings
     }
 
-    /// The work that there is to do. `display` says where class files are.
+    /// Returns the work to do for the current state. `display` maps class files to paths.
     pub fn job(&self, display: Arc<dyn Places>) -> Job {
         Job {
             analysis: self.host.analysis(),
@@ -233,13 +234,14 @@ impl Session {
         }
     }
 
-    /// Takes over what a job came to: what it says of the program, and of each of the classes that were stale. Gives what
-    /// changed. The job must be dropped.
+    /// Stores the results of a job: the answer about the program and about each stale class. Returns the differences.
+    /// The job must have been dropped.
     pub fn take(&mut self, update: Update, classes: Vec<(FileId, ClassState)>) -> Vec<Changed> {
         self.edited.clear();
         let asked: FxHashMap<FileId, usize> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
         let mut old: Vec<(FileId, ClassState)> = Vec::new();
-        // All that is shown has an answer now; if there are more, some are not shown any more.
+        // All shown files have an answer now. If there are more answers than shown files, some files are no longer
+        // shown.
         let n_new = classes.iter().filter(|it| !self.states.contains_key(&it.0)).count();
         let has_gone = self.states.len() + n_new > self.shown.len();
         let gone = self.states.keys().copied().filter(|it| has_gone && !self.places.contains_key(it));
@@ -250,7 +252,8 @@ impl Session {
                 old.push((file, it));
             }
         }
-        // What is gone is told in the order in which it was read, which is that of the new answer for what is still there.
+        // Report what was removed in the order of the new answer if the file is still shown, else in the order of
+        // file numbers.
         old.sort_by_key(|it| (asked.get(&it.0).copied().unwrap_or(usize::MAX), it.0.index()));
         let before: Vec<MethodState> = old.into_iter().flat_map(|it| it.1.methods).collect();
         let now: Vec<MethodState> = classes.iter().flat_map(|it| it.1.methods.iter().cloned()).collect();
@@ -291,45 +294,45 @@ impl Session {
         }
     }
 
-    /// How many classes that can be read, and how many methods, the answer is about.
+    /// The number of readable classes and the number of methods that the answer covers.
     pub fn n_classes_and_methods(&self) -> (usize, usize) {
         self.n
     }
 
-    /// What is said of the class in a file.
+    /// The answer about the class in a file.
     pub fn state(&self, file: FileId) -> Option<&ClassState> {
         self.states.get(&file)
     }
 
-    /// The classes that were left out, as their analysis panicked, with the messages.
+    /// The classes that are left out because their analysis panicked, with the panic messages.
     pub fn broken(&self) -> impl Iterator<Item = (FileId, &str)> {
         self.broken.iter().map(|it| (*it.0, it.1.as_str()))
     }
 
-    /// What is said of the program as a whole.
+    /// The answer about the program as a whole.
     pub fn whole(&self) -> &WholeState {
         &self.whole
     }
 
-    /// Whether the class in a file changed since the last answer.
+    /// Whether the class in the file changed since the last answer.
     pub fn is_edited(&self, file: FileId) -> bool {
         self.edited.contains(&file)
     }
 
-    /// Makes ready for the next change, so that it does not wait: for when there is nothing else to do. Ends early when
-    /// `cancelled` says that there is.
+    /// Prepares for the next change, so that it does not have to wait. Call this when there is nothing else to do.
+    /// Stops early when `cancelled` returns true.
     pub fn keep_current(&mut self, cancelled: &mut dyn FnMut() -> bool) {
         self.host.keep_current(cancelled);
     }
 
-    /// How often the program was rebuilt, and how often what changed was taken in.
+    /// The number of times the program was rebuilt, and the number of updates of it in place.
     pub fn counts(&self) -> Counts {
         self.host.counts()
     }
 }
 
 impl Job {
-    /// The classes that changed. They are taken apart first, by as many threads as there are.
+    /// The classes that changed. Any number of threads can analyse them first, by [`Job::prepare`].
     pub fn edited(&self) -> Vec<FileId> {
         self.edited.iter().copied().collect()
     }
@@ -339,35 +342,35 @@ impl Job {
         self.shown.to_vec()
     }
 
-    /// The methods that the class in a file declares, in file order; none if it cannot be read.
+    /// The methods that the class in a file declares, in file order; empty if the class cannot be read.
     ///
     /// # Errors
-    /// When a change came.
-    pub fn declared(&self, file: FileId) -> Cancellable<Vec<MethodId>> {
+    /// When a change cancels the job.
+    pub fn declared(&self, file: FileId) -> Cancellable<Vec<MethodName>> {
         let parsed = self.analysis.parsed(file)?;
         let facts = parsed.and_then(Result::ok);
-        Ok(facts.iter().flat_map(|it| &it.0.methods).map(|it| MethodId::of(it.method)).collect())
+        Ok(facts.iter().flat_map(|it| &it.0.methods).map(|it| MethodName::of(it.method)).collect())
     }
 
-    /// Takes a class apart.
+    /// Analyses a class by itself.
     ///
     /// # Errors
-    /// When a change came.
+    /// When a change cancels the job.
     pub fn prepare(&self, file: FileId) -> Cancellable<()> {
         self.analysis.prepare(file)
     }
 
-    /// Brings the program up to date, and finds what is to be asked again.
+    /// Brings the program up to date, and finds the classes whose answer is stale.
     ///
     /// # Errors
-    /// When a change came.
+    /// When a change cancels the job.
     pub fn update(&self) -> Cancellable<Update> {
         let mut whole = WholeState::default();
         let kind = match self.question.subject {
             Subject::Graphs => Some(Kind::Graphs),
             Subject::Calls => Some(Kind::Calls),
             Subject::Throws => Some(Kind::Throws),
-            // When which definitions count has changed, all are stale by any kind.
+            // If it changes which definitions are used, all classes are stale for any kind of answer.
             Subject::Explanations(_) => Some(Kind::Throws),
             Subject::Bodies | Subject::Missing | Subject::Entries => None,
         };
@@ -397,7 +400,8 @@ impl Job {
             None => self.shown.to_vec(),
             Some(classes) => {
                 let files = classes.iter().filter_map(|it| self.known.get(it)).flatten();
-                // Reasons lead through the code of any class: whatever changed, the queries say which hold.
+                // Reasons can lead through the code of any class, so all selected classes are asked about. The
+                // queries know which reasons are still valid.
                 let selected = match self.question.subject {
                     Subject::Explanations(_) => Some(self.selected.iter()),
                     Subject::Graphs
@@ -417,10 +421,10 @@ impl Job {
         Ok(Update { stale, whole })
     }
 
-    /// What is said of the class in a file.
+    /// The answer about the class in a file.
     ///
     /// # Errors
-    /// When a change came.
+    /// When a change cancels the job.
     pub fn class(&self, file: FileId) -> Cancellable<ClassState> {
         let (facts, positions) = match self.analysis.parsed(file)? {
             None => return Ok(ClassState::default()),
@@ -452,7 +456,7 @@ impl Job {
         }
         state.matched = vec![false; self.question.shown.len()];
         for (method, place) in facts.methods.iter().zip(&positions.methods) {
-            let name = MethodId::of(method.method);
+            let name = MethodName::of(method.method);
             let patterns = self.question.shown.iter().zip(&mut state.matched);
             patterns.for_each(|(it, matched)| *matched |= it.selects(&name));
             if let Some(Err(why)) = place
@@ -465,13 +469,13 @@ impl Job {
         Ok(state)
     }
 
-    fn is_shown(&self, method: &MethodId) -> bool {
+    fn is_shown(&self, method: &MethodName) -> bool {
         let patterns = &self.question.shown;
         patterns.is_empty() || patterns.iter().any(|it| it.selects(method))
     }
 
-    /// What is said of the methods of a class: of those with code in file order, then of those whose code cannot be read,
-    /// then of those without.
+    /// Adds the answers about the methods of a class: first methods with code, in file order, then methods whose code
+    /// cannot be read, then methods without code.
     fn methods(
         &self,
         file: FileId,
@@ -498,7 +502,7 @@ impl Job {
         let mut order: Vec<(usize, &MethodFact)> = facts.methods.iter().enumerate().collect();
         order.sort_by_key(|it| group(it.1));
         for (index, fact) in order {
-            let method = MethodId::of(fact.method);
+            let method = MethodName::of(fact.method);
             if !self.is_shown(&method) {
                 continue;
             }
@@ -514,7 +518,7 @@ impl Job {
         Ok(())
     }
 
-    /// What is explained of the methods of a class, in file order.
+    /// Adds the explanations of the methods of a class, in file order.
     fn explained(
         &self,
         file: FileId,
@@ -522,9 +526,9 @@ impl Job {
         (facts, positions): (&ClassFacts, &ClassPositions),
         state: &mut ClassState,
     ) -> Cancellable<()> {
-        let wants = |it: &MethodId| self.question.to.iter().any(|pattern| pattern.selects(it));
+        let wants = |it: &MethodName| self.question.to.iter().any(|pattern| pattern.selects(it));
         for (index, fact) in facts.methods.iter().enumerate() {
-            let method = MethodId::of(fact.method);
+            let method = MethodName::of(fact.method);
             if !self.is_shown(&method) {
                 continue;
             }
@@ -542,12 +546,12 @@ impl Job {
         Ok(())
     }
 
-    /// Only the calls that were asked for.
+    /// Restricts calls to those with a selected target.
     fn narrowed(&self, answer: MethodAnswer) -> MethodAnswer {
         let to = &self.question.to;
         match answer {
             MethodAnswer::Calls(mut calls) if !to.is_empty() => {
-                let goes_to = |it: &MethodId| to.iter().any(|pattern| pattern.selects(it));
+                let goes_to = |it: &MethodName| to.iter().any(|pattern| pattern.selects(it));
                 calls.retain(|it| it.targets.iter().chain(&it.possible).any(goes_to));
                 MethodAnswer::Calls(calls)
             }
@@ -556,7 +560,7 @@ impl Job {
     }
 }
 
-/// The code of the method with this number, if that can be read.
+/// The code of the method with this index, if it can be read.
 fn code(
     fact: &MethodFact,
     positions: &ClassPositions,
@@ -568,20 +572,20 @@ fn code(
     }
 }
 
-/// What is said of the methods of a class, in file order.
+/// The answers about the methods of a class, in file order.
 enum MethodAnswers {
     Throws(Arc<[Throws]>),
     Calls(Arc<[Calls]>),
-    /// And which of them are ghosts.
+    /// The graphs, and whether each method is a ghost.
     Graphs(Arc<[Arc<Graph>]>, Vec<bool>),
     Bodies,
 }
 
 impl MethodAnswers {
-    /// What is said of a method.
-    fn of(&self, method: MethodId, index: usize, has_code: bool) -> Option<MethodAnswer> {
+    /// The answer about one method.
+    fn of(&self, method: MethodName, index: usize, has_code: bool) -> Option<MethodAnswer> {
         match self {
-            // Of a class with another definition it is said of the methods of that.
+            // If another definition shadows the class, the answer is about the methods of that definition.
             MethodAnswers::Throws(all) => {
                 let own = all.get(index).filter(|it| it.method == method);
                 let it = own.or_else(|| all.iter().find(|it| it.method == method))?;

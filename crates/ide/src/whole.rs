@@ -3,21 +3,25 @@
 //! [`read_class`] takes one class apart, for as many workers as there are; [`Whole::new`] joins what they made.
 
 use analysis::fault::Fault;
-use analysis::names::{MethodId, Text};
-use analysis::parts::MethodCode;
-use analysis::parts::Scratch;
+use analysis::parts::{MethodCode, Scratch};
 use analysis::whole::answers::{Call, Throws};
-use analysis::whole::explain::{Bodies, Receiver, Selector, Way};
-use analysis::whole::graph::{Graph, Texts};
+use analysis::whole::called::{calls_of, unseen_calls};
+use analysis::whole::drawing::{Sets, Texts, graph};
+use analysis::whole::explain::{Bodies, Way, ways, ways_at};
+use analysis::whole::graph::Graph;
 use analysis::whole::lattice::Exceptions;
-use analysis::whole::missing::Missing;
-use analysis::whole::program::{Options, Program, WholeProgram};
+use analysis::whole::missing::{Missing, missing};
 use analysis::whole::reachable::EntryPoint;
+use analysis::whole::receivers::{Receiver, Selector, selecting};
 use analysis::whole::record::{Packages, class_record, record_of_functions};
-use analysis::whole::solved::{looked_up, solved};
+use analysis::whole::resolved::resolved;
+use analysis::whole::solved::{SolvedProgram, solved};
+use analysis::whole::tables::{CallTable, ClassTable, Options};
+use analysis::whole::throws::throws;
 use bir::body::InstrId;
 use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
+use program::names::{MethodName, Text};
 
 pub use analysis::whole::record::ClassRecord;
 
@@ -43,7 +47,15 @@ pub fn read_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord
 
 /// A whole program.
 pub struct Whole {
-    program: WholeProgram,
+    state: State,
+}
+
+/// How far a program is analysed.
+enum State {
+    /// It is known where its calls go.
+    Resolved(Box<CallTable>),
+    /// It is known what its methods let out, too.
+    Solved(Box<SolvedProgram>, Box<Exceptions>),
 }
 
 /// What a whole program is made with.
@@ -54,16 +66,16 @@ pub struct Setup<'a> {
     pub packages: &'a Packages,
     /// Where it starts, if calls go only to receivers that code makes which is reached from there.
     pub entries: Option<&'a EntryRequest>,
-    /// Whether it is asked what methods let out; if not, everything seems to let nothing out.
+    /// Whether it is asked what methods let out.
     pub solve: bool,
 }
 
 impl Setup<'_> {
     /// The entry points that are asked for, if any are.
-    pub(crate) fn points(&self, program: &Program) -> Result<Option<Vec<EntryPoint>>, NoMatch> {
+    pub(crate) fn points(&self, classes: &ClassTable) -> Result<Option<Vec<EntryPoint>>, NoMatch> {
         let Some(request) = self.entries else { return Ok(None) };
-        match request.unmatched(program) {
-            None => Ok(Some(request.points(program, &self.options))),
+        match request.unmatched(classes) {
+            None => Ok(Some(request.points(classes, &self.options))),
             Some(it) => Err(it),
         }
     }
@@ -80,74 +92,101 @@ pub struct HierarchyFault {
     pub other: String,
 }
 
-/// What a worker keeps from question to question: the sets that it meets on its way.
-pub struct Work {
-    exceptions: Exceptions,
-    texts: Texts,
-}
+/// What a worker keeps from question to question: the sets of exceptions that it meets on its way. There are none if nobody
+/// asked what methods let out.
+pub struct WorkerSets(Option<Sets>);
 
 impl Whole {
-    /// Joins the classes, in class-path order. Of two with one name the first counts.
+    /// Joins the classes, in class-path order, and solves the program. Of two classes with one name the first counts.
     pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
-        let program = Program::with_packages(records, &options, &Packages::default());
-        Whole { program: solved(program, options, None) }
+        let classes = ClassTable::with_packages(records, &options, &Packages::default());
+        Whole::solved(classes, options, None)
     }
 
-    /// As [`Whole::new`], with more that may be said.
+    fn solved(classes: ClassTable, options: Options, entries: Option<Vec<EntryPoint>>) -> Self {
+        let (program, sets) = solved(classes, options, entries);
+        Whole { state: State::Solved(Box::new(program), Box::new(sets)) }
+    }
+
+    /// Joins the classes, in class-path order, and analyses the program as `setup` says.
     ///
     /// # Errors
     /// When a pattern of the entry points selects nothing.
     pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Self, NoMatch> {
-        let program = Program::with_packages(records, &setup.options, setup.packages);
-        let entries = setup.points(&program)?;
-        let program = if setup.solve {
-            solved(program, setup.options, entries)
-        } else {
-            looked_up(program, setup.options, entries)
-        };
-        Ok(Whole { program })
+        let classes = ClassTable::with_packages(records, &setup.options, setup.packages);
+        let entries = setup.points(&classes)?;
+        if setup.solve {
+            return Ok(Whole::solved(classes, setup.options, entries));
+        }
+        Ok(Whole { state: State::Resolved(Box::new(resolved(classes, setup.options, entries))) })
     }
 
-    /// The records that another one of the same class stands before: their number, and the number of that one.
+    /// The program with where its calls go.
+    pub(crate) fn calls_table(&self) -> &CallTable {
+        match &self.state {
+            State::Resolved(it) => it,
+            State::Solved(it, _) => &it.calls,
+        }
+    }
+
+    /// The solved program and its sets; `None` if nobody asked what methods let out.
+    pub(crate) fn solution(&self) -> Option<(&SolvedProgram, &Exceptions)> {
+        match &self.state {
+            State::Resolved(_) => None,
+            State::Solved(it, sets) => Some((it, sets)),
+        }
+    }
+
+    fn classes(&self) -> &ClassTable {
+        &self.calls_table().classes
+    }
+
+    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record and of the
+    /// one that shadows it.
     pub fn passed_over(&self) -> &[(usize, usize)] {
-        &self.program.program.passed_over
+        &self.classes().passed_over
     }
 
     /// The faults of supertypes outside the JDK, by text.
     pub fn hierarchy_faults(&self) -> Vec<HierarchyFault> {
-        faults(&self.program.program.hierarchy)
+        faults(&self.classes().hierarchy)
     }
 
     /// Where the calls of a method go, by instruction; none of a method that is not in the program.
-    pub fn calls(&self, method: MethodId, code: &MethodCode) -> Vec<Call> {
-        self.program.named(method).map_or_else(Vec::new, |it| self.program.calls(it, code))
+    pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
+        let calls = self.calls_table();
+        calls.classes.named(method).map_or_else(Vec::new, |it| calls_of(calls, it, code))
     }
 
     /// What a method calls whose code is not in its class file, or cannot be read.
-    pub fn unseen_calls(&self, method: MethodId) -> Vec<Call> {
-        self.program.named(method).map_or_else(Vec::new, |it| self.program.unseen_calls(it))
+    pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
+        let calls = self.calls_table();
+        calls.classes.named(method).map_or_else(Vec::new, |it| unseen_calls(calls, it))
     }
 
-    /// Whether a method is a ghost: its code is not written yet, and what its class file has is not it.
-    pub fn is_ghost(&self, method: MethodId) -> bool {
-        self.program.named(method).is_some_and(|it| self.program.program.ghost(it).is_some())
+    /// Whether a method is a ghost: its code is not written yet, and the code in its class file is a stub.
+    pub fn is_ghost(&self, method: MethodName) -> bool {
+        self.classes().named(method).is_some_and(|it| self.classes().ghost(it).is_some())
     }
 
-    /// What a method lets out; `None` if it is not in the program.
-    pub fn throws(&self, work: &mut Work, method: MethodId) -> Option<Throws> {
-        let id = self.program.named(method)?;
-        Some(self.program.throws(&mut work.exceptions, id))
+    /// What a method lets out; `None` if it is not in the program, or if nobody asked what methods let out.
+    pub fn throws(&self, work: &mut WorkerSets, method: MethodName) -> Option<Throws> {
+        let id = self.classes().named(method)?;
+        Some(throws(self.solution()?.0, &mut work.0.as_mut()?.exceptions, id))
     }
 
-    /// The final graph of a method, with where its calls go if that is wanted; empty for one that is not in the program.
-    pub fn graph(&self, work: &mut Work, method: MethodId, code: &MethodCode, calls: bool) -> Graph {
-        let Some(id) = self.program.named(method).filter(|&it| self.program.program.ghost(it).is_none())
-        else {
+    /// The final graph of a method, with where its calls go if that is wanted; empty for a method that is not in the program,
+    /// or if nobody asked what methods let out.
+    pub fn graph(&self, work: &mut WorkerSets, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
+        let Some(id) = self.classes().named(method).filter(|&it| self.classes().ghost(it).is_none()) else {
             return Graph::default();
         };
-        let mut graph = self.program.graph(&mut work.exceptions, &mut work.texts, id, code);
+        let Some(((program, _), sets)) = self.solution().zip(work.0.as_mut()) else {
+            return Graph::default();
+        };
+        let mut graph = graph(program, sets, id, code);
         if calls {
-            graph.calls = self.program.calls(id, code);
+            graph.calls = calls_of(&program.calls, id, code);
         }
         graph
     }
@@ -155,55 +194,52 @@ impl Whole {
     /// Why a method lets out what it does, or what is below the class `only`; `None` if it is not in the program.
     pub fn ways(
         &self,
-        work: &mut Work,
+        work: &mut WorkerSets,
         bodies: &mut dyn Bodies,
-        method: MethodId,
+        method: MethodName,
         only: Option<Text>,
     ) -> Option<Vec<Way>> {
-        let id = self.program.named(method)?;
-        Some(self.program.ways(&mut work.exceptions, bodies, id, only))
+        let id = self.classes().named(method)?;
+        Some(ways(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, only))
     }
 
-    /// Why some instructions of a method raise what they do, before the handlers around them.
+    /// Why some instructions of a method raise what they do, before the handlers around them; `None` if the method is not in
+    /// the program.
     pub fn ways_at(
         &self,
-        work: &mut Work,
+        work: &mut WorkerSets,
         bodies: &mut dyn Bodies,
-        method: MethodId,
+        method: MethodName,
         instrs: &[InstrId],
         only: Option<Text>,
     ) -> Option<Vec<Way>> {
-        let id = self.program.named(method)?;
-        Some(self.program.ways_at(&mut work.exceptions, bodies, id, instrs, only))
+        let id = self.classes().named(method)?;
+        Some(ways_at(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, instrs, only))
     }
 
     /// The classes whose objects select a target of a call of `caller`, each with its chain of supertypes; at most `limit`.
     pub fn selecting(
         &self,
-        caller: MethodId,
+        caller: MethodName,
         selector: Selector,
-        target: MethodId,
+        target: MethodName,
         limit: usize,
     ) -> Vec<Receiver> {
-        match (self.program.named(caller), self.program.named(target)) {
-            (Some(caller), Some(target)) => self.program.selecting(caller, selector, target, limit),
+        match (self.classes().named(caller), self.classes().named(target)) {
+            (Some(caller), Some(target)) => selecting(self.calls_table(), caller, selector, target, limit),
             (None, _) | (_, None) => Vec::new(),
         }
     }
 
-    /// The classes that the program names and that are not there, by text.
+    /// The absent classes that the program names, by text.
     pub fn missing(&self) -> Vec<Missing> {
-        self.program.missing()
+        missing(self.calls_table())
     }
 
     /// What a worker needs to ask.
-    pub fn work(&self) -> Work {
-        Work { exceptions: self.program.exceptions.clone(), texts: Texts::default() }
-    }
-
-    /// The program behind the answers.
-    pub fn program(&self) -> &WholeProgram {
-        &self.program
+    pub fn work(&self) -> WorkerSets {
+        let sets = |it: &Exceptions| Sets { exceptions: it.clone(), texts: Texts::default() };
+        WorkerSets(self.solution().map(|it| sets(it.1)))
     }
 }
 

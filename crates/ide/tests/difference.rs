@@ -1,4 +1,4 @@
-//! Differences of answers: applied to the facts before, they give the facts now; what moves changes nothing.
+//! Differences of answers: applied to the old facts, they give the new facts, and code that only moves gives none.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ L: iconst_1
   return
 .end
 ";
-/// More before the call, another call behind it, and the division cannot fail.
+/// There is more code before the call, another call after it, and the division cannot fail.
 const AFTER: &str = r"
 .class public final p/C
 .super java/lang/Object
@@ -111,7 +111,7 @@ fn lines(changes: &[Changed]) -> Vec<String> {
 }
 
 #[test]
-fn calls_that_come_and_go() {
+fn added_and_removed_calls() {
     let (old, new) = (states(&class(BEFORE), calls), states(&class(AFTER), calls));
     assert_eq!(difference(&old, &old), []);
     assert_eq!(
@@ -126,7 +126,7 @@ fn calls_that_come_and_go() {
 }
 
 #[test]
-fn exceptions_that_come_and_go() {
+fn added_and_removed_exceptions() {
     let (old, new) = (states(&class(BEFORE), throws), states(&class(AFTER), throws));
     let changes = difference(&old, &new);
     let first = &lines(&changes)[0];

@@ -1,11 +1,11 @@
-//! Where calls go does not depend on whether the bodies of the platform are read, but for those that make objects of
-//! functions: each class in turn is the program, and all others are its platform.
+//! The targets of calls do not depend on whether the bodies of the platform are read, except bodies that create
+//! function objects. Each class in turn is the program, and all others are its platform.
 
 use std::path::Path;
 
 use ide::answer::{Question, class_answer};
 use ide::whole::{ClassRecord, Whole, read_class, read_functions};
-use ide::{Call, MethodId, Role, Scratch, WholeOptions, WorldKind};
+use ide::{Call, MethodName, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::assemble;
 
 fn classes() -> Vec<Vec<u8>> {
@@ -19,7 +19,7 @@ fn classes() -> Vec<Vec<u8>> {
     paths.iter().map(|it| std::fs::read(it).unwrap()).collect()
 }
 
-/// The calls of the class, with all others as the platform.
+/// The calls of one class, with all other classes as the platform.
 fn calls(class: &[u8], records: &[ClassRecord], number: usize, world: WorldKind) -> Vec<Vec<Call>> {
     let role = |it| if it == number { Role::App } else { Role::Jdk };
     let records = records.iter().cloned().enumerate().map(|(it, record)| (record, role(it))).collect();
@@ -37,7 +37,7 @@ fn calls(class: &[u8], records: &[ClassRecord], number: usize, world: WorldKind)
 }
 
 #[test]
-fn calls_need_no_bodies_but_those_that_make_functions() {
+fn calls_depend_only_on_bodies_that_create_function_objects() {
     let classes = classes();
     assert!(classes.len() > 50, "{}", classes.len());
     let mut scratch = Scratch::default();
@@ -51,7 +51,7 @@ fn calls_need_no_bodies_but_those_that_make_functions() {
             mixed[i] = full[i].clone();
             let seen = calls(class, &mixed, i, world);
             assert_eq!(seen, calls(class, &full, i, world), "class {i}");
-            // Others matter at all.
+            // Count the classes for which the platform makes a difference at all.
             let alone = calls(class, &full[i..=i], 0, world);
             elsewhere += usize::from(alone != seen);
         }
@@ -59,9 +59,9 @@ fn calls_need_no_bodies_but_those_that_make_functions() {
     assert!(elsewhere > 20, "{elsewhere}");
 }
 
-/// A handle that names a method of an interface by the constant for that is no handle of a class (JVMS §5.4.3.3).
+/// A handle that names a method of an interface through a `Methodref` constant of a class is invalid (JVMS §5.4.3.3).
 #[test]
-fn a_function_goes_to_the_static_method_of_an_interface() {
+fn a_function_object_calls_a_static_interface_method() {
     let lookup = "Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;";
     let rest = "Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;";
     let text = format!(
@@ -79,7 +79,7 @@ fn a_function_goes_to_the_static_method_of_an_interface() {
     let calls = calls(&classes[0], &records, 0, WorldKind::Closed).concat();
     let of_run: Vec<&Call> = calls.iter().filter(|it| !it.glue.is_empty()).collect();
     assert_eq!(of_run.len(), 1, "{calls:?}");
-    let targets: Vec<String> = of_run[0].targets.iter().map(MethodId::to_string).collect();
+    let targets: Vec<String> = of_run[0].targets.iter().map(MethodName::to_string).collect();
     assert_eq!(targets, ["p/I.s()V"]);
     assert!(of_run[0].errors.is_empty() && of_run[0].open.is_none(), "{:?}", of_run[0]);
 }

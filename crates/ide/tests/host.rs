@@ -1,4 +1,5 @@
-//! One writer, many readers: what changes do to snapshots, and that both ways in give the same answers.
+//! One writer and many readers: how changes affect snapshots, and that long-lived and one-shot clients get the same
+//! answers.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use ide::answer::{Question, class_answer};
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
 use ide::host::AnalysisHost;
 use ide::whole::{Whole, read_class};
-use ide::{MethodId, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
+use ide::{MethodName, Role, Scratch, Settings, Text, WholeOptions, WorldKind};
 use vfs::file::{FileId, Vfs};
 use vfs::identity::EntryIdentity;
 
@@ -22,8 +23,8 @@ fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
     (file, EntryIdentity::of_bytes(bytes), bytes.into())
 }
 
-fn method(name: &'static [u8], descriptor: &'static [u8]) -> MethodId {
-    MethodId { class: Text(b"shop/Order"), name: Text(name), descriptor: Text(descriptor) }
+fn method(name: &'static [u8], descriptor: &'static [u8]) -> MethodName {
+    MethodName { class: Text(b"shop/Order"), name: Text(name), descriptor: Text(descriptor) }
 }
 
 fn host(file: FileId) -> AnalysisHost {
@@ -37,7 +38,7 @@ fn host(file: FileId) -> AnalysisHost {
 }
 
 #[test]
-fn both_ways_in_give_the_same_answer() {
+fn host_and_one_shot_answers_are_equal() {
     let file = Vfs::default().file("Order.class");
     let host = host(file);
     let inside = host.analysis().class(file).unwrap().unwrap().unwrap();
@@ -64,7 +65,7 @@ fn a_change_reaches_the_next_snapshot() {
 fn equal_bytes_are_no_change() {
     let file = Vfs::default().file("Order.class");
     let mut host = host(file);
-    // The facts behind two answers are one allocation only while nothing ran again.
+    // Two answers share one allocation of their facts only if no query ran in between.
     let add = method(b"add", b"(Ljava/lang/String;I)V");
     let before = host.analysis().method(file, &add).unwrap().unwrap();
     host.apply_change(Change {
@@ -77,7 +78,7 @@ fn equal_bytes_are_no_change() {
 }
 
 #[test]
-fn a_class_that_vanished_leaves_its_place_to_the_next() {
+fn the_input_of_a_removed_class_is_reused() {
     let mut vfs = Vfs::default();
     let (old, new) = (vfs.file("Order.class"), vfs.file("Neworder.class"));
     let mut host = host(old);
@@ -121,7 +122,7 @@ fn a_snapshot_is_cancelled_by_a_change() {
 }
 
 #[test]
-fn what_methods_let_out_is_the_same_both_ways() {
+fn host_and_one_shot_exceptions_are_equal() {
     let file = Vfs::default().file("Order.class");
     let inside = host(file).analysis().throws(file).unwrap().unwrap();
     let record = read_class(BEFORE, &mut Scratch::default()).unwrap();
@@ -141,7 +142,7 @@ fn what_methods_let_out_is_the_same_both_ways() {
 }
 
 #[test]
-fn snapshots_ask_at_once() {
+fn snapshots_answer_in_parallel() {
     let classes = test_utils::generate::program(3, test_utils::generate::Mode::Plain).unwrap().classes;
     let mut vfs = Vfs::default();
     let files: Vec<FileId> = classes.iter().map(|it| vfs.file(&it.name)).collect();

@@ -1,11 +1,11 @@
-//! Who may use what a module does not export to everybody.
+//! Which code may use what a module exports only to some modules, or not at all.
 
 use ide::answer::{Question, class_answer};
 use ide::whole::{Setup, Whole, read_class};
 use ide::{Owner, Packages, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::assemble;
 
-/// The targets of the call in `CALLER.c`.
+/// The targets of the call in method `c` of the class `caller`.
 fn targets(caller: &str) -> Vec<String> {
     let called = ".class public super m/in/Called\n.method public static s()V\n return\n.end\n";
     let calls = format!(
@@ -31,10 +31,10 @@ fn targets(caller: &str) -> Vec<String> {
     calls.flat_map(|it| it.targets).map(|it| it.to_string()).collect()
 }
 
-/// What a module exports to another one alone is not known, so another module is not refused.
+/// It is unknown to which modules a qualified export applies, so no other module is refused.
 #[test]
 fn another_module_is_not_refused() {
-    assert_eq!(targets("m/other/Caller"), ["m/in/Called.s()V"], "the module itself");
-    assert_eq!(targets("n/Caller"), ["m/in/Called.s()V"], "another one");
-    assert_eq!(targets("free/Caller"), [""; 0], "the class path");
+    assert_eq!(targets("m/other/Caller"), ["m/in/Called.s()V"], "a caller in the module itself");
+    assert_eq!(targets("n/Caller"), ["m/in/Called.s()V"], "a caller in another module");
+    assert_eq!(targets("free/Caller"), [""; 0], "a caller on the class path");
 }

@@ -1,14 +1,15 @@
-//! All work on a program as a whole asks often enough whether it is still wanted.
+//! All work on a whole program checks often enough whether it was cancelled.
 
-use analysis::whole::program::Program;
+use analysis::whole::maintained::MaintainedProgram;
 use analysis::whole::solved::solved_cancellable;
+use analysis::whole::tables::ClassTable;
 use flow::fuel::{Fuel, PATIENCE};
 use ide::whole::{ClassRecord, read_class};
 use ide::{Packages, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::generate::{Mode, program};
 use test_utils::tier;
 
-/// How often is asked whether work is still wanted, and where that is said to be cancelled, if anywhere.
+/// Counts the checks for cancellation, and cancels at the given one, if there is one.
 struct Polls {
     n: u32,
     cancelled_at: u32,
@@ -26,9 +27,9 @@ impl Polls {
     }
 }
 
-/// All work that grows with the program stops soon when it is not wanted any more, wherever it is.
+/// All work that grows with the program stops soon after it is cancelled, in whatever phase.
 #[test]
-fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
+fn work_on_a_large_program_can_be_cancelled_in_each_phase() {
     let programs = (0..tier::rounds(40, 150)).map(|it| program(it, Mode::Dynamic).unwrap());
     let classes: Vec<Vec<u8>> = programs.flat_map(|it| it.classes).map(|it| it.bytes).collect();
     for world in [WorldKind::Open, WorldKind::Declared] {
@@ -42,23 +43,24 @@ fn work_on_a_large_program_can_be_broken_off_in_each_phase() {
         let record = |it: &Vec<u8>| (read_class(it, &mut Scratch::default()).unwrap(), Role::App);
         let records: Vec<(ClassRecord, Role)> = classes.iter().map(record).collect();
         let joined =
-            |fuel: &mut Fuel<'_>| Program::joined(records.clone(), &options, &Packages::default(), fuel);
+            |fuel: &mut Fuel<'_>| ClassTable::joined(records.clone(), &options, &Packages::default(), fuel);
         let (made, n_joined) = Polls::of(u32::MAX, joined);
         let made = made.unwrap();
         let (n_classes, n_methods) = (made.hierarchy.len() as u32, made.methods().count() as u32);
         let solve = |fuel: &mut Fuel<'_>| solved_cancellable(made.clone(), options, None, fuel);
         let (whole, n_solved) = Polls::of(u32::MAX, solve);
-        let mut whole = whole.unwrap();
+        let (solved, mut sets) = whole.unwrap();
+        let mut whole = MaintainedProgram::new(solved);
         for n in (1..n_joined).step_by(3) {
             assert!(Polls::of(n, joined).0.is_err(), "{n} of {n_joined}");
         }
         for n in (1..n_solved).step_by(n_solved as usize / 40) {
             assert!(Polls::of(n, solve).0.is_err(), "{n} of {n_solved}");
         }
-        // Broken off each time somewhat later; in the end there is nothing left to do.
+        // Cancel the work a little later each time, until nothing is left to do.
         let mut n_kept = 0;
         for n in 1.. {
-            let (done, polls) = Polls::of(n, |fuel| whole.keep_current(fuel));
+            let (done, polls) = Polls::of(n, |fuel| whole.prepare(&mut sets, fuel));
             n_kept += polls;
             if done.is_ok() {
                 break;

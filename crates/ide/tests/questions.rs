@@ -1,5 +1,5 @@
-//! One host through edits, ghosts that come and go, and settings that change: whatever is asked, in whatever order, it says what a
-//! command that looks once says of the same classes.
+//! One host through edits, ghosts that are added and removed, and changed settings: whatever the questions and their
+//! order, its answers equal those of a one-shot command for the same classes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use ide::entries::{Entry, EntryRequest};
 use ide::explain::{Explanation, Scope, Sources, Spot};
 use ide::explained::Places;
 use ide::host::{Analysis, AnalysisHost, Definition};
-use ide::profile::{Answers, paper_record_and_answer};
+use ide::profile::{ProfileAnswers, paper_record_and_answer};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
-    ClassSource, Contents, EntryIdentity, FileId, MethodId, Packages, PlacedCode, Profile, Role, Scratch,
+    ClassSource, Contents, EntryIdentity, FileId, MethodName, Packages, PlacedCode, Profile, Role, Scratch,
     Settings, Text, WorldKind,
 };
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ use test_utils::rng::Rng;
 use test_utils::tier;
 use vfs::file::Vfs;
 
-/// A class: its name, and its bytes as they are and as they were at first.
+/// A class: its name, and its current and original bytes.
 #[derive(Clone)]
 struct Class {
     name: String,
@@ -31,11 +31,11 @@ struct Class {
     original: Vec<u8>,
 }
 
-/// Where the classes of a case are defined.
+/// The places where the classes of a case are defined.
 struct Definitions(FxHashMap<Vec<u8>, (Vec<u8>, Definition)>);
 
 impl Definitions {
-    /// Of two definitions of a class the first counts, but code in place of a ghost.
+    /// If a class has two definitions, the first one is used, but code always replaces a ghost.
     fn new(case: &Case, files: &[FileId]) -> Definitions {
         let app = case.app.iter().zip(files).map(|(it, &file)| (it, Definition::File(file)));
         let library = |it| Definition::Library(ContainerId(1), it);
@@ -45,7 +45,7 @@ impl Definitions {
             it.outline().ghost.is_some() || it.outline().methods.iter().any(|it| it.ghost.is_some())
         };
         let (ghosts, code): (Vec<_>, Vec<_>) = records.partition(|it| is_ghost(&it.0));
-        // What comes last stays.
+        // The last one inserted stays.
         let all = ghosts.into_iter().rev().chain(code.into_iter().rev());
         let of = |it: (ClassRecord, &Class, Definition)| {
             (it.0.class().bytes().to_vec(), (it.1.bytes.clone(), it.2))
@@ -55,19 +55,19 @@ impl Definitions {
 }
 
 impl Sources for Definitions {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         let question = Question { select: &|it| *it == method, graphs: false, clock: None };
         let bytes = &self.0.get(method.class.0)?.0;
         let answer = class_answer(bytes, &question, &mut Scratch::default()).ok()?.methods.pop()?;
         Some(PlacedCode { code: answer.code, positions: answer.positions })
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         Named.place(self.0.get(method.class.0)?.1)
     }
 }
 
-/// Places by the numbers that there are.
+/// Gives definitions paths made of their numbers.
 struct Named;
 
 impl Places for Named {
@@ -76,10 +76,10 @@ impl Places for Named {
     }
 }
 
-/// Something about a method that can be explained.
-fn scope(method: MethodId, rng: &mut Rng) -> Scope<'static> {
-    let any: &dyn Fn(&MethodId) -> bool = &|_| true;
-    let some: &dyn Fn(&MethodId) -> bool = &|it| it.name.0.len() % 2 == 0;
+/// A random question about one method.
+fn scope(method: MethodName, rng: &mut Rng) -> Scope<'static> {
+    let any: &dyn Fn(&MethodName) -> bool = &|_| true;
+    let some: &dyn Fn(&MethodName) -> bool = &|it| it.name.0.len() % 2 == 0;
     let exceptions: [&[u8]; 3] = [b"java/lang/RuntimeException", b"java/lang/Error", b"p/Nothing"];
     let (exception, target) = match rng.below(8) {
         0 => (None, Some(any)),
@@ -99,7 +99,7 @@ fn goes_through_library(all: &[Explanation]) -> bool {
     })
 }
 
-/// The bytes of a library.
+/// The class files of a library.
 struct Bytes(Vec<Vec<u8>>);
 
 impl ClassSource for Bytes {
@@ -108,7 +108,7 @@ impl ClassSource for Bytes {
     }
 }
 
-/// What is to be known.
+/// The inputs of the host.
 struct Case {
     app: Vec<Class>,
     lib: Vec<Class>,
@@ -116,9 +116,9 @@ struct Case {
     settings: Settings,
     vfs: Vfs,
     host: AnalysisHost,
-    /// The library as it was told, by what it was made of.
+    /// The library as last reported to the host, with the class files that it was made from.
     told: Option<(Vec<Vec<u8>>, Arc<Contents>)>,
-    /// How many explanations led through code of the library.
+    /// The number of explanations that led through code of the library.
     n_through_library: usize,
 }
 
@@ -139,7 +139,7 @@ impl Case {
         Case { app, lib, gone, settings, vfs, host, told, n_through_library: 0 }
     }
 
-    /// Changes something.
+    /// Makes one random edit.
     fn edit(&mut self, rng: &mut Rng) {
         let lib = rng.chance(20);
         let classes = if lib { &mut self.lib } else { &mut self.app };
@@ -155,7 +155,7 @@ impl Case {
                 let back = self.gone.pop().filter(|back| classes.iter().all(|it| it.name != back.name));
                 classes.extend(back);
             }
-            // A ghost comes, or code in its place.
+            // A class becomes a ghost, or a ghost becomes code.
             2 | 3 => {
                 let class = &mut classes[at];
                 class.bytes = class.original.clone();
@@ -170,7 +170,7 @@ impl Case {
                 }
                 class.bytes = with_ghosts(&class.bytes, &ghosts);
             }
-            // One in both: one of them is shadowed.
+            // Put a class into both containers, so that one definition shadows the other.
             4 => {
                 let class = classes[at].clone();
                 let others = if lib { &mut self.app } else { &mut self.lib };
@@ -188,7 +188,7 @@ impl Case {
         }
     }
 
-    /// Changes a setting.
+    /// Changes one random setting.
     fn set(&mut self, rng: &mut Rng) {
         let it = &mut self.settings;
         match rng.below(8) {
@@ -206,7 +206,7 @@ impl Case {
         }
     }
 
-    /// Tells the host what there is now, and gives the files of the application.
+    /// Applies the current state to the host. Returns the files of the application.
     fn tell(&mut self) -> Vec<FileId> {
         let mut change = Change { settings: Some(self.settings.clone()), ..Change::default() };
         let mut files = Vec::new();
@@ -235,14 +235,14 @@ impl Case {
         self.app.iter().map(|it| (it, Role::App)).chain(self.lib.iter().map(|it| (it, Role::Lib)))
     }
 
-    /// The same classes for a command that looks once.
-    fn once(&self) -> Answers {
+    /// The answers of a one-shot command for the same classes.
+    fn once(&self) -> ProfileAnswers {
         if self.settings.profile == Profile::Paper {
             let record = |bytes: &[u8]| paper_record_and_answer(bytes, &|_| true, &mut Scratch::default());
             let records = self.classes().filter_map(|it| Some((record(&it.0.bytes).ok()?.0, false)));
-            return Answers::paper(records.collect());
+            return ProfileAnswers::paper(records.collect());
         }
-        Answers::Jvm(Arc::new(self.whole(&Packages::default())))
+        ProfileAnswers::Jvm(Arc::new(self.whole(&Packages::default())))
     }
 
     fn records(&self) -> Vec<(ClassRecord, Role)> {
@@ -255,7 +255,8 @@ impl Case {
         Whole::joined(self.records(), &setup).unwrap()
     }
 
-    /// Asks some questions in some order, and compares. Gives how many answers said something.
+    /// Asks some questions in random order and compares the answers. Returns the number of answers that were not
+    /// empty.
     fn ask(&mut self, rng: &mut Rng, what: &str) -> usize {
         let files = self.tell();
         let once = self.once();
@@ -297,7 +298,7 @@ impl Case {
                     for it in &alone.methods {
                         let now = once.calls(it.method, &it.code);
                         let calls = all.get(index(it.method)).map(|it| it.to_vec()).unwrap_or_default();
-                        assert_eq!(calls, now, "{what}: calls of {}; a command says the second", it.method);
+                        assert_eq!(calls, now, "{what}: calls of {}: host, one-shot command", it.method);
                         n += usize::from(!now.is_empty());
                     }
                 }
@@ -317,11 +318,11 @@ impl Case {
                 3 => {
                     let reached = analysis.reached(file).unwrap();
                     for (index, it) in parsed.methods.iter().enumerate() {
-                        let method = MethodId::of(it.method);
+                        let method = MethodName::of(it.method);
                         let is_reached = reached.as_ref().is_none_or(|all| all[index]);
                         let now = match &once {
-                            Answers::Jvm(it) => it.is_reached(method),
-                            Answers::Paper(_) => true,
+                            ProfileAnswers::Jvm(it) => it.is_reached(method),
+                            ProfileAnswers::Paper(_) => true,
                         };
                         assert_eq!(is_reached, now, "{what}: whether {method} is reached");
                     }
@@ -336,7 +337,7 @@ impl Case {
                         let mut now = once.explanations(&mut work, &mut sources, &scope);
                         now.retain(|_| counts);
                         let said = analysis.explanations(file, &scope, &Named).unwrap().unwrap();
-                        assert_eq!(said, now, "{what}: why {method}; a command says the second");
+                        assert_eq!(said, now, "{what}: explanation of {method}: host, one-shot command");
                         n += usize::from(!now.is_empty());
                         through_library += usize::from(goes_through_library(&now));
                     }
@@ -348,9 +349,9 @@ impl Case {
         n
     }
 
-    fn ask_whole(&self, analysis: &Analysis, once: &Answers, what: &str) {
-        let Answers::Jvm(whole) = once else { return };
-        assert_eq!(analysis.missing().unwrap().to_vec(), whole.missing(), "{what}: what is missing");
+    fn ask_whole(&self, analysis: &Analysis, once: &ProfileAnswers, what: &str) {
+        let ProfileAnswers::Jvm(whole) = once else { return };
+        assert_eq!(analysis.missing().unwrap().to_vec(), whole.missing(), "{what}: missing classes");
         assert_eq!(analysis.program().unwrap().faults, whole.hierarchy_faults(), "{what}");
         if let Some(request) = &self.settings.entries {
             let (packages, options) = (Packages::default(), self.settings.options);
@@ -364,8 +365,8 @@ impl Case {
     }
 }
 
-/// Runs a host through `n` steps; gives how many answers said something, how many explanations led through code of a library,
-/// and how often changes were taken in.
+/// Runs a host through `n` steps. Returns the number of answers that were not empty, the number of explanations that
+/// led through code of a library, and the number of updates in place.
 fn run(seed: u64, n: usize) -> (usize, usize, u64) {
     let (mut case, mut rng) = (Case::new(seed), Rng::new(seed ^ 0x5eed));
     let mut said = 0;
@@ -393,7 +394,7 @@ fn all_answers_are_those_of_a_fresh_host() {
         let (answers, led, taken_in) = run(seed, 60);
         (said, through_library, updated) = (said + answers, through_library + led, updated + taken_in);
     }
-    println!("{said} answers, {through_library} through a library, {updated} changes taken in");
+    println!("{said} answers, {through_library} through a library, {updated} updates in place");
     assert!(said > 200 * seeds as usize && updated > 2 * seeds, "{said} {updated}");
     assert!(through_library > seeds as usize, "{through_library}");
 }

@@ -1,4 +1,4 @@
-//! Which edits ask for reasons again, and what of a library is read for them.
+//! Which edits recompute reasons, and which classes of a library are read for them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -12,11 +12,11 @@ use ide::explained::Places;
 use ide::host::{AnalysisHost, Definition};
 use ide::log::QueryStep;
 use ide::whole::read_class;
-use ide::{ClassSource, Contents, EntryIdentity, MethodId, Role, Scratch, Settings, Text, WorldKind};
+use ide::{ClassSource, Contents, EntryIdentity, MethodName, Role, Scratch, Settings, Text, WorldKind};
 use test_utils::asm::assemble;
 use vfs::file::Vfs;
 
-/// `A` calls the library, which divides; `C` calls a job, of which `J` is one.
+/// The application: `A` calls the library, which divides; `C` calls a job, and `J` is one.
 const APP: &str = r"
 .class public final p/A
 .method public static a()V
@@ -59,7 +59,7 @@ const LIB: &str = r"
 .end
 ";
 
-/// The classes of a library, and how often one was read.
+/// The class files of a library, with a counter of reads.
 struct Counted(Vec<Vec<u8>>, Arc<AtomicUsize>);
 
 impl ClassSource for Counted {
@@ -69,7 +69,7 @@ impl ClassSource for Counted {
     }
 }
 
-/// Names a class by its definition.
+/// Gives each class a path made from its definition.
 struct Numbered;
 
 impl Places for Numbered {
@@ -81,7 +81,7 @@ impl Places for Numbered {
     }
 }
 
-/// A host that is told of edits.
+/// A host and the state that edits change.
 struct Edited {
     host: AnalysisHost,
     vfs: Vfs,
@@ -90,7 +90,7 @@ struct Edited {
     library: Arc<Contents>,
 }
 
-/// The classes of a library, of which the first that is read says so and takes its time.
+/// The class files of a library. The first read sends a message and then takes a while.
 struct Slow(Vec<Vec<u8>>, Mutex<Option<Sender<()>>>);
 
 impl ClassSource for Slow {
@@ -125,7 +125,7 @@ impl Edited {
         it
     }
 
-    /// Adds classes, or puts them in the place of those of the same name.
+    /// Adds the classes in a text, or replaces the classes of the same names.
     fn put(&mut self, text: &str) {
         for class in assemble(text).unwrap() {
             match self.app.iter_mut().find(|it| it.0 == class.name) {
@@ -153,26 +153,26 @@ impl Edited {
     fn ask(
         &mut self,
         (class, name, descriptor): (&'static str, &'static str, &'static str),
-        target: Option<&dyn Fn(&MethodId) -> bool>,
+        target: Option<&dyn Fn(&MethodName) -> bool>,
     ) -> Vec<Explanation> {
         let text = |it: &'static str| Text(it.as_bytes());
-        let method = MethodId { class: text(class), name: text(name), descriptor: text(descriptor) };
+        let method = MethodName { class: text(class), name: text(name), descriptor: text(descriptor) };
         let scope = Scope { method, pc: None, exception: None, target, receivers: 9 };
         let analysis = self.host.analysis();
         analysis.explanations(self.vfs.file(class), &scope, &Numbered).unwrap().unwrap()
     }
 
-    /// Asks in another thread why `A.a` lets something out. Gives whether it got an answer.
+    /// Asks in another thread why `A.a` throws. The thread returns whether it got an answer.
     fn ask_meanwhile(&mut self) -> std::thread::JoinHandle<bool> {
         let (analysis, file) = (self.host.analysis(), self.vfs.file("p/A"));
         std::thread::spawn(move || {
-            let method = MethodId { class: Text(b"p/A"), name: Text(b"a"), descriptor: Text(b"()V") };
+            let method = MethodName { class: Text(b"p/A"), name: Text(b"a"), descriptor: Text(b"()V") };
             let scope = Scope { method, pc: None, exception: None, target: None, receivers: 9 };
             analysis.explanations(file, &scope, &Numbered).is_ok()
         })
     }
 
-    /// Why `A.a` lets something out: what, and the steps with place, pc and line.
+    /// The reasons why `A.a` throws: the exception, and the steps with path, pc and line.
     fn chains(&mut self) -> Vec<String> {
         let mut acc = Vec::new();
         for it in self.ask(("p/A", "a", "()V"), None) {
@@ -190,7 +190,7 @@ impl Edited {
 
     /// The receivers that select `target` in `C.c`.
     fn receivers(&mut self, target: &str) -> Vec<String> {
-        let wants = |it: &MethodId| it.class.to_string() == target;
+        let wants = |it: &MethodName| it.class.to_string() == target;
         let mut acc = Vec::new();
         for it in self.ask(("p/C", "c", "(Lp/J;)V"), Some(&wants)) {
             let Explanation::Call(it) = it else { panic!("{it:?}") };
@@ -200,7 +200,7 @@ impl Edited {
         acc
     }
 
-    /// Whether a query ran since this was asked last.
+    /// Whether the query ran since the last call.
     fn ran(&self, query: &str) -> bool {
         self.host.logged().iter().any(|it| it.step == QueryStep::Ran && it.query == query)
     }
@@ -219,7 +219,7 @@ fn reasons_are_searched_again_in_a_new_generation_only() {
     assert!(it.ran("reasons"));
     assert_eq!(it.chains(), [CHAIN]);
     assert!(!it.ran("reasons"));
-    // A class that is edited for the first time becomes another input.
+    // A class that is edited for the first time gets another input.
     let at_line = |line: u32| {
         format!(
             ".class public final p/A\n.method public static a()V\n .line {line}\n invokestatic lib/L.l()V\n \
@@ -229,18 +229,18 @@ fn reasons_are_searched_again_in_a_new_generation_only() {
     it.put(&at_line(5));
     assert_eq!(it.chains(), [CHAIN.replace("Some(3)", "Some(5)")]);
     assert!(it.ran("reasons"));
-    // Lines move: no reason is searched for, yet the chain has the line of now.
+    // If lines move, no reason is searched for, but the chain shows the new line.
     it.put(&at_line(4));
     assert_eq!(it.chains(), [CHAIN.replace("Some(3)", "Some(4)")]);
     assert!(!it.ran("reasons"));
-    // Code moves: the instruction has another number.
+    // If code moves, the instruction has another number.
     it.put(
         ".class public final p/A\n.method public static a()V\n iconst_0\n istore_0\n .line 4\n \
          invokestatic lib/L.l()V\n return\n.end",
     );
     assert_eq!(it.chains(), [CHAIN.replace("app 0 Some(3)", "app 2 Some(4)")]);
     assert!(it.ran("reasons"));
-    // Another generation of the program, in which the reason is the same.
+    // A new generation of the program, in which the reason is the same.
     it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
     assert_eq!(it.chains(), [CHAIN.replace("app 0 Some(3)", "app 2 Some(4)")]);
     assert!(it.ran("reasons"));
@@ -250,13 +250,14 @@ fn reasons_are_searched_again_in_a_new_generation_only() {
 fn code_of_a_library_is_read_once() {
     let mut it = Edited::new();
     assert_eq!(it.chains(), [CHAIN]);
-    assert_eq!(it.n_read(), 1, "and nothing that is on no way");
+    assert_eq!(it.n_read(), 1, "only classes in the chain are read");
     assert!(it.ran("file_definitions"));
     it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
     assert_eq!(it.chains(), [CHAIN]);
-    assert_eq!(it.n_read(), 1, "it is known");
+    assert_eq!(it.n_read(), 1, "the class was read before");
     it.ran("");
-    // Another value that says the same: its code is read again, and nothing follows from that.
+    // Another library value with the same content: its code is read again, but nothing that depends on it is
+    // recomputed.
     it.library = library(&it.n_read, LIB);
     it.tell();
     assert_eq!(it.chains(), [CHAIN]);
@@ -265,12 +266,12 @@ fn code_of_a_library_is_read_once() {
     let ran = |query: &str| logged.iter().any(|it| it.step == QueryStep::Ran && it.query == query);
     assert!(ran("library_definitions") && ran("library_code"));
     assert!(!ran("file_definitions") && !ran("reasons"));
-    // Code that moves within the library is seen.
+    // Code that moves within the library is noticed.
     it.library =
         library(&it.n_read, &LIB.replace("  iconst_1\n  iconst_0\n", "  nop\n  iconst_1\n  iconst_0\n"));
     it.tell();
     assert_eq!(it.chains(), [CHAIN.replace("lib 0 2", "lib 0 3")]);
-    // A class of the application shadows it.
+    // A class of the application shadows the library's.
     it.put(".class public final lib/L\n.method public static l()V\n iconst_1\n iconst_0\n irem\n pop\n return\n.end");
     assert_eq!(it.chains(), [CHAIN.replace("lib 0 2", "app 2")]);
 }
@@ -291,7 +292,7 @@ fn receivers_follow_the_classes_below_a_target() {
 }
 
 #[test]
-fn receivers_that_nobody_makes_are_left_out() {
+fn receivers_that_are_never_created_are_omitted() {
     let mut it = Edited::new();
     let constructor = ".method public <init>()V\n return\n.end\n";
     it.put(&format!(
@@ -307,9 +308,9 @@ fn receivers_that_nobody_makes_are_left_out() {
     assert_eq!(it.receivers("p/J"), ["p/J"]);
 }
 
-/// The change comes while code on the way is read, within the search for reasons.
+/// The change arrives while the search for reasons reads code of the library.
 #[test]
-fn a_search_that_is_broken_off_leaves_nothing_half_done() {
+fn a_cancelled_search_leaves_nothing_half_done() {
     let mut it = Edited::new();
     let calls_on = LIB.replace(
         "  iconst_1\n  iconst_0\n  idiv\n  pop\n  return\n.end",
@@ -324,7 +325,7 @@ fn a_search_that_is_broken_off_leaves_nothing_half_done() {
         let asked = it.ask_meanwhile();
         started.recv().unwrap();
         it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
-        assert!(!asked.join().unwrap(), "it was broken off");
+        assert!(!asked.join().unwrap(), "the question was cancelled");
         assert_eq!(it.chains(), [chain]);
         it.put(".class public final p/Other\n.method public static o()V\n return\n.end");
         assert_eq!(it.chains(), [chain]);
@@ -332,7 +333,7 @@ fn a_search_that_is_broken_off_leaves_nothing_half_done() {
 }
 
 #[test]
-fn what_stands_before_a_class_is_found_behind_other_libraries() {
+fn a_shadowing_definition_is_found_in_the_second_library() {
     let (mut host, mut vfs) = (AnalysisHost::new(), Vfs::default());
     let class =
         |name: &str| format!(".class public final {name}\n.method public static m()V\n return\n.end\n");

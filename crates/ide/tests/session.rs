@@ -1,4 +1,4 @@
-//! An answer that is kept current while classes are left out, as their analysis panicked.
+//! An answer that is kept current while classes are left out because their analysis panicked.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use ide::{EntryIdentity, FileId, Role, Settings, WorldKind};
 use test_utils::asm::assemble;
 use vfs::file::Vfs;
 
-/// Knows no place.
+/// Knows no paths.
 struct Nowhere;
 
 impl Places for Nowhere {
@@ -25,7 +25,7 @@ fn content(file: FileId, text: &str) -> (FileId, EntryIdentity, Arc<[u8]>) {
     (file, EntryIdentity::of_bytes(&bytes), bytes.into())
 }
 
-/// The methods that came, each with a sign of its own, and those that went.
+/// The methods that were added, each with a sign, and those that were removed.
 fn answered(session: &mut Session) -> Vec<String> {
     let job = session.job(Arc::new(Nowhere));
     let update = job.update().unwrap();
@@ -37,7 +37,7 @@ fn answered(session: &mut Session) -> Vec<String> {
 }
 
 #[test]
-fn a_class_that_was_left_out_is_there_again_when_it_changes() {
+fn a_class_that_was_left_out_returns_when_it_changes() {
     let mut vfs = Vfs::default();
     let (a, b) = (vfs.file("A.class"), vfs.file("B.class"));
     let of = |name: &str, code: &str| {
@@ -54,7 +54,7 @@ fn a_class_that_was_left_out_is_there_again_when_it_changes() {
     session.leave_out(vec![(a, "half way".to_owned())]);
     assert_eq!(answered(&mut session), ["+p/B.m()V"]);
     assert_eq!(session.broken().collect::<Vec<_>>(), [(a, "half way")]);
-    // Another class changes.
+    // Change another class.
     session
         .apply(Change { classes: vec![content(b, &of("B", "iconst_0\n pop"))], ..Change::default() }, None);
     assert_eq!(answered(&mut session), [""; 0]);

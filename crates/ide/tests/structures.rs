@@ -1,5 +1,5 @@
-//! What is said of calls is what a JVM does: nothing else comes out of a call, and where all runs are known, each
-//! exception that is said to come out comes out of one.
+//! The predicted exceptions of calls are those of a JVM: a call throws nothing else, and where all runs are known,
+//! each predicted exception is thrown in one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use test_utils::generate::{RunGroup, Structure};
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
 
-/// What each method lets out, by its name.
+/// The exceptions that each method can throw, by its name.
 fn throws(classes: &[Assembled], world: WorldKind) -> BTreeMap<String, Throws> {
     let options = WholeOptions {
         world,
@@ -38,7 +38,7 @@ fn throws(classes: &[Assembled], world: WorldKind) -> BTreeMap<String, Throws> {
     acc
 }
 
-/// The superclasses of what can be thrown.
+/// The superclasses of throwable classes.
 struct Chains(BTreeMap<String, String>);
 
 impl Chains {
@@ -81,7 +81,8 @@ impl Chains {
     }
 }
 
-/// What the runs of a program let out beyond what is said, and what is said beyond that.
+/// Collects the exceptions that runs throw although they are not predicted, and those that are predicted although no
+/// run throws them.
 fn differences(
     structure: &Structure,
     groups: &[RunGroup],
@@ -115,7 +116,7 @@ fn differences(
         }
         let said = &worlds[1][&group.caller];
         if group.is_complete && said.open.is_none() {
-            // In a world where no others come a class with all its subclasses is said to be those.
+            // In a closed world, a cone stands for the known subclasses.
             let thrown = structure.thrown_classes().into_iter().map(|it| it.0);
             let known: BTreeSet<String> = thrown.filter(|it| chains.has(&said.known, it)).collect();
             acc.n_exact += usize::from(!known.is_empty());
@@ -126,15 +127,16 @@ fn differences(
     }
 }
 
-/// What is not said though it is so, by a number of its own.
+/// The number of the known fault that explains why this exception is not predicted although a run throws it.
 fn known_fault(throws: &Throws, class: &str) -> Option<usize> {
     let says = |name: &str| throws.known.iter().any(|it| it.class.to_string() == name);
     match class {
-        // Known to be wrong: the class of a lambda runs the initialisers of its superinterfaces that have code of instances, where its
-        // site is linked; if one fails, `LambdaMetafactory` throws this.
+        // Known to be wrong: linking the call site of a lambda initialises the lambda's class, which runs the
+        // initialisers of those superinterfaces that have instance methods with code. If one fails,
+        // `LambdaMetafactory` throws this error.
         "java/lang/InternalError" => Some(0),
-        // Known to be wrong: access to the class and its method is checked before it is said that the method is missing or abstract
-        // (JVMS §5.4.3.3, §5.4.4).
+        // Known to be wrong: the JVM checks access to the class and its method before it finds out that the method is
+        // missing or abstract (JVMS §5.4.3.3, §5.4.4).
         "java/lang/IllegalAccessError"
             if says("java/lang/NoSuchMethodError") || says("java/lang/AbstractMethodError") =>
         {
@@ -154,7 +156,7 @@ struct Counts {
 }
 
 #[test]
-fn the_jvm_lets_out_what_is_said() {
+fn the_jvm_throws_what_is_predicted() {
     let Some(jdk) = jdk::at_least(17) else { return };
     let seeds = std::env::var("AJAR_STRUCTURES").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
     let all: Vec<Structure> = (0..seeds).map(Structure::new).collect();
@@ -175,11 +177,12 @@ fn the_jvm_lets_out_what_is_said() {
     println!("{n_thrown} thrown, {n_exact} calls known exactly; known faults: {known:?}");
     assert!(lost.is_empty(), "{}: {:#?}", lost.len(), &lost[..lost.len().min(10)]);
     assert!(more.is_empty(), "{}: {:#?}", more.len(), &more[..more.len().min(10)]);
-    assert!(known.iter().all(|it| *it > 0), "a fault is mended: {known:?}");
+    assert!(known.iter().all(|it| *it > 0), "a known fault is fixed: {known:?}");
     assert!(n_thrown > 10 * seeds as usize && n_exact > seeds as usize, "{n_thrown} {n_exact}");
 }
 
-/// `B` has no method for `J.m`. To `C` a new interface brings one, so no receiver that there is selects as `B` does; `D` does.
+/// `B` has no method for `J.m`. The interface `I` brings one to its subclass `C`, so no present receiver selects as
+/// `B` does. `D` (below) does.
 const CHOOSING: &str = r"
 .class public interface abstract p/J
 .method public abstract m()V
@@ -224,7 +227,7 @@ const CHOOSING: &str = r"
 .end
 ";
 
-/// A receiver that selects as `B` does, and what makes one.
+/// A receiver that selects as `B` does, and a method that creates it.
 const INHERITING: &str = r"
 .class public p/D
 .super p/B
@@ -245,7 +248,7 @@ const INHERITING: &str = r"
 ";
 
 #[test]
-fn a_class_that_chooses_anew_does_not_choose_as_the_one_above() {
+fn a_class_with_a_new_default_does_not_select_like_its_superclass() {
     let error = "java/lang/AbstractMethodError";
     let case = |class: &str, method: &str| Case {
         class: class.to_owned(),
@@ -268,7 +271,7 @@ fn a_class_that_chooses_anew_does_not_choose_as_the_one_above() {
     }
 }
 
-/// `B.m` has no code, and goes before what `I` brings to `C`. `A` may be absent.
+/// `B.m` is abstract, and takes precedence over the method that `I` brings to `C`. `A` may be missing.
 const WITHOUT_CODE: [&str; 2] = [
     r"
 .class public p/A
@@ -324,13 +327,13 @@ const WITHOUT_CODE: [&str; 2] = [
 ];
 
 #[test]
-fn a_method_without_code_goes_before_that_of_an_interface() {
+fn an_abstract_method_takes_precedence_over_a_default_method() {
     let error = "java/lang/AbstractMethodError";
     let all = assemble(&WITHOUT_CODE.concat()).unwrap();
     for (classes, world) in [
         (&all[..], WorldKind::Closed),
         (&all[..], WorldKind::Open),
-        // Without `A`.
+        // Without the class `A`.
         (&all[1..], WorldKind::Open),
     ] {
         let said = &throws(classes, world)["p/Main.m(Lp/A;)V"];

@@ -1,5 +1,5 @@
-//! A program into which changed bodies are taken says what one says that is made from scratch: what methods let out and why,
-//! where their calls go, and their graphs.
+//! A program that is updated in place gives the same answers as one built from scratch: which exceptions methods
+//! throw and why, where their calls go, and their graphs.
 
 mod update_far;
 mod update_programs;
@@ -21,41 +21,41 @@ use test_utils::tier;
 use update_programs::kept::{Kept, answers, fresh, fresh_from, in_world, with_roles};
 use update_programs::{EXCEPTIONS, LOST, Words, exception, loader, maker, stub, thrower, words};
 
-/// What the program lets out that is made of these records from nothing must be what the changed one says.
+/// A program that edits update. After each edit, its answers must equal those of a program built from scratch.
 struct Editor {
     classes: Vec<Vec<u8>>,
-    /// The classes that are there, by their numbers among all.
+    /// The numbers of the classes that are part of the program.
     present: Vec<usize>,
     kept: Kept,
     options: WholeOptions,
-    /// Where the program starts, if calls go only to receivers that reached code makes.
+    /// The entry points, if calls are narrowed to receivers that reached code creates.
     entries: Option<EntryRequest>,
-    /// What it said when an edit was taken in last.
+    /// The answers after the last edit.
     last: Vec<String>,
-    /// How many methods became ghosts, or ceased to be, with edits that were taken in.
+    /// The number of methods that became ghosts or ceased to be ghosts with an update in place.
     n_ghosts: usize,
-    /// Whether advances are broken off, and where.
+    /// If given, advances are cancelled at random.
     interruptions: Option<Interruptions>,
 }
 
-/// The records of a program, each with a number that stays.
+/// The records of a program, each with a number that stays the same.
 type Visited = (Vec<(ClassRecord, Role)>, Vec<usize>);
 
-/// Where advances are broken off.
+/// Cancels advances at random.
 struct Interruptions {
     rng: Rng,
-    /// The same program, of which no advance is broken off. None if those that are go to other programs too.
+    /// The same program without cancelled advances. None if cancelled advances may go to other programs too.
     twin: Option<Kept>,
-    /// The programs to which it went last.
+    /// The last few programs that it advanced to.
     visited: Vec<Visited>,
-    /// How often one was broken off.
+    /// The number of cancelled advances.
     n: usize,
-    /// How often one was that then took in what changed.
+    /// The number of advances that updated the program in place after having been cancelled.
     n_taken: usize,
 }
 
 impl Interruptions {
-    /// Goes over to these records, after having been broken off a few times.
+    /// Advances to these records, after having been cancelled a few times.
     fn advance(&mut self, kept: &Kept, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
         let rng = &mut self.rng;
         let mut broken_off = 0;
@@ -82,7 +82,7 @@ impl Interruptions {
             }
         };
         if let Some(twin) = &self.twin {
-            assert_eq!(how, twin.advance(records, numbers), "it goes on where it was broken off");
+            assert_eq!(how, twin.advance(records, numbers), "it continues where it was cancelled");
         }
         self.n += broken_off;
         self.n_taken += usize::from(broken_off > 0 && how == Advance::Updated);
@@ -99,7 +99,8 @@ impl Editor {
         Editor::starting(classes, options, None)
     }
 
-    /// One of a program in which calls go only to receivers that code makes which is reached from these entry points.
+    /// Creates an editor for a program in which calls are narrowed to receivers that code creates which is reached
+    /// from these entry points.
     fn starting(classes: Vec<Vec<u8>>, options: WholeOptions, entries: Option<EntryRequest>) -> Editor {
         let present: Vec<usize> = (0..classes.len()).collect();
         let kept = Kept::new(options, entries.clone());
@@ -108,12 +109,13 @@ impl Editor {
         Editor { present, classes, kept, options, entries, last, n_ghosts: 0, interruptions }
     }
 
-    /// One whose advances are broken off. `astray`: those that are may go anywhere.
+    /// Creates an editor whose advances are cancelled at random. With `astray`, cancelled advances may go to any
+    /// program.
     fn interrupted(classes: Vec<Vec<u8>>, options: WholeOptions, (seed, astray): (u64, bool)) -> Editor {
         Editor::new(classes, options).broken_off(seed, astray)
     }
 
-    /// See [`Editor::interrupted`].
+    /// Cancels the advances of this editor; see [`Editor::interrupted`].
     fn broken_off(self, seed: u64, astray: bool) -> Editor {
         let again = || Editor::starting(self.classes.clone(), self.options, self.entries.clone());
         let twin = (!astray).then(|| again().kept);
@@ -126,7 +128,7 @@ impl Editor {
         self.present.iter().map(|&it| self.classes[it].clone()).collect()
     }
 
-    /// Goes over to these classes. Whether that could be done by taking changes in.
+    /// Advances to these classes and compares the answers. Returns whether the program was updated in place.
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
         let (records, scratch) = fresh_from(&self.present(), self.options, self.entries.as_ref());
@@ -167,13 +169,13 @@ fn first_difference(a: &str, b: &str) -> String {
     format!("\n{}\n{}", around(a), around(b))
 }
 
-/// Whether a class file can be read, and as the class that it was.
+/// Whether the bytes can be read as a class of the same name as before.
 fn is_same_class(bytes: &[u8], before: &[u8]) -> bool {
     let name = |it: &[u8]| read_class(it, &mut Scratch::default()).ok().map(|it| it.class());
     name(bytes).is_some() && name(bytes) == name(before)
 }
 
-/// Some methods of a class, with what they never let out when they are ghosts.
+/// Some methods of a class, each with the exceptions that it promises never to throw when it is a ghost.
 fn some_methods(class: &[u8], rng: &mut Rng) -> BTreeMap<String, Vec<String>> {
     let question = Question { select: &|_| true, graphs: false, clock: None };
     let ClassAnswer { methods, .. } = class_answer(class, &question, &mut Scratch::default()).unwrap();
@@ -183,7 +185,7 @@ fn some_methods(class: &[u8], rng: &mut Rng) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn changed_classes_are_taken_in() {
+fn changed_classes_update_the_program() {
     let (mut taken, mut refused, mut moved) = (0, 0, 0);
     for seed in seeds(8, 30) {
         let mode = [Mode::Plain, Mode::OddRows, Mode::Dynamic][seed as usize % 3];
@@ -192,7 +194,7 @@ fn changed_classes_are_taken_in() {
         let worlds = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared];
         let world = worlds[seed as usize / 3 % worlds.len()];
         let n_edited = classes.len();
-        // In some programs no absent class is named, before there are edits.
+        // In some of the programs, no absent class is named before the first edit.
         if world == WorldKind::Declared && seed % 2 == 0 {
             let stubs = stubs(&classes);
             classes.extend(stubs);
@@ -213,7 +215,7 @@ fn changed_classes_are_taken_in() {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
             let mut what = format!("seed {seed}, edit {n}:");
             let mut moves = false;
-            // Sometimes several at once.
+            // Sometimes make several edits in one step.
             for _ in 0..=rng.range(0, 3) / 3 {
                 let at = rng.range(0, n_edited as i32 - 1) as usize;
                 match (rng.range(0, 3), present.iter().position(|it| *it == at)) {
@@ -256,18 +258,19 @@ fn changed_classes_are_taken_in() {
             }
         }
     }
-    println!("{taken} taken in, {moved} of them with classes that went or came; {refused} made anew");
+    println!("{taken} updated in place, {moved} of them with added or removed classes; {refused} rebuilt");
     assert!(taken > 60 && moved > 30 && refused > tier::rounds(10, 20), "{taken} {moved} {refused}");
 }
 
-/// The class files of a program with those of the platform, where the world is closed: without them all is open in the other.
+/// The class files of a program and of its platform. In a closed world, every call would be open without the
+/// platform.
 fn structure_classes(structure: &Structure, platform: &[Assembled]) -> Vec<Vec<u8>> {
     structure.classes().unwrap().iter().chain(platform).map(|it| it.bytes.clone()).collect()
 }
 
-/// Types that change what they inherit, who may use them, and who initialises them.
+/// Edits change what types inherit, who may use them, and who initialises them.
 #[test]
-fn changed_structures_are_taken_in() {
+fn changed_structures_update_the_program() {
     let platform = Structure::platform().unwrap();
     let (mut taken, mut moved, mut refused) = (0, 0, 0);
     let seeds = seeds(3, 20);
@@ -281,7 +284,8 @@ fn changed_structures_are_taken_in() {
                 structure.change(&mut rng);
             }
             let classes = structure_classes(&structure, &platform);
-            // An initialiser more is an exception more; the classes stay in order, so the numbers of the others move.
+            // One more initialiser gives one more exception. The order of the classes stays, so the numbers of later
+            // ones change.
             let mut present: Vec<usize> = (0..classes.len()).collect();
             let without = rng.chance(50).then(|| rng.below(classes.len() as u32) as usize);
             if let Some(it) = without {
@@ -296,12 +300,12 @@ fn changed_structures_are_taken_in() {
             }
         }
     }
-    println!("{taken} taken in, {moved} of them with classes that went or came; {refused} made anew");
+    println!("{taken} updated in place, {moved} of them with added or removed classes; {refused} rebuilt");
     let n_seeds = seeds.count();
     assert!(taken > 10 * n_seeds && moved > 5 * n_seeds, "{taken} {moved} {refused}");
 }
 
-/// What calls of `super` mean depends on their class, and who may make them on its nest.
+/// The meaning of a call of `super` depends on the caller's class, and access depends on the nest of that class.
 #[test]
 fn a_host_that_changes_keeps_calls_of_its_members() {
     let interface =
@@ -317,7 +321,7 @@ fn a_host_that_changes_keeps_calls_of_its_members() {
     assert!(said.iter().any(|it| it.contains("targets: [p/I.m()V]")), "{said:#?}");
 }
 
-/// The code that stands for a ghost needs nothing, as it is not the code of the ghost.
+/// A ghost needs nothing that its code in the class file names, because that is not the ghost's own code.
 #[test]
 fn ghosts_need_nothing_that_their_code_names() {
     let interface =
@@ -332,7 +336,7 @@ fn ghosts_need_nothing_that_their_code_names() {
 }
 
 #[test]
-fn what_is_taken_in_can_be_taken_back() {
+fn edits_can_be_undone() {
     let mut classes: Vec<Vec<u8>> =
         program(7, Mode::Plain).unwrap().classes.into_iter().map(|it| it.bytes).collect();
     let numbers: Vec<usize> = (0..classes.len()).collect();
@@ -365,8 +369,8 @@ fn what_is_taken_in_can_be_taken_back() {
     assert_eq!(kept.answers(&classes), before);
 }
 
-/// A call of `p/I.m` that goes to methods of A and B below, whose code is given without its class, as it is said while these
-/// go and come back in another order.
+/// The answers about a call of `p/I.m` with the targets `A.m` and `B.m`, after `A` was removed and added again behind
+/// `B`. `method` is the code of both targets, with `SELF` for the class name.
 fn says_of_two_ways(method: &str) -> Vec<String> {
     let below =
         |name: &str| format!(".class public super p/{name}\n.super p/I\n{}", method.replace("SELF", name));
@@ -376,23 +380,24 @@ fn says_of_two_ways(method: &str) -> Vec<String> {
     // In the closed world nothing else is open.
     let mut editor = Editor::new(classes.clone(), in_world(WorldKind::Closed));
     let before = editor.kept.answers(&classes);
-    for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A behind B")] {
-        assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
+    for (present, what) in [(vec![0, 1, 3], "without A"), (vec![0, 1, 3, 2], "with A after B")] {
+        assert!(editor.go(classes.clone(), present, what), "{what}: updated in place");
     }
     assert_eq!(editor.kept.answers(&classes), before);
     before
 }
 
-/// Of two methods whose code cannot be read the call is said to be open for the first by text, whichever came later.
+/// If the code of both targets cannot be read, the reason for the open call is the first of them by text, whichever
+/// was added later.
 #[test]
-fn equally_short_ways_do_not_hang_on_what_came_first() {
+fn equally_short_ways_do_not_depend_on_history() {
     let says = says_of_two_ways(".method public m()V\n .bytes 0xff\n.end\n");
     assert!(says.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{says:#?}");
 }
 
-/// The same where what cannot be read is one call further.
+/// The same if the unreadable code is one call further away.
 #[test]
-fn equally_short_ways_do_not_hang_on_what_came_first_farther_away() {
+fn equally_short_ways_do_not_depend_on_history_one_call_further() {
     let says = says_of_two_ways(
         ".method public m()V\n invokestatic p/SELF.s()V\n return\n.end\n\
          .method public static s()V\n .bytes 0xff\n.end\n",
@@ -401,9 +406,9 @@ fn equally_short_ways_do_not_hang_on_what_came_first_farther_away() {
     assert!(says.iter().any(|it| is_first(&it)), "{says:#?}");
 }
 
-/// Lambdas, proxies, nests, handles and serialization, as javac compiles them.
+/// Covers lambdas, proxies, nests, handles and serialization, as javac compiles them.
 #[test]
-fn compiled_classes_go_and_come_back() {
+fn compiled_classes_are_removed_and_added_back() {
     let with = |link_errors, world| WholeOptions { link_errors, ..in_world(world) };
     let all_options =
         [with(true, WorldKind::Open), with(false, WorldKind::Closed), with(true, WorldKind::Declared)];
@@ -430,16 +435,16 @@ fn compiled_classes_go_and_come_back() {
     }
 }
 
-/// How often edits of one kind were taken in.
+/// The number of edits by outcome.
 #[derive(Clone, Copy, Default, Debug)]
 struct Counts {
-    /// Types went or came.
+    /// Updates in place in which types were removed or added.
     moved: usize,
-    /// Types changed, none went or came.
+    /// Updates in place in which types changed, but none was removed or added.
     changed: usize,
-    /// Code changed and nothing else.
+    /// Updates in place in which only code changed.
     code: usize,
-    /// What was made anew.
+    /// Edits for which the program was rebuilt.
     refused: usize,
     /// See [`Editor::n_ghosts`].
     ghosts: usize,
@@ -448,7 +453,8 @@ struct Counts {
     taken_after: usize,
 }
 
-/// Edits a random program of types that can be thrown and of code that throws and catches them; `fixed` are classes besides.
+/// Edits a random program of throwable types and of code that throws and catches them. `fixed` are additional
+/// classes.
 fn edit_exceptions(
     seed: u64,
     options: WholeOptions,
@@ -459,7 +465,7 @@ fn edit_exceptions(
     edit_exceptions_of(Editor::new, seed, options, fixed, words, counts);
 }
 
-/// The same in what `editor` makes of the program.
+/// Like [`edit_exceptions`], with an editor created by `editor`.
 fn edit_exceptions_of(
     editor: impl FnOnce(Vec<Vec<u8>>, WholeOptions) -> Editor,
     seed: u64,
@@ -475,7 +481,7 @@ fn edit_exceptions_of(
     classes.extend(fixed.iter().cloned());
     let second = classes.len();
     if words.has_ghosts {
-        // Others of the same names.
+        // More classes with the same names.
         classes.extend((0..4).map(|i| thrower(i, &mut rng, words)));
     }
     let loaders = classes.len();
@@ -513,7 +519,7 @@ fn edit_exceptions_of(
                     what += &format!(" code {i};");
                 }
                 Some(_) if rng.chance(40) => {
-                    // In half of the programs all types are known, as long as all are there.
+                    // In half of the programs, all types are known as long as all are present.
                     let n_variants = if words.lost == LOST { 6 } else { 5 };
                     let variant = [0, 1, 2, 3, 5, 4][rng.below(n_variants) as usize];
                     classes[at] = exception(at, parents[at], variant);
@@ -546,14 +552,14 @@ fn edit_exceptions_of(
     }
 }
 
-/// So many seeds in the fast and in the full tier; `AJAR_EDIT_SEEDS` asks for another number in either.
+/// The seeds for the fast and the full tier; the variable `AJAR_EDIT_SEEDS` sets another number for both.
 fn seeds(fast: u64, full: u64) -> std::ops::Range<u64> {
     let asked = std::env::var("AJAR_EDIT_SEEDS").ok().and_then(|it| it.parse().ok());
     0..asked.unwrap_or(tier::rounds(fast, full))
 }
 
 #[test]
-fn exception_classes_are_taken_in() {
+fn exception_classes_update_the_program() {
     for world in [WorldKind::Open, WorldKind::Closed] {
         let mut counts = Counts::default();
         for seed in seeds(4, 30) {
@@ -567,9 +573,9 @@ fn exception_classes_are_taken_in() {
     }
 }
 
-/// An advance that is broken off goes on where it was, also if the program changed meanwhile.
+/// A cancelled advance continues where it stopped, even if the program changed in the meantime.
 #[test]
-fn what_is_broken_off_goes_on() {
+fn cancelled_advances_continue() {
     for (world, astray) in [
         (WorldKind::Open, false),
         (WorldKind::Open, true),
@@ -595,9 +601,9 @@ fn what_is_broken_off_goes_on() {
     }
 }
 
-/// Whether there may be unknown classes at all depends there on whether an absent one is named.
+/// In the `declared` world, unknown classes may exist only if the program names an absent class.
 #[test]
-fn exception_classes_are_taken_in_where_all_names_are_known() {
+fn exception_classes_update_the_declared_world() {
     let options = in_world(WorldKind::Declared);
     let platform = ["Object", "Throwable", "Exception", "RuntimeException", "Error"];
     let platform: Vec<Vec<u8>> = platform.iter().map(|it| stub(&format!("java/lang/{it}"))).collect();
@@ -611,12 +617,12 @@ fn exception_classes_are_taken_in_where_all_names_are_known() {
     let least = tier::rounds(8, 100);
     assert!(with_absent.moved.min(with_absent.changed).min(with_absent.code) > least, "{with_absent:?}");
     assert!(without.moved.min(without.changed).min(without.code) > least, "{without:?}");
-    assert!(without.refused > least, "absent classes are named now, or are not any more: {without:?}");
+    assert!(without.refused > least, "absent classes are sometimes named and sometimes not: {without:?}");
 }
 
-/// Whole classes, and methods, of which only a promise is known; some have the name of a class with code.
+/// Ghosts are whole classes or methods of which only a promise is known. Some have the name of a class with code.
 #[test]
-fn ghosts_are_taken_in() {
+fn ghosts_update_the_program() {
     for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
         let mut counts = Counts::default();
         for seed in seeds(4, 20) {
@@ -632,10 +638,11 @@ fn ghosts_are_taken_in() {
     }
 }
 
-/// Resolving a class asks the loaders that the program has just now, and linking one resolves what its handlers name.
+/// Resolving a class asks the loaders that the program currently has, and linking a class resolves the classes that
+/// its handlers name.
 #[test]
-fn loaders_are_taken_in() {
-    // Its own objects are no loaders. A native method of the platform asks them, too.
+fn loaders_update_the_program() {
+    // The platform's own objects are no loaders of the program. A native method of the platform also asks loaders.
     let fixed = assembled(&[
         ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
          .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n aconst_null\n areturn\n.end\n",
@@ -659,7 +666,7 @@ fn loaders_are_taken_in() {
     }
 }
 
-/// Natives of the platform ask loaders, as code of the program does; here there was none at first.
+/// Native methods of the platform ask loaders just as the program's code does. At first there is no loader here.
 #[test]
 fn a_first_loader_is_asked_by_the_platform() {
     let loader = ".class public super p/L\n.super java/lang/ClassLoader\n\
@@ -686,9 +693,9 @@ fn a_first_loader_is_asked_by_the_platform() {
     assert!(!editor.last.iter().any(is_asked), "{:#?}", editor.last);
 }
 
-/// There throws clauses say what unseen code lets out, wherever that is called.
+/// Under `--assume contract`, throws clauses limit what unseen code throws, wherever it is called.
 #[test]
-fn throws_clauses_are_followed_where_they_are_assumed() {
+fn changed_throws_clauses_count_under_contract() {
     let fixed = assembled(&[
         ".class public super abstract java/lang/ClassLoader\n.method public <init>()V\n return\n.end\n\
          .method public loadClass(Ljava/lang/String;)Ljava/lang/Class;\n .throws p/E0\n\
@@ -721,7 +728,7 @@ fn throws_clauses_are_followed_where_they_are_assumed() {
     }
 }
 
-/// Linking a class resolves what its handlers name, for the verifier.
+/// Linking a class resolves the classes that its handlers name, for the verifier.
 #[test]
 fn initialisers_follow_the_classes_that_handlers_name() {
     let caught = ".class public super p/A\n";
@@ -749,7 +756,8 @@ fn initialisers_follow_the_classes_that_handlers_name() {
     }
 }
 
-/// In the `declared` world a call is open where an absent class is named, and an edit is taken in exactly if it stays so.
+/// In the `declared` world, a call is open exactly if an absent class is named. An edit updates the program in place
+/// exactly if that does not change.
 #[test]
 fn the_first_and_the_last_absent_name_open_and_close_the_declared_world() {
     let called = ".class public super p/A\n.method public <init>()V\n return\n.end\n.method public m()V\n return\n.end\n";
@@ -791,7 +799,7 @@ fn the_first_and_the_last_absent_name_open_and_close_the_declared_world() {
     }
 }
 
-/// Stubs of all classes that these name and that are absent.
+/// Stubs for all absent classes that these classes name.
 fn stubs(classes: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut all = classes.to_vec();
     loop {
@@ -803,9 +811,9 @@ fn stubs(classes: &[Vec<u8>]) -> Vec<Vec<u8>> {
     }
 }
 
-/// As when a library comes or is replaced.
+/// Many classes change in one edit, as when a library is added or replaced.
 #[test]
-fn many_classes_come_and_go_at_once() {
+fn many_classes_are_added_and_removed_in_one_edit() {
     let (mut taken, mut refused) = (0, 0);
     for seed in seeds(3, 6) {
         let mut rng = Rng::new(seed);
@@ -832,7 +840,7 @@ fn many_classes_come_and_go_at_once() {
             }
         }
     }
-    println!("{taken} taken in; {refused} made anew");
+    println!("{taken} updated in place; {refused} rebuilt");
     assert!(taken > 2 * refused, "{taken} {refused}");
 }
 
@@ -840,9 +848,10 @@ fn assembled(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect()
 }
 
-/// A circle of superclasses cannot be patched into a hierarchy: what was begun of it is taken back, and all is joined anew.
+/// A cycle of superclasses cannot be patched into a hierarchy: the partial update is undone, and the hierarchy is
+/// rebuilt.
 #[test]
-fn circles_come_and_go() {
+fn cycles_of_superclasses_are_added_and_removed() {
     let with = |of_a: &str, of_b: &str| {
         let class = |name: &str, above: &str, body: &str| {
             let above = if above.is_empty() { String::new() } else { format!(".super {above}\n") };
@@ -870,9 +879,10 @@ fn circles_come_and_go() {
     }
 }
 
-/// Behind a row that takes all there is of a class nothing arrives at another one, whatever may come.
+/// A row that catches all exceptions of a class leaves nothing for a later row of the same class, not even future
+/// types.
 #[test]
-fn what_only_types_to_come_could_be_is_nothing() {
+fn future_types_alone_do_not_reach_a_handler() {
     let classes = assembled(&[".class public super p/C\n.method public static m()V\n\
          A: invokestatic ext/Absent.f()V\n B: return\n H: pop\n return\n I: athrow\n\
          .catch java/lang/RuntimeException from A to B using H\n\
@@ -886,7 +896,7 @@ fn what_only_types_to_come_could_be_is_nothing() {
     );
 }
 
-/// What a proxy lets out hangs on what its method declares, and so on what that is.
+/// The exceptions of a proxy's method depend on its throws clause, and on what the classes in that clause are.
 #[test]
 fn proxies_follow_what_their_methods_declare() {
     let classes = assembled(&[
@@ -911,14 +921,15 @@ fn proxies_follow_what_their_methods_declare() {
     let said = before.iter().find(said).unwrap();
     assert!(said.contains("class: p/E") && !said.contains("class: java/lang/Throwable"), "{said}");
     for (present, what) in [(vec![1, 2, 3, 4, 5], "without E"), (vec![1, 2, 3, 4, 5, 0], "with E")] {
-        assert!(editor.go(classes.clone(), present, what), "{what} is taken in");
+        assert!(editor.go(classes.clone(), present, what), "{what}: updated in place");
     }
     assert_eq!(editor.kept.answers(&classes), before);
 }
 
-/// Where no class is unknown, calls of interfaces go to proxies, and anywhere by handles, as long as something makes these.
+/// In a world without unknown classes, interface calls go to proxies, and anywhere through objects around method
+/// handles, as long as some code creates these.
 #[test]
-fn calls_follow_what_is_made_at_run_time() {
+fn calls_follow_objects_created_at_run_time() {
     let mut classes = assembled(&[
         ".class public super p/E\n.super java/lang/Exception\n\
          .method public <init>()V\n aload_0\n invokespecial java/lang/Exception.<init>()V\n return\n.end\n",
@@ -949,7 +960,7 @@ fn calls_follow_what_is_made_at_run_time() {
             let (mut classes, mut present) = (editor.classes.clone(), editor.present.clone());
             let gone = rng.below(4) as usize;
             match present.iter().position(|it| *it == gone) {
-                // That of the called interface is an absent name, which opens the declared world.
+                // The called interface would become an absent name, which opens the declared world.
                 Some(place) if rng.chance(30) && world == WorldKind::Closed => _ = present.remove(place),
                 Some(_) => {}
                 None => present.push(gone),
@@ -969,9 +980,9 @@ fn calls_follow_what_is_made_at_run_time() {
     }
 }
 
-/// All classes are below Object, also where it is not there.
+/// All classes are subclasses of Object, even if Object itself is absent.
 #[test]
-fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {
+fn a_new_call_of_an_object_method_has_all_overriding_targets() {
     let caller = |call: &str| {
         format!(
             ".class public super p/C\n.method public static c(Lp/A;)V\n aload_0\n {call}\n pop\n return\n.end\n"
@@ -982,7 +993,7 @@ fn a_call_of_object_that_is_new_goes_to_all_that_declare_it() {
     let after = assembled(&[called, &caller("invokevirtual java/lang/Object.toString()Ljava/lang/String;")]);
     for world in [WorldKind::Open, WorldKind::Closed] {
         let mut editor = Editor::new(before.clone(), in_world(world));
-        assert!(editor.go(after.clone(), vec![0, 1], "a call of Object"), "{world:?}: it is taken in");
+        assert!(editor.go(after.clone(), vec![0, 1], "a call of Object"), "{world:?}: updated in place");
         let said = editor.kept.answers(&after);
         assert!(said.iter().any(|it| it.contains("targets: [p/A.toString")), "{said:#?}");
     }

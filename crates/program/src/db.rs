@@ -1,5 +1,5 @@
-//! The trait through which queries see the database. The struct behind it lives in `ide`.
+//! The trait through which queries see the database. The struct that implements it lives in `ide`.
 
-/// The database of class files and of what was derived from them.
+/// The database of class files and of everything derived from them.
 #[salsa::db]
 pub trait Db: salsa::Database {}

@@ -1,9 +1,10 @@
-//! The inputs: everything that answers depend on and that does not follow from something else.
+//! The salsa inputs: everything that answers depend on and that is not derived from something else.
 //!
-//! Only the one writer in `ide` sets them, after comparing: salsa does not compare (`engine.md`, rule 6).
-//! Inputs are never freed, so the slot of a class that vanished is given to the next that appears.
+//! Only the single writer in `ide` sets them, and it compares old and new values first, because salsa does not
+//! (`engine.md`, rule 6). Inputs are never freed, so the input of a class that vanished is reused for the next
+//! class that appears.
 
-// salsa gives each input undocumented constructors and setters; all that is written here is documented.
+// salsa generates undocumented constructors and setters for each input; every item written here is documented.
 #![allow(missing_docs)]
 
 use std::sync::Arc;
@@ -16,16 +17,16 @@ use crate::db::Db;
 /// One class file.
 #[salsa::input(debug)]
 pub struct ClassFile {
-    /// The container that it belongs to.
+    /// The container that holds the class file.
     #[returns(copy)]
     pub container: Container,
-    /// Its file, by the writer. A file that was edited has two inputs, of which one is listed at a time.
+    /// The file, as numbered by the writer. An edited file has two inputs, of which one is listed at any time.
     #[returns(copy)]
     pub file: FileId,
-    /// The identity of its content.
+    /// The identity of the file's content.
     #[returns(copy)]
     pub hash: EntryIdentity,
-    /// Its bytes.
+    /// The bytes of the class file.
     #[returns(deref)]
     pub bytes: Arc<[u8]>,
 }
@@ -33,35 +34,37 @@ pub struct ClassFile {
 /// A jar, folder or image on the class path.
 #[salsa::input(debug)]
 pub struct Container {
-    /// What it is to the program.
+    /// The container's role in the program.
     #[returns(copy)]
     pub role: Role,
-    /// Its class files in directory order, as they were when this list was made.
+    /// The container's class files in directory order, as of the time when this list was built.
     #[returns(deref)]
     pub base: Arc<[ClassFile]>,
-    /// What stands there instead by now, by the number in the list; what comes after its last one has the number after that.
-    /// Edits change this alone: who read each class of the list need not look at them again.
+    /// The edits to `base`, each keyed by the index of the class that it replaces; classes added behind the end of
+    /// the list have the index after the last. An edit sets this field alone, so queries that read each class of
+    /// `base` stay valid.
     #[returns(deref)]
     pub patches: Arc<[Patch]>,
 }
 
-/// What stands in place of a class in a list.
+/// The class files that replace one entry of [`Container::base`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Patch {
-    /// The number of the class.
+    /// The index of the replaced entry in `base`.
     pub at: u32,
-    /// What stands there, in order.
+    /// The replacements, in order. Empty if the class was removed.
     pub classes: Arc<[ClassFile]>,
 }
 
 impl Container {
-    /// Its class files in directory order.
+    /// The container's current class files in directory order.
     pub fn classes(self, db: &dyn Db) -> Vec<ClassFile> {
         patched(self.base(db), self.patches(db), |it| *it, |it| *it)
     }
 }
 
-/// What is known of the classes of a list, with that of others where they stand. The patches come in the order of the list.
+/// Maps a list with its patches applied: `of` maps unpatched entries of `base`, `patch` maps replacements.
+/// `patches` must be sorted by `at`.
 pub fn patched<T, U>(
     base: &[T],
     patches: &[Patch],
@@ -79,12 +82,12 @@ pub fn patched<T, U>(
     acc
 }
 
-/// What a container is to the program (`semantics.md` §1).
+/// A container's role in the program (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
-    /// What the user asks about.
+    /// Code that the user asks about.
     App,
-    /// Analysed for its effects, not reported.
+    /// A library: analysed for its effects, not reported.
     Lib,
     /// The Java platform.
     Jdk,
@@ -93,9 +96,9 @@ pub enum Role {
 /// Which classes may exist besides the present ones (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorldKind {
-    /// Any number of unknown classes that do all that Java lets them.
+    /// Any number of unknown classes, which may do everything that Java allows.
     Open,
-    /// All names and the hierarchy are known, code may be missing.
+    /// All names and the whole hierarchy are known, but code may be missing.
     Declared,
     /// What is not present does not exist.
     Closed,

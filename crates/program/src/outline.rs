@@ -1,7 +1,7 @@
-//! What the rest of a program can see of one class, without any body.
+//! Outlines: what the rest of a program can see of one class, without any method body.
 //!
-//! All names are resolved, and nothing depends on offsets or on the order of the constant pool: an outline stays
-//! equal while only bodies change, and with it all that was derived from outlines alone.
+//! All names are resolved, and nothing depends on offsets or on the order of the constant pool. An outline
+//! therefore compares equal as long as only bodies change, and queries that read only outlines stay valid.
 
 use std::sync::Arc;
 
@@ -14,81 +14,82 @@ use classfile::names::{ClassName, Descriptor, Name};
 use crate::db::Db;
 use crate::input;
 
-/// What can be seen of one class.
+/// The outline of one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
-    /// Its name.
+    /// The name of the class.
     pub class: ClassName,
-    /// Minor and major version: sealed classes mean something from 61 on.
+    /// The minor and major version of the class file. Sealed classes have an effect from major version 61 on.
     pub version: (u16, u16),
-    /// Its access flags.
+    /// The access flags of the class.
     pub flags: Flags,
-    /// Its direct superclass, if it has one.
+    /// The direct superclass, if there is one.
     pub super_class: Option<ClassName>,
-    /// Its direct superinterfaces in order.
+    /// The direct superinterfaces in class-file order.
     pub interfaces: Box<[ClassName]>,
-    /// The host of its nest, if it is not the host itself (JVMS §4.7.28).
+    /// The nest host, unless the class itself is the host (JVMS §4.7.28).
     pub nest_host: Option<ClassName>,
-    /// The other members of the nest that it hosts (JVMS §4.7.29).
+    /// The other members of the nest, if the class is its host (JVMS §4.7.29).
     pub nest_members: Box<[ClassName]>,
-    /// The classes that may extend it, if it is sealed (JVMS §4.7.31).
+    /// The permitted direct subclasses, if the class is sealed (JVMS §4.7.31).
     pub permitted: Option<Box<[ClassName]>>,
-    /// The promise that it makes for all its methods, if it is a ghost as a whole.
+    /// The promise for all methods of the class, if the whole class is a ghost.
     pub ghost: Option<Ghost>,
-    /// Its fields in file order.
+    /// The declared fields in class-file order.
     pub fields: Box<[Field]>,
-    /// Its methods in file order.
+    /// The declared methods in class-file order.
     pub methods: Box<[Method]>,
 }
 
-/// A field as it is declared.
+/// A declared field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// Its access flags.
+    /// The access flags.
     pub flags: Flags,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its descriptor.
+    /// The descriptor.
     pub descriptor: Descriptor,
 }
 
-/// A method as it is declared.
+/// A declared method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Method {
-    /// Its access flags.
+    /// The access flags.
     pub flags: Flags,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its descriptor.
+    /// The descriptor.
     pub descriptor: Descriptor,
-    /// Its throws clause (JVMS §4.7.5).
+    /// The `throws` clause (JVMS §4.7.5).
     pub throws: Box<[ClassName]>,
-    /// The promise that stands for its code, if it is a ghost.
+    /// The promise that stands in for the method's code, if the method is a ghost.
     pub ghost: Option<Ghost>,
 }
 
-/// The promise of an annotation `GhostComponent`. `None` is an element that is absent: no clause.
+/// The promise of a `GhostComponent` annotation. `None` marks an element that the annotation does not have.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ghost {
-    /// What the method never lets out, as the annotation writes it: class names, or `any`.
+    /// The exceptions that never leave the method, as written in the annotation: class names, or `any`.
     pub handlers: Option<Box<[Name]>>,
-    /// All that the method may call, as the annotation writes it.
+    /// All methods that the method may call, as written in the annotation.
     pub req_meths: Option<Box<[Name]>>,
 }
 
-/// The outline of the class in `bytes`.
+/// Parses the class file in `bytes` and returns its outline.
 ///
 /// # Errors
-/// When the structure of the file or the name of a supertype or member cannot be read: the class is then outside.
-/// A nest, throws clause or annotation that cannot be read counts as absent, as the JVM reads them late or never.
+/// Fails if the structure of the file or the name of a supertype or member cannot be read; the class then
+/// counts as absent. A nest, `throws` clause or annotation that cannot be read counts as missing, because the JVM
+/// reads them late or never.
 pub fn class_outline(bytes: &[u8]) -> Result<Outline> {
     outline_of(&ClassFile::parse(bytes)?)
 }
 
-/// The outline of a class file that has been read.
+/// Returns the outline of a parsed class file.
 ///
 /// # Errors
-/// See [`class_outline`].
+/// As for [`class_outline`].
 pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
     let attributes = class.attributes();
     Ok(Outline {
@@ -108,7 +109,7 @@ pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
 
 fn permitted(attributes: Attributes<'_, '_>) -> Option<Box<[ClassName]>> {
     attributes.find(b"PermittedSubclasses")?;
-    // A list that cannot be read seals nothing that we could rely on.
+    // An unreadable list is treated as if the class were not sealed: that is the safe assumption.
     attributes.class_list(b"PermittedSubclasses").ok().map(Into::into)
 }
 
@@ -126,7 +127,7 @@ fn method(it: &MemberInfo<'_, '_>) -> Result<Method> {
     })
 }
 
-/// The first annotation with the simple name `GhostComponent`, visible or invisible.
+/// Returns the first annotation with the simple name `GhostComponent`, visible or invisible.
 fn ghost(attributes: Attributes<'_, '_>) -> Option<Ghost> {
     let annotation = attributes.annotations().into_iter().find(is_ghost)?;
     let strings = |wanted: &[u8]| {
@@ -143,7 +144,7 @@ fn is_ghost(it: &Annotation) -> bool {
     simple == Some(b"GhostComponent")
 }
 
-/// The strings of an element. A class constant counts as the name of its class; one value needs no array.
+/// Returns the strings of an element. A class constant yields the name of its class; a single value needs no array.
 fn strings_of(value: &Value) -> Box<[Name]> {
     match value {
         Value::Array(items) => items.iter().flat_map(strings_of).collect(),
@@ -157,12 +158,12 @@ fn strings_of(value: &Value) -> Box<[Name]> {
     }
 }
 
-/// What can be seen of the class, or why it is outside.
+/// The outline of the class, or the error for which it counts as absent.
 ///
 /// **Reads:** the bytes of the class.
 /// **Stays when:** only bodies, debug data or the order of the constant pool change.
 /// **Cost:** one pass over the member tables; kept for ever.
-/// **Approximates:** nothing; unreadable nests, throws clauses and annotations count as absent.
+/// **Approximates:** nothing; unreadable nests, `throws` clauses and annotations count as missing.
 /// **Test:** `editing_a_body_keeps_the_outline` (in `analysis`).
 #[salsa::tracked]
 pub fn outline(db: &dyn Db, class: input::ClassFile) -> Result<Arc<Outline>> {

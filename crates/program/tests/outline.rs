@@ -1,4 +1,4 @@
-//! Outlines of classes as javac writes them: ghosts, nests, sealed classes, throws clauses.
+//! Outlines of classes as javac compiles them: ghosts, nests, sealed classes, `throws` clauses.
 
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ fn a_ghost_is_known_by_the_simple_name_of_its_annotation() {
 }
 
 #[test]
-fn a_class_may_be_a_ghost_as_a_whole() {
+fn a_whole_class_may_be_a_ghost() {
     let shape = class_outline(SHAPE).unwrap();
     assert_eq!(ghost(&shape.ghost), " ghost handlers None req_meths Some([])");
     assert_eq!(
@@ -46,9 +46,9 @@ fn a_class_may_be_a_ghost_as_a_whole() {
     assert_eq!(format!("{:?} {:?}", circle.permitted, circle.nest_host), "None Some(ghost/Shape)");
 }
 
-/// The JVM reads the list late or never, so nobody may rely on it.
+/// The JVM reads the list late or never, so an unreadable one must not close the class.
 #[test]
-fn a_list_that_cannot_be_read_seals_nothing() {
+fn an_unreadable_list_seals_nothing() {
     let outline = |list: &str| {
         let text = format!(".class public super p/C\n.version 61.0\n.attribute PermittedSubclasses {list}\n");
         class_outline(&test_utils::asm::assemble(&text).unwrap().remove(0).bytes).unwrap()

@@ -1,4 +1,4 @@
-//! The fixture mini-language: several files in one string.
+//! The fixture language: several files in one string.
 //!
 //! ```text
 //! //- /p/A.jasm jdk:exceptions
@@ -6,21 +6,21 @@
 //! //- /p/B.ajar
 //! …
 //! ```
-//! A line `//- PATH META…` starts a file. Text before the first header belongs to a file named `/main`, if it
-//! holds more than blanks. Blanks common to all lines are kept; directives of `.jasm` do not mind them.
+//! A line `//- PATH META…` starts a file. Text before the first header belongs to a file named `/main`, unless it is
+//! blank. Indentation common to all lines is kept; directives of `.jasm` files ignore it.
 
 use crate::asm::{self, AsmError, Assembled};
 
 /// One file of a fixture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixtureFile {
-    /// Path, with its leading slash.
+    /// The path, with its leading slash.
     pub path: String,
-    /// The words behind the path, such as `jdk:exceptions`.
+    /// The words after the path, such as `jdk:exceptions`.
     pub meta: Vec<String>,
-    /// The lines below the header.
+    /// The lines after the header.
     pub text: String,
-    /// Line of the fixture on which the text starts, from 1.
+    /// The line of the fixture at which the text starts, counted from 1.
     pub line: u32,
 }
 
@@ -43,7 +43,7 @@ pub fn files(fixture: &str) -> Vec<FixtureFile> {
     out
 }
 
-/// Assembles every `.jasm` file of a fixture (and `/main`, if it is there); lines in errors count in the fixture.
+/// Assembles every `.jasm` file of a fixture (and `/main`, if it exists). Lines in errors are lines of the fixture.
 pub fn classes(fixture: &str) -> Result<Vec<Assembled>, AsmError> {
     let mut out = Vec::new();
     for file in files(fixture) {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_count_lines_of_the_fixture() {
+    fn errors_have_lines_of_the_fixture() {
         let err =
             classes("//- /a.jasm\n.class A\n//- /b.jasm\n.class B\n.bogus\n").expect_err("bogus directive");
         assert_eq!((err.line, err.message.as_str()), (5, "unknown directive: .bogus"));

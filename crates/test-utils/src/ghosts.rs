@@ -1,9 +1,10 @@
-//! Methods that are not written yet, as annotations in class files that have them.
+//! Turns methods of class files into ghosts (methods whose code is not written yet) by adding annotations.
 
 use std::collections::BTreeMap;
 
-/// The class file with the annotation `GhostComponent` on some methods, by `p/C.m()V`, with what each never lets out. A
-/// file that is cut off panics: it is the test's own.
+/// Returns the class file with the annotation `GhostComponent` on some methods. `ghosts` maps each method, such as
+/// `p/C.m()V`, to the exceptions that it promises never to throw. Panics if the file is truncated, because it is the
+/// test's own.
 pub fn with_ghosts(bytes: &[u8], ghosts: &BTreeMap<String, Vec<String>>) -> Vec<u8> {
     let mut texts: BTreeMap<usize, String> = BTreeMap::new();
     let mut classes: BTreeMap<usize, usize> = BTreeMap::new();

@@ -1,6 +1,7 @@
-//! Jars for tests: stored entries, nothing else.
+//! Jars for tests, with stored entries only.
 
-/// The bytes of a jar with these main attributes, a line each, and these members. Every line ends with a line feed.
+/// Returns the bytes of a jar with these members and these main attributes of the manifest. Every line of `manifest`
+/// ends with a line feed.
 pub fn jar(manifest: &str, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let manifest = format!("Manifest-Version: 1.0\n{manifest}").into_bytes();
     let mut entries = vec![("META-INF/MANIFEST.MF", &manifest)];

@@ -1,18 +1,18 @@
-//! Finding JDKs: `JAVA_HOME`, the `java` on `PATH`, then `/usr/lib/jvm/*`.
+//! Finds JDKs: `JAVA_HOME`, the `java` on the `PATH`, then `/usr/lib/jvm/*`.
 
 use std::path::{Path, PathBuf};
 
 /// An installed JDK or JRE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jdk {
-    /// Its home, with `bin/java` inside.
+    /// The home folder, which contains `bin/java`.
     pub home: PathBuf,
-    /// Feature release: 8, 17, 25.
+    /// The feature release: 8, 17, 25.
     pub version: u32,
 }
 
 impl Jdk {
-    /// The JDK at `home`, if there is one.
+    /// The JDK in the folder `home`, if it contains one.
     pub fn at(home: &Path) -> Option<Jdk> {
         let home = home.canonicalize().ok()?;
         if !home.join("bin/java").is_file() && !home.join("bin/java.exe").is_file() {
@@ -26,13 +26,13 @@ impl Jdk {
         Some(Jdk { version: digits.parse().ok()?, home })
     }
 
-    /// The launcher.
+    /// The path of the launcher.
     pub fn java(&self) -> PathBuf {
         self.home.join("bin/java")
     }
 }
 
-/// All JDKs of this machine, each once, in the order in which they were found.
+/// All JDKs of this machine, each once, in the order in which they are found.
 pub fn all() -> Vec<Jdk> {
     let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -55,10 +55,10 @@ pub fn all() -> Vec<Jdk> {
     out
 }
 
-/// A JDK of at least `version`, the first found; without one the caller skips its test.
+/// The first JDK of at least release `version`. If there is none, the caller must skip its test.
 ///
 /// # Panics
-/// Where the environment variable `CI` is `true`, as skipping there would hide a broken set-up.
+/// If there is none and the environment variable `CI` is `true`, because skipping would hide a broken set-up there.
 pub fn at_least(version: u32) -> Option<Jdk> {
     let found = all().into_iter().find(|it| it.version >= version);
     if found.is_none() {

@@ -1,7 +1,7 @@
-//! Running static methods of class files on a real JVM, thousands in one start (`test-data/harness`).
+//! Runs static methods of class files on a real JVM, thousands of them in one process (`test-data/harness`).
 //!
-//! Each case runs in a class loader of its own, so static state is fresh. An answer holds what came out (values
-//! as text, floats and doubles as bits, exceptions by class) and the trace that the code wrote through `ajar/T`.
+//! Each case runs in a class loader of its own, so static state is fresh. An answer contains the result (values as
+//! text, floats and doubles as bits, exceptions by class) and the trace that the code wrote through `ajar/T`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::asm::{Assembled, Text};
 use crate::jdk::Jdk;
 
-/// One call to make.
+/// One method call to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Class, in internal form.
+    /// The internal name of the class.
     pub class: String,
-    /// Name of a static method.
+    /// The name of a static method.
     pub method: String,
-    /// Its descriptor.
+    /// The descriptor of the method.
     pub descriptor: String,
-    /// One argument a parameter.
+    /// The arguments, one for each parameter.
     pub args: Vec<Arg>,
 }
 
 /// An argument of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
-    /// For int, short, char, byte and boolean parameters.
+    /// For parameters of type int, short, char, byte and boolean.
     Int(i32),
     /// For long parameters.
     Long(i64),
-    /// For float parameters, by bits.
+    /// For float parameters, as bits.
     Float(u32),
-    /// For double parameters, by bits.
+    /// For double parameters, as bits.
     Double(u64),
     /// For string parameters.
     Str(Text),
@@ -41,28 +41,29 @@ pub enum Arg {
     Null,
 }
 
-/// What a case did.
+/// The observed behaviour of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// How it ended.
+    /// The way in which the case ended.
     pub outcome: Outcome,
-    /// The lines it wrote through `ajar/T`.
+    /// The lines that the case wrote through `ajar/T`.
     pub trace: Vec<String>,
 }
 
-/// How a case ended.
+/// The way in which a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// With a value, as `ajar/T` shows it: `I 5`, `J 5`, `F 7fc00000`, `D …`, `"text"`, `L p/C`, `V`.
+    /// It returned a value, in the form that `ajar/T` prints: `I 5`, `J 5`, `F 7fc00000`, `D …`, `"text"`, `L p/C`,
+    /// `V`.
     Result(String),
-    /// With an exception: its class; ` <- ` and the cause for failed initialisers.
+    /// It threw an exception of this class; for failed initialisers, ` <- ` and the cause follow.
     Throw(String),
-    /// Not within the time allowed.
+    /// It did not end within the allowed time.
     Timeout,
 }
 
 impl std::fmt::Display for Answer {
-    /// As the harness prints it, without the first and last line of the block.
+    /// Writes the answer as the harness prints it, without the first and last line of the block.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.outcome {
             Outcome::Result(it) => writeln!(f, "result {it}")?,
@@ -79,12 +80,12 @@ pub fn data_dir() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).join("test-data")
 }
 
-/// A folder that is removed when dropped.
+/// A folder that is deleted when the value is dropped.
 #[derive(Debug)]
 pub struct TempDir(PathBuf);
 
 impl TempDir {
-    /// A new empty folder.
+    /// Creates a new empty folder.
     pub fn new() -> std::io::Result<TempDir> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +94,7 @@ impl TempDir {
         Ok(TempDir(path))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -101,12 +102,12 @@ impl TempDir {
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        // Best effort: a folder left behind spoils no later test.
+        // Best effort: a folder that remains does not affect later tests.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Writes class files into `root`, in folders by package.
+/// Writes class files into `root`, in a folder for each package.
 pub fn write_classes(root: &Path, classes: &[Assembled]) -> std::io::Result<()> {
     for it in classes {
         let path = root.join(format!("{}.class", it.name));
@@ -118,7 +119,7 @@ pub fn write_classes(root: &Path, classes: &[Assembled]) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Runs `cases` over `classes` on `jdk`; one answer a case, in order.
+/// Runs `cases` with `classes` on `jdk`. Returns one answer for each case, in order.
 pub fn run(jdk: &Jdk, classes: &[Assembled], cases: &[Case]) -> std::io::Result<Vec<Answer>> {
     let dir = TempDir::new()?;
     let root = dir.path().join("classes");
@@ -127,7 +128,7 @@ pub fn run(jdk: &Jdk, classes: &[Assembled], cases: &[Case]) -> std::io::Result<
     run_folder(jdk, &root, cases)
 }
 
-/// Runs `cases` over the class files in `root` on `jdk`; one answer a case, in order.
+/// Runs `cases` with the class files in `root` on `jdk`. Returns one answer for each case, in order.
 pub fn run_folder(jdk: &Jdk, root: &Path, cases: &[Case]) -> std::io::Result<Vec<Answer>> {
     let dir = TempDir::new()?;
     let requests = dir.path().join("requests");
@@ -166,7 +167,7 @@ fn request(case: &Case) -> String {
     out
 }
 
-/// A text as `ajar/T` quotes it: printable ASCII as it is, `\n`, `\\`, `\"`, all else as `\uXXXX`.
+/// Quotes a string as `ajar/T` does: printable ASCII unchanged, `\n`, `\\`, `\"`, and all else as `\uXXXX`.
 pub fn quote(text: &Text) -> String {
     let mut out = "\"".to_owned();
     for &unit in text.units() {
@@ -183,7 +184,7 @@ pub fn quote(text: &Text) -> String {
     out
 }
 
-/// The blocks that the harness prints, back as data.
+/// Parses the blocks that the harness prints.
 pub(crate) fn answers(text: &str) -> Vec<Answer> {
     let mut out = Vec::new();
     let mut open = Answer { outcome: Outcome::Timeout, trace: Vec::new() };

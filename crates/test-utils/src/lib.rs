@@ -1,8 +1,8 @@
-//! Fixtures, an assembler from text to class bytes, random programs, the JVM harness (dev-dependency only).
+//! Utilities for tests: fixtures, an assembler, random programs, and the JVM harness (a dev-dependency only).
 //!
-//! `asm` writes class files without sharing code with `classfile`, `generate` makes random programs with it, `jvm`
-//! runs them on a real JVM; `fixture` is the mini-language that tests write their inputs in, `jar` packs classes, `patch` edits them;
-//! `tier` says how much a test does.
+//! `asm` writes class files without sharing code with `classfile`. `generate` makes random programs with it, and
+//! `jvm` runs them on a real JVM. `fixture` is the language in which tests write their inputs. `jar` packs classes,
+//! `patch` and `ghosts` edit them, and `tier` says how much work a test does.
 
 pub mod asm;
 pub mod fixture;

@@ -1,13 +1,13 @@
-//! The hand-written programs of `test-data` and what the JVM answered, so that tests need no JDK.
+//! The hand-written programs of `test-data` and their results on the JVM, so that tests need no JDK.
 //!
-//! `expected.txt` beside the classes holds one block a case: `case CLASS.METHOD DESCRIPTOR`, then what the
-//! harness prints. `tests/programs.rs` compares it with every JDK and writes it anew on request.
+//! The file `expected.txt` beside the classes has one block for each case: `case CLASS.METHOD DESCRIPTOR`, then the
+//! output of the harness. `tests/programs.rs` compares it with every JDK and rewrites it on request.
 
 use std::path::Path;
 
 use crate::jvm::{self, Answer, Case};
 
-/// All static methods without parameters of the classes that lie directly in `root`, by class and position.
+/// All static methods without parameters of the classes directly in `root`, ordered by class and position.
 pub fn cases(root: &Path) -> std::io::Result<Vec<Case>> {
     let mut names: Vec<String> = std::fs::read_dir(root)?
         .flatten()
@@ -28,7 +28,7 @@ pub fn cases(root: &Path) -> std::io::Result<Vec<Case>> {
     Ok(out)
 }
 
-/// The cases of `root/expected.txt` with their answers.
+/// The cases in `root/expected.txt` with their answers.
 pub fn expected(root: &Path) -> std::io::Result<Vec<(Case, Answer)>> {
     let text = std::fs::read_to_string(root.join("expected.txt"))?;
     let cases = text.lines().filter_map(|it| it.strip_prefix("case ")).filter_map(|it| {
@@ -50,7 +50,7 @@ pub fn render(answers: &[(Case, Answer)]) -> String {
         .collect()
 }
 
-/// Names and descriptors of the static methods of a class file. JVMS §4.1; attributes are skipped.
+/// The names and descriptors of the static methods of a class file (JVMS §4.1); attributes are skipped.
 fn static_methods(class: &[u8]) -> Option<Vec<(String, String)>> {
     let mut bytes = class.get(8..)?;
     let n_pool = number(&mut bytes, 2)?;
@@ -90,7 +90,7 @@ fn static_methods(class: &[u8]) -> Option<Vec<(String, String)>> {
                 let n = number(&mut bytes, 4)?;
                 take(&mut bytes, n)?;
             }
-            // Neither private nor synthetic: bodies of lambdas are no cases.
+            // Neither private nor synthetic, because bodies of lambdas are no cases.
             if access & 0x100a == 0x8 {
                 found.push((texts.get(name)?.clone(), texts.get(descriptor)?.clone()));
             }

@@ -1,16 +1,16 @@
-//! A seeded random number generator (splitmix64): same seed, same numbers, on every machine.
+//! A seeded random number generator (splitmix64): the same seed gives the same numbers on every machine.
 
 /// The generator's state.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator whose whole sequence follows from `seed`.
+    /// Creates a generator whose whole sequence depends only on `seed`.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
 
-    /// The next 64 bits. Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
+    /// Returns the next 64 bits. Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,28 +19,28 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, 0 for bound 0.
+    /// Returns a number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         if bound == 0 { 0 } else { (self.bits() % u64::from(bound)) as u32 }
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn range(&mut self, low: i32, high: i32) -> i32 {
         let width = i64::from(high) - i64::from(low) + 1;
         (i64::from(low) + (self.bits() % width.max(1) as u64) as i64) as i32
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true with a probability of `percent` percent.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the items; `None` only if there are none.
+    /// Picks one of the items; `None` if there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len() as u32) as usize)
     }
 
-    /// One of the items, by value, of a list that is not empty.
+    /// Picks one of the items of a nonempty array, by value.
     pub fn one<T: Copy, const N: usize>(&mut self, items: [T; N]) -> T {
         const { assert!(N > 0) };
         items[self.below(N as u32) as usize]

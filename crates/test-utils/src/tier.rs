@@ -1,10 +1,11 @@
-//! How much the tests do. The *fast* tier is what `cargo test` runs by default: every test, but with fewer rounds of random
-//! programs and edits, on one JDK where there are several, and with few questions about a whole JDK, so that all tests
-//! together take at most three minutes of CPU time after the build. The *full* tier, of `.ci/run`, takes everything. It runs
-//! where the environment variable `AJAR_TESTS` is `full`.
+//! The tiers of tests, which say how much work tests do. `cargo test` runs the *fast* tier by default: every test,
+//! but with fewer rounds of random programs and edits, on only one JDK where there are several, and with few
+//! questions about a whole JDK. All tests together then take at most three minutes of CPU time after the build. The
+//! *full* tier runs everything. It is used by `.ci/run`, and wherever the environment variable `AJAR_TESTS` is
+//! `full`.
 //!
-//! Rounds of the fast tier are the first ones of the full tier: a seed makes the same program in both. No other file reads
-//! the variable; `cargo xtask tidy` checks that.
+//! The rounds of the fast tier are the first ones of the full tier: a seed makes the same program in both. No other
+//! file reads the variable; `cargo xtask tidy` checks that.
 
 use std::ffi::OsStr;
 
@@ -30,26 +31,28 @@ impl Tier {
     }
 }
 
-/// Whether this run takes the full tier.
+/// Whether this run uses the full tier.
 ///
 /// # Panics
-/// Where `AJAR_TESTS` is neither `full` nor absent.
+/// If `AJAR_TESTS` is set to anything but `full`.
 pub fn is_full() -> bool {
     Tier::current() == Tier::Full
 }
 
-/// How many rounds a test makes, or how much it must have met: a number for each tier.
+/// Returns the first number in the fast tier and the second in the full tier: a number of rounds, or of cases that a
+/// test must have met.
 ///
 /// # Panics
-/// As [`is_full`].
+/// See [`is_full`].
 pub fn rounds<N>(fast: N, full: N) -> N {
     if is_full() { full } else { fast }
 }
 
-/// How many of a list a test takes: the first `n` in the fast tier, all in the full one. For `Iterator::take`.
+/// The number of items that a test takes from a list: `n` in the fast tier, all in the full tier. For
+/// `Iterator::take`.
 ///
 /// # Panics
-/// As [`is_full`].
+/// See [`is_full`].
 pub fn at_most(n: usize) -> usize {
     rounds(n, usize::MAX)
 }
@@ -59,13 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_names_the_tier() {
+    fn the_variable_selects_the_tier() {
         assert_eq!(Tier::named(None), Tier::Fast);
         assert_eq!(Tier::named(Some("full".as_ref())), Tier::Full);
     }
 
     #[test]
-    fn another_name_is_refused() {
+    fn an_unknown_tier_is_refused() {
         for name in ["", "Full", "fast", "1"] {
             assert!(std::panic::catch_unwind(|| Tier::named(Some(name.as_ref()))).is_err(), "{name}");
         }

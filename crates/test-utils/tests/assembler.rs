@@ -1,4 +1,4 @@
-//! The assembler against the JVM and against bytes written by hand.
+//! Compares the assembler with the JVM and with bytes written by hand.
 
 use test_utils::asm::{self, ClassBuilder, CodeBuilder, Const, opcodes as op};
 use test_utils::jvm::{self, Arg, Case, Outcome};
@@ -11,8 +11,8 @@ fn hex(bytes: &[u8]) -> String {
 #[test]
 fn a_small_class_byte_for_byte() {
     let classes = asm::assemble(".class public A\n.method static m()V\n return\n.end\n").expect("assembles");
-    // Written by hand from JVMS §4.1: pool 1 "A", 2 Class, 3 "java/lang/Object", 4 Class, 5 "m", 6 "()V",
-    // 7 "Code".
+    // Written by hand from JVMS §4.1. The constant pool: 1 "A", 2 Class, 3 "java/lang/Object", 4 Class, 5 "m", 6
+    // "()V", 7 "Code".
     let expected = [
         "cafebabe00000031",
         "0008",
@@ -51,7 +51,7 @@ fn errors_name_the_line() {
 }
 
 #[test]
-fn far_branches_are_refused_not_bent() {
+fn far_branches_are_errors() {
     let mut code = CodeBuilder::new();
     let end = code.label();
     code.jump(op::GOTO, end);
@@ -170,7 +170,7 @@ H: pop
 "#;
 
 #[test]
-fn the_jvm_runs_what_was_written() {
+fn the_jvm_runs_assembled_classes() {
     let classes = fixture::classes(CORNERS).expect("assembles");
     let Some(jdk) = jdk::at_least(11) else { return };
     let case = |class: &str, method: &str, descriptor: &str, args: &[i32]| Case {

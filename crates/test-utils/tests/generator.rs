@@ -1,4 +1,4 @@
-//! Every generated program is accepted by the JVM and ends in time; the modes reach what they are for.
+//! The JVM accepts every generated program, and every program ends in time. Each mode produces what it is for.
 
 mod tiny_reader;
 
@@ -10,7 +10,7 @@ use test_utils::jdk::{self, Jdk};
 use test_utils::jvm::{self, Answer, Outcome};
 use test_utils::tier;
 
-/// Programs a mode; `GENERATED_PROGRAMS` asks for more.
+/// The number of programs for each mode; `GENERATED_PROGRAMS` sets another one.
 fn n_programs() -> u64 {
     let asked = std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok());
     asked.unwrap_or(tier::rounds(25, 100))
@@ -30,7 +30,7 @@ fn answers(jdk: &Jdk, mode: Mode) -> Vec<Answer> {
     for (case, answer) in cases.iter().zip(&answers) {
         let kind = match &answer.outcome {
             Outcome::Result(_) => "result".to_owned(),
-            Outcome::Timeout => panic!("{}.{} runs for ever", case.class, case.method),
+            Outcome::Timeout => panic!("{}.{} does not terminate", case.class, case.method),
             Outcome::Throw(it) => it.split(" <- ").next().unwrap_or_default().to_owned(),
         };
         let own = kind.starts_with("g/");
@@ -61,7 +61,8 @@ fn answers(jdk: &Jdk, mode: Mode) -> Vec<Answer> {
 fn check(mode: Mode) {
     let Some(first) = jdk::at_least(8) else { return };
     let expected = answers(&first, mode);
-    // At least a third must get to their end, or the programs test little but their first instructions.
+    // At least a third must reach their end, because otherwise the programs would test little but their first
+    // instructions.
     let n_results = expected.iter().filter(|it| matches!(it.outcome, Outcome::Result(_))).count();
     assert!(n_results * 3 >= expected.len(), "{n_results} of {} end with a value", expected.len());
     for other in jdk::all().into_iter().filter(|it| it.version != first.version) {
@@ -90,14 +91,14 @@ fn dynamic_calls_run() {
 }
 
 #[test]
-fn a_seed_is_a_program() {
+fn a_seed_determines_the_program() {
     let mode = Mode::Plain;
     let (first, second) = (program(5, mode).expect("assembles"), program(5, mode).expect("assembles"));
     assert_eq!((first.classes, first.cases), (second.classes, second.cases));
 }
 
 #[test]
-fn every_opcode_is_written() {
+fn every_opcode_is_generated() {
     let mut counts = [0; 256];
     for mode in [Mode::Plain, Mode::Subroutines, Mode::OddRows, Mode::Dynamic] {
         for seed in 0..100 {

@@ -1,4 +1,4 @@
-//! Patched classes on a real JVM: they pass the verifier, and do what they did before.
+//! Runs patched classes on a real JVM: they pass the verifier and behave as before.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use test_utils::jvm::{TempDir, data_dir, run_folder};
 use test_utils::patch::{INTERFACE, Insertion, Patch, STATIC};
 use test_utils::programs;
 
-/// The class files of a folder, by name without folder.
+/// The class files of a folder, by file name.
 fn classes(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(root).unwrap().map(|it| it.unwrap().path());
     files
@@ -17,7 +17,7 @@ fn classes(root: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// One edit of each kind that changes nothing when the class runs.
+/// One edit of each kind that does not change the behaviour of the class.
 fn edited(bytes: &[u8]) -> Vec<u8> {
     let mut patch = Patch::read(bytes).unwrap();
     let near =
@@ -31,7 +31,7 @@ fn edited(bytes: &[u8]) -> Vec<u8> {
     }
     if patch.flags() & INTERFACE == 0 {
         patch.add_method(1, b"added", b"(J[[DLjava/lang/Object;)[I").unwrap();
-        // Nobody runs it: the object is null.
+        // This call is never executed, because the object would be null.
         let last = patch.methods().len() - 1;
         let far = Insertion::Call {
             class: b"java/lang/String",
@@ -47,7 +47,7 @@ fn edited(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_read_is_written() {
+fn reading_and_writing_keeps_the_bytes() {
     let mut n = 0;
     for folder in ["programs", "hello", "harness"] {
         for (name, bytes) in classes(&data_dir().join(folder)) {
@@ -60,7 +60,7 @@ fn what_is_read_is_written() {
 }
 
 #[test]
-fn edits_change_what_they_say() {
+fn each_edit_has_its_effect() {
     let bytes = std::fs::read(data_dir().join("hello/Inventory.class")).unwrap();
     let original = Patch::read(&bytes).unwrap();
     let mut patch = original.clone();
@@ -87,14 +87,14 @@ fn edits_change_what_they_say() {
 }
 
 #[test]
-fn patched_programs_do_what_they_did() {
+fn patched_programs_behave_as_before() {
     let Some(jdk) = jdk::at_least(17) else { return };
     let root = data_dir().join("programs");
     let dir = TempDir::new().unwrap();
     for (name, bytes) in classes(&root) {
         std::fs::write(dir.path().join(name), edited(&bytes)).unwrap();
     }
-    // Class files of newer releases than this JDK's.
+    // Skip class files of releases newer than this JDK.
     let of_jdk = |name: &str| !name.starts_with("Early25") || jdk.version >= 25;
     let expected = programs::expected(&root).unwrap();
     let expected: Vec<_> = expected.into_iter().filter(|it| of_jdk(&it.0.class)).collect();

@@ -1,4 +1,4 @@
-//! The hand-written programs answer as recorded, on every JDK of the machine.
+//! The hand-written programs give the recorded results on every JDK of the machine.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn is_too_new(answer: &Answer) -> bool {
     matches!(&answer.outcome, Outcome::Throw(it) if it.starts_with("java/lang/UnsupportedClassVersionError"))
 }
 
-/// With `UPDATE_EXPECTED` set, writes what the newest JDK answers instead of comparing.
+/// Compares with the recorded results. If `UPDATE_EXPECTED` is set, records the results of the newest JDK instead.
 fn check(root: &Path) {
     let cases = programs::cases(root).expect("folder can be read");
     assert!(cases.len() > 10, "few cases in {}", root.display());
@@ -43,7 +43,7 @@ fn programs_answer_as_recorded() {
 fn corners_answer_as_recorded() {
     let root = jvm::data_dir().join("bir-corners");
     check(&root);
-    // The values that tell right from wrong, apart from the recording.
+    // Check the decisive values independently of the recording.
     let expected = programs::expected(&root).expect("expected.txt can be read");
     let result =
         |method: &str| expected.iter().find(|it| it.0.method == method).map(|it| it.1.outcome.clone());

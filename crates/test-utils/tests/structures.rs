@@ -9,7 +9,7 @@ use test_utils::rng::Rng;
 use test_utils::tier;
 
 #[test]
-fn every_shape_is_made() {
+fn every_shape_is_generated() {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..200 {
         Structure::new(seed).shapes().for_each(|(name, n)| *counts.entry(name).or_default() += n);
@@ -17,7 +17,7 @@ fn every_shape_is_made() {
     for (name, n) in &counts {
         println!("{n:5} {name}");
     }
-    assert_eq!(counts.len(), 54, "each has its name");
+    assert_eq!(counts.len(), 54, "each shape has a name");
     let rare: Vec<_> = counts.iter().filter(|it| *it.1 < 10).collect();
     assert!(rare.is_empty(), "{rare:?}");
 }

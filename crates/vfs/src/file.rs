@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 pub struct FileId(u32);
 
 impl FileId {
-    /// The id with this index; the owner of the table calls it.
-    pub(crate) fn new(index: usize) -> FileId {
+    /// Returns the id with this index.
+    fn from_index(index: usize) -> FileId {
         FileId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// The index into side tables of the `Vfs` that owns this id.
+    /// Returns the index into side tables of the `Vfs` that owns the id.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -33,7 +33,7 @@ impl Vfs {
         if let Some(&file) = self.by_name.get(name) {
             return file;
         }
-        let file = FileId::new(self.names.len());
+        let file = FileId::from_index(self.names.len());
         self.by_name.insert(name.into(), file);
         self.names.push(name.into());
         file

@@ -1,5 +1,5 @@
-//! `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest"), read as the JDK reads it: the main section, and of the
-//! others what they seal.
+//! `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest"), read like the JDK does: the main section, and which
+//! packages the other sections seal.
 
 use std::borrow::Cow;
 
@@ -8,31 +8,32 @@ use crate::naming::name_text;
 /// The name of the manifest inside an archive.
 pub const MANIFEST_NAME: &str = "META-INF/MANIFEST.MF";
 
-/// The main attributes of a manifest, in file order.
+/// The content of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manifest {
-    /// The attributes of the main section.
+    /// The attributes of the main section, in file order.
     pub attributes: Vec<Attribute>,
-    /// Lines (from 1) that are no header; the JDK refuses a manifest that has one, and runs the jar without it.
+    /// The numbers (from 1) of lines that are not headers; the JDK refuses a manifest with such lines, and runs the
+    /// jar without it.
     pub bad_lines: Vec<usize>,
-    /// The sections after the main one that have a `Sealed`: their names, and whether it says `true`. Of two sections
-    /// of one name both count, the later one over the earlier.
+    /// The names of the sections after the main one that have a `Sealed` attribute, and whether its value is
+    /// `true`. If two sections have the same name, the later one takes precedence.
     pub sealed: Vec<(String, bool)>,
 }
 
-/// One header.
+/// A header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attribute {
-    /// Its name as written; names are compared without regard to case.
+    /// The name as written; names are case-insensitive.
     pub name: String,
-    /// Its value, unfolded.
+    /// The value, unfolded.
     pub value: String,
-    /// Whether the value stands on one line, and that line has an end.
+    /// Whether the value is on a single line that is terminated.
     pub is_plain: bool,
 }
 
 impl Manifest {
-    /// Reads a manifest. Sections end at empty lines; of those after the main one faults are passed over.
+    /// Parses a manifest. Sections end at empty lines; faults after the main section are ignored.
     pub fn parse(bytes: &[u8]) -> Manifest {
         let mut lines = lines(bytes).enumerate().peekable();
         let mut manifest = Manifest::default();
@@ -51,7 +52,7 @@ impl Manifest {
         manifest
     }
 
-    /// Whether the package, such as `p/q`, is sealed: its own section decides, else the main one.
+    /// Returns whether the package, such as `p/q`, is sealed: its own section decides, else the main one.
     pub fn is_sealed(&self, package: &str) -> bool {
         let own = self.sealed.iter().rev().find(|it| it.0.strip_suffix('/') == Some(package));
         match own {
@@ -60,23 +61,24 @@ impl Manifest {
         }
     }
 
-    /// The words of the value of this name: none if it is not there.
+    /// Returns the words of the value with this name; none if there is no such attribute.
     pub fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         self.value(name).unwrap_or("").split_ascii_whitespace()
     }
 
-    /// The value of the last attribute of this name, as in the JDK's map.
+    /// Returns the value of the last attribute with this name, as in the JDK's map.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.attribute(name).map(|it| it.value.as_str())
     }
 
-    /// Whether the archive is multi-release: only `Multi-Release: true`, on one line, says so. The JDK looks
-    /// for these very bytes and the end of the line, so a folded value or other white space does not count.
+    /// Returns whether the archive is multi-release: only if it has `Multi-Release: true` on a single line. The JDK
+    /// looks for exactly these bytes and the end of the line, so a folded value or other white space is not
+    /// recognised.
     pub fn is_multi_release(&self) -> bool {
         self.attribute("Multi-Release").is_some_and(|it| it.is_plain && it.value.eq_ignore_ascii_case("true"))
     }
 
-    /// The entries of `Class-Path`: relative URLs separated by white space.
+    /// Returns the entries of `Class-Path`: relative URLs separated by white space.
     pub fn class_path(&self) -> impl Iterator<Item = &str> {
         self.words("Class-Path")
     }
@@ -86,11 +88,12 @@ impl Manifest {
     }
 }
 
-/// A `Class-Path` entry as a path relative to its jar: `file:` dropped, `%20` decoded. `None` for another scheme.
+/// Returns a `Class-Path` entry as a path relative to its jar: without `file:`, and with `%20` decoded. `None` for
+/// other schemes.
 pub fn class_path_file(entry: &str) -> Option<String> {
     let rest = entry.strip_prefix("file://").or_else(|| entry.strip_prefix("file:")).unwrap_or(entry);
     let scheme_end = rest.find([':', '/']).filter(|&it| rest.as_bytes().get(it) == Some(&b':'));
-    // One letter before the colon is a Windows drive.
+    // A single letter before the colon is a Windows drive.
     if scheme_end.is_some_and(|it| it > 1) {
         return None;
     }
@@ -110,7 +113,8 @@ pub fn class_path_file(entry: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The attributes of one section, with the empty line at its end. Lines that are no header go to `bad_lines`, from 1.
+/// Reads the attributes of one section and the empty line at its end. The numbers (from 1) of lines that are not
+/// headers are added to `bad_lines`.
 fn section<'a>(
     lines: &mut impl Iterator<Item = (usize, (&'a [u8], bool))>,
     bad_lines: &mut Vec<usize>,
@@ -127,7 +131,7 @@ fn section<'a>(
                     value.extend_from_slice(rest);
                     *is_plain = false;
                 }
-                // A fold inside a header name is illegal: there is no value yet to continue.
+                // A fold inside a header name is illegal: there is no value to continue yet.
                 None => bad_lines.push(number + 1),
             }
             continue;
@@ -141,7 +145,7 @@ fn section<'a>(
             None => bad_lines.push(number + 1),
         }
     }
-    // Folds may split a character, so text is made only now.
+    // Folds may split a character, so bytes are converted to text only here.
     let attribute = |(name, value, is_plain): (Vec<u8>, Vec<u8>, bool)| Attribute {
         name: text(&name),
         value: text(&value),
@@ -150,7 +154,7 @@ fn section<'a>(
     raw.into_iter().map(attribute).collect()
 }
 
-/// The lines of a manifest and whether they have an end: `\r\n`, `\n` and `\r` all are one.
+/// Returns the lines of a manifest and whether they are terminated, by `\r\n`, `\n` or `\r`.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -164,7 +168,8 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// `name: value`. The space after the colon is required, and a name holds letters, digits, `-` and `_`.
+/// Splits `name: value`. The space after the colon is required, and a name consists of letters, digits, `-` and
+/// `_`.
 fn split_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|&it| it == b':')?;
     let (name, value) = (line.get(..colon)?, line.get(colon + 1..)?);
@@ -233,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_header_are_listed() {
+    fn lines_that_are_not_headers_are_listed() {
         let it = Manifest::parse(b"A: 1\r\nno header\r\n ease: true\r\nB:2\r\n x\r\nC: 3");
         assert_eq!(it.bad_lines, [2, 3, 4, 5]);
         assert_eq!(it.value("C"), Some("3"));

@@ -1,37 +1,38 @@
-//! Which entries of a multi-release archive count for a release (JEP 238), and which of several entries of one
-//! name. A pure function over names.
+//! Selection of the entries of a multi-release archive that apply to a release (JEP 238), and of one entry among
+//! several with the same name. A pure function of names.
 
 use rustc_hash::FxHashMap;
 
-/// Where versions of entries lie.
+/// The folder of versioned entries.
 pub const VERSIONS: &str = "META-INF/versions/";
 
 /// The first release that reads versioned entries.
 const FIRST_VERSIONED: u16 = 9;
 
-/// What became of the names of an archive.
+/// The result of the selection.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
-    /// The entries that count, in directory order.
+    /// The selected entries, in directory order.
     pub chosen: Vec<Chosen>,
-    /// Entries that a later entry of the very same name hides: the JVM takes the last in the directory.
+    /// The entries that are hidden by a later entry with the same name: the JVM takes the last one in the
+    /// directory.
     pub shadowed: Vec<usize>,
 }
 
-/// One entry that counts.
+/// A selected entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chosen {
-    /// Its index in the names given.
+    /// The index of its name.
     pub index: usize,
-    /// How many bytes of its name come before the path that it stands for: 0, or `META-INF/versions/17/`.
+    /// The length of the prefix of its name before the effective path: 0, or that of `META-INF/versions/17/`.
     pub root_len: usize,
 }
 
-/// Chooses from the names of an archive. `release` is `None` for an archive that is not multi-release; then
-/// everything under `META-INF/versions/` is ignored.
+/// Selects from the names of an archive. `release` is `None` for an archive that is not multi-release; then
+/// everything in `META-INF/versions/` is ignored.
 pub fn select(names: &[&str], release: Option<u16>) -> Selection {
     let mut selection = Selection::default();
-    // For each path: the version and the index of the best entry so far.
+    // For each path, the version and index of the best entry so far.
     let mut best: FxHashMap<&str, (u16, usize)> = FxHashMap::default();
     best.reserve(names.len());
     for (index, name) in names.iter().enumerate() {
@@ -62,8 +63,8 @@ pub fn select(names: &[&str], release: Option<u16>) -> Selection {
     selection
 }
 
-/// `17/p/C.class` as the version and the path. No version below 9, none with a leading zero, and what lies
-/// under `META-INF/` is never versioned.
+/// Splits `17/p/C.class` into the version and the path. Versions below 9 or with a leading zero are invalid, and
+/// nothing in `META-INF/` is versioned.
 fn versioned(rest: &str) -> Option<(u16, &str)> {
     let (version, path) = rest.split_once('/')?;
     let plain = version.bytes().all(|it| it.is_ascii_digit()) && !version.starts_with('0');

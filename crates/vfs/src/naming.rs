@@ -1,13 +1,13 @@
-//! How places are written: `outer.jar!/inner.jar!/p/C.class`.
+//! The notation of places: `outer.jar!/inner.jar!/p/C.class`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What stands between an archive and its member.
+/// The separator between an archive and its member.
 pub const MEMBER_SEPARATOR: &str = "!/";
 
-/// The display path of a member of a container: `container!/member`. A member that starts with a slash
-/// keeps it, so `/p/C.class` and `p/C.class` stay apart.
+/// Returns the display path of a container member: `container!/member`. A leading slash of the member is kept, so
+/// that `/p/C.class` and `p/C.class` differ.
 pub fn member_path(container: &str, member: &str) -> String {
     let mut path = String::with_capacity(container.len() + MEMBER_SEPARATOR.len() + member.len());
     path.push_str(container);
@@ -16,8 +16,8 @@ pub fn member_path(container: &str, member: &str) -> String {
     path
 }
 
-/// The text of a name whose bytes come from an archive: as it is when it is UTF-8, else with each stray byte
-/// as `\xNN`, so that different names stay different in what we print.
+/// Returns the text of a name from an archive: UTF-8 is unchanged, and each invalid byte becomes `\xNN`, so that
+/// different names are displayed differently.
 pub fn name_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -33,8 +33,8 @@ pub fn name_text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Is this the name of a class candidate: a member, not a folder, that ends in `.class`?
-/// The JVM looks for exactly this spelling, so `Upper.CLASS` is none.
+/// Returns whether this may be the name of a class file: a member, not a folder, that ends in `.class`. The JVM
+/// requires this spelling, so `Upper.CLASS` is not one.
 pub fn is_class_name(name: &str) -> bool {
     name.ends_with(".class")
 }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn stray_bytes_are_written_out() {
+    fn invalid_bytes_are_escaped() {
         assert_eq!(name_text(b"p/C.class"), "p/C.class");
         assert_eq!(name_text("ü".as_bytes()), "ü");
         assert_eq!(name_text(b"\xfc\xff.class"), "\\xFC\\xFF.class");

@@ -1,17 +1,18 @@
 //! Provider-configuration files: `META-INF/services/NAME-OF-SERVICE` (`java.util.ServiceLoader`).
 
-/// Where they lie below a root of classes.
+/// The folder of these files, relative to a class root.
 pub const SERVICES_FOLDER: &str = "META-INF/services/";
 
-/// The service that a member of an archive or folder names providers of, if it is such a file.
+/// Returns the service for which an archive or folder member configures providers; `None` for other members.
 pub fn service_of(member: &str) -> Option<&str> {
-    // A war and a Spring Boot jar have their roots inside.
+    // In a war or a Spring Boot jar, the class root is an inner folder.
     let roots = ["", "WEB-INF/classes/", "BOOT-INF/classes/"];
     let below = roots.iter().find_map(|it| member.strip_prefix(it)?.strip_prefix(SERVICES_FOLDER))?;
     Some(below).filter(|it| !it.is_empty() && !it.contains('/'))
 }
 
-/// The classes that a file names, in its order, each once. What is no name the JDK refuses; here it names nobody.
+/// Returns the provider classes in file order, without duplicates. Illegal names, which the JDK refuses, are
+/// skipped.
 pub fn providers(bytes: &[u8]) -> Vec<String> {
     let mut acc: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(bytes).split(['\n', '\r']) {
@@ -29,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_name_services_where_loaders_look() {
+    fn services_are_found_at_class_roots() {
         assert_eq!(service_of("META-INF/services/p.Service"), Some("p.Service"));
         assert_eq!(service_of("BOOT-INF/classes/META-INF/services/p.Service"), Some("p.Service"));
         assert_eq!(service_of("x/META-INF/services/p.Service"), None);
@@ -38,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_stand_one_a_line_with_comments() {
+    fn each_line_names_one_provider_before_a_comment() {
         let text = b"# all\np.A # the first\r\n\n  p.B$C\np.A\nno name\n";
         assert_eq!(providers(text), ["p.A", "p.B$C"]);
         assert_eq!(providers(b"\xff\n").len(), 1);

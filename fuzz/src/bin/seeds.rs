@@ -1,5 +1,5 @@
 //! Writes the seeds of all targets into `corpus/`: the classes of `test-data`, their BIR, and small archives and
-//! images. Run it in `fuzz/`: `cargo run --release --bin seeds`.
+//! images. To be run in `fuzz/`: `cargo run --release --bin seeds`.
 
 #[path = "../../../crates/driver/tests/common/mod.rs"]
 mod common;
@@ -26,7 +26,7 @@ fn main() -> std::io::Result<()> {
     put("image", "long", &common::image::with_long_names())
 }
 
-/// All class files below `folder` that are small enough to be broken often.
+/// Collects all class files in `folder` that are small enough to be mutated often.
 fn collect(folder: &Path, out: &mut Vec<Vec<u8>>) -> std::io::Result<()> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?.flatten().map(|it| it.path()).collect();
     paths.sort();
@@ -49,7 +49,7 @@ fn put(target: &str, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(folder.join(format!("seed-{name}")), bytes)
 }
 
-/// The BIR of what can be lowered.
+/// The BIR of the methods that can be lowered.
 fn text(bytes: &[u8]) -> String {
     let mut out = String::new();
     let Ok(class) = ClassFile::parse(bytes) else { return out };

@@ -1,11 +1,11 @@
-//! The CPU time of this thread, to the microsecond.
+//! The CPU time of this thread, with a resolution of microseconds.
 
 use anyhow::{Context, Result};
 
-/// Nanoseconds that this thread has been on a CPU.
+/// The time in nanoseconds that this thread has run on a CPU.
 ///
-/// The kernel brings what `schedstat` says up to date when it schedules, and with each of its ticks, which are
-/// milliseconds apart; so the thread offers its CPU first. Two readings are 10 µs apart by themselves.
+/// The kernel updates `schedstat` when it schedules a thread and at each of its ticks, which are milliseconds apart.
+/// Therefore the thread yields its CPU first. Two readings in a row are 10 µs apart.
 pub(crate) fn cpu_time() -> Result<u64> {
     std::thread::yield_now();
     let path = "/proc/thread-self/schedstat";

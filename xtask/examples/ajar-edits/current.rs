@@ -1,4 +1,4 @@
-//! A program that a database keeps current, as `ajar watch` has it keep one, and what that takes.
+//! A program that a database keeps current, as `ajar watch` uses it, and the cost of that.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -19,53 +19,54 @@ use crate::clock::cpu_time;
 /// A class of the program, in class-path order.
 struct Class {
     role: Role,
-    /// None of one that is not there now.
+    /// The record of the class; none if the class is currently missing.
     record: Option<ClassRecord>,
-    /// Of a class of the application.
+    /// The file of the class, if it belongs to the application.
     file: Option<FileId>,
 }
 
-/// The program.
+/// A program that is kept current.
 pub(crate) struct Current {
     classes: Vec<Class>,
-    /// The application: the first ones.
+    /// The number of classes of the application, which come first.
     n_app: usize,
-    /// Whether all its methods are asked after each edit.
+    /// Whether all methods of the application are asked about after each edit.
     ask_all: bool,
     world: WorldKind,
     host: AnalysisHost,
     vfs: Vfs,
     counts: Counts,
-    /// What they let out.
+    /// The exceptions of the methods of each class of the application.
     answers: Vec<Option<Arc<[Throws]>>>,
 }
 
-/// How an edit came into the program.
+/// The effect of an edit on the solved program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    /// What others must know of the class is as it was.
+    /// What other classes can see of the class did not change.
     Unchanged,
-    /// The program took it in.
+    /// The program was updated in place.
     TakenIn,
     /// The program was rebuilt.
     Rebuilt,
 }
 
-/// What an edit took, in nanoseconds.
+/// The cost of an edit, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) way: Way,
-    /// CPU time from the bytes to what the methods that were asked about let out.
+    /// The CPU time from the bytes to the exceptions of the methods that were asked about.
     pub(crate) time: u64,
-    /// CPU time from the bytes to what all methods of the application let out, if that is asked.
+    /// The CPU time from the bytes to the exceptions of all methods of the application, if those are asked about.
     pub(crate) all: u64,
-    /// How many sets changed; if the program was rebuilt, of how many classes of the application.
+    /// The number of sets that changed; after a rebuild, the number of classes of the application whose answers
+    /// changed.
     pub(crate) changed: usize,
-    /// By the clock: telling the change, taking the class apart, changing the program, asking.
+    /// The wall times of the stages: applying the change, reading the class, updating the program, asking.
     pub(crate) stages: [u64; 4],
 }
 
-/// The classes beside the application have no code that is asked for.
+/// The class files of the library containers; no question needs their code.
 struct NoBytes;
 
 impl ClassSource for NoBytes {
@@ -74,7 +75,7 @@ impl ClassSource for NoBytes {
 
 const RELEASE: u16 = 17;
 
-/// A program of these classes that is made from nothing.
+/// Builds a program of these classes from scratch.
 fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
     let records = classes.iter().filter_map(|it| Some((it.record.clone()?, it.role))).collect();
     let options = WholeOptions {
@@ -85,12 +86,12 @@ fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
         async_errors: false,
     };
     let setup = Setup { options, packages: &Packages::default(), entries: None, solve: true };
-    Whole::joined(records, &setup).ok().context("there are no patterns of entry points")
+    Whole::joined(records, &setup).ok().context("unexpected pattern of entry points")
 }
 
 impl Current {
-    /// A program of these classes, ready for changes. The first `n_app` are the application; `ask_all` says whether it is
-    /// wanted what its methods let out after each edit.
+    /// Creates a program of these classes that is ready for changes. The first `n_app` classes are the application;
+    /// `ask_all` says whether the exceptions of all its methods are asked for after each edit.
     pub(crate) fn new(
         files: &[(&[u8], Role)],
         n_app: usize,
@@ -102,7 +103,7 @@ impl Current {
         let mut classes = Vec::with_capacity(files.len());
         let mut change = Change::default();
         for (i, (bytes, role)) in files.iter().enumerate() {
-            // One that cannot be read is outside.
+            // A class that cannot be read is outside.
             let record = read_class(bytes, &mut scratch).ok();
             let file = (*role == Role::App).then(|| vfs.file(&i.to_string()));
             if let Some(file) = file {
@@ -124,10 +125,10 @@ impl Current {
 
     /// Brings the program up to date.
     fn solve(&self) -> Result<()> {
-        self.host.analysis().program().map(|_| ()).ok().context("nobody cancels")
+        self.host.analysis().program().map(|_| ()).ok().context("the work was cancelled")
     }
 
-    /// What is done between edits, when nobody waits.
+    /// Does the work that is done between edits, when nobody waits.
     fn settle(&mut self) {
         self.host.keep_current(&mut || false);
         self.counts = self.host.counts();
@@ -139,10 +140,10 @@ impl Current {
         }
         let analysis = self.host.analysis();
         let files = self.classes.iter().take(self.n_app).filter_map(|it| it.file);
-        files.map(|it| analysis.throws(it).ok().context("nobody cancels")).collect()
+        files.map(|it| analysis.throws(it).ok().context("the work was cancelled")).collect()
     }
 
-    /// Places for classes that are not there yet, behind all others; the number of the first.
+    /// Reserves places for classes that do not exist yet, after all others. Returns the number of the first.
     pub(crate) fn reserve(&mut self, role: Role, n: usize) -> usize {
         let first = self.classes.len();
         for i in 0..n {
@@ -152,14 +153,14 @@ impl Current {
         first
     }
 
-    /// Whether a class can be read, and is there.
+    /// Whether a class is present and can be read.
     pub(crate) fn is_readable(&self, class: usize) -> bool {
         self.classes[class].record.is_some()
     }
 
-    /// Gives a class other bytes, or takes it away; then asks what the methods of these classes let out.
+    /// Replaces the bytes of a class or removes it, then asks for the exceptions of the methods of the classes `ask`.
     pub(crate) fn set(&mut self, class: usize, bytes: Option<&[u8]>, ask: &[usize]) -> Result<Cost> {
-        // What comparing with a program from nothing needs is no part of the question.
+        // Only the comparison with a program from scratch needs the record, so it is not part of the measured work.
         let record = bytes.map(|it| read_class(it, &mut Scratch::default())).transpose();
         let record = record.map_err(|it| anyhow::anyhow!("an edited class: {it:?}"))?;
         let was_there = std::mem::replace(&mut self.classes[class].record, record).is_some();
@@ -214,22 +215,22 @@ impl Current {
         Ok(Cost { way, time, all, changed, stages })
     }
 
-    /// Fails if a program that is made from nothing says something else of the methods of the application.
+    /// Fails if a program built from scratch gives another answer about a method of the application.
     pub(crate) fn check(&self) -> Result<()> {
         let fresh = joined(&self.classes, self.world)?;
         let (mut work, analysis) = (fresh.work(), self.host.analysis());
         let mut known = 0;
         for file in self.classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file) {
-            let kept = analysis.throws(file).ok().flatten().context("the class is there")?;
+            let kept = analysis.throws(file).ok().flatten().context("the class is present")?;
             for kept in kept.iter() {
                 let made = fresh.throws(&mut work, kept.method);
                 if made.as_ref() != Some(kept) {
-                    bail!("{} is kept as {kept:?}, and is {made:?}", kept.method);
+                    bail!("{} has the kept answer {kept:?}, but should have {made:?}", kept.method);
                 }
                 known += 1;
             }
         }
-        ensure!(known > 0, "no method is known");
+        ensure!(known > 0, "no method has an answer");
         Ok(())
     }
 }
@@ -238,7 +239,7 @@ fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
     (file, EntryIdentity::of_bytes(bytes), bytes.into())
 }
 
-/// The application as classes, the rest as a library for each role.
+/// The application as classes, and the rest as one library for each role.
 fn listings(classes: &[Class]) -> Vec<Listing> {
     let app = classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file).collect();
     let mut acc =

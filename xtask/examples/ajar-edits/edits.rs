@@ -1,27 +1,27 @@
-//! Edits of classes, drawn at random: the same ones in every run.
+//! Random edits of classes, the same in every run.
 
 use std::collections::HashMap;
 
 use test_utils::patch::{ABSTRACT, INTERFACE, Insertion, Patch};
 use test_utils::rng::Rng;
 
-/// What an edit does.
+/// The kind of an edit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Kind {
     /// Changes a constant in a body.
     Body,
-    /// Lets a body throw what it did not.
+    /// Makes a body throw an exception that it did not throw.
     Throw,
-    /// Lets a body call a method of another class.
+    /// Makes a body call a method of another class.
     Call,
-    /// Adds a method that overrides one.
+    /// Adds a method that overrides another one.
     Override,
-    /// Takes the class away, or adds one that is nearly the same.
+    /// Removes the class, or adds one that is almost the same.
     Class,
 }
 
 impl Kind {
-    /// All, with the word for each.
+    /// All kinds, each with its word.
     pub(crate) const ALL: [(Kind, &'static str); 5] = [
         (Kind::Body, "body"),
         (Kind::Throw, "throw"),
@@ -41,32 +41,32 @@ impl Kind {
     }
 }
 
-/// What becomes of a class.
+/// The state of a class after an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Now {
-    /// It has these bytes.
+    /// The class has these bytes.
     Changed(Vec<u8>),
-    /// It is not there.
+    /// The class is removed.
     Gone,
-    /// It is as it was, and there is another one with these bytes.
+    /// The class is unchanged, and there is another class with these bytes.
     Twin(Vec<u8>),
 }
 
-/// An edit of a class, from the state in which it came.
+/// An edit of a class, relative to its original state.
 pub(crate) struct Edit {
     pub(crate) kind: Kind,
     pub(crate) now: Now,
-    /// The number of the class that is called now.
+    /// The number of the class that the edit makes it call.
     pub(crate) calls: Option<usize>,
 }
 
-/// The classes that are edited.
+/// The classes that can be edited.
 pub(crate) struct Drawing<'a> {
     classes: &'a [&'a [u8]],
     numbers: HashMap<Vec<u8>, usize>,
 }
 
-/// The methods of `java/lang/Object` that a class overrides where there is nothing nearer.
+/// The methods of `java/lang/Object` that a class overrides if its superclasses have no suitable method.
 const OF_OBJECT: [(&[u8], &[u8]); 4] = [
     (b"toString", b"()Ljava/lang/String;"),
     (b"hashCode", b"()I"),
@@ -81,14 +81,14 @@ impl<'a> Drawing<'a> {
         Drawing { classes, numbers }
     }
 
-    /// An edit of a class. Where a class has no place for one of the kind that was drawn, such as an interface for a call, a
-    /// constant is changed; and where there is none, the file alone.
+    /// Makes an edit of a class. If the class has no place for the chosen kind of edit, such as an interface for a
+    /// call, a constant is changed. If there is no constant either, only the file is changed.
     pub(crate) fn edit(&self, number: usize, rng: &mut Rng) -> Option<Edit> {
         let kind = Kind::drawn(rng);
         self.edit_of(kind, number, rng).or_else(|| self.edit_of(Kind::Body, number, rng))
     }
 
-    /// An edit of this kind; `None` where the class has no place for one.
+    /// Makes an edit of this kind; `None` if the class has no place for one.
     pub(crate) fn edit_of(&self, kind: Kind, number: usize, rng: &mut Rng) -> Option<Edit> {
         let mut patch = Patch::read(self.classes[number])?;
         let mut calls = None;
@@ -111,7 +111,7 @@ impl<'a> Drawing<'a> {
         Some(Edit { kind, now: Now::Changed(patch.bytes()), calls })
     }
 
-    /// Puts a call of a method of another class into one of the bodies; returns the number of that class.
+    /// Inserts a call of a method of another class into one of the bodies; returns the number of that class.
     fn call(&self, patch: &mut Patch, rng: &mut Rng) -> Option<usize> {
         let with_body = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect::<Vec<_>>();
         let caller = *rng.pick(&with_body)?;
@@ -133,8 +133,8 @@ impl<'a> Drawing<'a> {
         None
     }
 
-    /// Adds a method that overrides one of the nearest superclass that has one, as far as classes are edited; or one of
-    /// `java/lang/Object`.
+    /// Adds a method that overrides one of the nearest superclass among the edited classes that has a suitable
+    /// method, or else one of `java/lang/Object`.
     fn overriding(&self, patch: &mut Patch) -> Option<()> {
         let own: Vec<(Vec<u8>, Vec<u8>)> = patch
             .methods()
@@ -152,7 +152,7 @@ impl<'a> Drawing<'a> {
             for (i, it) in class.methods().iter().enumerate() {
                 let (name, descriptor) = class.signature(it);
                 if class.is_overridable(i) && is_new((name, descriptor)) {
-                    // As visible as it was, and a body of its own.
+                    // The method is as visible as the overridden one, and has a body.
                     return patch.add_method(it.flags & 0x0005 | body, name, descriptor);
                 }
             }
@@ -163,7 +163,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Changes a constant of a body, or the file alone if no body has one.
+/// Changes a constant of a body, or only the file if no body has one.
 fn change(patch: &mut Patch, rng: &mut Rng) -> Option<()> {
     let constants: Vec<(usize, usize)> = (0..patch.methods().len())
         .flat_map(|method| patch.constants(method).into_iter().map(move |pc| (method, pc)))

@@ -1,29 +1,31 @@
-//! What it takes to keep answers current, for `cargo xtask bench`, which builds it with `--release`.
+//! Measures the cost of keeping answers current, for `cargo xtask bench`, which builds this program with `--release`.
 //!
-//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and what it
-//!   stands on. In the world `open`, `declared` or `closed` it makes N edits of classes of the application that are drawn uniformly, N_MOST of the ten that most others
-//!   of it name, and N_REST of the rest. After each it asks what the methods of the class and of the classes that call it let
-//!   out; of classes beside the application nobody asks. Each edit changes the original class, or brings it back, so that the program does not drift. What it prints is a
-//!   table: group, kind of edit, how many, and nanoseconds of CPU of its thread at p50, p99 and most. Kind `stages` has p50
-//!   by the clock of telling the change, taking the class apart, changing the program and asking; kind `ways` how many edits
-//!   changed nothing that others see of the class, how many were taken in, and for how many the program was rebuilt; kind `edit`, a line for each,
-//!   the time until all methods of the application were asked, and how many sets changed.
-//! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one of it alone (group `alone`), and
-//!   one of it and another blob that holds more (group `among`). Each edit is made in one and then in the other, so that
-//!   whatever else this machine does meets both; all of the application is not asked.
-//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and lets `ajar watch throws`,
-//!   with these flags, keep an answer about it; then N times changes a file, and brings it back with the next change. WHAT says
-//!   what changes: `bytes` of class files that no fact rests on, `facts` by edits of class files (or by one kind of
-//!   these alone: `throw`, `call`, `override`, `ghost`), or a `jar` of 60 MB with
-//!   the same classes that is moved over another. The table has three groups for each kind of change, in nanoseconds: `told` by
-//!   the clock, from the written file to the line about the cycle; `line` of CPU, of all threads of the process, until it
-//!   prints that line; `whole` of CPU until it is quiet again. Kind `all` has all cycles, kind `changed` those that told of a
-//!   fact. Lines of the group `cycles` say of each kind how many cycles there were, how many of them told of a fact, and
-//!   for how many the CPU time is known to the hundredth of a second only, as a thread had ended. The first line of the table
-//!   is the command.
+//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and the JDK
+//!   that it uses. In the world `open`, `declared` or `closed`, it makes N edits of classes drawn uniformly from the
+//!   application, N_MOST edits of the ten classes that are named by most other classes of the application, and N_REST
+//!   edits of the other classes. After each edit, it asks for the exceptions of the methods of the class and of its
+//!   callers, but never about classes outside the application. Each edit changes the original class or restores it,
+//!   so the program does not drift. The output is a table: group, kind of edit, number of edits, and the CPU time of
+//!   the thread in nanoseconds at p50, p99 and maximum. Kind `stages` has the p50 wall times of applying the change,
+//!   reading the class, updating the program and asking. Kind `ways` has the numbers of edits that changed nothing
+//!   that other classes can see, that updated the program in place, and that rebuilt it. Kind `edit` has one line for
+//!   each edit: the time until all methods of the application were answered, and the number of sets that changed.
+//! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one that consists of the blob
+//!   (group `alone`), and one that also contains a second blob (group `among`). Each edit is made in one program and
+//!   then in the other, so that other work of the machine affects both. It does not ask about the whole application.
+//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts
+//!   `ajar watch throws` with these flags for it. Then it changes a file N times, where every other change restores the
+//!   file. WHAT is the kind of change: `bytes` changes bytes of class files that affect no fact; `facts` edits class
+//!   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` moves a jar of 60 MB with
+//!   the same classes over another. The table has three groups for each kind of change, in nanoseconds: `told` is the
+//!   wall time from the written file to the line about the cycle; `line` is the CPU time of all threads of the
+//!   process until it prints that line; `whole` is the CPU time until the process is idle again. Kind `all` has all
+//!   cycles, kind `changed` those that reported a changed fact. For each kind, a line of the group `cycles` has the
+//!   number of cycles, the number that reported a changed fact, and the number whose CPU time is known only to a
+//!   hundredth of a second because a thread had ended. The first line of the table is the command.
 //!
-//! Every hundredth edit the answers are compared with those of a program that is made from nothing; those of a program that
-//! was made larger, which takes long, after the last.
+//! After every hundredth edit, the answers are compared with those of a program built from scratch. For the larger
+//! program of `grown`, this takes long, so it is done only after the last edit.
 
 mod clock;
 mod current;
@@ -42,10 +44,10 @@ use test_utils::rng::Rng;
 use current::{Cost, Current, Way};
 use edits::{Drawing, Edit, Kind, Now};
 
-/// The seed of all that is drawn.
+/// The seed of all random choices.
 const SEED: u64 = 17;
 
-/// How often, in edits, the answers are compared with those of a program that is made from nothing.
+/// The answers are compared with those of a program built from scratch after each this many edits.
 const CHECK_EACH: usize = 100;
 
 fn main() -> Result<()> {
@@ -79,7 +81,7 @@ fn world(word: &str) -> Result<WorldKind> {
         "open" => WorldKind::Open,
         "declared" => WorldKind::Declared,
         "closed" => WorldKind::Closed,
-        _ => bail!("no world `{word}`; there are: open, declared, closed"),
+        _ => bail!("unknown world `{word}`; the worlds are open, declared, closed"),
     })
 }
 
@@ -101,7 +103,7 @@ fn edits(world: WorldKind, [n, n_most, n_rest]: [usize; 3], app: &[u8], jdk: &[u
     run.edit(n_most, application, &most_named(&bytes[..n_app]))?;
     run.sides[0].group = "rest";
     run.edit(n_rest, others, &Vec::from_iter(n_app..n_classes))?;
-    // The process ends here: giving the memory back piece by piece is no part of the question.
+    // The process ends here, so the memory need not be freed piece by piece.
     std::mem::forget(run);
     Ok(())
 }
@@ -125,12 +127,12 @@ fn grown(n: usize, app: &[u8], rest: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The class files of an application and of what it stands on.
+/// The class files of an application and of the classes that it uses.
 struct Parts<'a> {
     files: Vec<File<'a>>,
-    /// The application: the first ones.
+    /// The number of files of the application, which come first.
     n_app: usize,
-    /// Those of both that are no modules: before these.
+    /// The number of files that are no module descriptors; those come last.
     n_classes: usize,
 }
 
@@ -147,7 +149,7 @@ impl<'a> Parts<'a> {
         self.files.iter().map(|it| it.bytes).collect()
     }
 
-    /// A program of the first `n` files.
+    /// Creates a program of the first `n` files.
     fn program(&self, n: usize, world: WorldKind, ask_all: bool) -> Result<Current> {
         let inputs: Vec<(&[u8], Role)> = self.files.iter().take(n).map(|it| (it.bytes, it.role)).collect();
         Current::new(&inputs, self.n_app, world, ask_all)
@@ -161,7 +163,8 @@ struct File<'a> {
     is_module: bool,
 }
 
-/// The class files of some blobs: of two of one name the first, as it counts; modules, which nobody edits, behind all.
+/// The class files of some blobs. Of two with the same name, only the first is used; module descriptors, which are
+/// not edited, come last.
 fn files<'a>(blobs: &[(&'a [u8], Role)]) -> Result<Vec<File<'a>>> {
     const MODULE: u16 = 0x8000;
     let mut names = HashSet::new();
@@ -179,7 +182,7 @@ fn files<'a>(blobs: &[(&'a [u8], Role)]) -> Result<Vec<File<'a>>> {
     Ok(acc)
 }
 
-/// The classes of the program that call methods of each class, by its name.
+/// For the name of each class, the numbers of the classes that call its methods.
 fn callers(files: &[&[u8]]) -> HashMap<Vec<u8>, Vec<usize>> {
     let mut acc: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
     for (number, bytes) in files.iter().enumerate() {
@@ -191,7 +194,7 @@ fn callers(files: &[&[u8]]) -> HashMap<Vec<u8>, Vec<usize>> {
     acc
 }
 
-/// The ten classes that most others name.
+/// The ten classes that are named by most other classes.
 fn most_named(files: &[&[u8]]) -> Vec<usize> {
     let patches: Vec<Patch> = files.iter().filter_map(|it| Patch::read(it)).collect();
     let mut named: HashMap<&[u8], usize> = HashMap::new();
@@ -206,49 +209,50 @@ fn most_named(files: &[&[u8]]) -> Vec<usize> {
     numbers
 }
 
-/// Classes by number. Only those of the part in which an edit is are asked and called.
+/// A range of class numbers. Only classes of the part that contains an edit are asked about and called.
 #[derive(Clone, Copy)]
 struct Part {
     first: usize,
     last: usize,
 }
 
-/// Edits of programs, one after the other, each in all of them.
+/// Successive edits, each made in all programs.
 struct Run<'a> {
     sides: Vec<Side>,
-    /// By name. Those that edits made to call something are among them ever after.
+    /// The callers of each class, by its name. Classes that edits made call it stay in the list.
     callers: HashMap<Vec<u8>, Vec<usize>>,
     files: &'a [&'a [u8]],
     rng: Rng,
-    /// Whether the last edit was made in the last program first.
+    /// Whether the last edit was made in the programs in reverse order.
     turned: bool,
 }
 
-/// A program, and the group in which its figures are.
+/// A program, and the group that its figures belong to.
 struct Side {
     group: &'static str,
     program: Current,
-    /// After how many edits it is compared with one that is made from nothing; it always is after the last.
+    /// The number of edits after which it is compared with a program built from scratch. It is also compared after
+    /// the last edit.
     checked_each: Option<usize>,
 }
 
-/// A class that is not as it was: how it was edited, and if it has a twin, which one of those that have places.
+/// A class that differs from its original: the kind of edit, and the number of its twin, if it has one.
 struct Edited {
     kind: Kind,
     twin: Option<usize>,
 }
 
-/// A class that gets other bytes or goes.
+/// A class that is changed or removed.
 #[derive(Clone, Copy)]
 enum Place {
-    /// By its number.
+    /// A class of the original program, by its number.
     Class(usize),
-    /// One of those that have places.
+    /// A twin, by its number.
     Twin(usize),
 }
 
 impl Run<'_> {
-    /// Makes `n` edits of classes that are drawn from `among`, and prints what they take.
+    /// Makes `n` edits of classes drawn from `among`, and prints their cost.
     fn edit(&mut self, n: usize, part: Part, among: &[usize]) -> Result<()> {
         if n == 0 {
             return Ok(());
@@ -261,7 +265,7 @@ impl Run<'_> {
         let mut edited: HashMap<usize, Edited> = HashMap::new();
         let mut costs: Vec<(Kind, Vec<Cost>)> = Vec::with_capacity(n);
         while costs.len() < n {
-            let class = *self.rng.pick(among).context("a class to edit")?;
+            let class = *self.rng.pick(among).context("no class to edit")?;
             if !self.sides[0].program.is_readable(class) {
                 continue;
             }
@@ -281,7 +285,7 @@ impl Run<'_> {
                 }
             }
         }
-        // The next group begins with what this one did.
+        // The next group starts in the original state.
         let mut left: Vec<(usize, Edited)> = edited.into_iter().collect();
         left.sort_by_key(|it| it.0);
         for (class, it) in left {
@@ -311,10 +315,13 @@ impl Run<'_> {
             Now::Changed(bytes) => {
                 self.set(Place::Class(class), Some(bytes), &self.concerned(class, part), twins)
             }
-            // Nobody calls it yet.
-            Now::Twin(bytes) => {
-                self.set(Place::Twin(twin.context("a place for it")?), Some(bytes), &[], twins)
-            }
+            // The new class has no callers yet.
+            Now::Twin(bytes) => self.set(
+                Place::Twin(twin.context("no reserved place for the new class")?),
+                Some(bytes),
+                &[],
+                twins,
+            ),
         }
     }
 
@@ -327,7 +334,7 @@ impl Run<'_> {
         }
     }
 
-    /// Gives a class other bytes or takes it away, in all programs, and asks each.
+    /// Changes or removes a class in all programs, and asks each program.
     fn set(
         &mut self,
         place: Place,
@@ -344,7 +351,7 @@ impl Run<'_> {
             ask.push(class);
             side.program.set(class, bytes, &ask)
         };
-        // Who comes second finds the bytes in the cache.
+        // Alternate the order, because the second program finds the bytes in the cache.
         self.turned = !self.turned;
         let sides = self.sides.iter_mut().zip(twins);
         if self.turned {
@@ -355,7 +362,7 @@ impl Run<'_> {
         sides.map(set).collect()
     }
 
-    /// The classes that call a class.
+    /// The classes of `part` that call a class.
     fn concerned(&self, class: usize, part: Part) -> Vec<usize> {
         let name = Patch::read(self.files[class]).map(|it| it.name().to_vec()).unwrap_or_default();
         let callers = self.callers.get(&name).into_iter().flatten();
@@ -366,7 +373,7 @@ impl Run<'_> {
     }
 }
 
-/// A line for each kind of edit, and what else is of interest.
+/// Prints a line for each kind of edit, and the additional lines.
 fn print(group: &str, costs: &[(Kind, Cost)]) {
     line(group, "all", costs.iter().map(|it| it.1.time).collect());
     for (kind, word) in Kind::ALL {
@@ -390,19 +397,19 @@ fn line(group: &str, kind: &str, times: Vec<u64>) {
     }
 }
 
-/// The least figure that so many of a hundred do not exceed.
+/// The smallest figure that `percent` percent of the figures do not exceed.
 fn at(mut figures: Vec<u64>, percent: usize) -> u64 {
     figures.sort_unstable();
     let place = (figures.len() * percent).div_ceil(100);
     figures.get(place.saturating_sub(1)).copied().unwrap_or(0)
 }
 
-/// The classes of a blob.
+/// Splits a blob into its classes.
 fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
         let length = u32::from_be_bytes(*length) as usize;
-        let (class, rest) = rest.split_at_checked(length).context("the blob is cut off")?;
+        let (class, rest) = rest.split_at_checked(length).context("the blob is truncated")?;
         classes.push(class);
         blob = rest;
     }

@@ -1,11 +1,12 @@
-//! A process that keeps an answer current: what it prints, and what CPU time it takes until it does.
+//! A process that keeps an answer current: its output, and the CPU time that it needs for it.
 //!
-//! The kernel brings the time of a thread up to date when the thread goes to sleep, and else with its ticks, which are
-//! milliseconds apart. So that it is known to the microsecond what a cycle takes until its line is printed, the pipe is full
-//! before the cycle begins: who prints, sleeps until somebody reads.
+//! The kernel updates the time of a thread when the thread goes to sleep, and otherwise only at its ticks, which are
+//! milliseconds apart. To know to the microsecond how much CPU time a cycle takes until its line is printed, the pipe
+//! is filled before the cycle begins, so the thread that prints must sleep until somebody reads.
 //!
-//! A control group of its own counts the threads that ended with the others. Who must not make one has the times of the threads that
-//! are there; where one has ended, the process's to the hundredth of a second.
+//! A control group of its own also counts threads that have ended. If no control group can be made, the times of the
+//! present threads are used; if a thread has ended, the time of the process is used, which is known only to a
+//! hundredth of a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -16,62 +17,62 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// The longest that a cycle may take before the run fails.
+/// The longest time that a cycle may take before the run fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long it is quiet between two changes, as between two builds.
+/// The pause between two changes, as between two builds.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Who takes no CPU time for so long does nothing.
+/// A process that uses no CPU time for this long is idle.
 const STILL: Duration = Duration::from_millis(30);
 
 /// The bytes that a pipe holds (pipe(7)).
 const PIPE: usize = 65_536;
 
-/// How a line about a cycle begins.
+/// The beginning of a line about a cycle.
 const CYCLE: &[u8] = br#"{"record":"cycle""#;
 
-/// A line of ours behind all that was printed.
+/// A line that this program writes into the pipe after all that was printed.
 const MARK: &[u8] = b"mark\n";
 
-/// Nanoseconds of a tick of the kernel's clock for users.
+/// The length in nanoseconds of a tick of the clock that the kernel shows to user programs.
 const TICK: u64 = 10_000_000;
 
 /// A process that keeps an answer current.
 pub(crate) struct Watching {
     child: Child,
     group: Option<Group>,
-    /// The end of the pipe to which it prints.
+    /// The writing end of the pipe that the process prints to.
     pipe: PipeWriter,
-    /// Has the next line that counts read.
+    /// Requests the next relevant line.
     wanted: Sender<()>,
     lines: Receiver<Line>,
 }
 
-/// What a cycle took, in nanoseconds.
+/// The cost of a cycle, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Cycle {
-    /// By the clock, from the change to its line.
+    /// The wall time from the change to its line.
     pub(crate) told: u64,
-    /// Of CPU until the line is printed.
+    /// The CPU time until the line is printed.
     pub(crate) line: Cpu,
-    /// Of CPU until it is quiet again.
+    /// The CPU time until the process is idle again.
     pub(crate) whole: Cpu,
-    /// How many facts came or went.
+    /// The number of facts that were added or removed.
     pub(crate) facts: u64,
 }
 
-/// A time that a process took.
+/// A CPU time of a process.
 #[derive(Clone, Copy)]
 pub(crate) struct Cpu {
     pub(crate) nanoseconds: u64,
-    /// It is known to the tick only.
+    /// Whether the time is known only to the tick.
     pub(crate) is_coarse: bool,
 }
 
-/// A line that counts.
+/// A relevant line of output.
 enum Line {
-    /// About a cycle, with the facts that came or went.
+    /// A line about a cycle, with the number of facts that were added or removed.
     Cycle {
         at: Instant,
         facts: u64,
@@ -79,19 +80,20 @@ enum Line {
     Mark,
 }
 
-/// A control group with one process in it (cgroups(7)).
+/// A control group that contains one process (cgroups(7)).
 struct Group {
     folder: PathBuf,
 }
 
-/// The times that a process has taken so far.
+/// The CPU times of a process so far.
 struct Reading {
-    /// Nanoseconds of all threads that ever were, to the microsecond, if somebody counts them.
+    /// The time in nanoseconds of all threads, including ended ones, to the microsecond; none without a control
+    /// group.
     group: Option<u64>,
 
-    /// Nanoseconds of each thread that is there.
+    /// The time in nanoseconds of each present thread.
     threads: BTreeMap<u32, u64>,
-    /// Ticks of all threads that ever were.
+    /// The ticks of all threads, including ended ones.
     ticks: u64,
 }
 
@@ -100,20 +102,20 @@ impl Watching {
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let (reader, pipe) = std::io::pipe()?;
         let child = command.stdout(pipe.try_clone()?).spawn().context("cannot run ajar")?;
-        // It holds an end of the pipe.
+        // Release the end of the pipe that the command holds.
         command.stdout(std::process::Stdio::null());
         let ((wanted, asked), (sender, lines)) = (channel(), channel());
         std::thread::spawn(move || read(reader, asked, sender));
         let group = Group::of(child.id());
         let it = Watching { child, group, pipe, wanted, lines };
-        ensure!(matches!(it.line()?, Line::Cycle { .. }), "nobody has written a mark yet");
-        // It makes ready for changes.
+        ensure!(matches!(it.line()?, Line::Cycle { .. }), "a mark was read before any was written");
+        // Wait until the process has prepared for changes.
         std::thread::sleep(8 * QUIET);
         it.still()?;
         Ok(it)
     }
 
-    /// What a change takes.
+    /// Measures the cost of a change.
     pub(crate) fn time(&mut self, change: impl FnOnce() -> Result<()>) -> Result<Cycle> {
         let mut filler = vec![b' '; PIPE];
         filler[PIPE - 1] = b'\n';
@@ -121,7 +123,7 @@ impl Watching {
         let before = self.still()?;
         change()?;
         let begin = Instant::now();
-        // Threads that come and go within a cycle are in no reading.
+        // Threads that start and end within a cycle are in no reading.
         let mut threads = BTreeSet::new();
         while !self.prints()? {
             threads.extend(threads_of(&self.folder())?);
@@ -132,20 +134,20 @@ impl Watching {
             std::thread::sleep(Duration::from_micros(200));
         }
         let line = self.reading()?;
-        let Line::Cycle { at, facts } = self.line()? else { bail!("nobody has written a mark") };
+        let Line::Cycle { at, facts } = self.line()? else { bail!("a mark was read before any was written") };
         let whole = self.still()?;
         std::thread::sleep(QUIET);
-        self.wanted.send(()).context("nobody reads")?;
+        self.wanted.send(()).context("the reading thread has ended")?;
         self.pipe.write_all(MARK)?;
-        ensure!(matches!(self.received()?, Line::Mark), "one change, and two cycles");
+        ensure!(matches!(self.received()?, Line::Mark), "one change caused two cycles");
         let told = at.saturating_duration_since(begin).as_nanos() as u64;
         threads.extend(before.threads.keys());
         Ok(Cycle { told, line: line.since(&before, &threads), whole: whole.since(&before, &threads), facts })
     }
 
-    /// The next line that counts.
+    /// The next relevant line.
     fn line(&self) -> Result<Line> {
-        self.wanted.send(()).context("nobody reads")?;
+        self.wanted.send(()).context("the reading thread has ended")?;
         self.received()
     }
 
@@ -161,12 +163,12 @@ impl Watching {
         Ok(place.contains("pipe_w"))
     }
 
-    /// What it has taken when it does nothing any more.
+    /// The CPU times when the process is idle.
     fn still(&self) -> Result<Reading> {
         let begin = Instant::now();
         let (mut last, mut since) = (self.reading()?, Instant::now());
         while since.elapsed() < STILL {
-            ensure!(begin.elapsed() < PATIENCE, "ajar does not come to rest");
+            ensure!(begin.elapsed() < PATIENCE, "ajar does not become idle");
             std::thread::sleep(STILL / 6);
             let now = self.reading()?;
             if now.threads != last.threads {
@@ -181,7 +183,7 @@ impl Watching {
         Reading::of(&self.folder(), self.group.as_ref())
     }
 
-    /// What the kernel says of it.
+    /// The folder with the kernel's information about the process.
     fn folder(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}", self.child.id()))
     }
@@ -194,7 +196,7 @@ impl Drop for Watching {
     }
 }
 
-/// Reads until a line counts, each time that one is wanted.
+/// For each request, reads until the next relevant line.
 fn read(mut pipe: PipeReader, wanted: Receiver<()>, to: Sender<Line>) {
     let (mut rest, mut bytes, mut at) = (Vec::new(), vec![0; PIPE], Instant::now());
     for () in wanted {
@@ -205,7 +207,7 @@ fn read(mut pipe: PipeReader, wanted: Receiver<()>, to: Sender<Line>) {
             match pipe.read(&mut bytes) {
                 Ok(0) | Err(_) => return,
                 Ok(n) => {
-                    // What was there is not parsed before the clock is read.
+                    // The clock is read before the new bytes are parsed.
                     at = Instant::now();
                     rest.extend(&bytes[..n]);
                 }
@@ -217,7 +219,7 @@ fn read(mut pipe: PipeReader, wanted: Receiver<()>, to: Sender<Line>) {
     }
 }
 
-/// Takes the next line that counts out of what was read, with all before it.
+/// Removes the next relevant line, and all before it, from the bytes that were read.
 fn counting(rest: &mut Vec<u8>, at: Instant) -> Option<Line> {
     let (mut first, mut found) = (0, None);
     while let Some(length) = rest[first..].iter().position(|it| *it == b'\n').filter(|_| found.is_none()) {
@@ -233,18 +235,18 @@ fn counting(rest: &mut Vec<u8>, at: Instant) -> Option<Line> {
     found
 }
 
-/// The facts that came or went, by a line about a cycle.
+/// The number of facts that were added or removed, from a line about a cycle.
 fn facts(line: &[u8]) -> u64 {
     let value: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
     ["added", "removed"].iter().filter_map(|it| value[it].as_u64()).sum()
 }
 
 impl Reading {
-    /// Of the process with this folder of `/proc`.
+    /// Reads the times of the process with this folder in `/proc`.
     fn of(folder: &Path, group: Option<&Group>) -> Result<Reading> {
         let mut threads = BTreeMap::new();
         for number in threads_of(folder)? {
-            // A thread may end meanwhile.
+            // A thread may end in the meantime.
             let path = folder.join(format!("task/{number}/schedstat"));
             let Ok(text) = std::fs::read_to_string(path) else { continue };
             let time = text.split(' ').next().and_then(|it| it.parse().ok());
@@ -257,8 +259,9 @@ impl Reading {
         Ok(Reading { group: group.and_then(Group::time), threads, ticks })
     }
 
-    /// What was taken since another reading. The threads that there are tell all, unless one of those that were seen meanwhile
-    /// has ended, or one that nobody saw, which the ticks betray: their two counts are cut off, so less than two are missing.
+    /// The time since another reading. The sum over the present threads is exact unless a thread has ended: one of
+    /// those seen in the meantime, or an unseen one, which the ticks reveal. Both tick counts are rounded down, so a
+    /// difference of less than two is no evidence.
     fn since(&self, before: &Reading, seen: &BTreeSet<u32>) -> Cpu {
         if let (Some(before), Some(now)) = (before.group, self.group) {
             return Cpu { nanoseconds: now.saturating_sub(before), is_coarse: false };
@@ -273,7 +276,8 @@ impl Reading {
 }
 
 impl Group {
-    /// A new one with this process; `None` if the system has none of version 2, or lets nobody make one.
+    /// Creates a control group with this process; `None` if the system has no control groups of version 2, or forbids
+    /// it.
     fn of(process: u32) -> Option<Group> {
         for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
             let folder = Path::new(root).join(format!("ajar-edits-{process}"));
@@ -289,7 +293,7 @@ impl Group {
         None
     }
 
-    /// Nanoseconds that were taken in it.
+    /// The CPU time in nanoseconds that was used in the group.
     fn time(&self) -> Option<u64> {
         let text = std::fs::read_to_string(self.folder.join("cpu.stat")).ok()?;
         let microseconds: u64 = text.lines().find_map(|it| it.strip_prefix("usage_usec "))?.parse().ok()?;
@@ -299,12 +303,12 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The process has ended, or never was in it.
+        // The process has ended, or was never in the group.
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
-/// The threads of the process with this folder of `/proc`.
+/// The threads of the process with this folder in `/proc`.
 fn threads_of(folder: &Path) -> Result<Vec<u32>> {
     let entries = std::fs::read_dir(folder.join("task")).context("ajar has ended")?;
     Ok(entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok()).collect())

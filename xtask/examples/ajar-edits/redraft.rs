@@ -1,4 +1,4 @@
-//! Changes of class files in bytes that no answer rests on, and changes between code and the promise of a ghost.
+//! Changes of class files in bytes that affect no answer, and changes of methods to ghosts.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use test_utils::ghosts::with_ghosts;
 use test_utils::patch::Patch;
 use test_utils::rng::Rng;
 
-/// The class with another text in its attribute `SourceFile` (JVMS §4.7.10); `None` if it has none.
+/// The class with another string in its attribute `SourceFile` (JVMS §4.7.10); `None` if it has none.
 pub(crate) fn other_source(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut patch = Patch::read(bytes)?;
-    // A text that nothing uses, the last of the pool.
+    // Add a string that nothing uses, at the end of the pool.
     patch.touch()?;
     let mut bytes = patch.bytes();
     let text = u16::from_be_bytes([bytes[8], bytes[9]]) - 1;
@@ -20,7 +20,7 @@ pub(crate) fn other_source(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The class with another number for one of its lines (JVMS §4.7.12); `None` if it has none.
+/// The class with another source line for one of its instructions (JVMS §4.7.12); `None` if it has no line table.
 pub(crate) fn other_line(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let class = ClassFile::parse(bytes).ok()?;
     let mut rows = Vec::new();
@@ -31,12 +31,12 @@ pub(crate) fn other_line(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     }
     let at = *rng.pick(&rows)?;
     let mut bytes = bytes.to_vec();
-    // The lowest bit of a number of two bytes, behind a pc of two.
+    // Flip the lowest bit of a two-byte line number, which comes after a two-byte pc.
     *bytes.get_mut(at + 3)? ^= 1;
     Some(bytes)
 }
 
-/// The class with a ghost in place of one of its bodies: a method that promises nothing. `None` if it has no body for one.
+/// The class with one of its methods changed to a ghost that promises nothing. `None` if it has no suitable method.
 pub(crate) fn ghost(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let patch = Patch::read(bytes)?;
     let methods: Vec<usize> = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect();
@@ -44,15 +44,16 @@ pub(crate) fn ghost(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let method = [patch.name(), b".", name, descriptor].concat();
     let method = String::from_utf8(method).ok()?;
     let bytes = with_ghosts(bytes, &BTreeMap::from([(method, Vec::new())]));
-    // Where a method has annotations already, a second attribute of them counts for nothing.
+    // If a method already has annotations, a second annotations attribute is ignored.
     let outline = program::outline::class_outline(&bytes).ok()?;
     outline.methods.iter().any(|it| it.ghost.is_some()).then_some(bytes)
 }
 
-/// Fails if what others see of a class is not the same of both.
+/// Fails if the outlines of two class files differ, or if the files are equal.
 pub(crate) fn check_same(one: &[u8], other: &[u8]) -> Result<()> {
-    ensure!(one != other, "no byte has changed");
-    let outline = |it: &[u8]| program::outline::class_outline(it).ok().context("an edited class is none");
+    ensure!(one != other, "the class files are equal");
+    let outline =
+        |it: &[u8]| program::outline::class_outline(it).ok().context("the edited file is no valid class");
     ensure!(outline(one)? == outline(other)?, "more than debug data has changed");
     Ok(())
 }

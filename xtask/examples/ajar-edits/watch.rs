@@ -1,4 +1,5 @@
-//! What `ajar watch` takes for a change: by the clock from the file that is written to the line about the cycle, and in CPU time.
+//! The cost of a change for `ajar watch`: the wall time from the written file to the line about the cycle, and CPU
+//! times.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,13 +14,13 @@ use crate::line;
 use crate::process::{Cycle, Watching};
 use crate::redraft;
 
-/// The bytes of the jar.
+/// The size of the jar in bytes.
 const JAR: usize = 60_000_000;
 
-/// The bytes of each entry of the jar that is no class.
+/// The size in bytes of each entry of the jar that is no class.
 const FILLER: usize = 15_000;
 
-/// What keeps the answer.
+/// The command that keeps the answer.
 pub(crate) struct Asked<'a> {
     pub(crate) ajar: &'a str,
     pub(crate) jdk: &'a str,
@@ -27,7 +28,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Keeps an answer about these inputs.
+    /// Starts the command for these inputs.
     fn start(&self, input: &Path) -> Result<Watching> {
         let mut command = Command::new(self.ajar);
         command.args(["watch", "throws", "--output-format", "jsonl", "--quiet", "--jdk", self.jdk]);
@@ -38,7 +39,7 @@ impl Asked<'_> {
     }
 }
 
-/// A class of the application: the word for the edit, the name of its file, its bytes, and those after the edit.
+/// A class of the application: the word for the edit, the name of its file, its bytes, and the bytes after the edit.
 struct Edited {
     kind: &'static str,
     file: String,
@@ -46,13 +47,13 @@ struct Edited {
     edited: Vec<u8>,
 }
 
-/// The kinds of edits that a run makes, in turn.
+/// The kinds of edits that a run alternates.
 #[derive(Clone, Copy)]
 enum Draft {
-    /// Other bytes, the same facts.
+    /// Edits of bytes that change no fact.
     Source,
     Line,
-    /// Other facts.
+    /// Edits that change facts.
     Ghost,
     Of(Kind),
 }
@@ -66,7 +67,7 @@ const OTHER_FACTS: [(Draft, &str); 4] = [
     (Draft::Ghost, "ghost"),
 ];
 
-/// Classes to edit, as many as are wanted.
+/// Prepares `n` classes and their edits.
 fn edited(app: &[&[u8]], kinds: &[(Draft, &'static str)], n: usize) -> Result<Vec<Edited>> {
     let mut rng = Rng::new(crate::SEED);
     let drawing = Drawing::new(app);
@@ -98,11 +99,11 @@ fn edited(app: &[&[u8]], kinds: &[(Draft, &'static str)], n: usize) -> Result<Ve
     bail!("the application has too few bodies to edit")
 }
 
-/// Measures so many changes. Each edit is brought back by the next change.
+/// Measures `n` changes. Each edit is undone by the next change.
 pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, what: &str) -> Result<()> {
     let folder = folder.join(format!("watched-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    // Where the kernel says it is, as `ajar` is told.
+    // Use the path that the kernel reports, because `ajar` gets the same path.
     let folder = folder.canonicalize()?;
     let n = n.div_ceil(2).max(1);
     let done = match what {
@@ -126,7 +127,7 @@ pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, w
     Ok(())
 }
 
-/// A line for each kind of change in each group, and how many there were.
+/// Prints a line for each kind of change in each group, and the numbers of cycles.
 fn print(cycles: &[(&'static str, Cycle)]) {
     let mut kinds: Vec<&str> = vec!["all", "changed"];
     for (kind, _) in cycles {
@@ -154,7 +155,7 @@ fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Class files that are written.
+/// Measures changes of class files.
 fn classes(
     asked: &Asked<'_>,
     app: &[&[u8]],
@@ -177,7 +178,7 @@ fn classes(
     Ok(cycles)
 }
 
-/// A jar that is moved over another, in which one class is different.
+/// Measures the replacement of a jar by one in which one class differs.
 fn jars(
     asked: &Asked<'_>,
     app: &[&[u8]],
@@ -195,7 +196,7 @@ fn jars(
         size += bytes.len();
         members.push((format!("{}.class", String::from_utf8_lossy(patch.name())), bytes.to_vec()));
     }
-    // Of the size of classes, and as hard to make smaller as noise.
+    // Entries as large as classes, and random, so that they cannot be compressed.
     while size < JAR {
         let filler: Vec<u8> = (0..FILLER / 8).flat_map(|_| rng.bits().to_le_bytes()).collect();
         size += filler.len();

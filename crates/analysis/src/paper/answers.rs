@@ -11,11 +11,11 @@ use super::environment::{Callee, Definition, Environment, Record};
 use super::extract;
 use super::intra::{Raises, raises};
 use super::propagation::{Propagated, propagated};
-use crate::names::{MethodId as MethodName, Text};
 use crate::parts::MethodCode;
 use crate::whole::answers::{Call, CallWord, Origin, Step, Throws, Why};
 use crate::whole::explain::{Way, WayStep};
 use crate::whole::graph::Graph;
+use program::names::{MethodName, Text};
 
 /// An environment and what its methods propagate.
 pub struct Paper {

@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use super::environment::{Callee, Environment};
 use super::intra::{Raises, raises};
 use super::propagation::Propagated;
-use crate::names::MethodId as MethodName;
 use crate::parts::MethodCode;
 use crate::whole::graph::{Graph, RaisedSet, SetRef};
+use program::names::MethodName;
 
 /// A label of the definition: a method, or nothing for ε.
 type Label = Option<MethodName>;

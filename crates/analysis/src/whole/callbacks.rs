@@ -6,18 +6,21 @@
 
 use bir::body::InstrId;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::callbacks::{CallbackKind, callbacks, callbacks_of};
+use flow::callbacks::{CallbackKind, callbacks_of};
 use flow::throwables::{built_in_parent, well_known};
 use program::hierarchy::{ClassId, Link};
 use program::input::Role;
 use program::members::MethodId;
+use program::members::declared::{declared, find_method};
+use program::names::MethodName;
 
-use super::answers::{Call, CallWord, Why, empty, sort};
-use super::dispatch::{Open, Site};
-use super::members::{declared, find_method};
-use super::program::WholeProgram;
+use super::answers::{Call, CallWord, Why};
+use super::call_names::call_to;
 use super::reads::{Read, note};
 use super::serialization::{Direction, externalizable, serializable, stream_methods};
+use super::sites::{Open, Site};
+use super::tables::CallTable;
+use super::why::why_call;
 
 fn word(kind: CallbackKind) -> CallWord {
     match kind {
@@ -30,180 +33,179 @@ fn word(kind: CallbackKind) -> CallWord {
     }
 }
 
-impl WholeProgram {
-    /// Asks for the dispatches of what the table names, so that they are known.
-    pub(super) fn ask_callbacks(&mut self) {
-        for it in callbacks() {
-            if let Some(method) = it.calls {
-                self.ask_virtual(method);
-            }
+/// What a call of a method that goes to `site` brings about besides.
+pub(super) fn callback_calls(
+    calls: &CallTable,
+    at: Option<InstrId>,
+    method: MethodRef,
+    site: Site,
+    acc: &mut Vec<Call>,
+) {
+    let names = method.get();
+    for row in callbacks_of(names.name, names.descriptor) {
+        if !may_be_method_of(calls, row.class, names.class, site) {
+            continue;
         }
-    }
-
-    /// What a call of a method that goes to `site` brings about besides.
-    pub(super) fn callback_calls(
-        &self,
-        at: Option<InstrId>,
-        method: MethodRef,
-        site: Site,
-        acc: &mut Vec<Call>,
-    ) {
-        let names = method.get();
-        for row in callbacks_of(names.name, names.descriptor) {
-            if !self.may_be_method_of(row.class, names.class, site) {
+        let kind = word(row.kind);
+        let call = match row.calls {
+            Some(it) => call_to(calls, (at, kind), it, calls.virtual_site(it)),
+            None => Call {
+                declared: Some(MethodName::of(method)),
+                open: Some(Why::Reflection),
+                ..Call::empty(at, kind)
+            },
+        };
+        let mut call = match row.kind {
+            CallbackKind::Serialize => with_serialized(calls, Direction::Writing, call),
+            CallbackKind::Deserialize => with_serialized(calls, Direction::Reading, call),
+            CallbackKind::Callback
+            | CallbackKind::Privileged
+            | CallbackKind::Thread
+            | CallbackKind::Reflect
+            | CallbackKind::Load => call,
+        };
+        // What the platform's own classes do follows from its bodies.
+        if calls.classes.hierarchy.class(row.class).is_some() && row.calls.is_some() {
+            call.targets.retain(|it| !is_platforms(calls, *it));
+            call.possible.retain(|it| !is_platforms(calls, *it));
+            if call.targets.is_empty() && call.possible.is_empty() {
                 continue;
             }
-            let kind = word(row.kind);
-            let mut call = match row.calls {
-                Some(calls) => self.call(at, kind, Some(calls), self.asked_virtual(calls)),
-                None => Call {
-                    declared: Some(crate::names::MethodId::of(method)),
-                    open: Some(Why::Reflection),
-                    ..empty(at, kind)
-                },
-            };
-            match row.kind {
-                CallbackKind::Serialize => self.serialized(Direction::Writing, &mut call),
-                CallbackKind::Deserialize => self.serialized(Direction::Reading, &mut call),
-                _ => {}
-            }
-            // What the platform's own classes do follows from its bodies.
-            if self.program.hierarchy.class(row.class).is_some() && row.calls.is_some() {
-                call.targets.retain(|it| !self.is_platforms(*it));
-                call.possible.retain(|it| !self.is_platforms(*it));
-                if call.targets.is_empty() && call.possible.is_empty() {
-                    continue;
-                }
-            }
-            acc.push(call);
         }
+        acc.push(call);
     }
+}
 
-    fn is_platforms(&self, method: crate::names::MethodId) -> bool {
-        let class = self.program.hierarchy.class(ClassName::new(method.class.0));
-        class.is_some_and(|it| self.program.hierarchy.role(it) == Role::Jdk)
+fn is_platforms(calls: &CallTable, method: MethodName) -> bool {
+    let class = calls.classes.hierarchy.class(ClassName::new(method.class.0));
+    class.is_some_and(|it| calls.classes.hierarchy.role(it) == Role::Jdk)
+}
+
+/// Whether a call that names `named` and goes to `site` comes to a method that a class of the platform declares.
+fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site: Site) -> bool {
+    let resolved = match site {
+        Site::Method(it) => Some(it),
+        Site::Dispatch(it) => calls.dispatches.get(it).resolved(),
+        Site::Open(_) => None,
+        Site::Error(_) | Site::Vm => return false,
+    };
+    match resolved {
+        Some(it) => calls.classes.hierarchy.name(it.class) == class,
+        None => named == class || is_below(calls, named, class) == Some(true),
     }
+}
 
-    /// Whether a call that names `named` and goes to `site` comes to a method that a class of the platform declares.
-    fn may_be_method_of(&self, class: ClassName, named: ClassName, site: Site) -> bool {
-        let resolved = match site {
-            Site::Method(it) => Some(it),
-            Site::Dispatch(it) => self.dispatches.get(it).resolved(),
-            Site::Open(_) => None,
-            Site::Error(_) | Site::Vm => return false,
-        };
-        match resolved {
-            Some(it) => self.program.hierarchy.name(it.class) == class,
-            None => named == class || self.is_below(named, class) == Some(true),
-        }
-    }
-
-    /// Whether a class is below another by what is known; `None` if only an absent class may lie between.
-    fn is_below(&self, sub: ClassName, sup: ClassName) -> Option<bool> {
-        let hierarchy = &self.program.hierarchy;
-        let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
-        for &it in hierarchy.supers(id) {
-            let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
-            if hierarchy.name(it) == sup || links.into_iter().any(|it| it == Link::Outside(sup)) {
-                return Some(true);
-            }
-        }
-        // Object is above everything and below nothing.
-        let outside = hierarchy.supers(id).iter().any(|&it| {
-            let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
-            links
-                .into_iter()
-                .any(|it| matches!(it, Link::Outside(name) if name.bytes() != b"java/lang/Object"))
-        });
-        if outside { None } else { Some(false) }
-    }
-
-    /// Whether objects of a class are serializable; `Some(false)` if only an absent class may say so, `None` if they are
-    /// not.
-    fn is_serializable(&self, class: ClassId) -> Option<bool> {
-        let name = self.program.hierarchy.name(class);
-        // Without a JDK nothing else tells that the one is below the other.
-        let below = [externalizable(), serializable()];
-        let below = below.map(|it| self.is_below(name, it));
-        if below.contains(&Some(true)) {
+/// Whether a class is below another by what is known; `None` if only an absent class may lie between.
+fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
+    let hierarchy = &calls.classes.hierarchy;
+    let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
+    for &it in hierarchy.supers(id) {
+        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+        if hierarchy.name(it) == sup || links.into_iter().any(|it| it == Link::Outside(sup)) {
             return Some(true);
         }
-        below.contains(&None).then_some(false)
     }
+    // Object is above everything and below nothing.
+    let outside = hierarchy.supers(id).iter().any(|&it| {
+        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+        links.into_iter().any(|it| matches!(it, Link::Outside(name) if name.bytes() != b"java/lang/Object"))
+    });
+    if outside { None } else { Some(false) }
+}
 
-    /// Adds what writing or reading an object runs by its class, of the classes of the program and its libraries.
-    fn serialized(&self, direction: Direction, call: &mut Call) {
-        note(Read::Classes);
-        let hierarchy = &self.program.hierarchy;
-        for class in hierarchy.ids().filter(|&it| hierarchy.role(it) != Role::Jdk) {
-            if hierarchy.is_interface(class) {
-                continue;
-            }
-            let Some(surely) = self.is_serializable(class) else { continue };
-            let methods = self.serialization_methods(direction, class, surely);
-            let names = methods.into_iter().map(|it| self.name(it));
-            if surely { call.targets.extend(names) } else { call.possible.extend(names) }
-        }
-        sort(call);
+/// Whether objects of a class are serializable; `Some(false)` if only an absent class may say so, `None` if they are
+/// not.
+fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
+    let name = calls.classes.hierarchy.name(class);
+    // Without a JDK nothing else tells that the one is below the other.
+    let below = [externalizable(), serializable()];
+    let below = below.map(|it| is_below(calls, name, it));
+    if below.contains(&Some(true)) {
+        return Some(true);
     }
+    below.contains(&None).then_some(false)
+}
 
-    fn serialization_methods(&self, direction: Direction, class: ClassId, surely: bool) -> Vec<MethodId> {
-        let hierarchy = &self.program.hierarchy;
-        let find = |class: ClassId, name: Name, descriptor: Descriptor| {
-            find_method(hierarchy, class, name, descriptor)
-                .filter(|&it| !declared(hierarchy, it).flags.is_static())
-        };
-        let constructor = |class| find(class, Name::new(b"<init>"), Descriptor::new(b"()V"));
-        let mut acc = Vec::new();
-        for it in stream_methods().iter().filter(|it| it.direction == direction) {
-            let found = find(class, it.name, it.descriptor);
-            acc.extend(found.filter(|&id| it.replaces || declared(hierarchy, id).flags.is_private()));
+/// The call, and what writing or reading an object runs by its class, of the classes of the program and its libraries.
+fn with_serialized(calls: &CallTable, direction: Direction, mut call: Call) -> Call {
+    note(Read::Classes);
+    let hierarchy = &calls.classes.hierarchy;
+    for class in hierarchy.ids().filter(|&it| hierarchy.role(it) != Role::Jdk) {
+        if hierarchy.is_interface(class) {
+            continue;
         }
-        if !surely || direction == Direction::Writing {
-            return acc;
-        }
-        // Reading makes the part above of an object by the constructor of the first class that is not serializable, and
-        // an externalizable object by its own.
-        if self.is_below(hierarchy.name(class), externalizable()) == Some(true) {
-            acc.extend(constructor(class));
-            return acc;
-        }
-        let mut at = class;
-        while let Some(Link::Present(above)) = hierarchy.super_class(at) {
-            if self.is_serializable(above) != Some(true) {
-                acc.extend(constructor(above));
-                break;
-            }
-            at = above;
-        }
-        acc
+        let Some(surely) = is_serializable(calls, class) else { continue };
+        let methods = serialization_methods(calls, direction, class, surely);
+        let names = methods.into_iter().map(|it| calls.classes.name(it));
+        if surely { call.targets.extend(names) } else { call.possible.extend(names) }
     }
+    call.sorted()
+}
 
-    /// The finalizer of an object of this class, which a thread of the VM runs when it likes (JLS §12.6); one that an absent
-    /// class above may have. What an absent class itself has is a matter of its constructor, whose call is open.
-    pub(super) fn finalizer_call(&self, at: Option<InstrId>, class: ClassName) -> Option<Call> {
-        let hierarchy = &self.program.hierarchy;
-        let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
-        let mut at_class = hierarchy.class(class)?;
-        loop {
-            if hierarchy.name(at_class).bytes() == b"java/lang/Object" {
+fn serialization_methods(
+    calls: &CallTable,
+    direction: Direction,
+    class: ClassId,
+    surely: bool,
+) -> Vec<MethodId> {
+    let hierarchy = &calls.classes.hierarchy;
+    let find = |class: ClassId, name: Name, descriptor: Descriptor| {
+        find_method(hierarchy, class, name, descriptor)
+            .filter(|&it| !declared(hierarchy, it).flags.is_static())
+    };
+    let constructor = |class| find(class, Name::new(b"<init>"), Descriptor::new(b"()V"));
+    let mut acc = Vec::new();
+    for it in stream_methods().iter().filter(|it| it.direction == direction) {
+        let found = find(class, it.name, it.descriptor);
+        acc.extend(found.filter(|&id| it.replaces || declared(hierarchy, id).flags.is_private()));
+    }
+    if !surely || direction == Direction::Writing {
+        return acc;
+    }
+    // Reading makes the part above of an object by the constructor of the first class that is not serializable, and
+    // an externalizable object by its own.
+    if is_below(calls, hierarchy.name(class), externalizable()) == Some(true) {
+        acc.extend(constructor(class));
+        return acc;
+    }
+    let mut at = class;
+    while let Some(Link::Present(above)) = hierarchy.super_class(at) {
+        if is_serializable(calls, above) != Some(true) {
+            acc.extend(constructor(above));
+            break;
+        }
+        at = above;
+    }
+    acc
+}
+
+/// The finalizer of an object of this class, which a thread of the VM runs when it likes (JLS §12.6); one that an absent
+/// class above may have. What an absent class itself has is a matter of its constructor, whose call is open.
+pub(super) fn finalizer_call(calls: &CallTable, at: Option<InstrId>, class: ClassName) -> Option<Call> {
+    let hierarchy = &calls.classes.hierarchy;
+    let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
+    let mut at_class = hierarchy.class(class)?;
+    loop {
+        if hierarchy.name(at_class).bytes() == b"java/lang/Object" {
+            return None;
+        }
+        if let Some(it) = find_method(hierarchy, at_class, name, descriptor)
+            .filter(|&it| !declared(hierarchy, it).flags.is_static())
+        {
+            return Some(Call {
+                targets: vec![calls.classes.name(it)],
+                ..Call::empty(at, CallWord::Finalizer)
+            });
+        }
+        match hierarchy.super_class(at_class)? {
+            Link::Present(above) => at_class = above,
+            // Neither Object nor the throwables of the VM have one that does anything.
+            Link::Outside(it) if it == well_known().object || built_in_parent(it).is_some() => {
                 return None;
             }
-            if let Some(it) = find_method(hierarchy, at_class, name, descriptor)
-                .filter(|&it| !declared(hierarchy, it).flags.is_static())
-            {
-                return Some(Call { targets: vec![self.name(it)], ..empty(at, CallWord::Finalizer) });
-            }
-            match hierarchy.super_class(at_class)? {
-                Link::Present(above) => at_class = above,
-                // Neither Object nor the throwables of the VM have one that does anything.
-                Link::Outside(it) if it == well_known().object || built_in_parent(it).is_some() => {
-                    return None;
-                }
-                Link::Outside(it) => {
-                    let open = Some(self.why_call(Open::Outside(it))?);
-                    return Some(Call { open, ..empty(at, CallWord::Finalizer) });
-                }
+            Link::Outside(it) => {
+                let open = Some(why_call(calls, Open::Outside(it))?);
+                return Some(Call { open, ..Call::empty(at, CallWord::Finalizer) });
             }
         }
     }

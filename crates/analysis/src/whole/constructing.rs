@@ -7,101 +7,107 @@
 use bir::body::CallKind;
 use classfile::names::MethodRef;
 use flow::fuel::{Cancelled, Fuel, uncancelled};
-use flow::summary::{Source, Summary};
 use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dispatch::{Dispatches, Site};
-use super::program::Program;
+use super::actions::{Called, all_actions};
+use super::sites::Site;
+use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// The pairs of a constructor and the class of the object that are worth a look of their own, in order of discovery.
+/// The pairs of a constructor and the class of the object for which the constructor gets a node of its own, in order of
+/// discovery.
 ///
 /// # Errors
 /// When the work is not wanted any more.
 pub(super) fn constructions(
-    program: &Program,
-    dispatches: &Dispatches,
+    calls: &CallTable,
     fuel: &mut Fuel<'_>,
 ) -> Result<Vec<(MethodId, ClassId)>, Cancelled> {
-    let mut acc = Finder { program, dispatches, selects: FxHashMap::default() };
+    let mut finder = Finder { calls, selects: FxHashMap::default() };
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
-    for (id, code) in program.codes() {
+    for (id, code) in calls.classes.codes() {
         fuel.spend(1 + code.summary.items.len() as u32 / 4)?;
-        for item in &code.summary.items {
-            if let Source::Construct(method) = item.source
-                && let Some(site) = acc.constructor(id.class, method)
-                && let Some(class) = program.hierarchy.class(method.class())
-                && acc.selects(site)
-                && seen.insert((site, class))
-            {
-                found.push((site, class));
-            }
-        }
+        found.extend(finder.of_code(id.class, code).into_iter().filter(|it| seen.insert(*it)));
     }
-    acc.add_chained(&mut found, fuel)?;
+    finder.add_chained(&mut found, fuel)?;
     Ok(found)
 }
 
-/// Whether two bodies call the same on the object that they are called on: what decides which constructors are worth a look
-/// of their own.
-pub(super) fn same_on_this(a: &Summary, b: &Summary) -> bool {
-    let calls = |it: &Summary| -> FxHashSet<Source> {
-        let sources = it.items.iter().map(|it| it.source);
-        sources.filter(|it| matches!(it, Source::CallOnThis(..))).collect()
-    };
-    calls(a) == calls(b) && a.rethrowing.is_empty() == b.rethrowing.is_empty()
+/// Whether two bodies call the same on the object that they are called on. That decides which constructors get nodes of their
+/// own.
+pub(super) fn same_on_this(a: &CodeSummary, b: &CodeSummary) -> bool {
+    let calls = |it: &CodeSummary| -> FxHashSet<(CallKind, MethodRef)> { on_this(it).collect() };
+    calls(a) == calls(b) && a.summary.rethrowing.is_empty() == b.summary.rethrowing.is_empty()
 }
 
-/// The pairs that a body of `caller` asks for.
-pub(super) fn of_code(
-    program: &Program,
-    dispatches: &Dispatches,
-    caller: ClassId,
-    code: &Summary,
-) -> Vec<(MethodId, ClassId)> {
-    let mut acc = Finder { program, dispatches, selects: FxHashMap::default() };
-    let mut found = Vec::new();
-    for item in &code.items {
-        if let Source::Construct(method) = item.source
-            && let Some(constructor) = acc.constructor(caller, method)
-            && let Some(class) = program.hierarchy.class(method.class())
-            && acc.selects(constructor)
-            && !found.contains(&(constructor, class))
-        {
-            found.push((constructor, class));
-        }
-    }
-    uncancelled(|fuel| acc.add_chained(&mut found, fuel));
+/// The pairs for a body of `caller`.
+pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
+    let mut finder = Finder { calls, selects: FxHashMap::default() };
+    let mut found = finder.of_code(caller, code);
+    uncancelled(|fuel| finder.add_chained(&mut found, fuel));
     found
 }
 
+/// The calls that a body makes on the object that it is called on.
+fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + '_ {
+    all_actions(code).filter_map(|it| match it.calls? {
+        Called::OnThis(kind, method) => Some((kind, method)),
+        Called::Instruction(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => None,
+    })
+}
+
+/// The constructors that a body calls on new objects of exactly their classes.
+fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
+    all_actions(code).filter_map(|it| match it.calls? {
+        Called::Construct(method) => Some(method),
+        Called::Instruction(..) | Called::OnThis(..) | Called::Dynamic(_) | Called::Handle(..) => None,
+    })
+}
+
 struct Finder<'a> {
-    program: &'a Program,
-    dispatches: &'a Dispatches,
+    calls: &'a CallTable,
     /// Whether a constructor makes virtual calls on its object, itself or by a constructor that it calls.
     selects: FxHashMap<MethodId, bool>,
 }
 
 impl Finder<'_> {
     fn code(&self, id: MethodId) -> Option<&CodeSummary> {
-        match self.program.summary(id) {
+        match self.calls.classes.summary(id) {
             // What arrives at rethrowing handlers has nodes for the method alone.
             MethodSummary::Known(code) if code.summary.rethrowing.is_empty() => Some(code),
-            _ => None,
+            MethodSummary::Known(_)
+            | MethodSummary::None
+            | MethodSummary::Missing
+            | MethodSummary::Unread => None,
         }
     }
 
     fn constructor(&self, caller: ClassId, method: MethodRef) -> Option<MethodId> {
-        match self.dispatches.known_site(caller, CallKind::Special, method) {
-            Some(Site::Method(it)) if self.program.ghost(it).is_none() => Some(it),
-            _ => None,
+        match self.calls.dispatches.cached_site(caller, CallKind::Special, method)? {
+            Site::Method(it) => Some(it).filter(|it| self.calls.classes.ghost(*it).is_none()),
+            Site::Dispatch(_) | Site::Error(_) | Site::Open(_) | Site::Vm => None,
         }
     }
 
-    /// Adds constructors that these call on the same object.
+    /// The pairs that a body asks for itself, each once.
+    fn of_code(&mut self, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
+        let mut found = Vec::new();
+        for method in constructed(code) {
+            if let Some(constructor) = self.constructor(caller, method)
+                && let Some(class) = self.calls.classes.hierarchy.class(method.class())
+                && self.selects(constructor)
+                && !found.contains(&(constructor, class))
+            {
+                found.push((constructor, class));
+            }
+        }
+        found
+    }
+
+    /// Adds the constructors that these call on the same object.
     fn add_chained(
         &mut self,
         found: &mut Vec<(MethodId, ClassId)>,
@@ -124,17 +130,13 @@ impl Finder<'_> {
     /// The constructors that a constructor calls on its own object.
     fn chained(&self, id: MethodId) -> Vec<MethodId> {
         let Some(code) = self.code(id) else { return Vec::new() };
-        let items = code.summary.items.iter();
-        items
-            .filter_map(|it| match it.source {
-                Source::CallOnThis(CallKind::Special, method) if method.name().bytes() == b"<init>" => {
-                    self.constructor(id.class, method)
-                }
-                _ => None,
-            })
-            .collect()
+        let is_constructor =
+            |it: &(CallKind, MethodRef)| it.0 == CallKind::Special && it.1.name().bytes() == b"<init>";
+        let called = on_this(code).filter(is_constructor);
+        called.filter_map(|(_, method)| self.constructor(id.class, method)).collect()
     }
 
+    /// Whether a constructor makes virtual calls on its object.
     fn selects(&mut self, id: MethodId) -> bool {
         let mut pending = vec![id];
         let mut seen = FxHashSet::default();
@@ -150,9 +152,7 @@ impl Finder<'_> {
                 continue;
             }
             let Some(code) = self.code(at) else { continue };
-            let virtual_call =
-                |it: Source| matches!(it, Source::CallOnThis(CallKind::Virtual | CallKind::Interface, _));
-            if code.summary.items.iter().any(|it| virtual_call(it.source)) {
+            if on_this(code).any(|it| matches!(it.0, CallKind::Virtual | CallKind::Interface)) {
                 self.selects.insert(id, true);
                 return true;
             }

@@ -3,7 +3,7 @@
 
 use classfile::names::ClassName;
 use flow::solver::{FunctionId, Lattice};
-use flow::universe::{SetId, Universe};
+use flow::universe::{Part, SetId, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a node lets out. The halves never merge: *known* is what comes out of code that was read, *open* is what
@@ -127,6 +127,20 @@ impl Exceptions {
             adds.push((self.universe.all(), also));
         }
         self.filter(Filter { keep: error.may, adds })
+    }
+
+    /// How an open set reads: the classes and cones that it is within, and those that cannot be among it; of the two ways to
+    /// say it the shorter one.
+    pub fn open_parts(&mut self, set: SetId) -> (Vec<Part>, Vec<Part>) {
+        let all = self.universe.all();
+        let missing = self.universe.minus(all, set);
+        let within = self.universe.known_parts(set);
+        let except = self.universe.known_parts_within(missing);
+        if within.len() <= 1 + except.len() {
+            (within, Vec::new())
+        } else {
+            (self.universe.known_parts(all), except)
+        }
     }
 
     /// First one function, then a second that adds nothing.

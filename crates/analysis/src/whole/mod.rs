@@ -1,37 +1,56 @@
 //! A whole program, as far as it is there: where its calls may go, and what its methods may let out, so that it holds
 //! for every way of completing it (`semantics.md` §1, §3, §4).
 //!
-//! [`program::Program`] is what there is: the classes with their outlines and summaries. [`solved::solved`] asks for
-//! every call where it goes ([`dispatch`]), makes of it all a system of inclusions over sets of exceptions ([`lattice`])
-//! and solves it. [`answers`], [`graph`], [`explain`] and [`missing`] read the solution. What is here is pure: queries and
-//! one-shot runs call it alike.
+//! A program goes through four states, each a type. [`tables::ClassTable`] is its classes joined, [`tables::CallTable`] adds where
+//! each call goes ([`resolved`]), [`solved::SolvedProgram`] the least solution of a system of inclusions over sets of exceptions
+//! ([`system`], [`lattice`]), and [`maintained::MaintainedProgram`] follows changes of classes. [`called`], [`throws`],
+//! [`drawing`], [`explain`] and [`missing`] read these states and answer. What is here is pure: queries and one-shot runs call
+//! it alike.
 
+// The words, and the table of what code does.
+pub(crate) mod actions;
 pub mod answers;
-mod callbacks;
-mod chain;
-mod constructing;
-pub mod dispatch;
-pub mod edits;
-pub mod explain;
-pub mod flows;
 pub mod graph;
-pub mod ids;
+mod implicit;
 pub mod lattice;
-mod loading;
-pub mod members;
-pub mod missing;
-mod nearness;
-pub mod nodes;
-pub mod program;
+mod nodes;
 mod promises;
-mod proxies;
-mod ranks;
-pub mod reach;
 pub mod reachable;
 pub mod reads;
-pub mod record;
 mod serialization;
+pub mod sites;
+
+// Classes joined, calls resolved.
+pub mod dispatch;
+mod loading;
+mod proxies;
+pub mod reach;
+pub mod record;
+pub mod resolved;
+pub mod tables;
+
+// Exceptions solved, and kept current.
+mod constructing;
+pub mod flows;
+mod linking;
+pub mod maintained;
+mod nearness;
+mod ranks;
+mod resolving;
 pub mod solved;
 mod system;
 mod throwables;
-mod update;
+pub mod unknown;
+
+// Answers.
+pub mod call_names;
+mod callbacks;
+pub mod called;
+mod chain;
+pub mod drawing;
+pub mod explain;
+pub mod missing;
+mod origin;
+pub mod receivers;
+pub mod throws;
+mod why;

@@ -1,4 +1,4 @@
-//! The nodes of the system of a program, and their numbers.
+//! The numbers of the nodes of a program's system of inclusions.
 
 use flow::fuel::{Cancelled, Fuel};
 use flow::solver::NodeId;
@@ -6,198 +6,195 @@ use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::ids::{DispatchId, FunctionSiteId};
+use super::sites::{DispatchId, FunctionSiteId, Node};
 
-/// What a node of the system stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Node {
-    /// What a method lets out.
-    Method(MethodId),
-    /// What initialising a class lets out, wrapped.
-    Initializer(ClassId),
-    /// What the method of a function object lets out.
-    Glue(FunctionSiteId),
-    /// What a virtual call lets out.
-    Dispatch(DispatchId),
-    /// What arrives at a rethrowing handler of a method, by its number.
-    Handler(MethodId, u32),
-    /// What a constructor lets out that makes an object of exactly this class.
-    Constructing(MethodId, ClassId),
-    /// What asking a loader of the program's own for a class lets out.
-    Loading,
-}
-
-/// Numbers of the nodes: those of the program as it was solved first by their places, later ones as they come. The number of a
-/// node never changes, also when what it stands for is gone.
+/// Numbers of nodes. The nodes of the program as it was solved first are numbered by kind and place: methods, initialisers,
+/// function objects, dispatches, handlers, constructions, the node for loading. Later nodes are numbered as they come. The
+/// number of a node never changes, also when what it stands for is gone.
 #[derive(Clone, Debug, Default)]
-pub struct Nodes {
-    /// For each class the number of its first method's node; and at the end how many there are.
+pub(super) struct Nodes {
+    /// For each class the number of its first method's node; then the number of methods.
     methods: Vec<u32>,
-    classes: u32,
-    functions: u32,
-    dispatches: u32,
+    n_classes: usize,
+    n_functions: usize,
+    n_dispatches: usize,
     handlers: Vec<(MethodId, u32)>,
-    first_handler: FxHashMap<MethodId, u32>,
+    /// For each method with rethrowing handlers the place of the first in `handlers`.
+    first_handler: FxHashMap<MethodId, usize>,
     constructions: Vec<(MethodId, ClassId)>,
-    construction: FxHashMap<(MethodId, ClassId), u32>,
+    construction: FxHashMap<(MethodId, ClassId), usize>,
     has_loading: bool,
     later: Vec<Node>,
-    later_id: FxHashMap<Node, u32>,
+    /// The place in `later` of each node there.
+    later_place: FxHashMap<Node, usize>,
+}
+
+/// What a program has nodes for when it is solved first.
+pub(super) struct Counts {
+    /// The number of function objects.
+    pub(super) functions: usize,
+    /// The number of dispatches.
+    pub(super) dispatches: usize,
+    /// The constructors with a node of their own for a class.
+    pub(super) constructions: Vec<(MethodId, ClassId)>,
+    /// Whether the program has class loaders that count.
+    pub(super) has_loading: bool,
 }
 
 impl Nodes {
-    /// Numbers the nodes. `methods`: how many methods each class has; `rethrowing`: how many handlers of a method throw
-    /// again what they catch.
+    /// Numbers the nodes of a program. `methods` is the number of methods of each class, `rethrowing` the number of rethrowing
+    /// handlers of each method.
     ///
     /// # Errors
     /// When the work is not wanted any more.
     pub(super) fn new(
         methods: impl Iterator<Item = usize>,
         rethrowing: impl Iterator<Item = (MethodId, usize)>,
-        functions: usize,
-        dispatches: usize,
-        constructions: Vec<(MethodId, ClassId)>,
-        has_loading: bool,
+        counts: Counts,
         fuel: &mut Fuel<'_>,
     ) -> Result<Self, Cancelled> {
+        let Counts { functions, dispatches, constructions, has_loading } = counts;
         let mut acc = Nodes {
-            functions: functions as u32,
-            dispatches: dispatches as u32,
+            n_functions: functions,
+            n_dispatches: dispatches,
             has_loading,
+            construction: constructions.iter().copied().zip(0..).collect(),
+            constructions,
             ..Nodes::default()
         };
-        acc.construction = constructions.iter().copied().zip(0..).collect();
-        acc.constructions = constructions;
         let mut next = 0;
         for n in methods {
             acc.methods.push(next);
             next += n as u32;
-            acc.classes += 1;
+            acc.n_classes += 1;
         }
         acc.methods.push(next);
         for (id, n) in rethrowing {
             fuel.spend(1)?;
             if n > 0 {
-                acc.first_handler.insert(id, acc.handlers.len() as u32);
+                acc.first_handler.insert(id, acc.handlers.len());
                 acc.handlers.extend((0..n as u32).map(|it| (id, it)));
             }
         }
         Ok(acc)
     }
 
-    fn n_methods(&self) -> u32 {
-        self.methods.last().copied().unwrap_or(0)
+    fn n_methods(&self) -> usize {
+        self.methods.last().map_or(0, |it| *it as usize)
     }
 
-    fn n_first(&self) -> u32 {
-        let fixed = self.n_methods() + self.classes + self.functions + self.dispatches;
-        fixed + (self.handlers.len() + self.constructions.len()) as u32 + u32::from(self.has_loading)
+    /// The number of nodes that are numbered by kind and place.
+    fn n_first(&self) -> usize {
+        let fixed = self.n_methods() + self.n_classes + self.n_functions + self.n_dispatches;
+        fixed + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
     }
 
-    /// How many nodes there are.
-    pub fn len(&self) -> usize {
-        self.n_first() as usize + self.later.len()
+    /// The number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.n_first() + self.later.len()
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number of a node.
-    pub fn id(&self, node: Node) -> NodeId {
+    /// The id of a node that has one.
+    pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
             always_assert::never!("a node is added before it is asked for");
-            NodeId(0)
+            NodeId::from_index(0)
         })
     }
 
-    /// Gives a node a number, if it has none. Whether it is new.
+    /// Gives a node an id, if it has none. Returns whether it is new.
     pub(super) fn add(&mut self, node: Node) -> bool {
         let is_new = self.find(node).is_none();
         if is_new {
-            self.later_id.insert(node, self.len() as u32);
+            self.later_place.insert(node, self.later.len());
             self.later.push(node);
         }
         is_new
     }
 
-    /// The number of a node, if it has one.
+    /// The id of a node, if it has one.
     pub(super) fn find(&self, node: Node) -> Option<NodeId> {
-        self.first(node).or_else(|| self.later_id.get(&node).copied()).map(NodeId)
+        let later = || Some(self.n_first() + self.later_place.get(&node)?);
+        self.first(node).or_else(later).map(NodeId::from_index)
     }
 
-    fn first(&self, node: Node) -> Option<u32> {
+    fn first(&self, node: Node) -> Option<usize> {
         let initializers = self.n_methods();
-        let functions = initializers + self.classes;
-        let dispatches = functions + self.functions;
-        let handlers = dispatches + self.dispatches;
-        let constructions = handlers + self.handlers.len() as u32;
+        let functions = initializers + self.n_classes;
+        let dispatches = functions + self.n_functions;
+        let handlers = dispatches + self.n_dispatches;
+        let constructions = handlers + self.handlers.len();
         match node {
-            Node::Loading => self.has_loading.then_some(constructions + self.constructions.len() as u32),
+            Node::Loading => self.has_loading.then_some(constructions + self.constructions.len()),
             Node::Constructing(method, class) => {
                 self.construction.get(&(method, class)).map(|it| constructions + it)
             }
             Node::Method(it) => {
                 let first = self.methods.get(it.class.index())? + it.index;
-                (first < *self.methods.get(it.class.index() + 1)?).then_some(first)
+                (first < *self.methods.get(it.class.index() + 1)?).then_some(first as usize)
             }
-            Node::Initializer(it) => {
-                ((it.index() as u32) < self.classes).then_some(initializers + it.index() as u32)
-            }
-            Node::Glue(it) => (it.0 < self.functions).then_some(functions + it.0),
-            Node::Dispatch(it) => (it.0 < self.dispatches).then_some(dispatches + it.0),
+            Node::Initializer(it) => (it.index() < self.n_classes).then_some(initializers + it.index()),
+            Node::Glue(it) => (it.index() < self.n_functions).then_some(functions + it.index()),
+            Node::Dispatch(it) => (it.index() < self.n_dispatches).then_some(dispatches + it.index()),
             Node::Handler(method, it) => {
-                let at = self.first_handler.get(&method)? + it;
-                (self.handlers.get(at as usize) == Some(&(method, it))).then_some(handlers + at)
+                let at = self.first_handler.get(&method)? + it as usize;
+                (self.handlers.get(at) == Some(&(method, it))).then_some(handlers + at)
             }
         }
     }
 
-    /// The node with a number.
-    pub fn node(&self, NodeId(id): NodeId) -> Node {
-        let mut at = id;
-        if let Some(it) = at.checked_sub(self.n_first()).and_then(|it| self.later.get(it as usize)) {
+    /// The node with an id.
+    pub(super) fn node(&self, id: NodeId) -> Node {
+        let mut at = id.index();
+        if let Some(it) = at.checked_sub(self.n_first()).and_then(|it| self.later.get(it)) {
             return *it;
         }
         if at < self.n_methods() {
-            let class = self.methods.partition_point(|&it| it <= at) - 1;
-            return Node::Method(MethodId { class: ClassId::new(class), index: at - self.methods[class] });
+            let class = self.methods.partition_point(|it| *it as usize <= at) - 1;
+            return Node::Method(MethodId::new(
+                ClassId::from_index(class),
+                at - self.methods[class] as usize,
+            ));
         }
         at -= self.n_methods();
-        if at < self.classes {
-            return Node::Initializer(ClassId::new(at as usize));
+        if at < self.n_classes {
+            return Node::Initializer(ClassId::from_index(at));
         }
-        at -= self.classes;
-        if at < self.functions {
-            return Node::Glue(FunctionSiteId(at));
+        at -= self.n_classes;
+        if at < self.n_functions {
+            return Node::Glue(FunctionSiteId::from_index(at));
         }
-        at -= self.functions;
-        if at < self.dispatches {
-            return Node::Dispatch(DispatchId(at));
+        at -= self.n_functions;
+        if at < self.n_dispatches {
+            return Node::Dispatch(DispatchId::from_index(at));
         }
-        at -= self.dispatches;
-        if let Some(&(method, number)) = self.handlers.get(at as usize) {
+        at -= self.n_dispatches;
+        if let Some(&(method, number)) = self.handlers.get(at) {
             return Node::Handler(method, number);
         }
-        match self.constructions.get(at as usize - self.handlers.len()) {
+        match self.constructions.get(at - self.handlers.len()) {
             Some(&(method, class)) => Node::Constructing(method, class),
             None => Node::Loading,
         }
     }
 
-    /// The node of a constructor that makes an object of exactly this class, if it has one of its own.
-    pub fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
+    /// The node of a constructor that makes an object of exactly this class, if the constructor has one of its own for it.
+    pub(super) fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
         let pair = (constructor, class);
         let node = Node::Constructing(constructor, class);
-        (self.construction.contains_key(&pair) || self.later_id.contains_key(&node)).then_some(node)
+        (self.construction.contains_key(&pair) || self.later_place.contains_key(&node)).then_some(node)
     }
 
     /// The constructors that have nodes of their own for a class.
-    pub fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
+    pub(super) fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
         let later = self.later.iter().filter_map(|it| match it {
             Node::Constructing(method, class) => Some((*method, *class)),
-            _ => None,
+            Node::Method(_)
+            | Node::Initializer(_)
+            | Node::Glue(_)
+            | Node::Dispatch(_)
+            | Node::Handler(..)
+            | Node::Loading => None,
         });
         self.constructions.iter().copied().chain(later)
     }

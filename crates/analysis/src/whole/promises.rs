@@ -1,14 +1,17 @@
-//! What a ghost promises never to let out, by the names that people write in it.
+//! What a ghost promises never to let out, by the names that people write in its annotation.
 
 use classfile::names::ClassName;
+use flow::universe::SetId;
 use program::outline::Ghost;
+
+use super::lattice::Exceptions;
 
 /// What a promise excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
     /// Everything that can be thrown.
     Everything,
-    /// The throwable type of this name, with all below it.
+    /// The throwable type of this name, with all its subtypes.
     Type(PromisedName),
 }
 
@@ -16,12 +19,12 @@ pub(super) enum Promised {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PromisedName {
     complete: ClassName,
-    /// What it means if no type has the complete name.
+    /// The class of `java.lang` that is meant if no type has the complete name.
     of_java_lang: Option<ClassName>,
 }
 
 impl PromisedName {
-    /// The classes that it may mean; the first one that is a throwable type is meant.
+    /// The classes that may be meant; the first one that is a throwable type is.
     pub(super) fn classes(self) -> impl Iterator<Item = ClassName> {
         std::iter::once(self.complete).chain(self.of_java_lang)
     }
@@ -38,4 +41,20 @@ pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
         let of_java_lang = is_simple.then(|| ClassName::new(&[b"java/lang/", &*slashed].concat()));
         Promised::Type(PromisedName { complete: ClassName::new(&slashed), of_java_lang })
     })
+}
+
+/// The set of exceptions that a ghost promises never to let out. A name of no known type promises nothing.
+pub(super) fn excluded(ghost: &Ghost, ex: &mut Exceptions) -> SetId {
+    let mut acc = SetId::EMPTY;
+    for it in promises(ghost) {
+        let name = match it {
+            Promised::Everything => return ex.universe.all(),
+            Promised::Type(it) => it,
+        };
+        let is_type = |it: &ClassName| ex.universe.type_of(*it).is_some();
+        let Some(class) = name.classes().find(is_type) else { continue };
+        let cone = ex.universe.masks(Some(class)).surely;
+        acc = ex.universe.join(acc, cone);
+    }
+    acc
 }

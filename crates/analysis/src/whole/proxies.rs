@@ -6,21 +6,21 @@
 //! annotation. A call of such an object goes to `invoke` of some handler. Who makes proxies by reflection is not seen,
 //! nor what the platform makes of its own interfaces.
 
-use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use classfile::names::{ClassName, MethodRef};
 use flow::fuel::{Cancelled, Fuel};
 use flow::solver::FunctionId;
-use flow::summary::Source;
 use flow::throwables::well_known;
 use flow::universe::SetId;
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
+use program::members::declared::declared;
 
-use super::dispatch::{Dispatch, Site};
-use super::edits::Made;
-use super::ids::DispatchId;
+use super::actions::{Called, all_actions};
+use super::dispatch::Dispatch;
+use super::implicit::handler_invoke;
 use super::lattice::{Exceptions, Filter};
-use super::members::declared;
-use super::program::WholeProgram;
+use super::sites::{DispatchId, Site};
+use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
 /// What makes proxies of interfaces that it is given: class, and method or `*`.
@@ -38,171 +38,160 @@ const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
 /// `ACC_ANNOTATION` (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
 
-/// The classes that make such objects.
+/// Which kinds of objects a program makes at run time whose classes no class file tells of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct RuntimeObjects {
+    /// Proxies of interfaces.
+    proxies: bool,
+    /// Objects of interfaces around method handles.
+    around_handles: bool,
+}
+
+/// The classes whose methods make such objects.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {
     let proxies = MAKERS.iter().map(|it| ClassName::new(it.0.as_bytes()));
     proxies.chain(std::iter::once(ClassName::new(AROUND_HANDLES.as_bytes())))
 }
 
-impl WholeProgram {
-    /// Asks for the dispatch of what proxies call.
-    pub(super) fn ask_handlers(&mut self) {
-        if self.options.world != WorldKind::Open {
-            self.ask_virtual(handler_invoke());
-        }
+/// Marks the calls whose receivers may be such objects, when their targets are known.
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+    if calls.options.world == WorldKind::Open {
+        return Ok(());
     }
-
-    /// Marks the calls whose receivers may be such objects, when their targets are known.
-    ///
-    /// # Errors
-    /// When the work is not wanted any more.
-    pub(super) fn mark_proxies(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        if self.options.world == WorldKind::Open {
-            return Ok(());
-        }
-        let all: Vec<DispatchId> = (0..self.dispatches.all().len() as u32).map(DispatchId).collect();
-        let made = self.made_at_run_time(fuel)?;
-        for some in all.chunks(256) {
-            fuel.spend(4 * 256)?;
-            self.mark_some(made, some);
-        }
-        Ok(())
+    let all: Vec<DispatchId> = DispatchId::first(calls.dispatches.all().len()).collect();
+    let made = made_at_run_time(calls, fuel)?;
+    for some in all.chunks(256) {
+        fuel.spend(4 * 256)?;
+        mark_some(calls, made, some);
     }
+    Ok(())
+}
 
-    /// Marks all calls again, as other objects are made than before. Gives those that are marked otherwise.
-    pub(super) fn mark_again(&mut self, made: Made) -> Vec<DispatchId> {
-        let marks = |it: &Dispatch| (it.handlers, it.open);
-        let before: Vec<_> = self.dispatches.all().iter().map(marks).collect();
-        self.dispatches.unmark();
-        let all: Vec<DispatchId> = (0..self.dispatches.all().len() as u32).map(DispatchId).collect();
-        self.mark_some(made, &all);
-        all.into_iter().filter(|it| marks(self.dispatches.get(*it)) != before[it.0 as usize]).collect()
-    }
+/// Marks all calls again, as other objects are made than before. Gives those that are marked otherwise.
+pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<DispatchId> {
+    let marks = |it: &Dispatch| (it.handlers, it.open);
+    let before: Vec<_> = calls.dispatches.all().iter().map(marks).collect();
+    calls.dispatches.unmark();
+    let all: Vec<DispatchId> = DispatchId::first(calls.dispatches.all().len()).collect();
+    mark_some(calls, made, &all);
+    all.into_iter().filter(|it| marks(calls.dispatches.get(*it)) != before[it.index()]).collect()
+}
 
-    /// Marks those of some calls, whose targets are known and which are not marked.
-    pub(super) fn mark_some(&mut self, made: Made, dispatches: &[DispatchId]) {
-        let Site::Dispatch(handlers) = self.asked_virtual(handler_invoke()) else { return };
-        for &id in dispatches.iter().filter(|it| **it != handlers) {
-            let dispatch = self.dispatches.get(id);
-            let made = self.receivers_made(made, dispatch);
-            if dispatch.open.is_none() && made != Made::default() {
-                self.dispatches.mark(id, made.proxies.then_some(handlers), made.around_handles);
-            }
-        }
-    }
-
-    /// What the program and its libraries make.
-    ///
-    /// # Errors
-    /// When the work is not wanted any more.
-    pub(super) fn made_at_run_time(&self, fuel: &mut Fuel<'_>) -> Result<Made, Cancelled> {
-        let mut acc = Made::default();
-        for (id, code) in self.program.codes() {
-            fuel.spend(1)?;
-            if self.program.hierarchy.role(id.class) != Role::Jdk {
-                fuel.spend(code.summary.items.len() as u32)?;
-                let made = Self::made_by(std::iter::once((id, code)));
-                acc.proxies |= made.proxies;
-                acc.around_handles |= made.around_handles;
-            }
-        }
-        Ok(acc)
-    }
-
-    /// What some code makes.
-    pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> Made {
-        let mut acc = Made::default();
-        for method in codes.flat_map(|it| named(it.1)) {
-            let it = method.get();
-            let makes = |&(class, name): &(&str, &str)| {
-                it.class.bytes() == class.as_bytes() && (name == "*" || it.name.bytes() == name.as_bytes())
-            };
-            acc.proxies |= MAKERS.iter().any(makes);
-            acc.around_handles |= it.class.bytes() == AROUND_HANDLES.as_bytes();
-        }
-        acc
-    }
-
-    /// Which of them may be receivers of a call.
-    fn receivers_made(&self, made: Made, dispatch: &Dispatch) -> Made {
-        let hierarchy = &self.program.hierarchy;
-        let names = dispatch.method.get();
-        // The three of Object that a proxy hands on (`java.lang.reflect.Proxy`).
-        let of_object = matches!(names.name.bytes(), b"hashCode" | b"equals" | b"toString");
-        if names.class == well_known().object {
-            return Made { proxies: made.proxies && of_object, around_handles: false };
-        }
-        let Some(class) = hierarchy.class(names.class) else {
-            return if dispatch.interface { made } else { Made::default() };
-        };
-        let outline = hierarchy.outline(class);
-        if !outline.flags.is_interface() || outline.permitted.is_some() {
-            return Made::default();
-        }
-        let is_annotation = outline.flags.0 & ANNOTATION != 0;
-        // Those around handles are of public interfaces only (`MethodHandleProxies.asInterfaceInstance`).
-        let around_handles = made.around_handles && outline.flags.is_public();
-        Made { proxies: made.proxies || is_annotation, around_handles }
-    }
-
-    /// What comes out of a proxy's method of what its handler lets out: unchecked exceptions and what the method declares;
-    /// anything else wrapped (`java.lang.reflect.InvocationHandler`).
-    pub(super) fn behind_handler(&self, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
-        let mut keep = SetId::EMPTY;
-        let mut surely = SetId::EMPTY;
-        for name in [well_known().error, ClassName::new(b"java/lang/RuntimeException")] {
-            let masks = ex.universe.masks(Some(name));
-            keep = ex.universe.join(keep, masks.may);
-            surely = ex.universe.join(surely, masks.surely);
-        }
-        match dispatch.resolved() {
-            Some(id) => {
-                for &name in &declared(&self.program.hierarchy, id).throws {
-                    let masks = ex.universe.masks(Some(name));
-                    keep = ex.universe.join(keep, masks.may);
-                }
-            }
-            None => keep = ex.universe.all(),
-        }
-        // Another interface of the proxy may have the method and not declare what this one does.
-        let checked = ex.universe.minus(ex.universe.all(), surely);
-        let wrapped = ex.universe.exact(ClassName::new(b"java/lang/reflect/UndeclaredThrowableException"));
-        ex.filter(Filter { keep, adds: vec![(checked, wrapped)] })
-    }
-
-    /// What converting the result of a handler raises.
-    pub(super) fn conversion_errors(&self, ex: &mut Exceptions, dispatch: &Dispatch) -> SetId {
-        let descriptor = dispatch.method.get().descriptor.bytes();
-        let result = descriptor.iter().rposition(|&b| b == b')').and_then(|at| descriptor.get(at + 1..));
-        let cast = ex.universe.exact(ClassName::new(b"java/lang/ClassCastException"));
-        match result {
-            Some(b"V" | b"Ljava/lang/Object;") => SetId::EMPTY,
-            Some([b'L' | b'[', ..]) => cast,
-            _ => {
-                let null = ex.universe.exact(well_known().null_pointer);
-                ex.universe.join(cast, null)
-            }
+/// Marks those of some calls, whose targets are known and which are not marked.
+pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches: &[DispatchId]) {
+    let Site::Dispatch(handlers) = calls.virtual_site(handler_invoke()) else { return };
+    for &id in dispatches.iter().filter(|it| **it != handlers) {
+        let dispatch = calls.dispatches.get(id);
+        let made = receivers_made(calls, made, dispatch);
+        if dispatch.open.is_none() && made != RuntimeObjects::default() {
+            calls.dispatches.mark(id, made.proxies.then_some(handlers), made.around_handles);
         }
     }
 }
 
-/// The methods that code names, by calls and by handles.
+/// What the program and its libraries make.
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<RuntimeObjects, Cancelled> {
+    let mut acc = RuntimeObjects::default();
+    for (id, code) in calls.classes.codes() {
+        fuel.spend(1)?;
+        if calls.classes.hierarchy.role(id.class) != Role::Jdk {
+            fuel.spend(code.summary.items.len() as u32)?;
+            let made = made_by(std::iter::once((id, code)));
+            acc.proxies |= made.proxies;
+            acc.around_handles |= made.around_handles;
+        }
+    }
+    Ok(acc)
+}
+
+/// What some code makes.
+pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> RuntimeObjects {
+    let mut acc = RuntimeObjects::default();
+    for method in codes.flat_map(|it| named(it.1)) {
+        let it = method.get();
+        let makes = |&(class, name): &(&str, &str)| {
+            it.class.bytes() == class.as_bytes() && (name == "*" || it.name.bytes() == name.as_bytes())
+        };
+        acc.proxies |= MAKERS.iter().any(makes);
+        acc.around_handles |= it.class.bytes() == AROUND_HANDLES.as_bytes();
+    }
+    acc
+}
+
+/// Which of them may be receivers of a call.
+fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) -> RuntimeObjects {
+    let hierarchy = &calls.classes.hierarchy;
+    let names = dispatch.method.get();
+    // The three of Object that a proxy hands on (`java.lang.reflect.Proxy`).
+    let of_object = matches!(names.name.bytes(), b"hashCode" | b"equals" | b"toString");
+    if names.class == well_known().object {
+        return RuntimeObjects { proxies: made.proxies && of_object, around_handles: false };
+    }
+    let Some(class) = hierarchy.class(names.class) else {
+        return if dispatch.interface { made } else { RuntimeObjects::default() };
+    };
+    let outline = hierarchy.outline(class);
+    if !outline.flags.is_interface() || outline.permitted.is_some() {
+        return RuntimeObjects::default();
+    }
+    let is_annotation = outline.flags.0 & ANNOTATION != 0;
+    // Those around handles are of public interfaces only (`MethodHandleProxies.asInterfaceInstance`).
+    let around_handles = made.around_handles && outline.flags.is_public();
+    RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
+}
+
+/// What comes out of a proxy's method of what its handler lets out: unchecked exceptions and what the method declares;
+/// anything else wrapped (`java.lang.reflect.InvocationHandler`).
+pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
+    let mut keep = SetId::EMPTY;
+    let mut surely = SetId::EMPTY;
+    for name in [well_known().error, ClassName::new(b"java/lang/RuntimeException")] {
+        let masks = ex.universe.masks(Some(name));
+        keep = ex.universe.join(keep, masks.may);
+        surely = ex.universe.join(surely, masks.surely);
+    }
+    match dispatch.resolved() {
+        Some(id) => {
+            for &name in &declared(&calls.classes.hierarchy, id).throws {
+                let masks = ex.universe.masks(Some(name));
+                keep = ex.universe.join(keep, masks.may);
+            }
+        }
+        None => keep = ex.universe.all(),
+    }
+    // Another interface of the proxy may have the method and not declare what this one does.
+    let checked = ex.universe.minus(ex.universe.all(), surely);
+    let wrapped = ex.universe.exact(ClassName::new(b"java/lang/reflect/UndeclaredThrowableException"));
+    ex.filter(Filter { keep, adds: vec![(checked, wrapped)] })
+}
+
+/// What converting the result of a handler raises.
+pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> SetId {
+    let descriptor = dispatch.method.get().descriptor.bytes();
+    let result = descriptor.iter().rposition(|&b| b == b')').and_then(|at| descriptor.get(at + 1..));
+    let cast = ex.universe.exact(ClassName::new(b"java/lang/ClassCastException"));
+    match result {
+        Some(b"V" | b"Ljava/lang/Object;") => SetId::EMPTY,
+        Some([b'L' | b'[', ..]) => cast,
+        _ => {
+            let null = ex.universe.exact(well_known().null_pointer);
+            ex.universe.join(cast, null)
+        }
+    }
+}
+
+/// The methods that code names, by calls and by the handles of function objects.
 fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
-    let calls = code.summary.items.iter().filter_map(|it| match it.source {
-        Source::Call(_, method) | Source::CallOnThis(_, method) => Some(method),
-        _ => None,
+    let calls = all_actions(code).filter_map(|it| match it.calls? {
+        Called::Instruction(_, method) | Called::OnThis(_, method) => Some(method),
+        Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => None,
     });
     let functions = code.dynamics.iter().filter_map(|it| it.function.as_ref());
     calls.chain(functions.map(|it| it.handle.member))
-}
-
-/// What proxies call.
-pub(super) fn handler_invoke() -> MethodRef {
-    MethodRef::new(
-        ClassName::new(b"java/lang/reflect/InvocationHandler"),
-        Name::new(b"invoke"),
-        Descriptor::new(
-            b"(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;",
-        ),
-    )
 }

@@ -3,11 +3,10 @@
 use flow::fuel::{Cancelled, Fuel};
 use program::hierarchy::ClassId;
 use program::members::MethodId;
+use program::names::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dispatch::Target;
-use super::ids::DispatchId;
-use crate::names::Text;
+use super::sites::{DispatchId, Target};
 
 /// Where control can enter a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,7 +93,7 @@ impl Reachable {
     }
 
     fn selected_of(&self, dispatch: DispatchId) -> &[Target] {
-        self.selected.get(dispatch.0 as usize).map_or(&[], |it| it)
+        self.selected.get(dispatch.index()).map_or(&[], |it| it)
     }
 
     /// The dispatches of which receivers that are made select something else than they did.
@@ -106,9 +105,9 @@ impl Reachable {
         before: &Reachable,
         fuel: &mut Fuel<'_>,
     ) -> Result<Vec<DispatchId>, Cancelled> {
-        let n = self.selected.len().max(before.selected.len()) as u32;
+        let n = self.selected.len().max(before.selected.len());
         let mut acc = Vec::new();
-        for it in (0..n).map(DispatchId) {
+        for it in DispatchId::first(n) {
             fuel.spend(1)?;
             if self.selected_of(it) != before.selected_of(it) {
                 acc.push(it);

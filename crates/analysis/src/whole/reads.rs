@@ -10,7 +10,7 @@ use classfile::names::ClassName;
 use flow::solver::NodeId;
 use rustc_hash::FxHashSet;
 
-use super::ids::{DispatchId, FunctionSiteId};
+use super::sites::{DispatchId, FunctionSiteId};
 
 /// A part of a solved program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -11,8 +11,7 @@ use program::input::{Role, WorldKind};
 use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::edits::ClassChange;
-use super::program::{Options, Program};
+use super::tables::{ClassTable, Options};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
@@ -141,19 +140,19 @@ pub struct Packages {
     pub owners: Vec<(String, Owner)>,
 }
 
-impl Program {
+impl ClassTable {
     /// Joins the classes, in class-path order. Of two with one name the first counts, but a ghost stands back behind
     /// one that is none, wherever that stands (`semantics.md` §1).
     pub fn new(records: Vec<(ClassRecord, Role)>, options: &Options) -> Self {
-        Program::with_packages(records, options, &Packages::default())
+        ClassTable::with_packages(records, options, &Packages::default())
     }
 
-    /// As [`Program::new`], with what is known of packages besides.
+    /// As [`ClassTable::new`], with what is known of packages besides.
     pub fn with_packages(records: Vec<(ClassRecord, Role)>, options: &Options, packages: &Packages) -> Self {
-        uncancelled(|fuel| Program::joined(records, options, packages, fuel))
+        uncancelled(|fuel| ClassTable::joined(records, options, packages, fuel))
     }
 
-    /// As [`Program::with_packages`].
+    /// As [`ClassTable::with_packages`].
     ///
     /// # Errors
     /// When the work is not wanted any more.
@@ -200,14 +199,23 @@ impl Program {
         let passed_over = passed_over.into();
         let (summaries, surroundings) = (Arc::new(summaries), Arc::new(surroundings));
         fuel.ask()?;
-        Ok(Program { hierarchy, summaries, refused, passed_over, surroundings })
+        Ok(ClassTable { hierarchy, summaries, refused, passed_over, surroundings })
     }
 }
 
-/// What became of classes, and which records others stand before: see [`Program::passed_over`].
+/// What became of one class.
+#[derive(Clone, Debug)]
+pub struct ClassChange {
+    /// The class before the change; `None` if there was none.
+    pub class: Option<ClassId>,
+    /// What the class is now; `None` if it is gone.
+    pub now: Option<(Arc<Outline>, Arc<ClassSummary>, Role)>,
+}
+
+/// What became of classes, and which records others stand before: see [`ClassTable::passed_over`].
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
-impl Program {
+impl ClassTable {
     /// The classes that are not the same in the records `now` as in the records `before`, of which the program was made; both are
     /// in class-path order, and containers that did not change may be left out of both. `None` if more than `limit` classes
     /// differ, if modules do, or if two records of the program are of one class.

@@ -1,220 +1,217 @@
-//! Solves a program: looks up its calls, builds the system of inclusions, and finds its least solution.
+//! A solved program: where its calls go, the system of inclusions over sets of exceptions, and its least solution.
 
 use std::sync::Arc;
 
-use bir::body::CallKind;
-use classfile::bootstrap::MethodHandle;
+use flow::distances::Moved;
 use flow::fuel::{Cancelled, Fuel, uncancelled};
-use flow::functional::{Effect, Function};
-use flow::natives::{self, Native};
-use flow::solver::{Solution, System, solve_cancellable};
-use flow::summary::Source;
-use flow::universe::Universe;
-use program::hierarchy::ClassId;
+use flow::incremental::Incremental;
+use flow::solver::{FunctionId, NodeId, Solution, System, solve_cancellable};
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::dispatch::{self, Dispatches, FunctionSite};
+use super::constructing::constructions;
+use super::flows::Flows;
 use super::lattice::{Exceptions, Value};
-use super::members::declared;
 use super::nearness::Nearness;
-use super::nodes::Nodes;
-use super::program::{Options, Program, WholeProgram, thread_run};
+use super::nodes::{Counts, Nodes};
 use super::ranks::Ranks;
-use super::reach::{reachable, virtual_calls};
 use super::reachable::EntryPoint;
-use super::reads::Touched;
-use super::{constructing, system, throwables};
-use crate::summary::CodeSummary;
+use super::reads::{Read, note};
+use super::resolved::resolved_cancellable;
+use super::sites::Node;
+use super::system::{Inclusions, system};
+use super::tables::{CallTable, ClassTable, Options};
+use super::throwables::universe;
 
-/// Solves a program. With `entries` its calls go only to receivers that code makes which is reached from there.
-pub fn solved(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
-    uncancelled(|fuel| solved_cancellable(program, options, entries, fuel))
+/// A program with what its methods let out. The sets of exceptions, which everybody who asks extends, are no part of it.
+pub struct SolvedProgram {
+    /// Where its calls go.
+    pub calls: CallTable,
+    /// The numbers of the nodes of the system.
+    pub(super) nodes: Nodes,
+    /// The system as it was built first.
+    system: System<Value>,
+    solution: Solved,
+    /// The order of classes by text.
+    pub(super) ranks: Ranks,
+    /// How far each node is from where something arises.
+    pub(super) nearness: Nearness,
 }
 
-/// As [`solved`].
+/// The least solution of the system.
+enum Solved {
+    /// The solution of the system as it was built.
+    Once(Solution<Value>),
+    /// A solution that follows changes of the system.
+    Following(Box<Following>),
+}
+
+/// A system that changes, with its least solution.
+pub(super) struct Following {
+    /// The changed system and its solution.
+    pub(super) solver: Incremental<Value>,
+    /// The inclusions of the nodes that differ from those in [`SolvedProgram::system`].
+    pub(super) changed: FxHashMap<NodeId, Inclusions>,
+}
+
+/// Resolves the calls of a program and solves it. With `entries` the calls go only to receivers that code makes which is
+/// reached from there.
+pub fn solved(
+    classes: ClassTable,
+    options: Options,
+    entries: Option<Vec<EntryPoint>>,
+) -> (SolvedProgram, Exceptions) {
+    uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
+}
+
+/// [`solved`], for work that may be cancelled.
 ///
 /// # Errors
 /// When the work is not wanted any more.
 pub fn solved_cancellable(
-    program: Program,
+    classes: ClassTable,
     options: Options,
     entries: Option<Vec<EntryPoint>>,
     fuel: &mut Fuel<'_>,
-) -> Result<WholeProgram, Cancelled> {
-    let mut whole = looked_up_cancellable(program, options, entries, fuel)?;
-    let universe = universe(&whole, fuel)?;
+) -> Result<(SolvedProgram, Exceptions), Cancelled> {
+    let calls = resolved_cancellable(classes, options, entries, fuel)?;
+    let mut exceptions = empty_sets(&calls, fuel)?;
     fuel.ask()?;
-    let mut exceptions = Exceptions::new(universe);
-    let constructions = constructing::constructions(&whole.program, &whole.dispatches, fuel)?;
-    let hierarchy = Arc::clone(&whole.program.hierarchy);
-    whole.nodes = Nodes::new(
-        hierarchy.ids().map(|it| hierarchy.outline(it).methods.len()),
-        whole.program.codes().map(|(id, code)| (id, code.summary.rethrowing.len())),
-        whole.functions.len(),
-        whole.dispatches.all().len(),
-        constructions,
-        whole.loading.is_some(),
-        fuel,
-    )?;
+    let nodes = nodes(&calls, fuel)?;
     fuel.ask()?;
-    whole.system = system::system(&whole, &mut exceptions, fuel)?;
-    whole.solution = Some(solve_cancellable(&whole.system, &mut exceptions, fuel)?);
-    whole.exceptions = exceptions;
-    Ok(whole)
+    let system = system(&calls, &nodes, &mut exceptions, fuel)?;
+    let solution = Solved::Once(solve_cancellable(&system, &mut exceptions, fuel)?);
+    let (ranks, nearness) = (Ranks::default(), Nearness::default());
+    Ok((SolvedProgram { calls, nodes, system, solution, ranks, nearness }, exceptions))
 }
 
-fn universe(whole: &WholeProgram, fuel: &mut Fuel<'_>) -> Result<Universe, Cancelled> {
-    let mut summaries = whole.program.summaries.iter().map(|it| &**it);
-    throwables::universe(&whole.program.hierarchy, whole.options.world, &mut summaries, fuel)
+/// The lattice of sets over the throwable types of a program.
+fn empty_sets(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Exceptions, Cancelled> {
+    let mut summaries = calls.classes.summaries.iter().map(|it| &**it);
+    let universe = universe(&calls.classes.hierarchy, calls.options.world, &mut summaries, fuel)?;
+    Ok(Exceptions::new(universe))
 }
 
-/// A program with where its calls go, not solved: everything seems to let nothing out.
-pub fn looked_up(program: Program, options: Options, entries: Option<Vec<EntryPoint>>) -> WholeProgram {
-    uncancelled(|fuel| looked_up_cancellable(program, options, entries, fuel))
-}
-
-fn looked_up_cancellable(
-    program: Program,
-    options: Options,
-    entries: Option<Vec<EntryPoint>>,
-    fuel: &mut Fuel<'_>,
-) -> Result<WholeProgram, Cancelled> {
-    let dispatches = Dispatches::new(Arc::clone(&program.hierarchy), options.world);
-    let mut whole = WholeProgram {
-        program,
-        options,
-        exceptions: Exceptions::new(Universe::new(&[])),
-        dispatches,
-        functions: Vec::new(),
-        initialized: FxHashMap::default(),
-        reachable: None,
-        loading: None,
-        nodes: Nodes::default(),
-        system: System { values: Vec::new(), starts: vec![0], edges: Vec::new() },
-        solution: None,
-        kept: None,
-        preparing: None,
-        stale: None,
-        changed: FxHashMap::default(),
-        ranks: Ranks::default(),
-        nearness: Nearness::default(),
-        edits: None,
-        touched: Touched::default(),
-        included: FxHashMap::default(),
+fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
+    let hierarchy = Arc::clone(&calls.classes.hierarchy);
+    let counts = Counts {
+        constructions: constructions(calls, fuel)?,
+        functions: calls.functions.len(),
+        dispatches: calls.dispatches.all().len(),
+        has_loading: calls.loading.is_some(),
     };
-    whole.ask_all(fuel)?;
-    if entries.is_some() {
-        whole.ask_upcalls();
-        whole.dispatches.keep_offers();
-    }
-    let functions: Vec<Function> = whole.functions.iter().map(|it| it.function.clone()).collect();
-    whole.dispatches.find_targets(&functions, fuel)?;
-    if let Some(entries) = entries {
-        fuel.ask()?;
-        let offers = whole.dispatches.take_offers();
-        let reachable = reachable(&whole, entries, &offers, fuel)?;
-        whole.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
-        whole.reachable = Some(reachable);
-        fuel.ask()?;
-    }
-    whole.mark_proxies(fuel)?;
-    whole.loading = whole.find_loading();
-    fuel.ask()?;
-    Ok(whole)
+    let methods = hierarchy.ids().map(|it| hierarchy.outline(it).methods.len());
+    let rethrowing = calls.classes.codes().map(|(id, code)| (id, code.summary.rethrowing.len()));
+    Nodes::new(methods, rethrowing, counts, fuel)
 }
 
-/// The propagation alone, from scratch: builds and solves the system of a program whose calls are looked up. For benches
-/// and tests, which compare it with the solution that the program has.
-pub fn propagation(whole: &WholeProgram) -> Solution<Value> {
+/// Solves a solved program again, from nothing: benches and tests compare that with the solution that it has.
+pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
     uncancelled(|fuel| {
-        let mut exceptions = Exceptions::new(universe(whole, fuel)?);
-        let system = system::system(whole, &mut exceptions, fuel)?;
+        let mut exceptions = empty_sets(&program.calls, fuel)?;
+        let system = system(&program.calls, &program.nodes, &mut exceptions, fuel)?;
         solve_cancellable(&system, &mut exceptions, fuel)
     })
 }
 
-impl WholeProgram {
-    /// Asks for every call where it goes, so that each dispatch is known before targets are looked for.
-    fn ask_all(&mut self, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        let program = self.program.clone();
-        fuel.ask()?;
-        for (id, code) in program.codes() {
-            fuel.spend(2 + code.summary.items.len() as u32)?;
-            self.ask_code(id, code);
-            self.add_functions(id, code);
-        }
-        self.ask_virtual(thread_run());
-        self.ask_callbacks();
-        self.ask_handlers();
-        for id in program.methods() {
-            fuel.spend(1)?;
-            if !declared(&program.hierarchy, id).flags.is_native() {
-                continue;
-            }
-            if let Some(Native { effect: natives::Effect::Calls(methods), .. }) = self.native(id) {
-                for &it in methods {
-                    self.ask_virtual(it);
-                }
-            }
-        }
-        Ok(())
+impl SolvedProgram {
+    /// What a method lets out.
+    pub fn lets_out(&self, id: MethodId) -> Value {
+        self.value(Node::Method(id))
     }
 
-    /// Asks for the dispatches of what the VM calls, where it is searched what is reached.
-    pub(super) fn ask_upcalls(&mut self) {
-        virtual_calls().into_iter().for_each(|it| _ = self.ask_virtual(it));
+    /// What a node lets out.
+    pub(super) fn value(&self, node: Node) -> Value {
+        self.value_of(self.nodes.id(node))
     }
 
-    /// Asks for what a method calls and initialises.
-    pub(super) fn ask_code(&mut self, id: MethodId, code: &CodeSummary) {
-        for item in &code.summary.items {
-            match item.source {
-                Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
-                    self.dispatches.site(id.class, kind, method);
-                }
-                Source::Construct(method) => {
-                    self.dispatches.site(id.class, CallKind::Special, method);
-                }
-                Source::Initialize(what) if !self.initialized.contains_key(&what) => {
-                    let found = self.find_initialized(what).into();
-                    self.initialized.insert(what, found);
-                }
-                _ => {}
-            }
-        }
-        for site in &code.dynamics {
-            for effect in &site.effects {
-                self.ask_effect(id, effect);
-            }
-            if let Some(function) = &site.function {
-                self.ask_handle(id.class, function.handle);
-            }
+    /// What the node with this id lets out.
+    pub(super) fn value_of(&self, node: NodeId) -> Value {
+        note(Read::Value(node));
+        match &self.solution {
+            Solved::Once(it) => it.value(node),
+            Solved::Following(it) => it.solver.value(node),
         }
     }
 
-    /// Adds the function objects that a method makes.
-    pub(super) fn add_functions(&mut self, owner: MethodId, code: &CodeSummary) {
-        for (i, site) in (0..).zip(&code.dynamics) {
-            if let Some(function) = &site.function {
-                self.functions.push(FunctionSite { function: function.clone(), owner, site: i });
-            }
+    /// What a node has of itself, and what flows into it. Whoever reads it for an answer notes what of it.
+    pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
+        if let Solved::Following(it) = &self.solution
+            && let Some((value, edges)) = it.changed.get(&node)
+        {
+            return (*value, edges);
+        }
+        let at = node.index();
+        if at >= self.system.values.len() {
+            return (Value::NOTHING, &[]);
+        }
+        let edges = &self.system.edges[self.system.starts[at] as usize..self.system.starts[at + 1] as usize];
+        (self.system.values[at], edges)
+    }
+
+    /// What flows out of sources in the program.
+    pub(super) fn flows(&self) -> Flows<'_> {
+        Flows { calls: &self.calls, nodes: &self.nodes }
+    }
+
+    /// The system for a solver that follows changes. The solver has not solved it yet.
+    ///
+    /// # Errors
+    /// When the work is not wanted any more.
+    pub(super) fn unsolved(&self, fuel: &mut Fuel<'_>) -> Result<Incremental<Value>, Cancelled> {
+        let mut acc = Incremental::new(Value::NOTHING);
+        let nodes: Vec<NodeId> = self.system.values.iter().map(|_| acc.add()).collect();
+        for node in nodes {
+            let (value, edges) = self.inclusions(node);
+            fuel.spend(2 + edges.len() as u32)?;
+            acc.update(node, value, edges.iter().copied());
+        }
+        Ok(acc)
+    }
+
+    /// Lets the solution follow changes from here on; `solver` has solved the system.
+    pub(super) fn follow(&mut self, solver: Incremental<Value>) {
+        self.nearness = Nearness::kept(&solver);
+        self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
+    }
+
+    /// The program's parts for whoever changes it; the last one is `None` while the solution does not follow changes.
+    pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
+        let following = match &mut self.solution {
+            Solved::Once(_) => None,
+            Solved::Following(it) => Some(&mut **it),
+        };
+        (&mut self.calls, &mut self.nodes, following)
+    }
+
+    /// The solution that follows changes, if it does.
+    pub(super) fn following(&self) -> Option<&Following> {
+        match &self.solution {
+            Solved::Once(_) => None,
+            Solved::Following(it) => Some(it),
         }
     }
 
-    fn ask_handle(&mut self, caller: ClassId, handle: MethodHandle) {
-        if let Some(kind) = dispatch::handle_call(handle) {
-            self.dispatches.site(caller, kind, handle.member);
+    /// Brings distances up to date after these nodes changed. Returns the nodes that are nearer to where something open arises
+    /// than before, or farther, and how far they were.
+    pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
+        match &self.solution {
+            Solved::Once(_) => Moved::default(),
+            Solved::Following(it) => self.nearness.follow(&it.solver, changed),
         }
     }
 
-    fn ask_effect(&mut self, id: MethodId, effect: &Effect) {
-        match *effect {
-            Effect::Virtual(method) => {
-                self.ask_virtual(method);
-            }
-            Effect::Link(handle) | Effect::Unknown(handle) => self.ask_handle(id.class, handle),
-            Effect::Initialize(_) | Effect::InitializeQuietly(_) | Effect::MayFail => {}
-        }
+    /// Frees the program piece by piece: each step of the iterator takes at most a few milliseconds.
+    pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
+        let SolvedProgram { calls, solution, .. } = self;
+        let following = match solution {
+            Solved::Once(_) => None,
+            Solved::Following(it) => Some(*it),
+        };
+        let solver = following.into_iter().flat_map(|it| {
+            let Following { solver, changed } = it;
+            solver.freeing().chain(changed.into_iter().map(drop))
+        });
+        calls.freeing().chain(solver)
     }
 }

@@ -7,25 +7,30 @@ use flow::solver::{FunctionId, NodeId, System};
 use flow::summary::{Access, Context};
 use flow::throwables::well_known;
 use program::hierarchy::{ClassId, Link};
-use program::members::LinkError;
-use program::members::MethodId;
+use program::initialization::{Step, class_initializer, steps};
+use program::members::declared::declared;
+use program::members::{LinkError, MethodId};
 use rustc_hash::FxHashMap;
 
-use super::dispatch::{Open, Target};
-use super::flows::Flow;
-use super::ids::{DispatchId, FunctionSiteId};
+use super::flows::{Flow, Flows, async_errors};
 use super::lattice::{Exceptions, Value};
-use super::loading::loaded;
-use super::members::{
-    class_initializer, declared, initialized_interfaces, initialized_superclass, method_id,
-};
-use super::nodes::Node;
-use super::program::{Inclusions, Program, WholeProgram};
+use super::linking::{class_errors, field_error, link_error};
+use super::loading::{loaded, loading_targets, loading_value};
+use super::nodes::Nodes;
+use super::proxies::{behind_handler, conversion_errors};
+use super::resolving::{resolves_anywhere, resolves_in, resolving_flows};
+use super::sites::{DispatchId, FunctionSiteId, Node, Open};
+use super::tables::{CallTable, ClassTable};
+use super::unknown::{open_call, unknown_initializer, unseen};
 use crate::summary::{CodeSummary, MethodSummary};
+
+/// What a node has of itself, and what flows into it.
+pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 
 /// A system that grows.
 struct Builder<'a> {
-    whole: &'a WholeProgram,
+    calls: &'a CallTable,
+    nodes: &'a Nodes,
     exceptions: &'a mut Exceptions,
     field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
     values: Values,
@@ -47,44 +52,43 @@ enum Values {
 /// # Errors
 /// When the work is not wanted any more.
 pub(super) fn system(
-    whole: &WholeProgram,
+    calls: &CallTable,
+    nodes: &Nodes,
     exceptions: &mut Exceptions,
     fuel: &mut Fuel<'_>,
 ) -> Result<System<Value>, Cancelled> {
-    let n = whole.nodes.len();
-    let values = Values::All(vec![Value::NOTHING; n]);
+    let values = Values::All(vec![Value::NOTHING; nodes.len()]);
     let mut acc = Builder {
-        whole,
+        calls,
+        nodes,
         exceptions,
         field_errors: FxHashMap::default(),
         values,
         flows: Vec::new(),
         edges: Vec::new(),
     };
-    let program = acc.whole.program.clone();
-    for class in program.hierarchy.ids() {
+    let classes = &calls.classes;
+    for class in classes.hierarchy.ids() {
         fuel.spend(COST_OF_NODE)?;
         acc.initializer(class);
-        for index in 0..program.hierarchy.outline(class).methods.len() {
-            fuel.spend(cost_of_method(&program, method_id(class, index)))?;
-            acc.method(&program, method_id(class, index));
+        for id in classes.methods_of(class) {
+            fuel.spend(cost_of_method(classes, id))?;
+            acc.method(id);
         }
     }
-    for (id, class) in whole.nodes.constructions() {
-        fuel.spend(cost_of_method(&program, id))?;
-        if let MethodSummary::Known(code) = program.summary(id) {
-            acc.code(Node::Constructing(id, class), (id, Some(class)), code);
-        }
+    for (id, class) in nodes.constructions() {
+        fuel.spend(cost_of_method(classes, id))?;
+        acc.construction(id, class);
     }
-    for i in 0..acc.whole.functions.len() {
+    for it in FunctionSiteId::first(calls.functions.len()) {
         fuel.spend(COST_OF_NODE)?;
-        acc.glue(FunctionSiteId(i as u32));
+        acc.glue(it);
     }
-    for (i, it) in whole.dispatches.all().iter().enumerate() {
-        fuel.spend(COST_OF_NODE + it.targets.len() as u32)?;
-        acc.dispatch(DispatchId(i as u32));
+    for it in DispatchId::first(calls.dispatches.all().len()) {
+        fuel.spend(cost_of_node(calls, Node::Dispatch(it)))?;
+        acc.dispatch(it);
     }
-    if whole.loading.is_some() {
+    if calls.loading.is_some() {
         acc.loading();
     }
     acc.finish(fuel)
@@ -94,10 +98,10 @@ pub(super) fn system(
 const COST_OF_NODE: u32 = 16;
 
 /// The same for any node but a method's.
-pub(super) fn cost_of_node(whole: &WholeProgram, node: Node) -> u32 {
+pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
-        Node::Dispatch(it) => COST_OF_NODE + whole.dispatches.get(it).targets.len() as u32,
-        Node::Constructing(it, _) => cost_of_method(&whole.program, it),
+        Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,
+        Node::Constructing(it, _) => cost_of_method(&calls.classes, it),
         Node::Method(_) | Node::Initializer(_) | Node::Glue(_) | Node::Handler(..) | Node::Loading => {
             COST_OF_NODE
         }
@@ -105,8 +109,8 @@ pub(super) fn cost_of_node(whole: &WholeProgram, node: Node) -> u32 {
 }
 
 /// The same for a method.
-pub(super) fn cost_of_method(program: &Program, id: MethodId) -> u32 {
-    let items = match program.summary(id) {
+pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
+    let items = match classes.summary(id) {
         MethodSummary::Known(code) => code.summary.items.len() + code.summary.contexts.len(),
         MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => 1,
     };
@@ -116,25 +120,20 @@ pub(super) fn cost_of_method(program: &Program, id: MethodId) -> u32 {
 /// The inclusions of some nodes; among them are all those of these methods and of no other, but for the ones of
 /// constructors.
 pub(super) fn inclusions(
-    whole: &WholeProgram,
+    calls: &CallTable,
+    nodes: &Nodes,
     exceptions: &mut Exceptions,
-    methods: &[MethodId],
-    nodes: &[Node],
+    (methods, wanted): (&[MethodId], &[Node]),
 ) -> Vec<(NodeId, Inclusions)> {
     let values = Values::Some(FxHashMap::default());
     let (field_errors, flows, edges) = Default::default();
-    let mut acc = Builder { whole, exceptions, field_errors, values, flows, edges };
-    let program = acc.whole.program.clone();
+    let mut acc = Builder { calls, nodes, exceptions, field_errors, values, flows, edges };
     for &id in methods {
-        acc.method(&program, id);
+        acc.method(id);
     }
-    for node in nodes {
+    for node in wanted {
         match *node {
-            Node::Constructing(id, class) => {
-                if let MethodSummary::Known(code) = program.summary(id) {
-                    acc.code(*node, (id, Some(class)), code);
-                }
-            }
+            Node::Constructing(id, class) => acc.construction(id, class),
             Node::Initializer(class) => acc.initializer(class),
             Node::Glue(it) => acc.glue(it),
             Node::Dispatch(it) => acc.dispatch(it),
@@ -148,21 +147,24 @@ pub(super) fn inclusions(
         edges.entry(user).or_default().push((of, function));
     }
     let of = |node: &Node| {
-        let id = whole.nodes.id(*node);
+        let id = nodes.id(*node);
         let value = match &acc.values {
-            Values::All(all) => all[id.0 as usize],
+            Values::All(all) => all[id.index()],
             Values::Some(some) => some.get(&id).copied().unwrap_or(Value::NOTHING),
         };
         (id, (value, edges.remove(&id).unwrap_or_default()))
     };
-    nodes.iter().map(of).collect()
+    wanted.iter().map(of).collect()
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn flows(&self) -> Flows<'a> {
+        Flows { calls: self.calls, nodes: self.nodes }
+    }
+
     fn edge(&mut self, user: Node, of: Node, function: FunctionId) {
-        let nodes = &self.whole.nodes;
-        match nodes.find(of) {
-            Some(it) => self.edges.push((nodes.id(user), it, function)),
+        match self.nodes.find(of) {
+            Some(it) => self.edges.push((self.nodes.id(user), it, function)),
             None => {
                 always_assert::never!("a node is added before something flows out of it");
                 let all = Value::open(self.exceptions.universe.all());
@@ -172,9 +174,9 @@ impl Builder<'_> {
     }
 
     fn add(&mut self, node: Node, value: Value) {
-        let id = self.whole.nodes.id(node);
+        let id = self.nodes.id(node);
         let values = match &mut self.values {
-            Values::All(all) => &mut all[id.0 as usize],
+            Values::All(all) => &mut all[id.index()],
             Values::Some(some) => some.entry(id).or_insert(Value::NOTHING),
         };
         let universe = &mut self.exceptions.universe;
@@ -196,72 +198,79 @@ impl Builder<'_> {
         }
     }
 
-    fn method(&mut self, program: &Program, id: MethodId) {
+    fn method(&mut self, id: MethodId) {
         let node = Node::Method(id);
-        if let Some((value, _)) = self.whole.unseen(self.exceptions, id) {
+        if let Some((value, _)) = unseen(self.calls, self.exceptions, id) {
             return self.add(node, value);
         }
-        match program.summary(id) {
+        match self.calls.classes.summary(id) {
             MethodSummary::None => self.native(id),
-            // Said by `unseen`.
+            // `unseen` answered.
             MethodSummary::Missing | MethodSummary::Unread => {}
             MethodSummary::Known(code) => self.code(node, (id, None), code),
         }
     }
 
-    /// An abstract method lets nothing out: it is selected by nobody. A native one does what its row says.
+    /// A constructor that makes an object of exactly this class.
+    fn construction(&mut self, id: MethodId, class: ClassId) {
+        match self.calls.classes.summary(id) {
+            MethodSummary::Known(code) => self.code(Node::Constructing(id, class), (id, Some(class)), code),
+            MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => {}
+        }
+    }
+
+    /// A method without code. No call selects an abstract one, so it lets nothing out. A native one does what its row says.
     fn native(&mut self, id: MethodId) {
-        if !declared(&self.whole.program.hierarchy, id).flags.is_native() {
+        if !declared(&self.calls.classes.hierarchy, id).flags.is_native() {
             return;
         }
-        let flows = self.whole.native_flows(self.exceptions, id);
-        for flow in flows {
+        for flow in self.flows().of_native(self.exceptions, id) {
             self.flow(Node::Method(id), flow, FunctionId::IDENTITY);
         }
     }
 
-    /// `exact`: the method is a constructor that makes an object of exactly this class.
+    /// The code of a method. `exact` is the class of the object if the method is a constructor that makes an object of exactly
+    /// this class.
     fn code(&mut self, node: Node, (id, exact): (MethodId, Option<ClassId>), code: &CodeSummary) {
-        let summary = &code.summary;
+        let (summary, calls) = (&code.summary, self.calls);
         let contexts: Vec<Passing> =
             summary.contexts.iter().map(|it| Passing::new(self.exceptions, it)).collect();
         let mut flows = std::mem::take(&mut self.flows);
         for item in &summary.items {
             let Some(context) = contexts.get(item.context as usize) else { continue };
-            self.whole.flows_of(self.exceptions, (id, exact), code, item.source, &mut flows);
+            self.flows().of_source(self.exceptions, (id, exact), code, item.source, &mut flows);
             for flow in flows.drain(..) {
                 self.route(node, id, flow, context);
             }
         }
         for &(field, access) in &summary.fields {
-            let whole = self.whole;
             let error = *self
                 .field_errors
                 .entry((id.class, field, access))
-                .or_insert_with(|| whole.field_error(id.class, field, access));
+                .or_insert_with(|| field_error(calls, id.class, field, access));
             if let Some(error) = error {
-                let flow = Flow::Value(self.whole.link_error(self.exceptions, error), None);
+                let flow = Flow::Value(link_error(self.exceptions, error), None);
                 contexts.iter().for_each(|it| self.route(node, id, flow, it));
                 self.route_to_bare_rows(id, code, flow);
             }
         }
-        if self.whole.may_load(id.class) {
-            for (context, what) in contexts.iter().zip(self.whole.resolves_in(id.class, code)) {
-                self.whole.resolving_flows(self.exceptions, what, &mut flows);
+        if calls.may_load(id.class) {
+            for (context, what) in contexts.iter().zip(resolves_in(calls, id.class, code)) {
+                resolving_flows(self.exceptions, what, &mut flows);
                 flows.drain(..).for_each(|it| self.route(node, id, it, context));
             }
-            if self.whole.resolves_anywhere(id.class, code) {
+            if resolves_anywhere(calls, id.class, code) {
                 self.route_to_bare_rows(id, code, Flow::Node(Node::Loading));
             }
         }
         self.flows = flows;
-        if self.whole.options.async_errors {
-            let value = self.whole.async_errors(self.exceptions);
+        if calls.options.async_errors {
+            let value = async_errors(self.exceptions);
             self.add(node, value);
         }
     }
 
-    /// Lets something flow out of a method and to the handlers that throw again what they catch.
+    /// Lets something flow out of a method and to the handlers that rethrow what they catch.
     fn route(&mut self, node: Node, id: MethodId, flow: Flow, context: &Passing) {
         for &(handler, function) in &context.arriving {
             self.flow(Node::Handler(id, handler), flow, function);
@@ -271,7 +280,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Lets something that may come anywhere flow to handlers under whose rows nothing else stands.
+    /// Lets something that may come anywhere flow to the rethrowing handlers whose rows cover nothing else.
     fn route_to_bare_rows(&mut self, id: MethodId, code: &CodeSummary, flow: Flow) {
         for row in &code.summary.bare {
             let function = self.exceptions.arriving(std::iter::empty(), row.class);
@@ -281,41 +290,31 @@ impl Builder<'_> {
         }
     }
 
-    /// Initialising a class (JVMS §5.5): its superclass, superinterfaces with code of instances, itself.
+    /// Initialising a class (JVMS §5.5).
     fn initializer(&mut self, class: ClassId) {
-        let hierarchy = self.whole.program.hierarchy.clone();
+        let calls = self.calls;
         let node = Node::Initializer(class);
-        let linking = self.whole.linking(self.exceptions, class);
+        let linking = class_errors(calls, self.exceptions, class);
         self.add(node, Value::known(linking));
-        if self.whole.may_load(class) {
+        if calls.may_load(class) {
             // Linking comes first: the verifier loads classes (JVMS §4.10, §5.4.1).
             self.edge(node, Node::Loading, FunctionId::IDENTITY);
         }
         let names = well_known();
         let wrapping = self.exceptions.wrapping(names.initializer, Some(names.no_class_def));
-        if let Some(clinit) = class_initializer(&hierarchy, class) {
-            self.edge(node, Node::Method(clinit), wrapping);
-        }
-        if hierarchy.outline(class).flags.is_interface() {
-            return;
-        }
-        match initialized_superclass(&hierarchy, class) {
-            Some(Link::Present(it)) => self.edge(node, Node::Initializer(it), FunctionId::IDENTITY),
-            Some(Link::Outside(it)) => {
-                let value = self.whole.unknown_initializer(self.exceptions, it);
-                self.add(node, value);
-            }
-            None => {}
-        }
-        for interface in initialized_interfaces(&hierarchy, class) {
-            match interface {
-                Link::Present(it) => {
-                    if let Some(clinit) = class_initializer(&hierarchy, it) {
+        for step in steps(&calls.classes.hierarchy, class).rev() {
+            match step {
+                Step::Own(clinit) => self.edge(node, Node::Method(clinit), wrapping),
+                Step::Superclass(Link::Present(it)) => {
+                    self.edge(node, Node::Initializer(it), FunctionId::IDENTITY);
+                }
+                Step::Interface(Link::Present(it)) => {
+                    if let Some(clinit) = class_initializer(&calls.classes.hierarchy, it) {
                         self.edge(node, Node::Method(clinit), wrapping);
                     }
                 }
-                Link::Outside(it) => {
-                    let value = self.whole.unknown_initializer(self.exceptions, it);
+                Step::Superclass(Link::Outside(_)) | Step::Interface(Link::Outside(_)) => {
+                    let value = unknown_initializer(calls, self.exceptions);
                     self.add(node, value);
                 }
             }
@@ -323,56 +322,57 @@ impl Builder<'_> {
     }
 
     fn glue(&mut self, id: FunctionSiteId) {
-        for flow in self.whole.glue_flows(self.exceptions, id) {
+        for flow in self.flows().of_glue(self.exceptions, id) {
             self.flow(Node::Glue(id), flow, FunctionId::IDENTITY);
         }
     }
 
     fn dispatch(&mut self, id: DispatchId) {
         let node = Node::Dispatch(id);
-        let dispatch = self.whole.dispatches.get(id).clone();
+        let calls = self.calls;
+        let dispatch = calls.dispatches.get(id);
         if let Some(handlers) = dispatch.handlers {
-            let function = self.whole.behind_handler(self.exceptions, &dispatch);
+            let function = behind_handler(calls, self.exceptions, dispatch);
             self.edge(node, Node::Dispatch(handlers), function);
-            let converted = self.whole.conversion_errors(self.exceptions, &dispatch);
+            let converted = conversion_errors(self.exceptions, dispatch);
             self.add(node, Value::known(converted));
         }
-        for target in dispatch.targets {
+        for target in &dispatch.targets {
             self.edge(node, target.node(), FunctionId::IDENTITY);
         }
-        for error in dispatch.errors {
-            let value = self.whole.link_error(self.exceptions, error);
+        for &error in &dispatch.errors {
+            let value = link_error(self.exceptions, error);
             self.add(node, value);
         }
-        if self.whole.options.link_errors {
+        if calls.options.link_errors {
             // The verifier lets a value pass that does not implement the interface (JVMS §6.5.invokeinterface).
             let receiver = dispatch.interface.then_some(LinkError::IncompatibleClassChange);
             let absent =
                 matches!(dispatch.open, Some(Open::Outside(_))).then_some(LinkError::NoClassDefFound);
             for error in receiver.into_iter().chain(absent) {
-                let value = self.whole.link_error(self.exceptions, error);
+                let value = link_error(self.exceptions, error);
                 self.add(node, value);
             }
         }
         if let Some(open) = dispatch.open {
-            let value = self.whole.open_call(self.exceptions, open, Some(dispatch.method));
+            let value = open_call(calls, self.exceptions, open, Some(dispatch.method));
             self.add(node, value);
         }
-        // What is open covers them, unless it is narrowed by what is assumed of code that nobody has seen: theirs is seen.
-        if dispatch.open.is_none() || self.whole.options.assume_contract {
-            for target in dispatch.possible {
+        // The open part covers the possible targets, unless an assumption about unknown code narrows it: these are known code.
+        if dispatch.open.is_none() || calls.options.assume_contract {
+            for target in &dispatch.possible {
                 self.edge(node, target.node(), FunctionId::IDENTITY);
             }
         }
     }
 
-    /// Asking a loader of the program's own for a class.
+    /// Asking a class loader of the program for a class.
     fn loading(&mut self) {
         let function = loaded(self.exceptions);
-        for target in self.whole.loading_targets() {
+        for target in loading_targets(self.calls) {
             self.edge(Node::Loading, Node::Method(target), function);
         }
-        let value = self.whole.loading_value(self.exceptions);
+        let value = loading_value(self.calls, self.exceptions);
         self.add(Node::Loading, value);
     }
 
@@ -384,30 +384,20 @@ impl Builder<'_> {
         let mut starts = vec![0; n + 1];
         for it in &self.edges {
             fuel.spend(1)?;
-            starts[it.0.0 as usize + 1] += 1;
+            starts[it.0.index() + 1] += 1;
         }
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut edges = vec![(NodeId(0), FunctionId::IDENTITY); self.edges.len()];
+        let mut edges = vec![(NodeId::from_index(0), FunctionId::IDENTITY); self.edges.len()];
         for (user, of, function) in self.edges {
             fuel.spend(1)?;
-            let at = &mut next[user.0 as usize];
+            let at = &mut next[user.index()];
             edges[*at as usize] = (of, function);
             *at += 1;
         }
         Ok(System { values, starts, edges })
-    }
-}
-
-impl Target {
-    /// The node of what the target lets out.
-    pub fn node(self) -> Node {
-        match self {
-            Target::Method(it) => Node::Method(it),
-            Target::Glue(it) => Node::Glue(it),
-        }
     }
 }
 

@@ -5,7 +5,6 @@
 
 use classfile::names::ClassName;
 use flow::fuel::{Cancelled, Fuel};
-use flow::functional::GlueRaises;
 use flow::summary::Source;
 use flow::throwables::{built_in_parent, built_ins, well_known};
 use flow::universe::{Parent, Throwable, Universe};
@@ -339,11 +338,4 @@ impl Types<'_> {
             self.order.iter().map(|it| unknown.throwable(self.hierarchy, *it)).collect();
         Universe::editable(&types)
     }
-}
-
-/// The classes that glue raises.
-pub(super) fn glue_classes(raises: GlueRaises) -> impl Iterator<Item = ClassName> {
-    let class_cast = raises.class_cast.then_some(well_known().class_cast);
-    let null_pointer = raises.null_pointer.then_some(well_known().null_pointer);
-    class_cast.into_iter().chain(null_pointer)
 }

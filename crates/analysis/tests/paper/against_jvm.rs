@@ -6,17 +6,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use analysis::names::MethodId;
 use analysis::parts::Scratch;
 use analysis::parts::{MethodCode, MethodPart};
 use analysis::whole::answers::CallWord;
-use analysis::whole::graph::{Graph, SetRef, Texts};
-use analysis::whole::program::{Options, Program, WholeProgram};
+use analysis::whole::called::calls_of;
+use analysis::whole::drawing::{Sets, Texts, graph};
+use analysis::whole::graph::{Graph, SetRef};
+use analysis::whole::lattice::Exceptions;
 use analysis::whole::record::class_record;
-use analysis::whole::solved::solved;
+use analysis::whole::solved::{SolvedProgram, solved};
+use analysis::whole::tables::{ClassTable, Options};
 use bir::body::{CallKind, Instr, ordinal};
 use flow::cfg::{EdgeKind, NodeKind};
 use program::input::{Role, WorldKind};
+use program::names::MethodName;
 use test_utils::generate::Mode;
 use test_utils::tier;
 
@@ -24,7 +27,7 @@ use crate::gamma::{FOLDERS, Gamma, generated, of_folder};
 use crate::graphs;
 use crate::reference::{Edges, Reference};
 
-fn whole(gamma: &Gamma) -> WholeProgram {
+fn whole(gamma: &Gamma) -> (SolvedProgram, Exceptions) {
     let options = Options {
         world: WorldKind::Closed,
         release: Some(17),
@@ -35,7 +38,7 @@ fn whole(gamma: &Gamma) -> WholeProgram {
     let role = |api: bool| if api { Role::Jdk } else { Role::App };
     let record = |bytes: &[u8]| class_record(bytes, &mut Scratch::default()).unwrap();
     let records = gamma.classes.iter().map(|it| (record(&it.bytes), role(it.api))).collect();
-    solved(Program::new(records, &options), options, None)
+    solved(ClassTable::new(records, &options), options, None)
 }
 
 /// The program without initialisers: they become methods that nobody calls.
@@ -83,7 +86,7 @@ impl Both<'_> {
         acc
     }
 
-    fn method(&mut self, method: MethodId, code: &MethodCode, graph: &Graph) {
+    fn method(&mut self, method: MethodName, code: &MethodCode, graph: &Graph) {
         let paper = self.paper[&method.to_string()].clone();
         let name = self.name;
         let has = |x: &str, pc: u32, returns: Option<bool>| {
@@ -132,7 +135,7 @@ impl Both<'_> {
     }
 
     /// What the paper says and is not proved impossible.
-    fn assertions(&mut self, method: MethodId, code: &MethodCode, graph: &Graph, paper: &Edges) {
+    fn assertions(&mut self, method: MethodName, code: &MethodCode, graph: &Graph, paper: &Edges) {
         let jvm: BTreeSet<(u32, String)> = graph
             .cfg
             .nodes
@@ -154,15 +157,15 @@ impl Both<'_> {
         }
     }
 
-    fn calls(&mut self, method: MethodId, code: &MethodCode, whole: &WholeProgram) {
+    fn calls(&mut self, method: MethodName, code: &MethodCode, whole: &SolvedProgram) {
         let paper = self.paper[&method.to_string()].clone();
         let labels = |pc: u32| -> BTreeSet<String> {
             let normal = paper.iter().filter(move |it| it.0 == (pc, None, false) && it.2.1.is_none());
             normal.filter_map(|it| it.1.clone()).collect()
         };
-        let Some(id) = whole.named(method) else { panic!("{method}") };
+        let Some(id) = whole.calls.classes.named(method) else { panic!("{method}") };
         let mut targets: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-        for call in whole.calls(id, code) {
+        for call in calls_of(&whole.calls, id, code) {
             let (Some(pc), Some(declared)) = (call.instr, call.declared) else { continue };
             if matches!(call.kind, CallWord::Clinit | CallWord::Thread) {
                 continue;
@@ -186,8 +189,8 @@ impl Both<'_> {
                 continue;
             };
             for label in labels(ordinal(pc)) {
-                let Some(id) = whole.named(name_of(&label)) else { continue };
-                let hierarchy = &whole.program.hierarchy;
+                let Some(id) = whole.calls.classes.named(name_of(&label)) else { continue };
+                let hierarchy = &whole.calls.classes.hierarchy;
                 let class = &hierarchy.outline(id.class).flags;
                 let flags = hierarchy.outline(id.class).methods[id.index as usize].flags;
                 let own =
@@ -196,7 +199,7 @@ impl Both<'_> {
                     .reference
                     .below(&hierarchy.name(id.class).to_string(), &declared.class().to_string());
                 // A method that only its package sees is overridden there alone.
-                let named = whole.named(MethodId::of(declared));
+                let named = whole.calls.classes.named(MethodName::of(declared));
                 let seen = named.is_none_or(|it| {
                     hierarchy.outline(it.class).methods[it.index as usize].flags.is_public()
                 });
@@ -211,11 +214,11 @@ impl Both<'_> {
     }
 }
 
-fn name_of(label: &str) -> MethodId {
-    let text = |it: &str| analysis::names::Text(Box::leak(it.to_owned().into_boxed_str()).as_bytes());
+fn name_of(label: &str) -> MethodName {
+    let text = |it: &str| program::names::Text(Box::leak(it.to_owned().into_boxed_str()).as_bytes());
     let (name, descriptor) = label.split_at(label.find('(').unwrap());
     let (class, name) = name.rsplit_once('.').unwrap();
-    MethodId { class: text(class), name: text(name), descriptor: text(descriptor) }
+    MethodName { class: text(class), name: text(name), descriptor: text(descriptor) }
 }
 
 #[test]
@@ -238,15 +241,15 @@ fn in_a_closed_world_both_profiles_hang_together() {
     for gamma in programs {
         let gamma = without_initializers(gamma);
         let methods = gamma.methods();
-        let whole = whole(&gamma);
+        let (whole, exceptions) = whole(&gamma);
         let paper = graphs(&gamma, &gamma.paper());
         let reference = Reference::new(&gamma, true);
         let mut both = Both { name: &gamma.name, reference, paper, counts: &mut counts };
-        let (mut ex, mut texts) = (whole.exceptions.clone(), Texts::default());
+        let mut sets = Sets { exceptions, texts: Texts::default() };
         for (method, code) in methods {
             let code = Arc::new(code);
-            let id = whole.named(method).unwrap();
-            let graph = whole.graph(&mut ex, &mut texts, id, &code);
+            let id = whole.calls.classes.named(method).unwrap();
+            let graph = graph(&whole, &mut sets, id, &code);
             both.method(method, &code, &graph);
             both.calls(method, &code, &whole);
         }

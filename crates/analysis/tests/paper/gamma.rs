@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use analysis::names::MethodId;
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{api_record, record};
 use analysis::parts::{ClassParts, MethodCode, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
@@ -13,6 +12,7 @@ use bir::positions::Positions;
 use classfile::names::ClassName;
 use flow::throwables::{built_in_parent, built_ins, well_known};
 use flow::thrown::Term;
+use program::names::MethodName;
 use test_utils::asm::{ClassBuilder, CodeBuilder, opcodes as op};
 use test_utils::generate::{Mode, program};
 use test_utils::ghosts::with_ghosts;
@@ -63,7 +63,7 @@ impl Gamma {
     }
 
     /// The methods of the program that have code, as `p/C.m()V`.
-    pub(crate) fn methods(&self) -> Vec<(MethodId, MethodCode)> {
+    pub(crate) fn methods(&self) -> Vec<(MethodName, MethodCode)> {
         let mut acc = Vec::new();
         for class in self.classes.iter().filter(|it| !it.api) {
             for it in parts(&class.bytes).1 {
@@ -91,7 +91,7 @@ impl Gamma {
     }
 
     /// The same with the pcs of their instructions.
-    pub(crate) fn methods_with_positions(&self) -> Vec<(MethodId, MethodCode, Positions)> {
+    pub(crate) fn methods_with_positions(&self) -> Vec<(MethodName, MethodCode, Positions)> {
         let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
         let mut acc = Vec::new();
         for class in self.classes.iter().filter(|it| !it.api) {

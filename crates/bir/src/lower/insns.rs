@@ -1,5 +1,5 @@
-//! What each instruction of the bytecode becomes. Assertions stand in the JVM's order of checks, after
-//! the operands have been evaluated and before the effect.
+//! Lowering of each bytecode instruction. Assertions are emitted in the JVM's order of checks, after the operands
+//! have been evaluated and before the effect.
 
 use classfile::bootstrap::{Dynamic, Loadable};
 use classfile::descriptor::{CallShape, FieldType};
@@ -11,12 +11,14 @@ use classfile::stack::rearrangement;
 use super::lean;
 use super::symbolic::{Item, MAX_DEPTH, Slot, local_bits, mentions, overlaps, stack_var};
 use super::{Lowerer, Step, build_fault, fault};
-use crate::body::{CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, SwitchTable, Var};
+use crate::body::{
+    CallKind, Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, SwitchTable, Var, from_index,
+};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
 impl Lowerer<'_, '_, '_> {
     /// Lowers one instruction of the block with index `block`.
-    // long match: one arm a kind of instruction
+    // long match: one arm per kind of instruction
     pub(super) fn insn(&mut self, block: usize, insn: Insn) -> Step<()> {
         match insn {
             Insn::Nop => {}
@@ -59,7 +61,7 @@ impl Lowerer<'_, '_, '_> {
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 if kind != self.returns {
-                    return Err(fault("return of another kind than the descriptor's"));
+                    return Err(fault("return of a kind other than the descriptor's"));
                 }
                 let value = if kind.is_some() { Some(self.pop::<1>()?[0].0) } else { None };
                 self.save_heap(self.stack.slots.len())?;
@@ -154,7 +156,7 @@ impl Lowerer<'_, '_, '_> {
         self.stack.slots.push(Slot::var(e, var));
     }
 
-    /// Pushes an expression, cutting it when it has grown too deep.
+    /// Pushes an expression, and saves it to a temporary if it has become too deep.
     #[inline]
     fn push(&mut self, slot: Slot) -> Step<()> {
         self.stack.slots.push(slot);
@@ -168,7 +170,7 @@ impl Lowerer<'_, '_, '_> {
     #[inline]
     fn pop<const N: usize>(&mut self) -> Step<[(ExprId, Slot); N]> {
         let Some(base) = self.stack.slots.len().checked_sub(N) else { return Err(missing()) };
-        let mut out = [(ExprId::from_raw(0.into()), Slot::new_object(0)); N];
+        let mut out = [(from_index(0), Slot::new_object(0)); N];
         for (to, &slot) in out.iter_mut().zip(&self.stack.slots[base..]) {
             let Item::Value(e) = slot.item else { return Err(no_value()) };
             *to = (e, slot);
@@ -177,12 +179,12 @@ impl Lowerer<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Index of the entry `below` the top.
+    /// Returns the index of the entry at depth `below` from the top.
     fn index(&self, below: usize) -> Step<usize> {
         self.stack.slots.len().checked_sub(below + 1).ok_or_else(missing)
     }
 
-    /// The value of the entry `below` the top, which stays where it is.
+    /// Returns the value of the entry at depth `below`, without popping it.
     fn value(&self, below: usize) -> Step<ExprId> {
         match self.stack.slots[self.index(below)?].item {
             Item::Value(e) => Ok(e),
@@ -198,7 +200,7 @@ impl Lowerer<'_, '_, '_> {
         Ok(Var::new(Place::Temp(self.temps - 1), kind))
     }
 
-    /// Moves the value of an entry to a temporary. Reads below it in the stack come before its own.
+    /// Saves the value of an entry to a temporary. Heap reads of entries below it happen first.
     fn save(&mut self, i: usize) -> Step<()> {
         if self.stack.slots[i].heap {
             self.save_heap(i)?;
@@ -211,8 +213,7 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Moves to temporaries what the entries below `end` read from the heap, before an effect or a
-    /// later read.
+    /// Saves the heap reads of the entries below index `end` to temporaries, before an effect or a later read.
     pub(super) fn save_heap(&mut self, end: usize) -> Step<()> {
         for i in 0..end {
             if self.stack.slots[i].heap {
@@ -226,8 +227,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Makes the entry `below` the top fit to be an operand of an assertion and of the instruction
-    /// behind it: a constant or a variable.
+    /// Makes the entry at depth `below` a constant or a variable, so that it can be used both by an assertion and
+    /// by the instruction after it.
     fn operand(&mut self, below: usize) -> Step<()> {
         let i = self.index(below)?;
         if !self.stack.slots[i].trivial {
@@ -244,15 +245,15 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Puts the values on the stack into the variables that the next block expects them in, and leaves
-    /// the `operands` on top of them alone.
+    /// Assigns the values on the stack to the variables in which the next block expects them, except for the
+    /// topmost `operands` entries.
     pub(super) fn flush(&mut self, operands: usize) -> Step<()> {
         let len = self.stack.slots.len();
         let Some(n) = len.checked_sub(operands) else { return Err(missing()) };
         if n == 0 {
             return Ok(());
         }
-        // The assignments happen in parallel: what mentions another entry's variable goes first.
+        // The assignments are parallel: entries that contain another entry's variable are saved first.
         for i in 0..len {
             let slot = self.stack.slots[i];
             if let (true, Item::Value(e)) = (slot.stack_vars, slot.item) {
@@ -292,8 +293,8 @@ impl Lowerer<'_, '_, '_> {
         let (taken, order) = rearrangement(op, depth, |k| slots[depth - 1 - k].kind.words() == 2)
             .map_err(|it| classfile::error::Malformed::new(0, "6.5", it))?;
         let base = depth - taken;
-        // A read happens once and in its place, so it is not dropped, copied or moved past another;
-        // and a tree that is copied becomes a variable, or trees would double in size.
+        // A heap read happens once and in its place, so it is not dropped, copied or moved past another; and a tree
+        // is saved to a variable before it is copied, else trees would double in size.
         let moves = !matches!(op, StackOp::Pop | StackOp::Pop2);
         for i in base..depth {
             let slot = self.stack.slots[i];
@@ -310,7 +311,7 @@ impl Lowerer<'_, '_, '_> {
 
     // ---- locals ----
 
-    /// Saves the entries that still mean the old value of the local.
+    /// Saves the entries that contain the old value of the local.
     fn save_local(&mut self, slot: u16, kind: Kind) -> Step<()> {
         let bits = local_bits(slot, kind);
         for i in 0..self.stack.slots.len() {
@@ -353,8 +354,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Lets the instruction emitted last put its result into the local at once, if nothing on the
-    /// stack would notice.
+    /// Makes the instruction emitted last assign its result directly to the local, if no stack entry depends on the
+    /// old value. Returns whether it did.
     fn take_result(&mut self, var: Var) -> bool {
         let Place::Local(slot) = var.place() else { return false };
         let Some((top, below)) = self.stack.slots.split_last() else { return false };
@@ -434,7 +435,7 @@ impl Lowerer<'_, '_, '_> {
                 Loadable::MethodType(it) => (Expr::MethodType(it), Kind::Ref),
                 Loadable::MethodHandle(it) => (Expr::MethodHandle(self.b.handle(it)), Kind::Ref),
                 Loadable::Dynamic(it) => {
-                    // Its bootstrap method may do anything, once.
+                    // The bootstrap method may have any effect, once.
                     let kind = FieldType(it.descriptor.bytes()).kind();
                     self.save_heap(self.stack.slots.len())?;
                     let site = self.dynamic(*it)?;
@@ -443,14 +444,14 @@ impl Lowerer<'_, '_, '_> {
                     self.push_result(Some(var));
                     return Ok(());
                 }
-                _ => return Err(fault("constant of another kind")),
+                _ => return Err(fault("constant of the wrong kind")),
             },
         };
         self.constant(expr, kind);
         Ok(())
     }
 
-    /// The text of a string constant.
+    /// Returns the text of a string constant.
     fn text(&self, index: PoolIndex) -> Step<Name> {
         if self.texts {
             return Ok(self.code.pool().name(index)?);
@@ -461,7 +462,7 @@ impl Lowerer<'_, '_, '_> {
 
     // ---- arrays ----
 
-    /// Asserts what an access to the array and index on top must keep to; both stay on the stack.
+    /// Asserts the conditions of an access to the array and index on top of the stack, without popping them.
     fn array_access(&mut self) -> Step<[(ExprId, Slot); 2]> {
         self.operand(1)?;
         self.operand(0)?;
@@ -495,7 +496,7 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether lean code leaves an array store out.
+    /// Returns whether lean lowering omits an array store.
     fn stores_surely(&self, elem: Elem) -> bool {
         let (Some(lean), [.., array, index, value]) = (&self.lean, &*self.stack.slots) else { return false };
         let expr = |it: &Slot| match it.item {
@@ -580,7 +581,7 @@ impl Lowerer<'_, '_, '_> {
         }
     }
 
-    /// Pops `n` values as a list of operands.
+    /// Pops `n` values into the operand list.
     fn arguments(&mut self, n: usize) -> Step<()> {
         let Some(base) = self.stack.slots.len().checked_sub(n) else { return Err(missing()) };
         self.args.clear();
@@ -592,7 +593,7 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// The operands popped last.
+    /// Adds the operand list to the body.
     fn listed(&mut self) -> Step<Operands> {
         self.b.operands(self.args).map_err(build_fault)
     }
@@ -630,8 +631,8 @@ impl Lowerer<'_, '_, '_> {
         shape.ret().map(|kind| self.temp(kind)).transpose()
     }
 
-    /// The constructor call of an object that has only been on the stack: allocation and call become
-    /// one, and its other entries its variable.
+    /// Lowers the constructor call of an object that has only been on the stack: allocation and call become one
+    /// instruction, and the other entries for the object become its variable.
     fn construct(&mut self, ordinal: u32, method: MemberRef, params: usize) -> Step<()> {
         self.arguments(params)?;
         self.stack.slots.pop();
@@ -666,8 +667,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Adds a call site or dynamic constant with its own copy of the arguments: a class file holds them
-    /// once for all the sites that share them, so their number is bounded.
+    /// Adds a call site or dynamic constant with its own copy of the arguments. A class file stores shared
+    /// arguments only once, so the total number of copies is limited.
     fn dynamic(&mut self, it: Dynamic) -> Step<u32> {
         self.dynamic_args += args_in_all(&it);
         if self.dynamic_args > MAX_DYNAMIC_ARGS {
@@ -679,8 +680,10 @@ impl Lowerer<'_, '_, '_> {
     // ---- control ----
 
     fn label(&self, to: Pc) -> Step<crate::body::InstrId> {
-        let ordinal =
-            self.walk.ordinal(to).ok_or_else(|| fault("branch to a place that is no instruction"))?;
+        let ordinal = self
+            .walk
+            .ordinal(to)
+            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
         self.label_at(self.context, ordinal)
     }
 
@@ -725,7 +728,10 @@ impl Lowerer<'_, '_, '_> {
     }
 
     fn jsr(&mut self, to: Pc) -> Step<()> {
-        let to = self.walk.ordinal(to).ok_or_else(|| fault("branch to a place that is no instruction"))?;
+        let to = self
+            .walk
+            .ordinal(to)
+            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
         let inside = if self.walk.inlined {
             self.stack.slots.push(Slot::return_address(None));
             self.walk.called(self.context, self.at)
@@ -766,22 +772,22 @@ impl Lowerer<'_, '_, '_> {
     }
 }
 
-/// How many arguments the call sites and dynamic constants of one method may have in all.
+/// The maximum number of arguments of all call sites and dynamic constants of one method.
 const MAX_DYNAMIC_ARGS: usize = 1 << 17;
 
-/// The arguments of a dynamic constant and of those among them.
+/// Returns the number of arguments of a dynamic constant, including those of nested ones.
 fn args_in_all(it: &Dynamic) -> usize {
     let inner = |it: &Loadable| if let Loadable::Dynamic(it) = it { args_in_all(it) } else { 0 };
     it.args.len() + it.args.iter().map(inner).sum::<usize>()
 }
 
-/// How many parameters a call has.
+/// Returns the number of parameters of a call.
 fn params(shape: CallShape, descriptor: impl FnOnce() -> Descriptor) -> usize {
     let count = || descriptor().method_type().map_or(0, |it| it.params().count());
     shape.params_from_last().map_or_else(count, |it| it.len())
 }
 
-/// The class of arrays of this class: `[Lp/C;` of `p/C`, `[[I` of `[I`.
+/// Returns the class of arrays of this class: `[Lp/C;` for `p/C`, `[[I` for `[I`.
 fn array_of(elem: ClassName) -> ClassName {
     let name = elem.bytes();
     let mut text = Vec::with_capacity(name.len() + 3);

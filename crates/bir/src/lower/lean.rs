@@ -1,4 +1,4 @@
-//! What is left out of a body when only its summary is wanted: what raises nothing, for all that a glance at it tells.
+//! The rules of lean lowering, for summaries: which instructions are omitted because they obviously raise nothing.
 
 use std::sync::LazyLock;
 
@@ -10,39 +10,39 @@ use classfile::stack::Walk;
 
 use crate::body::{Expr, Place, Var};
 
-/// What is known of variables.
+/// The facts about variables.
 pub(super) struct Lean {
-    /// Whether local 0 is `this` everywhere.
+    /// Whether local 0 always holds `this`.
     keeps_this: bool,
-    /// The temporaries that hold arrays of constant length, ascending; with their types and lengths.
+    /// The temporaries that hold arrays of constant length, ascending, with type and length.
     arrays: Vec<(u32, ClassName, i32)>,
 }
 
-/// Stands for all texts of string constants, which say nothing of what a body raises.
+/// Returns the replacement for all string constants, whose text does not affect what a body raises.
 pub(super) fn no_text() -> Name {
     static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b""));
     *NAME
 }
 
-/// Whether some instruction enters or leaves a monitor, which may be a string.
+/// Returns whether some instruction enters or exits a monitor, which may be a string.
 pub(super) fn has_monitors(walk: &Walk) -> bool {
     walk.insns.iter().any(|it| matches!(it.1, Insn::MonitorEnter | Insn::MonitorExit))
 }
 
 impl Lean {
-    /// Of a method without handlers.
+    /// Returns the facts for a method without handlers.
     pub(super) fn new(flags: Flags, walk: &Walk) -> Self {
         let keeps = |it: &Insn| !matches!(it, Insn::Store(_, 0) | Insn::Iinc(0, _));
         let keeps_this = !flags.is_static() && walk.insns.iter().all(|it| keeps(&it.1));
         Lean { keeps_this, arrays: Vec::new() }
     }
 
-    /// Whether the value is the receiver.
+    /// Returns whether the value is the receiver.
     pub(super) fn is_this(&self, value: Expr) -> bool {
         self.keeps_this && value == Expr::Var(Var::local(0, Kind::Ref))
     }
 
-    /// A new temporary holds a new array.
+    /// Records that a new temporary holds a new array.
     pub(super) fn array(&mut self, var: Var, ty: ClassName, len: i32) {
         if let Place::Temp(it) = var.place() {
             self.arrays.push((it, ty, len));
@@ -55,7 +55,7 @@ impl Lean {
         self.arrays.get(at).map(|it| (it.1, it.2))
     }
 
-    /// Whether storing the value raises nothing, and names nothing that a class loader would be asked for.
+    /// Returns whether storing the value raises nothing and names no class that would have to be loaded.
     pub(super) fn stores_surely(&self, elem: Elem, array: Var, index: i32, value: Expr) -> bool {
         let Some((ty, len)) = self.array_in(array) else { return false };
         if !(0..len).contains(&index) {

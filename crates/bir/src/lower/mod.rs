@@ -1,10 +1,10 @@
-//! From a `Code` attribute to BIR, by symbolic execution of the operand stack.
+//! Lowering of a `Code` attribute to BIR, by symbolic execution of the operand stack.
 //!
-//! The stack holds expressions instead of values ([`symbolic`]); an instruction of the bytecode becomes
-//! BIR only where it has an effect, can raise or branches ([`insns`]). Blocks are emitted context by
-//! context in the order of the bytecode, each beginning with the stack that
-//! [`classfile::stack::walk`] found there: in the canonical variables `%k0`, `%k1`, … where control
-//! joins, or as it was left by the block that falls through to here. For summaries much is left out ([`lean`]).
+//! The stack holds expressions instead of values ([`symbolic`]); a bytecode instruction yields BIR only where it
+//! has an effect, can raise an exception, or branches ([`insns`]). Blocks are emitted context by context in
+//! bytecode order. Each begins with the stack that [`classfile::stack::walk`] computed: in the canonical variables
+//! `%k0`, `%k1`, … where control joins, or as the block that falls through to it left it. For summaries, much code
+//! is omitted ([`lean`]).
 
 mod insns;
 mod lean;
@@ -20,22 +20,22 @@ use classfile::insn::Insn;
 use classfile::names::{ClassName, MethodRef};
 use classfile::stack::{Block, Context, Walk};
 
-use crate::body::{Body, ExprId, Instr, InstrId, Row, instr_id};
+use crate::body::{Body, ExprId, Instr, InstrId, Row, from_index, instr_id};
 use crate::build::{BuildError, Builder, Header};
 use crate::positions::Positions;
 use lean::Lean;
 use symbolic::Stack;
 
-/// A lowered method: its body, and where each instruction of it comes from.
+/// A lowered method: its body, and the origin of each of its instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lowered {
-    /// The body, a function of names and content alone.
+    /// The body, which depends on names and content only.
     pub body: Body,
-    /// Pcs, lines and the like.
+    /// The pcs, lines etc. of the body.
     pub positions: Positions,
 }
 
-/// Memory that lowering one method leaves for the next.
+/// Reusable memory for lowering several methods.
 #[derive(Default)]
 pub struct Scratch {
     builder: Builder,
@@ -48,20 +48,21 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Leaves the memory of a body to the next one of [`lower_lean`].
+    /// Makes the memory of a body available to the next call of [`lower_lean`].
     pub fn recycle(&mut self, body: Body) {
         self.builder.recycle(body);
     }
 }
 
-/// As [`lower`], for who wants to know no more of a body than what it raises, calls and accesses, and not where its
-/// instructions stand. Where no handler can see it, what raises nothing at a glance is left out: assertions about `this`
-/// and constants, stores of constants and variables into arrays that the method made with a constant length (most
-/// of the code of a JDK: tables of locales). Strings are empty, unless there are monitors, which may be strings. The body may
-/// take the memory of one that was [recycled](Scratch::recycle).
+/// Like [`lower`], for clients that need only what a body raises, calls and accesses, but no positions.
+///
+/// If the method has no handlers, instructions that obviously raise nothing are omitted: assertions about `this`
+/// and constants, and stores of constants and variables into arrays that the method created with a constant length
+/// (most of the code of a JDK: tables of locales). String constants are replaced by the empty string, unless the
+/// method uses monitors, which may be strings. The body may use the memory of a [recycled](Scratch::recycle) one.
 ///
 /// # Errors
-/// See [`lower`].
+/// As for [`lower`].
 pub fn lower_lean<'a>(
     class: &ClassFile<'a>,
     boots: &Bootstraps<'_, 'a>,
@@ -75,8 +76,8 @@ pub fn lower_lean<'a>(
 /// Lowers the body `code` of `method`.
 ///
 /// # Errors
-/// When the body cannot be lowered: operands are missing or of the wrong kind, a branch leads nowhere,
-/// a constant is missing or of another kind. The class is none the worse for it.
+/// Fails if the body cannot be lowered: operands are missing or of the wrong kind, a branch has no valid
+/// target, or a constant is missing or of another kind. Other methods of the class are not affected.
 pub fn lower<'a>(
     class: &ClassFile<'a>,
     boots: &Bootstraps<'_, 'a>,
@@ -140,17 +141,17 @@ fn lowered<'a>(
     lowerer.finish(name, method.flags, positions)
 }
 
-/// Result of lowering a part: the fault's offset is set by the caller, who knows the instruction. Boxed, so
-/// that what is returned fits into registers.
+/// The result of lowering a part of a method. The offset of the fault is set by the caller, which knows the
+/// instruction. Boxed, so that results are returned in registers.
 type Step<T> = std::result::Result<T, Box<Malformed>>;
 
-/// A fault of the instruction at hand.
+/// Creates a fault of the current instruction.
 #[cold]
 fn fault(what: &'static str) -> Box<Malformed> {
     Box::new(Malformed::new(0, "4.9", Fault::Other(what)))
 }
 
-/// A body that its tables cannot hold.
+/// Creates the fault for a body that cannot be frozen.
 #[cold]
 fn build_fault(it: BuildError) -> Box<Malformed> {
     fault(match it {
@@ -165,39 +166,39 @@ struct Lowerer<'l, 'c, 'a> {
     walk: &'l Walk,
     b: &'l mut Builder,
     stack: &'l mut Stack,
-    /// Operands of the instruction at hand.
+    /// The operands of the current instruction.
     args: &'l mut Vec<ExprId>,
-    /// The kind of what the method returns.
+    /// The kind of the method's result.
     returns: Option<Kind>,
-    /// Pc of each BIR instruction.
+    /// The pc of each BIR instruction.
     pcs: &'l mut Vec<u16>,
-    /// Context of each BIR instruction, while there is more than one.
+    /// The context of each BIR instruction; empty while there is only one context.
     copies: Vec<u16>,
     temps: u32,
-    /// Arguments of the call sites and dynamic constants so far.
+    /// The number of arguments of all call sites and dynamic constants so far.
     dynamic_args: usize,
-    /// The bytecode instruction whose result was the last thing emitted: a store right behind it can
-    /// take the result itself.
+    /// The bytecode instruction whose result was emitted last: a store directly after it can assign the result to
+    /// the local variable.
     fresh: Option<u32>,
-    /// Ordinal of the bytecode instruction at hand.
+    /// The ordinal of the current bytecode instruction.
     at: u32,
     context: Context,
-    /// Context, ordinal and first BIR instruction of each bytecode instruction emitted, ascending; none when
-    /// there are no rows to be placed.
+    /// The context, ordinal and first BIR instruction of each emitted bytecode instruction, ascending; empty if the
+    /// method has no exception table.
     begins: &'l mut Vec<(Context, u32, u32)>,
     lines: &'l mut Vec<(u16, u16)>,
-    /// Whether texts of string constants are wanted.
+    /// Whether the texts of string constants are needed.
     texts: bool,
-    /// What is left out, if anything.
+    /// The rules of what is omitted, for lean lowering.
     lean: Option<Lean>,
-    /// The type of arrays of the last element type that was asked for.
+    /// A cache of the last element class and its array class.
     last_array: Option<(ClassName, ClassName)>,
 }
 
 impl Lowerer<'_, '_, '_> {
     #[cold]
     fn locate(&self, it: &Malformed) -> Malformed {
-        let pc = self.walk.pc(self.at).0 as usize;
+        let pc = self.walk.pc(self.at).index();
         Malformed::new(self.code.offset + pc, it.jvms, it.fault.clone())
     }
 
@@ -213,8 +214,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Emits one block; `falls_in` says that control falls through to it from what was emitted last.
-    /// Returns whether it falls through itself.
+    /// Emits one block. `falls_in` tells whether control falls through to it from the previously emitted block.
+    /// Returns whether control falls through at its end.
     fn block(&mut self, i: usize, block: &Block, falls_in: bool) -> Step<bool> {
         if block.is_handler() {
             if falls_in {
@@ -231,7 +232,7 @@ impl Lowerer<'_, '_, '_> {
         if !takes_over {
             self.enter(block);
         }
-        // Only exceptions lead here, so a store may take the exception from the `catch` itself.
+        // Only exceptions lead here, so a store may take the exception directly from the `catch`.
         let only_caught = block.is_handler() && !block.is_target() && !block.is_fallen_into();
         self.fresh = only_caught.then(|| block.first.wrapping_sub(1));
         let has_rows = !self.walk.ranges.is_empty();
@@ -256,23 +257,23 @@ impl Lowerer<'_, '_, '_> {
         Ok(falls)
     }
 
-    /// Label of the block of the walk with this index.
+    /// Returns the label of the block of the walk with this index.
     fn block_label(&self, block: usize) -> InstrId {
-        instr_id(block as u32)
+        from_index(block)
     }
 
-    /// Label of the `catch` before the handler block with this index.
+    /// Returns the label of the `catch` before the handler block with this index.
     fn catch_label(&self, block: usize) -> InstrId {
-        instr_id((self.walk.blocks.len() + block) as u32)
+        from_index(self.walk.blocks.len() + block)
     }
 
-    /// Sets up the stack of a block where control joins.
+    /// Initialises the stack of a block where control joins.
     fn enter(&mut self, block: &Block) {
         let walk = self.walk;
         self.stack.enter(self.b, walk.entry_stack(block), walk.inlined);
     }
 
-    // Put together in place: a copy of what was just written would have to wait for it.
+    // Assembled in place: copying a value that was just written would stall.
     #[inline(always)]
     fn emit(&mut self, instr: Instr) -> u32 {
         self.pcs.push(self.walk.insns[self.at as usize].0.0 as u16);
@@ -283,7 +284,7 @@ impl Lowerer<'_, '_, '_> {
         self.b.push(instr)
     }
 
-    /// Where in `begins` the instructions of `context` from `ordinal` on stand.
+    /// Returns the index in `begins` of the first instruction of `context` from `ordinal` on.
     fn begin(&self, context: Context, ordinal: u32) -> usize {
         self.begins.partition_point(|it| (it.0, it.1) < (context, ordinal))
     }
@@ -304,7 +305,7 @@ impl Lowerer<'_, '_, '_> {
                 let start = self.begin(context, range.start);
                 // The next context begins where this one ends.
                 let end = self.begin(context, range.end);
-                // A range of instructions that came to nothing keeps its row: it still leads to the handler.
+                // A range whose instructions yielded no BIR keeps its row: the row still leads to the handler.
                 if start < end {
                     let bir = |i: usize| self.begins.get(i).map_or(self.b.len(), |it| it.2);
                     let (start, end) = (instr_id(bir(start)), bir(end));
@@ -349,11 +350,11 @@ impl Lowerer<'_, '_, '_> {
     }
 }
 
-/// The line table, sorted and without pcs that are outside the code; `lines` is memory for it.
+/// Returns the line table, sorted and without pcs outside of the code; `lines` is reusable memory.
 fn lines(code: &Code<'_, '_>, lines: &mut Vec<(u16, u16)>) -> Box<[(u16, u16)]> {
     lines.clear();
     code.lines().for_each(|(pc, line)| {
-        if (pc.0 as usize) < code.bytes.len() {
+        if pc.index() < code.bytes.len() {
             lines.push((pc.0 as u16, line));
         }
     });
@@ -363,7 +364,7 @@ fn lines(code: &Code<'_, '_>, lines: &mut Vec<(u16, u16)>) -> Box<[(u16, u16)]> 
     lines.as_slice().into()
 }
 
-/// Whether control can go on behind the instruction, in the same context.
+/// Returns whether control can continue after the instruction, in the same context.
 fn falls_through(insn: Insn) -> bool {
     !matches!(
         insn,

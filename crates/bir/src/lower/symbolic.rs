@@ -1,25 +1,25 @@
-//! The symbolic operand stack: expressions in place of values.
+//! The symbolic operand stack, which holds expressions instead of values.
 //!
-//! An entry remembers whether it reads the heap and which variables it mentions, so that an effect or
-//! a store knows which entries must first be saved to temporaries.
+//! An entry records whether it reads the heap and which variables it contains, so that an effect or a store can
+//! tell which entries must first be saved to temporaries.
 
 use classfile::descriptor::Kind;
 use classfile::stack::Shape;
 
-use crate::body::{Expr, ExprId, Place, Var};
+use crate::body::{Expr, ExprId, Place, Var, from_index};
 use crate::build::Builder;
 
 /// Expressions deeper than this are cut by a temporary (`semantics.md` §2.10).
 pub(super) const MAX_DEPTH: u8 = 200;
 
-/// What an entry stands for.
+/// The content of a stack entry.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Item {
     /// A value.
     Value(ExprId),
-    /// The object that the `new` with this ordinal made, its constructor not yet called.
+    /// The object created by the `new` with this ordinal, before its constructor call.
     New(u32),
-    /// A return address; when subroutines are not inlined, the number of the site.
+    /// A return address; if subroutines are not inlined, with the number of the return site.
     Return(Option<ExprId>),
 }
 
@@ -30,18 +30,18 @@ pub(super) struct Slot {
     pub(super) kind: Kind,
     /// Whether the expression reads the heap.
     pub(super) heap: bool,
-    /// Whether it mentions a stack variable.
+    /// Whether the expression contains a stack variable.
     pub(super) stack_vars: bool,
-    /// Whether it is a constant or a variable: copying it costs nothing.
+    /// Whether the expression is a constant or a variable, which can be copied at no cost.
     pub(super) trivial: bool,
-    /// Height of the tree.
+    /// The height of the tree.
     pub(super) depth: u8,
-    /// The local slots that it mentions, each at bit `slot mod 64`.
+    /// The local slots that the expression contains, each as bit `slot mod 64`.
     pub(super) locals: u64,
 }
 
 impl Slot {
-    /// A constant.
+    /// Returns the entry for a constant.
     pub(super) fn constant(e: ExprId, kind: Kind) -> Self {
         Slot {
             item: Item::Value(e),
@@ -54,7 +54,7 @@ impl Slot {
         }
     }
 
-    /// A variable.
+    /// Returns the entry for a variable.
     pub(super) fn var(e: ExprId, var: Var) -> Self {
         let (stack_vars, locals) = match var.place() {
             Place::Local(slot) => (false, local_bits(slot, var.kind())),
@@ -64,28 +64,28 @@ impl Slot {
         Slot { stack_vars, locals, ..Slot::constant(e, var.kind()) }
     }
 
-    /// An entry without a value that BIR could name.
+    /// Returns an entry whose value cannot be named in BIR.
     fn other(item: Item) -> Self {
-        let none = ExprId::from_raw(0.into());
+        let none = from_index(0);
         Slot { item, trivial: true, ..Slot::constant(none, Kind::Ref) }
     }
 
-    /// The new object of this `new`.
+    /// Returns the entry for the new object of this `new`.
     pub(super) fn new_object(ordinal: u32) -> Self {
         Slot::other(Item::New(ordinal))
     }
 
-    /// A return address.
+    /// Returns the entry for a return address.
     pub(super) fn return_address(site: Option<ExprId>) -> Self {
         Slot::other(Item::Return(site))
     }
 
-    /// What the operator `e` over this operand gives.
+    /// Returns the entry for the operator `e` applied to this operand.
     pub(super) fn under(self, e: ExprId, kind: Kind) -> Self {
         Slot { item: Item::Value(e), kind, trivial: false, depth: self.depth.saturating_add(1), ..self }
     }
 
-    /// What the operator `e` over these operands gives.
+    /// Returns the entry for the operator `e` applied to these operands.
     pub(super) fn join(self, other: Slot, e: ExprId, kind: Kind) -> Self {
         Slot {
             item: Item::Value(e),
@@ -99,15 +99,15 @@ impl Slot {
     }
 }
 
-/// The bits of [`Slot::locals`] for a value of this kind in this slot.
+/// Returns the bits of [`Slot::locals`] for a value of this kind in this slot.
 pub(super) fn local_bits(slot: u16, kind: Kind) -> u64 {
     let bit = |slot: u16| 1u64 << (slot % 64);
     if kind.words() == 2 { bit(slot) | bit(slot.wrapping_add(1)) } else { bit(slot) }
 }
 
-/// The variable of the stack entry with this index.
+/// Returns the variable of the stack entry with this index.
 pub(super) fn stack_var(index: usize, kind: Kind) -> Var {
-    // max_stack is 16 bits wide, and every entry takes a word at least.
+    // max_stack is 16 bits wide, and every entry takes at least one word.
     Var::new(Place::Stack(index as u16), kind)
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Makes the stack that a block begins with.
+    /// Initialises the stack at the beginning of a block.
     pub(super) fn enter(&mut self, b: &mut Builder, shapes: &[Shape], inlined: bool) {
         self.slots.clear();
         for (i, shape) in shapes.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Stack {
     }
 }
 
-/// Whether the tree under `id` has a variable for which `f` holds.
+/// Returns whether the tree under `id` contains a variable for which `f` holds.
 pub(super) fn mentions(b: &Builder, id: ExprId, f: &impl Fn(Var) -> bool) -> bool {
     let expr = b.get(id);
     if let Expr::Var(var) = expr {
@@ -151,7 +151,7 @@ pub(super) fn mentions(b: &Builder, id: ExprId, f: &impl Fn(Var) -> bool) -> boo
     found
 }
 
-/// Whether a store of this kind to local `slot` changes what `var` holds: slots overlap (JVMS §2.6.1).
+/// Returns whether a store of this kind to local `slot` changes the value of `var`: slots overlap (JVMS §2.6.1).
 pub(super) fn overlaps(var: Var, slot: u16, kind: Kind) -> bool {
     let Place::Local(at) = var.place() else { return false };
     let (a, b) = (u32::from(at), u32::from(slot));

@@ -1,4 +1,4 @@
-//! The position in a text, and what is read there without knowing BIR: words, numbers, names, strings.
+//! A position in a text, and the lexical elements that are independent of BIR: words, numbers, names, strings.
 
 use classfile::mutf8;
 use classfile::names::{ClassName, Descriptor, FieldRef, MemberRef, MethodRef, Name};
@@ -6,7 +6,7 @@ use classfile::names::{ClassName, Descriptor, FieldRef, MemberRef, MethodRef, Na
 use crate::parse::error::ParseError;
 use crate::words;
 
-/// What every step of the parser gives.
+/// The result of a parser step.
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
 /// A position in a text.
@@ -44,7 +44,7 @@ impl<'t> Cursor<'t> {
         Err(ParseError::new(self.text, at, expected))
     }
 
-    /// Skips blanks and a comment, but no line end.
+    /// Skips blanks and a comment, but not the end of the line.
     pub(super) fn blanks(&mut self) {
         while matches!(self.byte(), Some(b' ' | b'\t' | b'\r')) {
             self.pos += 1;
@@ -63,13 +63,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Whether nothing but blanks and a comment stands before the end of the line or of the method.
+    /// Returns whether only blanks and a comment precede the end of the line or of the method.
     pub(super) fn at_line_end(&mut self) -> bool {
         self.blanks();
         matches!(self.byte(), None | Some(b'\n' | b'}'))
     }
 
-    /// Takes `symbol` if it stands here, behind blanks.
+    /// Skips blanks, and consumes `symbol` if it comes next.
     pub(super) fn eat(&mut self, symbol: &str) -> bool {
         self.blanks();
         let found = self.rest().starts_with(symbol);
@@ -83,20 +83,20 @@ impl<'t> Cursor<'t> {
         if self.eat(symbol) { Ok(()) } else { self.error(format!("`{symbol}`")) }
     }
 
-    /// The letters and digits that stand here, behind blanks; they are not taken.
+    /// Skips blanks, and returns the letters and digits that come next without consuming them.
     pub(super) fn peek_word(&mut self) -> &'t str {
         self.blanks();
         self.word_here()
     }
 
-    /// The letters and digits that stand directly here; they are not taken.
+    /// Returns the letters and digits at this very position without consuming them.
     pub(super) fn word_here(&self) -> &'t str {
         let rest = self.rest();
         let end = rest.bytes().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
         &rest[..end]
     }
 
-    /// Takes `word` if it stands here as a whole word.
+    /// Consumes `word` if it comes next as a whole word.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
@@ -109,7 +109,7 @@ impl<'t> Cursor<'t> {
         if self.eat_word(word) { Ok(()) } else { self.error(format!("`{word}`")) }
     }
 
-    /// A number without sign.
+    /// Parses an unsigned number.
     pub(super) fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
         let word = self.peek_word();
         let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
@@ -122,7 +122,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A number as `0x…` writes it.
+    /// Parses a hexadecimal number `0x…`.
     pub(super) fn hex(&mut self, max: u64) -> Result<u64> {
         let word = self.peek_word();
         let digits = word.strip_prefix("0x").filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -135,7 +135,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The text of a decimal number with sign, fraction and exponent, as far as it has them.
+    /// Consumes a decimal number with optional sign, fraction and exponent, and returns its text.
     pub(super) fn decimal(&mut self) -> &'t str {
         let rest = self.rest();
         let bytes = rest.as_bytes();
@@ -162,7 +162,7 @@ impl<'t> Cursor<'t> {
         self.byte() == Some(b'"')
     }
 
-    /// A quoted text.
+    /// Parses a quoted text.
     pub(super) fn string(&mut self) -> Result<Name> {
         self.expect("\"")?;
         let start = self.pos;
@@ -187,7 +187,7 @@ impl<'t> Cursor<'t> {
     fn escape(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let at = self.pos;
         let Some(c) = self.byte() else { return self.error("an escape") };
-        // The byte is only stepped over where it is ASCII.
+        // The byte is skipped only if it is ASCII.
         match c {
             b'"' | b'\\' => out.push(c),
             b'n' => out.push(b'\n'),
@@ -213,7 +213,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Bare characters up to the first that is not safe, or that begins `->` or a comment.
+    /// Consumes unquoted characters up to the first that is not safe, or that begins `->` or a comment.
     fn bare(&mut self, is_safe: fn(u8) -> bool) -> &'t str {
         let rest = self.rest();
         let bytes = rest.as_bytes();
@@ -243,7 +243,7 @@ impl<'t> Cursor<'t> {
         self.name_of("a name", words::in_name)
     }
 
-    /// A descriptor of a method, or of a field unless it is quoted and so may be anything.
+    /// Parses the descriptor of a method or field. A quoted one may be any text.
     pub(super) fn descriptor(&mut self) -> Result<Descriptor> {
         let start = self.pos;
         if self.byte() == Some(b'(') {

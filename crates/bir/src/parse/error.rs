@@ -1,22 +1,22 @@
-//! What is wrong with a text that is no BIR.
+//! The error for text that is not valid BIR.
 
 use std::fmt;
 
-/// A place in the text and what should have stood there.
+/// A position in the text, and what was expected there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: u32,
     /// What was expected.
     pub expected: String,
-    /// The rest of that line, cut short.
+    /// The rest of that line, truncated.
     pub found: String,
 }
 
 impl ParseError {
-    /// The error at this byte of the text.
+    /// Returns the error at this byte offset of the text.
     pub(crate) fn new(text: &str, at: usize, expected: impl Into<String>) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |it| it + 1);

@@ -1,24 +1,25 @@
-//! Expressions and constants.
+//! Parser for expressions and constants.
 
 use classfile::bootstrap::{Dynamic, HandleKind, Loadable, MethodHandle};
 
-use crate::body::{Expr, ExprId, MAX_TEMP, Place, Var};
+use crate::body::{Expr, ExprId, MAX_TEMP, Place, Var, index};
 use crate::build::Builder;
 use crate::ops::{BinaryOp, Kind, UnOp};
 use crate::parse::cursor::{Cursor, Result};
 use crate::print::atoms::{CANONICAL_NAN_D, CANONICAL_NAN_F};
 use crate::words::{self, meaning};
 
-/// How deep expressions may be; lowering cuts deeper ones.
+/// The maximum depth of expressions; lowering cuts deeper ones.
 pub const MAX_DEPTH: usize = 256;
-/// How deep parentheses and dynamic constants may nest: what prints at [`MAX_DEPTH`] must be read.
+/// The maximum nesting of parentheses and dynamic constants: the text of an expression of [`MAX_DEPTH`] must be
+/// parsed.
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
-/// Reads the expressions of one body into its builder.
+/// Parses the expressions of one body into its builder.
 pub(super) struct Exprs<'t> {
     pub(super) cur: Cursor<'t>,
     pub(super) builder: Builder,
-    /// Depth of each expression of the builder.
+    /// The depth of each expression in the builder.
     depths: Vec<u16>,
     nesting: usize,
 }
@@ -28,7 +29,7 @@ impl<'t> Exprs<'t> {
         Exprs { cur, builder: Builder::new(), depths: Vec::new(), nesting: 0 }
     }
 
-    /// Forgets the body before.
+    /// Removes the content of the previous body.
     pub(super) fn clear(&mut self) {
         self.builder.clear();
         self.depths.clear();
@@ -37,7 +38,7 @@ impl<'t> Exprs<'t> {
     fn add(&mut self, expr: Expr) -> Result<ExprId> {
         let mut depth = 0;
         expr.operands(|it| {
-            let of = self.depths.get(it.into_raw().into_u32() as usize).copied().unwrap_or(0);
+            let of = self.depths.get(index(it)).copied().unwrap_or(0);
             depth = depth.max(of + 1);
         });
         if usize::from(depth) > MAX_DEPTH {
@@ -57,7 +58,7 @@ impl<'t> Exprs<'t> {
         Ok(out)
     }
 
-    /// Whether a variable stands here; takes it.
+    /// Consumes a variable, if one comes next.
     pub(super) fn try_var(&mut self) -> Result<Option<Var>> {
         let start = self.cur.pos();
         let sigil = if self.cur.eat("%") {
@@ -94,7 +95,7 @@ impl<'t> Exprs<'t> {
         }
     }
 
-    /// The kind that an operator is followed by, int for none.
+    /// Consumes the kind suffix of an operator and returns the kind; int if there is none.
     pub(super) fn kind(&mut self) -> Kind {
         let kind = meaning(&words::KINDS, self.cur.word_here()).unwrap_or(Kind::Int);
         if kind != Kind::Int {
@@ -123,7 +124,7 @@ impl<'t> Exprs<'t> {
         if index.is_some() { self.cur.error("`:` and an element type") } else { Ok(operand) }
     }
 
-    /// An operand, and what stands in brackets behind it if no element type follows.
+    /// Parses an operand, and an index in brackets after it that is not followed by an element type.
     pub(super) fn operand_and_index(&mut self) -> Result<(ExprId, Option<ExprId>)> {
         let mut base = self.primary()?;
         loop {
@@ -133,7 +134,7 @@ impl<'t> Exprs<'t> {
             } else if self.cur.eat("[") {
                 let index = self.nested(Self::expr)?;
                 self.cur.expect("]")?;
-                // `:=` may stand behind `assert bound` only in texts that are wrong anyway.
+                // After `assert bound`, `:=` may only follow in texts that are invalid anyway.
                 if !self.cur.rest().starts_with(':') {
                     return Ok((base, Some(index)));
                 }
@@ -202,7 +203,7 @@ impl<'t> Exprs<'t> {
         self.add(expr)
     }
 
-    /// A constant, if there is one.
+    /// Parses a constant, if one comes next.
     fn constant(&mut self) -> Result<Option<Loadable>> {
         if self.cur.at_quote() {
             return self.cur.string().map(|it| Some(Loadable::Str(it)));

@@ -1,11 +1,11 @@
-//! Instructions.
+//! Parser for instructions.
 
 use crate::body::{Check, Expr, Instr, InstrId, Operands, SwitchTable, Var, instr_id};
 use crate::parse::cursor::Result;
 use crate::parse::expr::Exprs;
 use crate::words;
 
-/// A label, noted with its place in the text: whether it exists turns out later.
+/// Parses a label and records its position in the text, because only the whole method shows whether it exists.
 pub(super) fn label(p: &mut Exprs<'_>, labels: &mut Vec<(u32, usize)>) -> Result<InstrId> {
     p.cur.blanks();
     let at = p.cur.pos();
@@ -14,7 +14,7 @@ pub(super) fn label(p: &mut Exprs<'_>, labels: &mut Vec<(u32, usize)>) -> Result
     Ok(instr_id(number))
 }
 
-/// The instruction that stands here, in a body with so many dynamic constants and call sites.
+/// Parses an instruction of a body with `dynamics` dynamic constants and call sites.
 pub(super) fn instr(p: &mut Exprs<'_>, dynamics: u32, labels: &mut Vec<(u32, usize)>) -> Result<Instr> {
     let word = p.cur.peek_word();
     if word.starts_with("invoke") {
@@ -113,7 +113,7 @@ fn call(p: &mut Exprs<'_>, var: Option<Var>, dynamics: u32) -> Result<Instr> {
         return Ok(Instr::CallDynamic(var, site, args(p)?));
     }
     let word = p.cur.peek_word();
-    // The longer of two words that begin alike wins.
+    // Of two words with a common prefix, the longer one is taken.
     let fits =
         |it: &&(_, &'static str)| it.1.split('-').next() == Some(word) && p.cur.rest().starts_with(it.1);
     let Some(&(kind, word)) = words::CALL.iter().filter(fits).max_by_key(|it| it.1.len()) else {
@@ -155,7 +155,7 @@ fn check(p: &mut Exprs<'_>) -> Result<Check> {
     })
 }
 
-/// What begins with the place that is assigned.
+/// Parses an instruction that begins with the assigned place.
 fn assignment(p: &mut Exprs<'_>, dynamics: u32) -> Result<Instr> {
     p.cur.blanks();
     let at = p.cur.pos();

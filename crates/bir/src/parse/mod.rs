@@ -1,7 +1,7 @@
-//! Reads BIR text, as [`crate::print`] describes and writes it: `parse(print(b)) == b`.
+//! Parser for BIR text, the inverse of [`crate::print`], which also documents the grammar: `parse(print(b)) == b`.
 //!
-//! No text makes it panic: nesting, depth and numbers are limited. The body that comes out need not be well
-//! formed in other respects, see [`crate::verify`].
+//! It panics on no text: nesting, depth and numbers are limited. The resulting body need not be well formed in
+//! other respects, see [`crate::verify`].
 
 mod cursor;
 pub mod error;
@@ -17,13 +17,13 @@ use crate::parse::error::ParseError;
 use crate::parse::expr::Exprs;
 use crate::words::{self, meaning};
 
-/// Bytes of text that are read; ids have 32 bits.
+/// The maximum number of bytes of text; ids have 32 bits.
 const MAX_TEXT: usize = 1 << 30;
 
-/// All methods of the text.
+/// Parses all methods of the text.
 ///
 /// # Errors
-/// At the first place that is no BIR text.
+/// Fails at the first position that is not valid BIR text.
 pub fn parse(text: &str) -> std::result::Result<Vec<Body>, ParseError> {
     let mut exprs = Exprs::new(Cursor::new(text));
     if text.len() > MAX_TEXT {
@@ -38,10 +38,10 @@ pub fn parse(text: &str) -> std::result::Result<Vec<Body>, ParseError> {
     Ok(bodies)
 }
 
-/// The one method of the text.
+/// Parses a text with a single method.
 ///
 /// # Errors
-/// When the text is no BIR text, or holds no method or several.
+/// Fails if the text is not valid BIR text, or does not contain exactly one method.
 pub fn parse_body(text: &str) -> std::result::Result<Body, ParseError> {
     let mut bodies = parse(text)?;
     match (bodies.pop(), bodies.is_empty()) {
@@ -50,11 +50,11 @@ pub fn parse_body(text: &str) -> std::result::Result<Body, ParseError> {
     }
 }
 
-/// What a body has besides instructions, as far as it has been read.
+/// The parts of a body besides instructions that have been parsed so far.
 struct Tables {
     rows: Vec<Row>,
     unreachable: Vec<(u32, u32)>,
-    /// Labels that were named, each with the place in the text.
+    /// The labels that were used, each with its position in the text.
     labels: Vec<(u32, usize)>,
 }
 
@@ -88,7 +88,7 @@ fn header(p: &mut Exprs<'_>) -> Result<Header> {
     let mut flags = 0;
     loop {
         let word = p.cur.peek_word();
-        // A class may be called like a flag; then its name goes on behind the word.
+        // A class may have the name of a flag; then the word is followed by more of its name.
         if !p.cur.rest()[word.len()..].starts_with([' ', '\t']) {
             break;
         }
@@ -136,7 +136,7 @@ fn line(p: &mut Exprs<'_>, tables: &mut Tables, dynamics: &mut u32) -> Result<()
     p.cur.number::<u32>("a number")?;
     p.cur.expect(":")?;
     let instr = instr::instr(p, *dynamics, &mut tables.labels)?;
-    // The builder counts labels as we count instructions: each gets the label of its own number.
+    // Labels are numbered like instructions, so each instruction has the label of its own number.
     let label = p.builder.label();
     p.builder.place(label);
     p.builder.push(instr);

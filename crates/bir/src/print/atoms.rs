@@ -1,4 +1,4 @@
-//! Numbers, names and quoted text, as the printer writes them.
+//! Printing of numbers, names and quoted text.
 
 use std::fmt::{self, Write};
 
@@ -20,9 +20,9 @@ pub(crate) fn write_float(out: &mut dyn Write, bits: u32) -> fmt::Result {
     }
 }
 
-/// The bits of `Float.NaN`, which `NaNf` stands for.
+/// The bits of `Float.NaN`, printed as `NaNf`.
 pub(crate) const CANONICAL_NAN_F: u32 = 0x7fc0_0000;
-/// The bits of `Double.NaN`, which `NaNd` stands for.
+/// The bits of `Double.NaN`, printed as `NaNd`.
 pub(crate) const CANONICAL_NAN_D: u64 = 0x7ff8_0000_0000_0000;
 
 pub(crate) fn write_double(out: &mut dyn Write, bits: u64) -> fmt::Result {
@@ -44,7 +44,7 @@ pub(crate) fn write_method(out: &mut dyn Write, method: MethodRef) -> fmt::Resul
     write_class(out, it.class)?;
     out.write_char('.')?;
     write_name(out, it.name)?;
-    // Nothing else parts the descriptor from the name.
+    // Nothing but the parenthesis separates the descriptor from the name.
     let fits = it.descriptor.bytes().first() == Some(&b'(');
     if fits { write_descriptor(out, it.descriptor) } else { write_quoted(out, it.descriptor.0) }
 }
@@ -103,7 +103,7 @@ pub(crate) fn write_quoted(out: &mut dyn Write, it: Name) -> fmt::Result {
             }
         }
     } else {
-        // An over-long form says the same text in other bytes, and is another name.
+        // An overlong encoding denotes the same text by other bytes, and is a different name.
         for &b in bytes {
             if b.is_ascii() { write_char(out, char::from(b))? } else { write!(out, "\\x{b:02x}")? }
         }
@@ -119,7 +119,7 @@ fn write_char(out: &mut dyn Write, c: char) -> fmt::Result {
         '\t' => out.write_str("\\t"),
         '\r' => out.write_str("\\r"),
         '\'' => out.write_char('\''),
-        // Rust's debug form escapes what does not print or what hides.
+        // Rust's debug form escapes characters that are not printable or not visible.
         _ if c.escape_debug().len() == 1 => out.write_char(c),
         _ => {
             let mut buf = [0; 2];

@@ -1,6 +1,6 @@
-//! BIR as text, which [`crate::parse`] reads back: `parse(print(b)) == b`.
+//! Printer for BIR text, which [`crate::parse`] reads back: `parse(print(b)) == b`.
 //!
-//! One line an instruction. Blanks part words, `//` starts a comment that ends with its line.
+//! There is one line per instruction. Blanks separate words, and `//` starts a comment up to the end of its line.
 //!
 //! ```text
 //! text     = { method }
@@ -35,13 +35,14 @@
 //! var      = LETTER NUM | "%" LETTER NUM | "$" LETTER NUM     local, stack, temporary; LETTER of i l f d a
 //! ```
 //! `methodref` is `class.name(I)V`, `fieldref` is `class.name:I`, without blanks. `FLAG`, `CALL`, `COND`, `ARITH`,
-//! `COMPARE`, `CONV` and `KIND` are the tables of `words.rs`, `ELEM` is [`crate::ops::Elem::word`], `KINDWORD`
-//! [`classfile::bootstrap::HandleKind::word`]. `KIND` follows its word directly and is nothing for ints.
+//! `COMPARE`, `CONV` and `KIND` are the tables of `words.rs`, `ELEM` is [`crate::ops::Elem::word`], `KINDWORD` is
+//! [`classfile::bootstrap::HandleKind::word`]. `KIND` directly follows its word and is empty for ints.
 //!
-//! Names, classes and descriptors are bare if made of `A-Z a-z 0-9 _ $ < > -` (classes and descriptors also of
-//! `/ ; [`) without `->` or `//` in them, a dash at the end or a slash at the start. Others are quoted, as strings
-//! are: `\"`, `\\`, `\n`, `\t`, `\r`, `\uXXXX` for one UTF-16 unit, and `\xXX` for one byte of a name that is not
-//! the shortest modified UTF-8 of its text. `any` is quoted in rows if it is a class.
+//! Names, classes and descriptors are unquoted if they consist of `A-Z a-z 0-9 _ $ < > -` (classes and descriptors
+//! also of `/ ; [`), contain neither `->` nor `//`, do not end with a dash and do not start with a slash. Others
+//! are quoted like strings, with the escapes `\"`, `\\`, `\n`, `\t`, `\r`, `\uXXXX` for one UTF-16 unit, and `\xXX`
+//! for one byte of a name that is not the shortest modified UTF-8 of its text. A class named `any` is quoted in
+//! rows.
 
 pub(crate) mod atoms;
 
@@ -59,10 +60,10 @@ use crate::print::atoms::{
 };
 use crate::words::{self, word};
 
-/// Adds what stands in the comment behind an instruction; nothing for no comment.
+/// Appends the text of the comment after an instruction to the string; leaves it empty for no comment.
 pub type Comment<'a> = &'a mut dyn FnMut(InstrId, &mut String);
 
-/// The body as text, without comments.
+/// Returns the body as text, without comments.
 pub fn print(body: &Body) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -107,7 +108,7 @@ pub fn write(out: &mut dyn Write, body: &Body, mut comment: Option<Comment<'_>>)
     out.write_str("}\n")
 }
 
-/// One instruction as text.
+/// Returns one instruction as text.
 pub fn instr(body: &Body, id: InstrId) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -115,7 +116,7 @@ pub fn instr(body: &Body, id: InstrId) -> String {
     out
 }
 
-/// One expression as text.
+/// Returns one expression as text.
 pub fn expr(body: &Body, id: ExprId) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -127,7 +128,7 @@ fn decimals(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Comments stand in one column where the instruction leaves room.
+/// Aligns comments in one column if the instruction leaves room.
 fn write_note(line: &mut String, note: &str) -> fmt::Result {
     const COLUMN: usize = 48;
     if note.is_empty() {
@@ -159,7 +160,7 @@ fn header(out: &mut dyn Write, body: &Body) -> fmt::Result {
 }
 
 /// Writes one instruction without its number.
-// long match: one arm an instruction
+// long match: one arm per instruction
 pub fn write_instr(out: &mut dyn Write, body: &Body, instr: &Instr) -> fmt::Result {
     match *instr {
         Instr::Assign(var, e) => {
@@ -307,7 +308,7 @@ fn write_args(out: &mut dyn Write, body: &Body, args: Operands) -> fmt::Result {
     out.write_str(if sep == ", " { ")" } else { " ()" })
 }
 
-/// Writes an expression. As the parser limits depth, so do builders: this recurses that deep.
+/// Writes an expression. The recursion depth is bounded, because both parser and builders limit the depth.
 pub fn write_expr(out: &mut dyn Write, body: &Body, id: ExprId) -> fmt::Result {
     match body.exprs[id] {
         Expr::Int(it) => write!(out, "{it}"),
@@ -394,7 +395,8 @@ fn write_operand(out: &mut dyn Write, body: &Body, id: ExprId) -> fmt::Result {
     }
 }
 
-/// What a field is read from, or an element: a bare descriptor would swallow the bracket behind it.
+/// Writes the base of a field or element access. It is parenthesised if its unquoted descriptor would absorb the
+/// bracket after it.
 fn write_base(out: &mut dyn Write, body: &Body, id: ExprId, of_element: bool) -> fmt::Result {
     match body.exprs[id] {
         Expr::Var(_) | Expr::Null | Expr::Elem(..) => write_expr(out, body, id),
@@ -403,7 +405,7 @@ fn write_base(out: &mut dyn Write, body: &Body, id: ExprId, of_element: bool) ->
     }
 }
 
-/// Writes a call site or dynamic constant as its line in the text has it.
+/// Writes a call site or dynamic constant in the form of a `dynamic` line.
 pub fn write_dynamic(out: &mut dyn Write, it: &Dynamic) -> fmt::Result {
     write_name(out, it.name)?;
     if it.descriptor.bytes().first() != Some(&b'(') {

@@ -1,4 +1,4 @@
-//! Objects, arrays and fields: what both engines do with them, and the log of it.
+//! Objects, arrays and fields: the operations that both engines share, and their log.
 
 use bir::ops::Elem;
 use classfile::descriptor::FieldType;
@@ -8,7 +8,7 @@ use crate::machine::{Event, Machine};
 use crate::state::{Step, abort};
 use crate::value::{ObjId, Payload, Value};
 
-/// Elements of one array; more are out of memory.
+/// The maximum number of elements of one array; larger ones count as out of memory.
 const MAX_ARRAY: usize = 1 << 24;
 
 impl Machine<'_> {
@@ -56,7 +56,7 @@ impl Machine<'_> {
         }
     }
 
-    /// That a `mayinit` came before, where one must.
+    /// Aborts unless a required `mayinit` came before.
     pub(crate) fn demand_initialised(&self, class: ClassName) -> Step<()> {
         match self.is_touched(class) {
             false if self.world().get(class).is_some() => abort(format!("{class} is used before mayinit")),
@@ -64,7 +64,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether the value may be an element of the array of references.
+    /// Returns whether the value may be an element of the array of references.
     pub(crate) fn fits(&self, array: ObjId, value: Value) -> Step<bool> {
         match (FieldType(&self.state.heap.get(array).class.bytes()[1..]).class(), value) {
             (Some(_), Value::Ref(None)) => Ok(true),
@@ -82,7 +82,7 @@ impl Machine<'_> {
                 }
                 Ok(self.state.is_instance(id, class))
             }
-            _ => abort("cast of no reference"),
+            _ => abort("cast of a value that is not a reference"),
         }
     }
 
@@ -143,7 +143,7 @@ impl Machine<'_> {
                 }
                 None => abort("an element out of bounds is set"),
             },
-            _ => abort("an element of no array"),
+            _ => abort("an element of a value that is not an array"),
         }
     }
 
@@ -175,7 +175,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether an array of this class has such elements.
+/// Returns whether an array of this class has such elements.
 fn has_elem(class: &[u8], elem: Elem) -> bool {
     match class.get(1) {
         Some(b'Z' | b'B') => elem == Elem::Byte,

@@ -1,6 +1,6 @@
-//! A plain interpreter of bytecode, as JVMS §6.5 reads: the second opinion on the order of reads and effects.
+//! A direct interpreter of bytecode, following JVMS §6.5: the second opinion on the order of reads and effects.
 //!
-//! It knows nothing of BIR. With [`crate::instructions`] it shares the heap, the library and the log.
+//! It is independent of BIR. It shares the heap, the library and the log with [`crate::instructions`].
 
 use bir::body::CallKind;
 use bir::ops::{BinOp, BinaryOp, Cond, UnOp};
@@ -15,7 +15,7 @@ use crate::raw::{Operand, Raw};
 use crate::state::{Step, Stop, abort};
 use crate::value::{NULL, ObjId, Value};
 
-/// What a stack entry or local variable holds: a value, or where a subroutine returns to.
+/// The content of a stack entry or local variable: a value, or the return address of a subroutine.
 #[derive(Clone, Copy)]
 enum Cell {
     Value(Value),
@@ -65,7 +65,7 @@ impl Frame {
         self.stack.push(Cell::Value(it));
     }
 
-    /// Copies the top entries, in words, below as many more words.
+    /// Copies the top `words` words and inserts the copy `below` words further down the stack.
     fn dup(&mut self, words: usize, below: usize) -> Step<()> {
         let mut take = |mut n: usize| {
             let mut out = Vec::new();
@@ -94,7 +94,7 @@ const NULL_POINTER: &[u8] = b"java/lang/NullPointerException";
 const BOUNDS: &[u8] = b"java/lang/ArrayIndexOutOfBoundsException";
 
 impl Machine<'_> {
-    /// Runs a body; gives back what came out and the monitors still held.
+    /// Runs a body; returns its result and the monitors still held.
     pub(crate) fn bytecode(
         &mut self,
         method: MemberRef,
@@ -136,7 +136,7 @@ impl Machine<'_> {
         }
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     fn step(
         &mut self,
         method: MemberRef,
@@ -160,7 +160,7 @@ impl Machine<'_> {
             }
             (Insn::Load(_, slot), _) => match f.locals.get(&slot) {
                 Some(&it) => f.stack.push(it),
-                None => return abort("a local without value"),
+                None => return abort("a local without a value"),
             },
             (Insn::Store(_, slot), _) => {
                 let it = f.cell()?;
@@ -207,7 +207,7 @@ impl Machine<'_> {
             }
             (Insn::Iinc(slot, by), _) => match f.locals.get_mut(&slot) {
                 Some(Cell::Value(Value::Int(it))) => *it = it.wrapping_add(by.into()),
-                _ => return abort("iinc of no int"),
+                _ => return abort("iinc of a value that is not an int"),
             },
             (Insn::If(cond, to), _) => {
                 let a = f.pop()?;
@@ -230,7 +230,7 @@ impl Machine<'_> {
             }
             (Insn::Ret(slot), _) => match f.locals.get(&slot) {
                 Some(Cell::Return(it)) => return Ok(Next::To(*it)),
-                _ => return abort("ret of no return address"),
+                _ => return abort("ret of a value that is not a return address"),
             },
             (Insn::Switch(_), Operand::Table(cases, default)) => {
                 let key = f.int()?;
@@ -298,7 +298,7 @@ impl Machine<'_> {
                 let id = self.non_null(f)?;
                 match self.state.heap.array(id) {
                     Some(it) => f.push(Value::Int(it.len() as i32)),
-                    None => return abort("length of no array"),
+                    None => return abort("length of a value that is not an array"),
                 }
             }
             (Insn::Throw, _) => return Err(Stop::Throw(self.non_null(f)?)),
@@ -401,7 +401,7 @@ fn pops(f: &mut Frame, n: usize) -> Step<Vec<Value>> {
     Ok(out)
 }
 
-/// The forms of `dup` in words, which is what the JVMS's cases by category come to.
+/// The forms of `dup`, counted in words, which covers the cases by category in the JVMS.
 fn shuffle(f: &mut Frame, op: StackOp) -> Step<()> {
     match op {
         StackOp::Pop => f.cell().map(drop),

@@ -1,4 +1,4 @@
-//! Methods of the library that run code of the program: initialisers, lambdas, `getMessage`, `toString`.
+//! Library methods that run code of the program: initialisers, lambdas, `getMessage`, `toString`.
 
 use bir::body::CallKind;
 use classfile::descriptor::FieldType;
@@ -63,7 +63,7 @@ impl Machine<'_> {
 
     fn list_text(&mut self, id: ObjId) -> Step<Value> {
         let Payload::List(elements) = self.state.heap.get(id).payload.clone() else {
-            return abort("a list of another kind");
+            return abort("an unsupported list");
         };
         let mut out = vec![u16::from(b'[')];
         for (i, it) in elements.into_iter().enumerate() {
@@ -77,15 +77,15 @@ impl Machine<'_> {
 
     fn apply_both(&mut self, method: MemberRef, id: ObjId, value: Value) -> Step<Option<Value>> {
         let Payload::Composed(first, then) = self.state.heap.get(id).payload else {
-            return abort("an operator of another kind");
+            return abort("an unsupported operator");
         };
         let receiver = |it| Value::Ref(Some(it));
         let between = self.call(CallKind::Interface, method, vec![receiver(first), value], None)?;
-        let Some(between) = between else { return abort("an operator gives nothing") };
+        let Some(between) = between else { return abort("an operator returns nothing") };
         self.call(CallKind::Interface, method, vec![receiver(then), between], None)
     }
 
-    /// Calls a method of the object that has no parameters and gives a string.
+    /// Calls a method of the object that has no parameters and returns a string.
     fn ask(&mut self, class: &[u8], name: &[u8], id: ObjId) -> Step<Value> {
         let descriptor = Descriptor::new(b"()Ljava/lang/String;");
         let method = MemberRef::new(ClassName::new(class), Name::new(name), descriptor);

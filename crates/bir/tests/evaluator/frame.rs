@@ -8,12 +8,12 @@ use crate::value::{ObjId, Value};
 #[derive(Default)]
 pub(crate) struct Frame {
     vars: FxHashMap<Place, Value>,
-    /// Monitors that this call entered and did not exit, in order.
+    /// The monitors that this call has entered and not exited, in order.
     pub(crate) monitors: Vec<ObjId>,
 }
 
 impl Frame {
-    /// The value of the variable, or what is wrong: nothing there, or a value of another kind.
+    /// Returns the value of the variable, or the fault: it has no value, or one of another kind.
     pub(crate) fn load(&self, var: Var) -> Result<Value, String> {
         match self.vars.get(&var.place()) {
             Some(it) if it.kind() == var.kind() => Ok(*it),
@@ -22,7 +22,7 @@ impl Frame {
         }
     }
 
-    /// Stores the value; of two local variables that overlap, the one assigned before is lost.
+    /// Stores the value; an overlapping local variable loses its value.
     pub(crate) fn store(&mut self, var: Var, value: Value) -> Result<(), String> {
         if value.kind() != var.kind() {
             return Err(format!("{var} is assigned {value:?}"));
@@ -40,7 +40,7 @@ impl Frame {
         Ok(())
     }
 
-    /// A handler finds nothing on the stack but the exception.
+    /// Clears the stack: a handler starts with the exception only.
     pub(crate) fn drop_stack(&mut self) {
         self.vars.retain(|place, _| !matches!(place, Place::Stack(_)));
     }

@@ -1,7 +1,7 @@
-//! Each BIR instruction as its page in `bir::body` says.
+//! Evaluation of each BIR instruction, as documented in `bir::body`.
 //!
-//! It trusts nothing: where an assertion should have excluded what it finds (null, an index out of bounds, a
-//! zero divisor, a class not initialised, a variable without value) it gives up with a message.
+//! It relies on no invariant: on an operand that an assertion should have excluded (null, an index out of bounds, a
+//! zero divisor, an uninitialised class, a variable without value), it aborts with a message.
 
 use bir::body::{Body, CallKind, Check, Expr, ExprId, Instr, Operands, SwitchTable, Var, instr_id, ordinal};
 use bir::ops::UnOp;
@@ -15,7 +15,7 @@ use crate::value::{NULL, ObjId, Value};
 
 const ILLEGAL_MONITOR: &[u8] = b"java/lang/IllegalMonitorStateException";
 
-/// Where control goes behind an instruction.
+/// The continuation after an instruction.
 pub(crate) enum Next {
     On,
     To(u32),
@@ -23,8 +23,9 @@ pub(crate) enum Next {
 }
 
 impl Machine<'_> {
-    /// The class whose initialiser a `mayinit` runs: the class itself for `new`, for static members the class
-    /// that declares what is named (`bir` knows no other class). Which it is, the use behind the `mayinit` says.
+    /// Returns the class whose initialiser a `mayinit` runs: the class itself for `new`; for static members, the
+    /// class that declares the member (`bir` knows no other class). The use after the `mayinit` decides between the
+    /// two.
     pub(crate) fn to_initialise(&self, body: &Body, at: u32, class: ClassName) -> ClassName {
         for number in at + 1..body.instrs.len() as u32 {
             let instr = &body.instrs[instr_id(number)];
@@ -73,7 +74,7 @@ impl Machine<'_> {
         self.world().field(it.class, it.name, it.descriptor).map_or(it.class, |it| it.0.class())
     }
 
-    /// Runs a body; gives back what came out and the monitors still held.
+    /// Runs a body; returns its result and the monitors still held.
     pub(crate) fn bir(&mut self, body: &Body, args: Vec<Value>) -> (Step<Option<Value>>, Vec<ObjId>) {
         let mut frame = Frame::default();
         let mut slot = 0;
@@ -133,7 +134,7 @@ impl Machine<'_> {
         }
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     pub(crate) fn instr(&mut self, body: &Body, frame: &mut Frame, at: u32, instr: &Instr) -> Step<Next> {
         match *instr {
             Instr::Assign(var, e) => {
@@ -189,7 +190,7 @@ impl Machine<'_> {
                 let args = self.args(body, frame, args)?;
                 let result = self.call(kind, method, args, Some(body.method.class()))?;
                 if let Some(var) = var {
-                    let Some(value) = result else { return abort("a call gives nothing") };
+                    let Some(value) = result else { return abort("a call returns nothing") };
                     return assign(frame, var, value);
                 }
             }
@@ -243,7 +244,9 @@ impl Machine<'_> {
                 }
             }
             Instr::Switch(e, table) | Instr::Ret(e, table) => {
-                let Value::Int(key) = self.eval(body, frame, e)? else { return abort("switch on no int") };
+                let Value::Int(key) = self.eval(body, frame, e)? else {
+                    return abort("switch on a value that is not an int");
+                };
                 return jump(&body.switches[table as usize], key);
             }
             Instr::Catch(_) => return abort("catch without exception"),
@@ -262,7 +265,9 @@ impl Machine<'_> {
                 let array = self.eval(body, frame, array)?;
                 let index = self.eval(body, frame, index)?;
                 let Value::Ref(Some(id)) = array else { return abort("bound of null") };
-                let Some(elements) = self.state.heap.array(id) else { return abort("bound of no array") };
+                let Some(elements) = self.state.heap.array(id) else {
+                    return abort("bound of a value that is not an array");
+                };
                 matches!(index, Value::Int(it) if usize::try_from(it).is_ok_and(|it| it < elements.len()))
             }
             Check::Store(array, value) => {
@@ -295,7 +300,7 @@ impl Machine<'_> {
             Expr::Unary(UnOp::Length, e) => match self.eval(body, frame, e)? {
                 Value::Ref(Some(id)) => match self.state.heap.array(id) {
                     Some(it) => Value::Int(it.len() as i32),
-                    None => return abort("length of no array"),
+                    None => return abort("length of a value that is not an array"),
                 },
                 _ => return abort("length of null"),
             },

@@ -1,4 +1,4 @@
-//! As much of `java.lang` as the programs use, and the trace class of the harness.
+//! The part of `java.lang` that the programs use, and the trace class of the harness.
 
 use classfile::names::{ClassName, MemberRef};
 
@@ -6,7 +6,7 @@ use crate::show::{name, quote, show, simple_name};
 use crate::state::{State, Step, abort};
 use crate::value::{ObjId, Payload, Value};
 
-/// A class of the library; the methods that it declares, `static ` before static ones.
+/// A class of the library, with the methods that it declares; static ones have the prefix `static `.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) super_class: &'static str,
@@ -278,7 +278,7 @@ const BOOMS: [&[u8]; 9] = [
     b"java/lang/Throwable",
 ];
 
-/// Runs a method of the library; receivers are not null.
+/// Runs a library method; the receiver is not null.
 pub(crate) fn call(state: &mut State<'_>, method: MemberRef, args: &[Value]) -> Step<Option<Value>> {
     let it = method.get();
     let class = it.class.to_string();
@@ -310,7 +310,7 @@ pub(crate) fn call(state: &mut State<'_>, method: MemberRef, args: &[Value]) -> 
                 let units = simple_name(*it).encode_utf16().collect();
                 Ok(Some(state.new_text(units)))
             }
-            // As the launcher leaves assertions off.
+            // The launcher disables assertions.
             (Payload::Class(_), "desiredAssertionStatus()Z") => Ok(Some(Value::Int(0))),
             _ => abort(format!("no library method {method}")),
         },
@@ -368,14 +368,16 @@ fn boxed(
     args: &[Value],
 ) -> Step<Option<Value>> {
     if sig.starts_with("valueOf(") {
-        // Small integers and booleans are cached, and `==` sees it.
+        // Small integers and booleans are cached, which `==` can observe.
         let key = match value {
             Value::Int(it @ -128..=127) => i64::from(it),
             Value::Long(it @ -128..=127) => it,
             _ => return Ok(Some(Value::Ref(Some(state.heap.add(class, Payload::Boxed(value)))))),
         };
         let units: Vec<u16> = format!("\u{1}box {class} {key}").encode_utf16().collect();
-        let Value::Ref(Some(id)) = state.interned(units) else { return abort("a string is no object") };
+        let Value::Ref(Some(id)) = state.interned(units) else {
+            return abort("an interned string is not an object");
+        };
         let object = state.heap.get_mut(id);
         (object.class, object.payload) = (class, Payload::Boxed(value));
         return Ok(Some(Value::Ref(Some(id))));
@@ -396,7 +398,7 @@ fn boxed(
     }))
 }
 
-/// What string conversion makes of a value; objects of the program's own classes were converted before.
+/// Converts a value to text; objects of the program's own classes have been converted before.
 fn units_of(state: &State<'_>, it: Value) -> Step<Vec<u16>> {
     let text = match it {
         Value::Int(it) => it.to_string(),
@@ -550,7 +552,7 @@ fn object(state: &mut State<'_>, sig: &str, id: ObjId, rest: &[Value]) -> Step<O
     }
 }
 
-/// The exception itself, for what the harness says about it.
+/// Describes the exception itself, as the harness does.
 pub(crate) fn describe(state: &State<'_>, id: ObjId) -> String {
     let object = state.heap.get(id);
     let class = name(object.class);

@@ -1,4 +1,4 @@
-//! The evaluator: calls and class initialisation, of BIR or of the bytecode itself.
+//! The evaluator: calls and class initialisation, either of BIR or of the bytecode itself.
 
 use std::rc::Rc;
 
@@ -16,33 +16,33 @@ use crate::world::{Code, Constant, Method, World};
 
 const ILLEGAL_MONITOR: &[u8] = b"java/lang/IllegalMonitorStateException";
 
-/// Calls within calls; deeper ones overflow the stack.
+/// The maximum call depth; deeper calls overflow the stack.
 const MAX_CALLS: u32 = 1500;
-/// Events that are kept.
+/// The maximum number of logged events.
 const MAX_LOG: usize = 1 << 20;
 
-/// What is executed.
+/// The code that is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Engine {
     Bir,
     Bytecode,
 }
 
-/// A read of the heap or an effect, in the order in which the program makes them.
+/// A heap read or an effect, in program order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// Of the field that is declared.
+    /// A read of the declared field.
     Read(MemberRef),
     Write(MemberRef),
-    /// Of the element with this index.
+    /// A read of the element with this index.
     ReadElement(i32),
     WriteElement(i32),
     Initialise(ClassName),
-    /// A method begins.
+    /// The start of a method.
     Call(MemberRef),
     Enter,
     Exit,
-    /// A check of an instruction fails: what lies on the operand stack is lost.
+    /// The failure of an instruction's check, which discards the operand stack.
     Raise,
 }
 
@@ -51,11 +51,11 @@ pub(crate) struct Machine<'w> {
     engine: Engine,
     pub(crate) events: Vec<Event>,
     pub(crate) statics: FxHashMap<MemberRef, Value>,
-    /// Dynamic constants by the class that holds them, or the error that making them ended with.
+    /// The dynamic constants by the class that contains them; `Err` holds the error of their evaluation.
     pub(crate) constants: FxHashMap<(ClassName, Dynamic), Result<Value, ObjId>>,
     inits: FxHashMap<ClassName, Init>,
     bodies: FxHashMap<MemberRef, Rc<Body>>,
-    /// Instructions that may still run.
+    /// The number of instructions that may still run.
     budget: u64,
     calls: u32,
 }
@@ -105,7 +105,7 @@ impl<'w> Machine<'w> {
         self.inits.contains_key(&class)
     }
 
-    /// Initialises the class of a static method and calls it, as `Method.invoke` does.
+    /// Initialises the class of a static method and calls it, like `Method.invoke`.
     pub(crate) fn call_static(&mut self, method: MemberRef, args: Vec<Value>) -> Step<Option<Value>> {
         self.initialise(method.class())?;
         self.invoke(method, args)
@@ -116,7 +116,7 @@ impl<'w> Machine<'w> {
         self.state.raise(class)
     }
 
-    /// JVMS §5.5, for one thread.
+    /// Initialises a class (JVMS §5.5), for a single thread.
     pub(crate) fn initialise(&mut self, name: ClassName) -> Step<()> {
         match self.inits.get(&name) {
             Some(Init::Running | Init::Done) => return Ok(()),
@@ -145,7 +145,7 @@ impl<'w> Machine<'w> {
         done
     }
 
-    /// Superclass and superinterfaces; what they throw passes as it is.
+    /// Initialises superclass and superinterfaces; their exceptions are passed on unchanged.
     pub(crate) fn initialise_above(&mut self, name: ClassName) -> Step<()> {
         let Some(class) = self.world().get(name) else { return Ok(()) };
         if class.flags.is_interface() {
@@ -160,7 +160,7 @@ impl<'w> Machine<'w> {
         Ok(())
     }
 
-    /// Interfaces are initialised before a class only where they declare instance methods with bodies.
+    /// Initialises superinterfaces, which happens before a class only if they declare instance methods with bodies.
     pub(crate) fn initialise_interfaces(&mut self, name: ClassName) -> Step<()> {
         let Some(class) = self.world().get(name) else { return Ok(()) };
         for &it in &class.interfaces {
@@ -217,7 +217,7 @@ impl<'w> Machine<'w> {
         out
     }
 
-    /// Where the library converts an object to text, `toString` of a class of the program comes first.
+    /// Calls `toString` of program classes before the library converts an object to text.
     pub(crate) fn with_texts(&mut self, method: MemberRef, mut args: Vec<Value>) -> Step<Vec<Value>> {
         let converts = matches!(
             (method.name().bytes(), method.descriptor().bytes()),
@@ -278,7 +278,7 @@ impl<'w> Machine<'w> {
                 Err(err) => (abort(err), Vec::new()),
             },
         };
-        // Whatever is still held is given back, and the exception says so (JVMS §2.11.10).
+        // Monitors that are still held are released, and the exception reports it (JVMS §2.11.10).
         for &id in held.iter().chain(&locked) {
             self.state.heap.get_mut(id).locks -= 1;
         }
@@ -346,7 +346,7 @@ impl<'w> Machine<'w> {
         }
     }
 
-    /// Calls that arrays and lambdas answer themselves.
+    /// Handles calls on arrays and lambdas.
     pub(crate) fn call_special_object(
         &mut self,
         named: MemberRef,

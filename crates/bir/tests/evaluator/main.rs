@@ -1,5 +1,5 @@
-//! The oracle for the meaning of BIR: programs run on a JVM and, as BIR text, in an evaluator written from the JVM
-//! specification that shares no code with lowering. Result, exception and trace must be equal.
+//! The oracle for BIR semantics: programs run on a JVM and, as BIR text, in an evaluator that is written from the
+//! JVM specification and shares no code with lowering. Result, exception and trace must be equal.
 
 mod access;
 mod bytecode;
@@ -29,10 +29,10 @@ use crate::state::Stop;
 use crate::value::{NULL, Value};
 use crate::world::World;
 
-/// Instructions that one case may run.
+/// The number of instructions that one case may run.
 const BUDGET: u64 = 20_000_000;
 
-/// What the evaluator makes of a case, with the order of reads and effects; its own troubles come as an error.
+/// Evaluates a case; returns the answer, with the order of reads and effects, or why the evaluator gave up.
 fn run(world: &World, engine: Engine, case: &Case) -> Result<(Answer, Vec<Event>), String> {
     let mut machine = Machine::new(world, engine, BUDGET);
     let args = case.args.iter().map(|it| match it {
@@ -58,7 +58,7 @@ fn run(world: &World, engine: Engine, case: &Case) -> Result<(Answer, Vec<Event>
     Ok((Answer { outcome, trace: machine.state.trace }, machine.events))
 }
 
-/// Runs a case as BIR and as bytecode and compares: with the JVM's answer, and each read of the heap and each effect
+/// Runs a case as BIR and as bytecode, and compares both with the JVM's answer, and their heap reads and effects
 /// one by one.
 fn check(world: &World, case: &Case, expected: &Answer) -> Result<(), String> {
     let (found, events) = run(world, Engine::Bir, case)?;
@@ -76,8 +76,8 @@ fn check(world: &World, case: &Case, expected: &Answer) -> Result<(), String> {
     }
 }
 
-/// Where the events of BIR are not those of the bytecode. A read may be missing only if nothing but reads comes
-/// between it and a check that fails: then nobody sees its value.
+/// Returns the first place where the events of BIR differ from those of the bytecode. A read may be missing only if
+/// nothing but reads comes between it and a failing check: its value is then unobservable.
 fn reordered(raw: &[Event], bir: &[Event]) -> Option<(usize, usize)> {
     let is_read = |it: &&Event| matches!(it, Event::Read(_) | Event::ReadElement(_));
     let (mut i, mut j) = (0, 0);
@@ -103,7 +103,7 @@ fn world(classes: &[test_utils::asm::Assembled]) -> Result<World, String> {
     Ok(world)
 }
 
-/// The first difference, with what led to it.
+/// Returns the first difference, with the trace before it.
 fn difference(expected: &Answer, found: &Answer) -> Result<(), String> {
     if expected == found {
         return Ok(());
@@ -118,7 +118,7 @@ fn difference(expected: &Answer, found: &Answer) -> Result<(), String> {
     Err(format!("JVM:       {}\nevaluator: {}", part(expected), part(found)))
 }
 
-/// Runs `f` where deep recursion is no trouble.
+/// Runs `f` with a stack that is large enough for deep recursion.
 fn with_stack(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(f).expect("a thread starts");
     if let Err(panic) = thread.join() {
@@ -126,8 +126,8 @@ fn with_stack(f: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Programs of each mode; `GENERATED_PROGRAMS` asks for more, `GENERATED_FROM` for other seeds, `GENERATED_DUMP` for
-/// the classes that fail, in that folder.
+/// Returns the number of programs per mode. `GENERATED_PROGRAMS` overrides it, `GENERATED_FROM` sets the first
+/// seed, and `GENERATED_DUMP` names a folder for the failing classes.
 fn n_programs() -> u64 {
     let asked = std::env::var("GENERATED_PROGRAMS").ok().and_then(|it| it.parse().ok());
     asked.unwrap_or(tier::rounds(30, 300))
@@ -137,7 +137,7 @@ fn first_seed() -> u64 {
     std::env::var("GENERATED_FROM").ok().and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
-/// Generated programs: all must lower, verify, read back, and run as the JVM runs them.
+/// Tests generated programs: all must lower, verify, be read back, and run as on the JVM.
 fn generated(mode: Mode) {
     let Some(jdk) = jdk::at_least(8) else { return };
     let seeds: Vec<u64> = (first_seed()..first_seed() + n_programs()).collect();
@@ -195,12 +195,12 @@ fn call_sites_run_as_on_the_jvm() {
     with_stack(|| generated(Mode::Dynamic));
 }
 
-/// The hand-written programs: what the JVM answered stands beside them.
+/// Tests the hand-written programs against the recorded answers of the JVM.
 fn recorded(folder: &str) {
     let root = jvm::data_dir().join(folder);
     let mut world = World::new();
     let mut classes = 0;
-    for entry in std::fs::read_dir(&root).expect("the folder is there") {
+    for entry in std::fs::read_dir(&root).expect("the folder exists") {
         let path = entry.expect("the folder can be read").path();
         if path.extension().is_some_and(|it| it == "class") {
             let bytes = std::fs::read(&path).expect("the class can be read");
@@ -208,7 +208,7 @@ fn recorded(folder: &str) {
             classes += 1;
         }
     }
-    let expected = programs::expected(&root).expect("expected.txt is there");
+    let expected = programs::expected(&root).expect("expected.txt exists");
     assert!(classes > 5 && expected.len() > 10, "{classes} classes, {} cases", expected.len());
     let mut failures = Vec::new();
     for (case, expected) in &expected {
@@ -229,7 +229,7 @@ fn corners_run_as_recorded() {
     with_stack(|| recorded("bir-corners"));
 }
 
-/// All static methods without parameters of these classes.
+/// Returns all static methods without parameters of these classes.
 fn cases_of(classes: &[test_utils::asm::Assembled], world: &World) -> Vec<Case> {
     let mut out = Vec::new();
     for it in classes {

@@ -1,11 +1,11 @@
-//! Java's arithmetic (JVMS §6.5), written from the specification.
+//! Java arithmetic (JVMS §6.5), written from the specification.
 
 use bir::ops::{BinOp, BinaryOp, CmpOp, Cond, Conv, Kind, UnOp};
 
 use crate::value::Value;
 use Value::{Double, Float, Int, Long};
 
-/// The result, or what is wrong with the operands.
+/// Returns the result, or the fault of the operand.
 pub(crate) fn unary(op: UnOp, it: Value) -> Result<Value, String> {
     Ok(match (op, it) {
         (UnOp::Neg(Kind::Int), Int(a)) => Int(a.wrapping_neg()),
@@ -18,7 +18,7 @@ pub(crate) fn unary(op: UnOp, it: Value) -> Result<Value, String> {
 }
 
 fn convert(conv: Conv, it: Value) -> Result<Value, String> {
-    // `as` from floating point saturates and makes zero of NaN, as Java does.
+    // In Rust, `as` from floating point saturates and maps NaN to zero, as in Java.
     Ok(match (conv, it) {
         (Conv::I2l, Int(a)) => Long(a.into()),
         (Conv::I2f, Int(a)) => Float(a as f32),
@@ -39,7 +39,7 @@ fn convert(conv: Conv, it: Value) -> Result<Value, String> {
     })
 }
 
-/// The result, or what is wrong with the operands; a zero divisor is wrong, as an assertion excludes it.
+/// Returns the result, or the fault of the operands. A zero divisor is a fault, because an assertion excludes it.
 pub(crate) fn binary(op: BinaryOp, a: Value, b: Value) -> Result<Value, String> {
     let found = match (op, a, b) {
         (BinaryOp::Arith(op, Kind::Int), Int(a), Int(b)) => ints(op, a, b).map(Int),
@@ -117,7 +117,7 @@ fn compare(op: CmpOp, a: Value, b: Value) -> Option<Value> {
     Some(Int(order.map_or(unordered, |it| it as i32)))
 }
 
-/// Whether a branch on these operands is taken.
+/// Returns whether a branch on these operands is taken.
 pub(crate) fn holds(cond: Cond, a: Value, b: Value) -> Result<bool, String> {
     Ok(match (a, b) {
         (Int(a), Int(b)) => match cond {

@@ -1,4 +1,4 @@
-//! Bytecode with its constants looked up, for the interpreter of bytecode.
+//! Bytecode with resolved constants, for the bytecode interpreter.
 
 use classfile::bootstrap::{Bootstraps, Dynamic, Loadable};
 use classfile::class::ClassFile;
@@ -9,9 +9,9 @@ use classfile::names::{ClassName, MemberRef};
 use rustc_hash::FxHashMap;
 
 pub(crate) struct Raw {
-    /// Pc, instruction, what its constant is.
+    /// The pc, the instruction, and its resolved constant.
     pub(crate) insns: Vec<(u32, Insn, Operand)>,
-    /// Index of the instruction at each pc.
+    /// The index of the instruction at each pc.
     pub(crate) at: FxHashMap<u32, usize>,
     pub(crate) handlers: Vec<Handler>,
 }
@@ -22,7 +22,7 @@ pub(crate) enum Operand {
     Class(ClassName),
     Constant(Loadable),
     Site(Dynamic),
-    /// Keys with targets, and the default.
+    /// The keys with their targets, and the default.
     Table(Vec<(i32, u32)>, u32),
 }
 

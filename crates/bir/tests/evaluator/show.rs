@@ -1,4 +1,4 @@
-//! Values as the trace class of the harness writes them (`test-data/harness/ajar/T.java`).
+//! Values in the format of the harness's trace class (`test-data/harness/ajar/T.java`).
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use classfile::names::ClassName;
 
 use crate::value::{Heap, ObjId, Payload, Value};
 
-/// A value as `T.show` and `T.t` write it.
+/// Formats a value like `T.show` and `T.t`.
 pub(crate) fn show(heap: &Heap, it: Value) -> String {
     match it {
         Value::Int(it) => format!("I {it}"),
@@ -30,13 +30,13 @@ fn double(it: f64) -> String {
     format!("{:016x}", if it.is_nan() { 0x7ff8_0000_0000_0000 } else { it.to_bits() })
 }
 
-/// The name of a class as `Class.getName` has it, with slashes.
+/// Returns the name of a class as from `Class.getName`, but with slashes.
 pub(crate) fn name(class: ClassName) -> String {
     let text = char::decode_utf16(mutf8::units(class.bytes())).collect::<Result<String, _>>();
     text.unwrap_or_else(|_| class.to_string())
 }
 
-/// `Class.getSimpleName`, as compilers name nested and local classes.
+/// Returns `Class.getSimpleName`, assuming the names that compilers give to nested and local classes.
 pub(crate) fn simple_name(class: ClassName) -> String {
     let name = name(class);
     let last = name.rsplit(['/', '$']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Call sites and dynamic constants of the bootstrap methods that are known here.
+//! Call sites and dynamic constants of the supported bootstrap methods.
 
 use bir::body::CallKind;
 use classfile::bootstrap::{Dynamic, HandleKind, Loadable, MethodHandle};
@@ -12,7 +12,7 @@ use crate::state::{Step, Stop, abort};
 use crate::value::{Lambda, NULL, ObjId, Payload, Value};
 
 impl Machine<'_> {
-    /// Runs a call site: lambdas and string concatenation, which compilers use most.
+    /// Runs a call site: lambdas, string concatenation and others that compilers use most.
     pub(crate) fn call_site(&mut self, site: &Dynamic, args: Vec<Value>) -> Step<Option<Value>> {
         let bootstrap = site.bootstrap.member.get();
         match (bootstrap.class.bytes(), bootstrap.name.bytes(), &site.args[..]) {
@@ -48,7 +48,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The first label from `from` on that fits, the number of labels if none does, -1 for null.
+    /// Returns the first matching label from `from` on, the number of labels if none matches, or -1 for null.
     fn type_switch(&self, labels: &[Loadable], it: Option<ObjId>, from: i32) -> Step<i32> {
         let Some(id) = it else { return Ok(-1) };
         for (i, label) in (0..).zip(labels).filter(|it| it.0 >= from) {
@@ -69,7 +69,7 @@ impl Machine<'_> {
         Ok(labels.len() as i32)
     }
 
-    /// Whether the object is the constant of an enum that a label describes: `EnumDesc.of(ClassDesc.of(C), N)`.
+    /// Returns whether the object is the enum constant that a label describes: `EnumDesc.of(ClassDesc.of(C), N)`.
     fn is_constant(&self, label: &Dynamic, id: ObjId) -> Step<bool> {
         let invoked = |it: &Dynamic, by: &[u8]| {
             it.bootstrap.member.class().bytes() == b"java/lang/invoke/ConstantBootstraps"
@@ -90,13 +90,13 @@ impl Machine<'_> {
         Ok(same && self.state.is_instance(id, ClassName::new(class_name.as_bytes())))
     }
 
-    /// `toString` of a record: the names of the components are those of the fields.
+    /// `toString` of a record: the component names are the names of the fields.
     fn record_text(&mut self, class: ClassName, getters: &[Loadable], args: &[Value]) -> Step<Value> {
-        let &[Value::Ref(Some(id))] = args else { return abort("toString of no record") };
+        let &[Value::Ref(Some(id))] = args else { return abort("toString of something other than a record") };
         let mut out: Vec<u16> = format!("{}[", simple_name(class)).encode_utf16().collect();
         for (i, it) in getters.iter().enumerate() {
             let Loadable::MethodHandle(MethodHandle { kind: HandleKind::GetField, member, .. }) = *it else {
-                return abort("a component that is no field");
+                return abort("a component that is not a field");
             };
             out.extend(if i == 0 { "" } else { ", " }.encode_utf16());
             out.extend(mutf8::units(member.name().bytes()));
@@ -128,7 +128,7 @@ impl Machine<'_> {
                 },
                 2 => match consts.next() {
                     Some(Loadable::Str(it)) => self.state.string(*it),
-                    _ => return abort("a constant to join that is no string"),
+                    _ => return abort("a joined constant that is not a string"),
                 },
                 _ => {
                     out.push(unit);
@@ -140,7 +140,7 @@ impl Machine<'_> {
         Ok(self.state.new_text(out))
     }
 
-    /// The content of a string; none of null.
+    /// Returns the content of a string; empty for null.
     pub(crate) fn units(&self, text: Value) -> &[u16] {
         match text {
             Value::Ref(Some(id)) => self.state.heap.text(id).unwrap_or_default(),
@@ -148,7 +148,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The string that a value of this type is converted to.
+    /// Returns the string to which a value of this type is converted.
     pub(crate) fn value_of(&mut self, value: Value, ty: FieldType<'_>) -> Step<Value> {
         let param = match ty.0 {
             b"B" | b"S" => "I",
@@ -164,7 +164,7 @@ impl Machine<'_> {
         Ok(out.unwrap_or(NULL))
     }
 
-    /// The value of a dynamic constant of this class: its bootstrap method runs once (JVMS §5.4.3.6).
+    /// Returns the value of a dynamic constant of this class, whose bootstrap method runs once (JVMS §5.4.3.6).
     pub(crate) fn dynamic_constant(&mut self, class: ClassName, it: &Dynamic) -> Step<Value> {
         let key = (class, it.clone());
         let made = match self.constants.get(&key) {
@@ -191,7 +191,7 @@ impl Machine<'_> {
         error
     }
 
-    /// Only bootstrap methods of the program, static ones that are given ints and strings.
+    /// Runs a bootstrap method. Only static ones of the program with int and string arguments are supported.
     fn make_constant(&mut self, it: &Dynamic) -> Step<Value> {
         if it.bootstrap.kind != HandleKind::InvokeStatic || self.world().method(it.bootstrap.member).is_none()
         {
@@ -239,7 +239,8 @@ impl Machine<'_> {
     }
 }
 
-/// What `altMetafactory` is given behind the flags: classes are markers, and the lowest bit asks for one more.
+/// Returns the marker interfaces among the extra arguments of `altMetafactory`; the lowest flag bit adds
+/// `Serializable`.
 fn markers(more: &[Loadable]) -> Vec<ClassName> {
     let serializable = matches!(more.first(), Some(Loadable::Int(flags)) if flags & 1 != 0);
     let mut out: Vec<ClassName> =

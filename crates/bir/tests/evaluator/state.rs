@@ -1,4 +1,4 @@
-//! What instructions and library methods work on: classes, objects, the trace.
+//! The state that instructions and library methods work on: classes, objects, the trace.
 
 use classfile::mutf8;
 use classfile::names::{ClassName, Name};
@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 use crate::value::{Heap, ObjId, Payload, Value};
 use crate::world::World;
 
-/// Why an instruction did not end normally.
+/// The reason why an instruction did not end normally.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// An exception of the program.
     Throw(ObjId),
-    /// Something that BIR forbids, or that the evaluator cannot do.
+    /// A violation of BIR's rules, or something that the evaluator does not support.
     Abort(String),
 }
 
@@ -25,15 +25,15 @@ pub(crate) fn abort<T>(why: impl Into<String>) -> Step<T> {
 pub(crate) struct State<'w> {
     pub(crate) world: &'w World,
     pub(crate) heap: Heap,
-    /// String constants, interned by their text.
+    /// The string constants, interned by text.
     strings: FxHashMap<Vec<u16>, ObjId>,
     class_objects: FxHashMap<ClassName, ObjId>,
     pub(crate) trace: Vec<String>,
-    /// What was printed to `System.out`.
+    /// The text printed to `System.out`.
     pub(crate) output: Vec<u16>,
 }
 
-/// Lines of a trace that are kept; `ajar/T` drops the others too.
+/// The maximum number of trace lines; `ajar/T` drops further ones, too.
 const MAX_LINES: usize = 5000;
 
 impl<'w> State<'w> {
@@ -54,7 +54,7 @@ impl<'w> State<'w> {
         }
     }
 
-    /// An exception of the library, thrown by the VM or by a library method.
+    /// Throws a library exception, raised by the VM or by a library method.
     pub(crate) fn raise<T>(&mut self, class: &[u8]) -> Step<T> {
         Err(Stop::Throw(self.heap.add(ClassName::new(class), Payload::None)))
     }
@@ -63,7 +63,7 @@ impl<'w> State<'w> {
         Value::Ref(Some(self.heap.add(ClassName::new(b"java/lang/String"), Payload::Text(units))))
     }
 
-    /// The one object of a string constant.
+    /// Returns the unique object of a string constant.
     pub(crate) fn string(&mut self, text: Name) -> Value {
         let units: Vec<u16> = mutf8::units(text.bytes()).collect();
         self.interned(units)
@@ -78,7 +78,7 @@ impl<'w> State<'w> {
         Value::Ref(Some(id))
     }
 
-    /// The one object that stands for a class.
+    /// Returns the unique object that represents a class.
     pub(crate) fn class_object(&mut self, class: ClassName) -> ObjId {
         if let Some(&it) = self.class_objects.get(&class) {
             return it;

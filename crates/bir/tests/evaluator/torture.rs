@@ -1,4 +1,4 @@
-//! The irregular classes of `test-data/torture` that run without a library: each prints what it prints on the JVM.
+//! The irregular classes of `test-data/torture` that run without a library: the output must equal that of the JVM.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{BUDGET, reordered, with_stack};
 
 const GROUPS: [&str; 4] = ["versions", "features", "jasmin", "raw"];
 
-/// What the JVM says of classes that it does not run; the tests of `torture` hold these.
+/// The JVM's answers for classes that it refuses to run; the tests in `torture` cover these.
 const REFUSALS: [&str; 5] = [
     "ClassCircularityError",
     "ClassFormatError",
@@ -23,7 +23,7 @@ const REFUSALS: [&str; 5] = [
     "VerifyError",
 ];
 
-/// The classes of a case. In folders that cases share, those of the others are left out.
+/// Returns the class files of a case. In shared folders, those of other cases are left out.
 fn class_files(group: &str, folder: &Path, main: &str) -> Vec<PathBuf> {
     let own = |path: &PathBuf| {
         let name = path.file_stem().and_then(|it| it.to_str()).unwrap_or_default();
@@ -44,7 +44,7 @@ fn load(files: &[PathBuf]) -> Result<World, String> {
     Ok(world)
 }
 
-/// Runs the main method as the launcher of Java 25 does: static or on a new object, with arguments or without.
+/// Runs the main method like the launcher of Java 25: static or on a new object, with or without arguments.
 fn launch(machine: &mut Machine<'_>, class: ClassName) -> Step<()> {
     let descriptors = ["([Ljava/lang/String;)V", "()V"].map(|it| Descriptor::new(it.as_bytes()));
     let name = Name::new(b"main");
@@ -68,7 +68,7 @@ fn launch(machine: &mut Machine<'_>, class: ClassName) -> Step<()> {
     machine.invoke(MemberRef::new(class, name, descriptor), args).map(drop)
 }
 
-/// All that the program prints, ends of lines as blanks, with the name of the exception that ends it.
+/// Returns the output of the program, with blanks for line ends, and the name of the exception that ends it.
 fn line(world: &World, engine: Engine, main: &str) -> Result<(String, Vec<Event>), String> {
     let mut machine = Machine::new(world, engine, BUDGET);
     let end = match launch(&mut machine, ClassName::new(main.as_bytes())) {
@@ -95,7 +95,7 @@ fn check(files: &[PathBuf], main: &str, expected: &str) -> Result<(), String> {
 
 fn recorded_lines() {
     let root = data_dir().join("torture");
-    let table = std::fs::read_to_string(root.join("expected.tsv")).expect("expected.tsv is there");
+    let table = std::fs::read_to_string(root.join("expected.tsv")).expect("expected.tsv exists");
     let (mut failures, mut ran) = (Vec::new(), [0; GROUPS.len()]);
     for row in table.lines().filter(|it| !it.starts_with('#') && !it.is_empty()) {
         let [group, case, folder, main, library, expected] = row.split('\t').collect::<Vec<_>>()[..] else {

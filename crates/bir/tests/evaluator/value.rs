@@ -31,7 +31,7 @@ impl Value {
         }
     }
 
-    /// What a variable of this type holds before anything is stored.
+    /// Returns the default value of this type.
     pub(crate) fn zero(descriptor: &[u8]) -> Value {
         match descriptor.first() {
             Some(b'J') => Value::Long(0),
@@ -42,7 +42,7 @@ impl Value {
         }
     }
 
-    /// What is left of the value in a variable of this type (JVMS §2.3, §6.5.putfield, §6.5.ireturn).
+    /// Returns the value narrowed to this type (JVMS §2.3, §6.5.putfield, §6.5.ireturn).
     pub(crate) fn narrowed(self, descriptor: &[u8]) -> Value {
         let Value::Int(it) = self else { return self };
         Value::Int(match descriptor.first() {
@@ -55,14 +55,14 @@ impl Value {
     }
 }
 
-/// An object: of classes of the program the fields, of the library's what its methods need.
+/// An object: with fields for classes of the program, with a payload for library classes.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) class: ClassName,
-    /// By the class that declares the field.
+    /// The field values, keyed by the declaring class and field.
     pub(crate) fields: FxHashMap<MemberRef, Value>,
     pub(crate) payload: Payload,
-    /// How often the one thread entered the monitor.
+    /// The number of times that the only thread has entered the monitor.
     pub(crate) locks: u32,
     pub(crate) message: Option<ObjId>,
     pub(crate) cause: Option<ObjId>,
@@ -72,19 +72,19 @@ pub(crate) struct Object {
 #[derive(Clone, Debug)]
 pub(crate) enum Payload {
     None,
-    /// Elements; the type is the object's class.
+    /// The elements; the array type is the object's class.
     Array(Vec<Value>),
     /// A string or string builder.
     Text(Vec<u16>),
     Class(ClassName),
     Boxed(Value),
-    /// A constant of an enum: its name and ordinal.
+    /// An enum constant: its name and ordinal.
     Constant(ObjId, i32),
     /// The elements of an immutable list.
     List(Vec<Value>),
-    /// What `IntUnaryOperator.andThen` makes: the one that is applied first, then the other.
+    /// The result of `IntUnaryOperator.andThen`: the operator applied first, then the other.
     Composed(ObjId, ObjId),
-    /// What a call site of `LambdaMetafactory` made: its interface method, the target and what was captured.
+    /// The result of a call site of `LambdaMetafactory`: its interface method, the target and the captured values.
     Lambda(Box<Lambda>),
 }
 
@@ -92,13 +92,13 @@ pub(crate) enum Payload {
 pub(crate) struct Lambda {
     pub(crate) name: classfile::names::Name,
     pub(crate) interface: ClassName,
-    /// Further interfaces that it implements.
+    /// Further interfaces that the lambda implements.
     pub(crate) markers: Vec<ClassName>,
     pub(crate) target: classfile::bootstrap::MethodHandle,
     pub(crate) captured: Vec<Value>,
 }
 
-/// All objects; none is ever freed, as every run is short.
+/// All objects; none is ever freed, because every run is short.
 #[derive(Default)]
 pub(crate) struct Heap(Vec<Object>);
 

@@ -1,6 +1,6 @@
-//! The classes of a run: those of the program with their methods as BIR text, and the library's.
+//! The classes of a run: those of the program, with their methods as BIR text, and those of the library.
 //!
-//! Loading is the only place that knows lowering, and all that it keeps of a body is the text.
+//! Only loading depends on lowering, and it keeps nothing of a body but the text.
 
 use bir::lower;
 use classfile::bootstrap::Bootstraps;
@@ -37,7 +37,7 @@ pub(crate) enum Constant {
     Float(u32),
     Double(u64),
     Str(Name),
-    /// Not of a file: an object that the library makes.
+    /// An object that the library creates; not from a class file.
     Object(ClassName),
 }
 
@@ -47,9 +47,9 @@ pub(crate) struct Method {
 }
 
 pub(crate) enum Code {
-    /// BIR text, and the bytecode that it was made from.
+    /// BIR text, and the bytecode that it was lowered from.
     Text(String, Raw),
-    /// What [`library`] does.
+    /// A method implemented by [`library`].
     Library,
     Abstract,
 }
@@ -58,7 +58,7 @@ pub(crate) enum Code {
 pub(crate) struct World(FxHashMap<ClassName, Class>);
 
 impl World {
-    /// The library alone.
+    /// Returns a world with the library only.
     pub(crate) fn new() -> World {
         let mut world = World::default();
         for it in library::CLASSES {
@@ -89,7 +89,7 @@ impl World {
         self.0.insert(class.name, class);
     }
 
-    /// Adds the class in these bytes, or says what does not lower or is not well formed.
+    /// Adds a class; fails if a method does not lower or is ill-formed.
     pub(crate) fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
         let text = |err: classfile::error::Malformed| err.to_string();
         let file = ClassFile::parse(bytes).map_err(text)?;
@@ -140,13 +140,13 @@ impl World {
         self.0.get(&name)
     }
 
-    /// The class and its superclasses, nearest first.
+    /// Returns the class and its superclasses, nearest first.
     pub(crate) fn chain(&self, name: ClassName) -> impl Iterator<Item = &Class> {
-        // Hierarchies of tests have no cycles.
+        // The test programs have no cyclic hierarchies.
         std::iter::successors(self.get(name), |it| self.get(it.super_class?))
     }
 
-    /// All superinterfaces of the class, each perhaps several times.
+    /// Returns all superinterfaces of the class, possibly with duplicates.
     pub(crate) fn interfaces(&self, name: ClassName) -> Vec<&Class> {
         let mut out = Vec::new();
         for class in self.chain(name) {
@@ -158,7 +158,7 @@ impl World {
         out
     }
 
-    /// Whether a value of class `it` is one of `of` (JVMS §6.5.checkcast).
+    /// Returns whether a value of class `it` is an instance of `of` (JVMS §6.5.checkcast).
     pub(crate) fn is_subtype(&self, it: ClassName, of: ClassName) -> bool {
         if it == of || of.bytes() == b"java/lang/Object" {
             return true;
@@ -175,7 +175,7 @@ impl World {
         self.chain(it).any(|it| it.name == of) || self.interfaces(it).iter().any(|it| it.name == of)
     }
 
-    /// The class that declares the field (JVMS §5.4.3.2).
+    /// Returns the class that declares the field (JVMS §5.4.3.2).
     pub(crate) fn field(
         &self,
         class: ClassName,
@@ -190,7 +190,7 @@ impl World {
         up.into_iter().find_map(|it| self.field(it, name, descriptor))
     }
 
-    /// The class that declares the method which the reference resolves to (JVMS §5.4.3.3, §5.4.3.4).
+    /// Returns the class that declares the method to which the reference resolves (JVMS §5.4.3.3, §5.4.3.4).
     pub(crate) fn method(&self, named: MemberRef) -> Option<(MemberRef, &Method)> {
         let it = named.get();
         let class = if it.class.is_array() { ClassName::new(b"java/lang/Object") } else { it.class };
@@ -202,7 +202,7 @@ impl World {
         let mut declaring: Vec<&Class> = self.interfaces(class);
         declaring.retain(|it| it.methods.contains_key(&key));
         declaring.sort_by_key(|it| matches!(it.methods[&key].code, Code::Abstract));
-        // A default method that another interface below overrides is not maximally specific.
+        // A default method that a subinterface overrides is not maximally specific.
         let best = declaring
             .iter()
             .find(|a| !declaring.iter().any(|b| b.name != a.name && self.is_subtype(b.name, a.name)));
@@ -213,7 +213,7 @@ impl World {
         })
     }
 
-    /// The method that a call on an object of `receiver` runs (JVMS §5.4.6).
+    /// Returns the method that a call on an object of `receiver` runs (JVMS §5.4.6).
     pub(crate) fn select(
         &self,
         receiver: ClassName,
@@ -240,7 +240,7 @@ impl World {
     }
 }
 
-/// A static field of the library that holds an object of this class.
+/// Returns a static library field that holds an object of this class.
 fn object_field(name: &str, class: &str) -> Field {
     Field {
         name: Name::new(name.as_bytes()),
@@ -250,7 +250,7 @@ fn object_field(name: &str, class: &str) -> Field {
     }
 }
 
-/// The class of a component of this type, none for primitive types.
+/// Returns the class of a component of this type; `None` for primitive types.
 fn component(text: &[u8]) -> Option<ClassName> {
     match text {
         [b'L', name @ .., b';'] => Some(ClassName::new(name)),

@@ -1,36 +1,36 @@
-//! Where the parts of a class file lie: counts, lengths, indices, instructions. Knows just enough of the format to
-//! break it at places that matter, and shares no code with what is tested.
+//! The positions of the parts of a class file: counts, lengths, indices, instructions. It implements just enough of
+//! the format to break it at interesting places, and shares no code with what is tested.
 
 use std::ops::Range;
 
-/// The places of one class file that was whole.
+/// The positions in one valid class file.
 #[derive(Default)]
 pub(crate) struct Anatomy {
-    /// Counts of two bytes.
+    /// The two-byte counts.
     pub(crate) counts: Vec<usize>,
-    /// Lengths of four bytes.
+    /// The four-byte lengths.
     pub(crate) lengths: Vec<usize>,
-    /// Two-byte numbers that are indices into the constant pool.
+    /// The two-byte indices into the constant pool.
     pub(crate) indices: Vec<usize>,
-    /// Tags of the constants.
+    /// The tags of the constants.
     pub(crate) tags: Vec<usize>,
-    /// Number of constants.
+    /// The number of constants.
     pub(crate) constants: u16,
-    /// Attributes: where the index of the name is, and the content.
+    /// The attributes: the position of the name index, and the content.
     pub(crate) attributes: Vec<(usize, Range<usize>)>,
-    /// Access flags of members and of the class.
+    /// The access flags of members and of the class.
     pub(crate) flags: Vec<usize>,
-    /// The bodies.
+    /// The method bodies.
     pub(crate) bodies: Vec<Body>,
 }
 
 /// One `Code` attribute.
 pub(crate) struct Body {
-    /// Where `max_stack` and `max_locals` are.
+    /// The position of `max_stack` and `max_locals`.
     pub(crate) limits: usize,
     /// The code.
     pub(crate) code: Range<usize>,
-    /// Where each instruction begins.
+    /// The start of each instruction.
     pub(crate) instructions: Vec<usize>,
     /// The rows of the exception table, eight bytes each.
     pub(crate) rows: Range<usize>,
@@ -43,7 +43,7 @@ struct Scan<'b> {
     out: Anatomy,
 }
 
-/// The places of `bytes`; `None` if this is no class file as the format wants it.
+/// Returns the positions in `bytes`; `None` if this is not a valid class file.
 pub(crate) fn anatomy(bytes: &[u8]) -> Option<Anatomy> {
     let mut scan = Scan { bytes, at: 8, code_names: Vec::new(), out: Anatomy::default() };
     scan.pool()?;
@@ -158,7 +158,7 @@ impl Scan<'_> {
         self.attributes()
     }
 
-    /// Bytes that the instruction at `at` takes.
+    /// Returns the number of bytes of the instruction at `at`.
     fn size(&self, at: usize, start: usize) -> Option<usize> {
         let opcode = *self.bytes.get(at)?;
         let padding = 3 - (at - start) % 4;
@@ -175,7 +175,7 @@ impl Scan<'_> {
     }
 }
 
-/// Bytes that an instruction of fixed size takes.
+/// Returns the number of bytes of an instruction of fixed size.
 pub(crate) fn size_of(opcode: u8) -> usize {
     match opcode {
         0x10 | 0x12 | 0x15..=0x19 | 0x36..=0x3a | 0xa9 | 0xbc => 2,

@@ -1,5 +1,5 @@
-//! Tens of thousands of broken classes, and bodies built to be dear: no panic, no endless loop, no allocation beyond a
-//! multiple of the input; whatever is lowered is well formed. Deterministic.
+//! Tens of thousands of broken classes, and bodies designed to be expensive: reading must not panic or loop, must
+//! not allocate more than a multiple of the input size, and lowered bodies must be well formed. Deterministic.
 
 mod anatomy;
 mod mutate;
@@ -24,7 +24,7 @@ use test_utils::tier;
 use anatomy::{Anatomy, anatomy};
 use reading::{Reading, read};
 
-/// Counts what all threads of this binary allocate, so the tests in it take turns.
+/// Counts the allocations of all threads of this binary, so the tests in it run one at a time.
 #[global_allocator]
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
@@ -36,8 +36,8 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fills the tables of the process-wide interner, which double when they are full. That costs no name more than a few
-/// words, but the whole of it would fall to the one mutant that comes in between.
+/// Fills the tables of the process-wide interner, which double when full. This costs a few words per name on
+/// average, but would all be attributed to the one mutant that triggers it.
 fn make_room() {
     let class = ClassName::new(b"room/C");
     for i in 0..200_000 {
@@ -46,7 +46,7 @@ fn make_room() {
     }
 }
 
-/// What reading `bytes` comes to, and the bytes allocated in the course of it, whether they are freed or not.
+/// Returns the result of reading `bytes`, and the number of bytes allocated meanwhile, freed or not.
 fn measured(name: &str, bytes: &[u8]) -> (Reading, usize) {
     let region = Region::new(MEMORY);
     let reading = read(name, bytes, false);
@@ -54,7 +54,7 @@ fn measured(name: &str, bytes: &[u8]) -> (Reading, usize) {
     (reading, change.bytes_allocated)
 }
 
-/// What may be allocated for a class of this size: a multiple, and something for small ones.
+/// Returns the allocation limit for a class of this size: a multiple of it, plus a constant for small ones.
 fn allowance(len: usize) -> usize {
     100 * len + 200_000
 }
@@ -65,7 +65,7 @@ struct Original {
     parts: Anatomy,
 }
 
-/// The class files below `folder`, in order, that are whole and no larger than `limit`.
+/// Returns the class files below `folder`, in order, that are valid and no larger than `limit`.
 fn originals(folder: &Path, limit: usize) -> Vec<Original> {
     let mut out = Vec::new();
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -88,7 +88,7 @@ fn originals(folder: &Path, limit: usize) -> Vec<Original> {
     out
 }
 
-/// Classes of random programs, with subroutines and exception tables that no compiler writes among them.
+/// Returns classes of random programs, some with subroutines and exception tables that no compiler writes.
 fn generated(count: u64) -> Vec<Original> {
     let programs = [Mode::Plain, Mode::Subroutines, Mode::OddRows]
         .into_iter()
@@ -100,7 +100,7 @@ fn generated(count: u64) -> Vec<Original> {
     programs.flat_map(|it| it.classes).map(original).collect()
 }
 
-/// Classes of `java.base` as the newest JDK's own tool takes them out of its image; none without that tool.
+/// Returns the classes of `java.base`, extracted by the newest JDK's own tool; none without that tool.
 fn java_base() -> Vec<Original> {
     let Some(jdk) =
         all().into_iter().filter(|it| it.home.join("bin/jimage").is_file()).max_by_key(|it| it.version)
@@ -124,7 +124,7 @@ struct Tally {
     refused_classes: usize,
     refused_methods: usize,
     lowered: usize,
-    /// The largest share of its allowance that a mutant took, in percent.
+    /// The largest fraction of its allocation limit that a mutant used, in percent.
     dearest: usize,
 }
 
@@ -148,8 +148,8 @@ fn mutants(originals: &[Original], count: u64, tally: &mut Tally) {
     }
 }
 
-/// Breaks some of `originals`, `count` times. The mutations must reach all depths: neither the structure nor the bodies
-/// shield the rest.
+/// Breaks some of `originals`, `count` times. The mutations must reach all depths: faults in the structure or in
+/// the bodies must not hide the rest.
 fn run(what: &str, originals: &[Original], count: u64) {
     let mut tally = Tally::default();
     mutants(originals, count, &mut tally);
@@ -185,7 +185,7 @@ fn mutants_of_java_base() {
     }
 }
 
-/// What costs most is the copies of subroutines, at most sixteen of an instruction.
+/// The most expensive item are the copies of subroutines, at most sixteen per instruction.
 #[test]
 fn dear_bodies() {
     let _turn = turn();

@@ -1,12 +1,12 @@
-//! The ways to break a class file.
+//! Mutations of class files.
 
 use test_utils::rng::Rng;
 
 use crate::anatomy::{Anatomy, Body, size_of};
 
-/// Breaks `bytes`, whose places `parts` are, once in some way.
+/// Applies a random mutation to `bytes`, whose positions are `parts`.
 ///
-/// Only the last of several changes may move bytes: the places hold until then.
+/// Of several changes, only the last may move bytes, because positions are invalid afterwards.
 pub(crate) fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, parts: &Anatomy) {
     for _ in 0..rng.below(3) {
         in_place(rng, bytes, parts);
@@ -18,7 +18,7 @@ pub(crate) fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, parts: &Anatomy) {
     }
 }
 
-/// A change that leaves all places where they are.
+/// A change that moves nothing.
 fn in_place(rng: &mut Rng, bytes: &mut [u8], parts: &Anatomy) {
     let index = |rng: &mut Rng| rng.below(u32::from(parts.constants) + 2) as u16;
     match rng.below(16) {
@@ -45,14 +45,14 @@ fn in_body(rng: &mut Rng, bytes: &mut [u8], body: &Body, constants: u16) {
     let Some(&at) = rng.pick(&body.instructions) else { return };
     let length = body.code.len() as u32;
     match rng.below(9) {
-        // Another instruction of the same size, its operands kept.
+        // Another instruction of the same size, with the old operands.
         0..=2 => {
             let size = size_of(bytes[at]);
             let others: Vec<u8> = (0..=0xc9).filter(|it| size_of(*it) == size).collect();
             set(bytes, Some(&at), &[rng.pick(&others).copied().unwrap_or(0)]);
         }
         3 => set(bytes, Some(&(at + 1)), &(rng.below(u32::from(constants) + 1) as u16).to_be_bytes()),
-        // A branch to some other instruction, or nearly.
+        // A branch to another instruction, or near one.
         4 => {
             let to = rng.pick(&body.instructions).map_or(0, |it| *it as i32 - at as i32);
             let to = to + i32::from(rng.chance(5));
@@ -63,7 +63,7 @@ fn in_body(rng: &mut Rng, bytes: &mut [u8], body: &Body, constants: u16) {
             let at = body.code.start + rng.below(length.max(1)) as usize;
             set(bytes, Some(&at), &[rng.bits() as u8]);
         }
-        // A row over, or a handler at, some other instruction.
+        // A row over another instruction, or with a handler at one.
         _ => {
             if body.rows.is_empty() {
                 return;
@@ -76,14 +76,14 @@ fn in_body(rng: &mut Rng, bytes: &mut [u8], body: &Body, constants: u16) {
     }
 }
 
-/// Two attributes take each other's names.
+/// Swaps the names of two attributes.
 fn swap_names(rng: &mut Rng, bytes: &mut [u8], parts: &Anatomy) {
     let (Some(a), Some(b)) = (rng.pick(&parts.attributes), rng.pick(&parts.attributes)) else { return };
     bytes.swap(a.0, b.0);
     bytes.swap(a.0 + 1, b.0 + 1);
 }
 
-/// A change behind which nothing is where it was.
+/// A change that moves the bytes after it.
 fn moving(rng: &mut Rng, bytes: &mut Vec<u8>, parts: &Anatomy) {
     let n = bytes.len() as u32;
     let at = rng.below(n) as usize;
@@ -99,7 +99,7 @@ fn moving(rng: &mut Rng, bytes: &mut Vec<u8>, parts: &Anatomy) {
         2 => drop(bytes.drain(at..end)),
         3 => bytes[at..end].fill(0xff),
         4 => bytes.copy_within(at..end, rng.below(n - (end - at) as u32) as usize),
-        // One attribute's content in place of another's, the length made to fit.
+        // The content of one attribute replaces that of another, with an adjusted length.
         _ => {
             let (Some(a), Some(b)) = (rng.pick(&parts.attributes), rng.pick(&parts.attributes)) else {
                 return;
@@ -111,7 +111,7 @@ fn moving(rng: &mut Rng, bytes: &mut Vec<u8>, parts: &Anatomy) {
     }
 }
 
-/// A number that readers stumble over.
+/// Returns a number that is likely to break readers.
 fn number(rng: &mut Rng) -> u32 {
     let small = rng.below(300);
     rng.one([0, 1, 2, small, 0x7fff, 0xffff, 0x7fff_ffff, u32::MAX])

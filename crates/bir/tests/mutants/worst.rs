@@ -1,10 +1,10 @@
-//! Bodies and attributes built to be dear: each is legal in its structure, or nearly, and tries to make little input
-//! cost much memory or many steps.
+//! Bodies and attributes designed to be expensive: each is structurally legal, or nearly, and tries to make a small
+//! input cost much memory or many steps.
 
 use test_utils::asm::opcodes as op;
 use test_utils::asm::{Attribute, Bootstrap, ClassBuilder, CodeBuilder, Const, Insn, Member, Pos, Row};
 
-/// All of them by name.
+/// Returns all of them by name.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("rows over everything", rows_over(true)),
@@ -38,7 +38,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Those that cost their method, as they take more than any limit allows.
+/// Those whose methods are refused, because they exceed some limit.
 pub(crate) const REFUSED: [&str; 10] = [
     "subroutines that call themselves",
     "each ret to each jsr",
@@ -52,7 +52,7 @@ pub(crate) const REFUSED: [&str; 10] = [
     "call sites with many arguments",
 ];
 
-/// Bytes of code that a test may take.
+/// The maximum number of bytes of code of a test.
 const LIMIT: usize = 65_000;
 
 fn class(version: u16, code: CodeBuilder) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn class(version: u16, code: CodeBuilder) -> Vec<u8> {
     class.finish().unwrap_or_else(|it| panic!("{it}"))
 }
 
-/// 65,535 rows with a thousand handlers, and thousands of blocks, all covered or none.
+/// 65,535 rows with a thousand handlers, and thousands of blocks, all of them covered or none.
 fn rows_over(everything: bool) -> Vec<u8> {
     let mut code = CodeBuilder::new();
     for _ in 0..12_000 {
@@ -75,7 +75,7 @@ fn rows_over(everything: bool) -> Vec<u8> {
         handlers.push(code.here());
         code.op(op::POP).op(op::RETURN);
     }
-    // What nothing leads to.
+    // Unreachable code.
     let dead = code.here();
     code.op(op::NOP).op(op::RETURN);
     let end = code.here();
@@ -86,7 +86,7 @@ fn rows_over(everything: bool) -> Vec<u8> {
     class(49, code)
 }
 
-/// 65,535 rows over a subroutine that is called this often.
+/// 65,535 rows over a subroutine with this number of calls.
 fn rows_and_jsr(calls: usize) -> Vec<u8> {
     let mut code = CodeBuilder::new();
     let (sub, handler) = (code.label(), code.label());
@@ -104,7 +104,7 @@ fn rows_and_jsr(calls: usize) -> Vec<u8> {
     class(49, code)
 }
 
-/// Subroutines each of which calls the next twice, so that the last runs in 2^n contexts.
+/// Subroutines that each call the next one twice, so that the last one runs in 2^n contexts.
 fn doubling_jsr(n: usize) -> Vec<u8> {
     let mut code = CodeBuilder::new();
     let subs: Vec<_> = (0..n).map(|_| code.label()).collect();
@@ -126,7 +126,7 @@ fn recursive_jsr() -> Vec<u8> {
     class(49, code)
 }
 
-/// Subroutines that cannot be inlined, as their call doubles; every `ret` fits every `jsr`.
+/// Subroutines that cannot be inlined, because the number of calls doubles; every `ret` may return to every `jsr`.
 fn rets_times_sites() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     let (sub, end) = (code.label(), code.label());
@@ -142,7 +142,7 @@ fn rets_times_sites() -> Vec<u8> {
     class(49, code)
 }
 
-/// Thousands of return addresses are kept while control branches and handlers look on.
+/// Thousands of return addresses are live across branches and handlers.
 fn addresses_in_locals() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     let start = code.here();
@@ -161,7 +161,7 @@ fn addresses_in_locals() -> Vec<u8> {
     class(49, code)
 }
 
-/// A stack as deep as half of the code can make it.
+/// Makes the stack as deep as half of the code can.
 fn deep(code: &mut CodeBuilder, opcode: u8) {
     for _ in 0..LIMIT / 2 {
         code.op(opcode);
@@ -202,7 +202,7 @@ fn deep_stack_switch() -> Vec<u8> {
     class(49, code)
 }
 
-/// Every store looks for its local on the stack.
+/// Every store searches the stack for its local.
 fn deep_stack_stores() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     deep(&mut code, op::ICONST_0);
@@ -213,7 +213,7 @@ fn deep_stack_stores() -> Vec<u8> {
     class(49, code)
 }
 
-/// Every store changes what the stack holds.
+/// Every store changes a value on the stack.
 fn deep_stack_of_local() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     for _ in 0..12_000 {
@@ -223,7 +223,7 @@ fn deep_stack_of_local() -> Vec<u8> {
     class(49, code)
 }
 
-/// Every effect looks for reads of the heap on the stack.
+/// Every effect searches the stack for heap reads.
 fn deep_heap_stack() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     for _ in 0..9_000 {
@@ -273,7 +273,7 @@ fn many_new() -> Vec<u8> {
     class(49, code)
 }
 
-/// Each round of the loop leaves one object, made at one of many places.
+/// Each iteration of the loop leaves one object, created at one of many places.
 fn new_under_branches() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     for _ in 0..5_000 {
@@ -306,8 +306,8 @@ fn small_methods() -> Vec<u8> {
     class.finish().unwrap_or_else(|it| panic!("{it}"))
 }
 
-/// A class with one attribute `RuntimeVisibleAnnotations`: an annotation whose one element is `value`.
-/// All its names are constant 1, whatever that is.
+/// Returns a class with one attribute `RuntimeVisibleAnnotations`: an annotation whose only element is `value`. All
+/// names in it are constant 1, whatever that is.
 fn annotated(count: u16, value: &[u8]) -> Vec<u8> {
     let mut class = ClassBuilder::new("p/Worst");
     let mut content = count.to_be_bytes().to_vec();
@@ -323,14 +323,15 @@ fn nested_annotations() -> Vec<u8> {
     annotated(1, &value)
 }
 
-/// The largest value for its bytes: an array of empty arrays.
+/// The value with the most elements for its size: an array of empty arrays.
 fn wide_annotations() -> Vec<u8> {
     let mut value = vec![b'[', 0xff, 0xff];
     value.extend([b'[', 0, 0].repeat(65_535));
     annotated(1, &value)
 }
 
-/// A method that loads the first of the dynamic constants whose arguments, dynamic constants by number, are given.
+/// A method that loads the first of several dynamic constants. `args` lists the arguments of each, as indices of
+/// dynamic constants.
 fn condy(args: &[Vec<usize>]) -> Vec<u8> {
     let mut class = ClassBuilder::new("p/Worst");
     class.version = (61, 0);
@@ -371,7 +372,7 @@ fn sites_times_args() -> Vec<u8> {
     class.finish().unwrap_or_else(|it| panic!("{it}"))
 }
 
-/// Many tables of lines, out of order.
+/// Many line tables, out of order.
 fn line_tables() -> Vec<u8> {
     let mut code = CodeBuilder::new();
     code.op(op::NOP).op(op::RETURN);

@@ -1,4 +1,4 @@
-//! BIR text: what is printed is read back as it was, odd names and numbers included; no text makes the parser panic.
+//! BIR text: printing and parsing is the identity, also for odd names and numbers; no text makes the parser panic.
 
 mod random;
 
@@ -30,7 +30,7 @@ fn several_methods_make_one_text() {
     assert!(parse(&text).expect("parses") == bodies);
 }
 
-/// Texts that are nearly right reach deeper than noise. Whatever parses must also print and parse again.
+/// Nearly valid texts reach deeper into the parser than noise. Whatever parses must also print and parse again.
 #[test]
 fn mutated_texts_do_not_panic() {
     let (mut parsed, mut refused) = (0, 0);
@@ -113,7 +113,7 @@ fn hostile_nesting_is_refused() {
     let deep = |n: usize| method(&format!("{}i0{}", "neg(".repeat(n), ")".repeat(n)));
     let mut body = parse_body(&deep(256)).expect("the limit is within");
     assert_eq!(verify(&body), Vec::<String>::new());
-    // The verifier knows the limit too.
+    // The verifier enforces the limit, too.
     let Some(Instr::Return(Some(value))) = body.instrs.values_mut().next() else { panic!("{body:?}") };
     *value = body.exprs.alloc(Expr::Unary(UnOp::Neg(Kind::Int), *value));
     assert_eq!(verify(&body), ["p/C.m()I: at 0: an expression is too deep"]);
@@ -122,7 +122,7 @@ fn hostile_nesting_is_refused() {
 }
 
 #[test]
-fn errors_say_where_and_what() {
+fn errors_contain_position_and_expectation() {
     let cases = [
         "method p/C.m()V locals 0 {\n  0: if (i0 ~ 1) goto 0\n}\n",
         "method p/C.m()V locals 0 {\n  0: goto 7\n}\n",
@@ -262,7 +262,7 @@ fn comments_stand_in_a_column() {
 }
 
 #[test]
-fn the_verifier_sees_what_is_wrong() {
+fn the_verifier_reports_faults() {
     let wrong = |lines: &str| {
         let text = format!("method p/C.m()V locals 1 {{\n{lines}\n}}\n");
         let body = parse_body(&text).unwrap_or_else(|err| panic!("{err}\n{text}"));
@@ -291,22 +291,22 @@ fn the_verifier_sees_what_is_wrong() {
     p/C.m()V: at 0: control runs off the end
     0: l0 := 1L
     1: return
-    p/C.m()V: at 0: l0 is behind the 1 local variables
+    p/C.m()V: at 0: l0 exceeds the 1 local variables
     0: $i1 := 1
     1: $i1 := 2
     2: return
-    p/C.m()V: at 1: $i1 is assigned by 0 too
+    p/C.m()V: at 1: $i1 is also assigned by 0
     0: $i1 := $i2
     1: return
     p/C.m()V: at 0: $i2 is not assigned
     0: $i1 := 1L + 2
     1: return
-    p/C.m()V: at 0: a long where an int is wanted: 1L
+    p/C.m()V: at 0: a long where an int is expected: 1L
     0: assert notnull ::p/C.f:Lp/C;
     1: return
     p/C.m()V: at 0: an assertion reads the heap
     0: return 5
-    p/C.m()V: at 0: an int is returned where nothing is wanted
+    p/C.m()V: at 0: an int is returned where nothing is expected
     0: goto 1
     1: catch %a0
     2: return
@@ -320,20 +320,20 @@ fn the_verifier_sees_what_is_wrong() {
     p/C.m()V: at 0: $l1 cannot hold an int
     0: if (null < null) goto 0
     1: return
-    p/C.m()V: at 0: a branch compares what it cannot
+    p/C.m()V: at 0: a branch cannot compare operands of these kinds
     0: switch 5 { 2: 0, 1: 0, default: 0 }
     p/C.m()V: at 0: the cases are not ascending
     0: switch 5 { 2: 0 }
-    p/C.m()V: at 0: a default is missing or too much
+    p/C.m()V: at 0: a default is missing or superfluous
     0: return
     1: return
     row 0..1 catch any goto 1 source 0
-    p/C.m()V: at 1: a handler begins without catch
+    p/C.m()V: at 1: a handler does not begin with catch
     0: $f1 := 1.0f &F 2.0f
     1: return
     p/C.m()V: at 0: the operator does not exist for its kind
     0: $a1 := newarray p/C (5)
     1: return
-    p/C.m()V: at 0: newarray makes no array
+    p/C.m()V: at 0: the class of newarray is not an array
     "#);
 }

@@ -1,4 +1,4 @@
-//! Random well-formed bodies: every instruction and expression, odd names, odd numbers.
+//! Random well-formed bodies with every instruction and expression, odd names and odd numbers.
 
 use bir::body::{
     Body, CallKind, Check, Expr, ExprId, Instr, InstrId, Operands, Place, Row, SwitchTable, Var,
@@ -14,7 +14,7 @@ use test_utils::rng::Rng;
 const LOCALS: u16 = 300;
 const KINDS: [Kind; 5] = [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref];
 
-/// The names that a parser may stumble over: quotes, line ends, lone surrogates, NUL, over-long forms, keywords.
+/// Names that are hard to parse: quotes, line ends, lone surrogates, NUL, overlong encodings, keywords.
 const NAMES: [&[u8]; 26] = [
     b"m",
     b"<init>",
@@ -44,7 +44,7 @@ const NAMES: [&[u8]; 26] = [
     b"itf",
 ];
 
-/// A random body.
+/// Returns a random body.
 pub(crate) fn body(rng: &mut Rng) -> Body {
     let mut it =
         Gen { rng, b: Builder::new(), temps: Vec::new(), next_temp: 0, dynamics: Vec::new(), catches: 0 };
@@ -57,7 +57,7 @@ struct Gen<'r> {
     temps: Vec<Var>,
     next_temp: u32,
     dynamics: Vec<(u32, Option<Kind>)>,
-    /// The first label of a handler; handlers are last.
+    /// The first label of a handler; handlers come last.
     catches: u32,
 }
 
@@ -256,7 +256,7 @@ impl Gen<'_> {
         }
     }
 
-    /// An expression of this kind; at depth 0 one that reads no heap.
+    /// Returns an expression of this kind; at depth 0, one that does not read the heap.
     fn expr(&mut self, kind: Kind, depth: u32) -> ExprId {
         let deep = depth > 0;
         let it = match self.rng.below(if deep { 9 } else { 3 }) {
@@ -406,7 +406,7 @@ impl Gen<'_> {
         self.b.switch(SwitchTable { cases, default })
     }
 
-    // long match: one arm an instruction
+    // long match: one arm per instruction
     fn instr(&mut self) -> Instr {
         let kind = self.rng.one(KINDS);
         match self.rng.below(22) {

@@ -1,5 +1,5 @@
-//! The committed irregular classes (`test-data/torture`): what runs on the JVM is read, lowered and well formed; what
-//! the JVM refuses is refused, or stands with its reason in `accepted.tsv`.
+//! The committed irregular classes (`test-data/torture`): those that run on the JVM are read and lowered to
+//! well-formed bodies; those that the JVM refuses are refused, or are listed with a reason in `accepted.tsv`.
 
 mod reading;
 
@@ -18,7 +18,7 @@ struct Case {
     expected: String,
 }
 
-/// The rows of a table without its comment lines.
+/// Returns the rows of a table without its comment lines.
 fn rows(name: &str) -> Vec<Vec<String>> {
     let path = data_dir().join("torture").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
@@ -37,13 +37,13 @@ fn cases() -> Vec<Case> {
     rows("expected.tsv").into_iter().map(case).collect()
 }
 
-/// One word that names an error: the JVM refused.
+/// Returns whether the answer is the name of an error, which means that the JVM refused the class.
 fn is_refusal(expected: &str) -> bool {
     let word = expected.chars().all(|it| it.is_ascii_alphabetic());
     word && (expected.ends_with("Error") || expected.ends_with("Exception"))
 }
 
-/// The class files below `folder`, in order.
+/// Returns the class files below `folder`, in order.
 fn class_files(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -67,7 +67,7 @@ fn read_file(path: &Path) -> Reading {
 }
 
 #[test]
-fn what_runs_is_lowered_and_what_is_refused_is_refused() {
+fn running_classes_are_lowered_and_refused_ones_are_refused() {
     let accepted: BTreeMap<(String, String), String> = rows("accepted.tsv")
         .into_iter()
         .map(|row| row.try_into().expect("three columns in accepted.tsv"))
@@ -78,7 +78,7 @@ fn what_runs_is_lowered_and_what_is_refused_is_refused() {
     for case in cases() {
         let key = (case.group.clone(), case.name.clone());
         if is_refusal(&case.expected) {
-            // In these groups the class of a case stands alone.
+            // In these groups, each case has a single class.
             let [folder] = &case.folders[..] else { panic!("{} is refused by linking", case.name) };
             let reading = read_file(&folder.join(format!("{}.class", case.main)));
             match (reading.faults.is_empty(), accepted.contains_key(&key)) {
@@ -94,7 +94,7 @@ fn what_runs_is_lowered_and_what_is_refused_is_refused() {
             continue;
         }
         let all: Vec<PathBuf> = match case.group.as_str() {
-            // One folder for all cases: the others in it are cases of their own.
+            // The folder is shared by all cases: each of the other classes is a case of its own.
             "jasmin" | "raw" => vec![case.folders[0].join(format!("{}.class", case.main))],
             _ => case.folders.iter().flat_map(|it| class_files(it)).collect(),
         };
@@ -112,7 +112,7 @@ fn what_runs_is_lowered_and_what_is_refused_is_refused() {
     assert!(ran >= 60 && refused >= 20, "{ran} run, {refused} refused");
 }
 
-/// Every cut and every flipped bit of a small class: an answer, never a panic.
+/// Truncates a small class at every byte and flips its every bit: reading it must never panic.
 #[test]
 fn cuts_and_flips_of_a_small_class() {
     let path = data_dir().join("torture/raw/UnknownAttrs.class");

@@ -1,4 +1,4 @@
-//! Reading all of one class, whatever it is: a list of faults, never a panic.
+//! Reads everything in one class, however broken: returns a list of faults and never panics.
 
 use bir::lower::{Scratch, lower};
 use bir::parse::parse_body;
@@ -9,16 +9,17 @@ use classfile::class::ClassFile;
 use classfile::code::Code;
 use classfile::error::Malformed;
 
-/// What reading a class came to.
+/// The result of reading a class.
 #[derive(Default)]
 pub(crate) struct Reading {
-    /// The faults, each with the method that it costs or `class`.
+    /// The faults, each prefixed with the method that cannot be lowered, or with `class`.
     pub(crate) faults: Vec<String>,
-    /// How many bodies were lowered.
+    /// The number of bodies that were lowered.
     pub(crate) lowered: usize,
 }
 
-/// Reads and lowers a class; what is lowered must be well formed, and survive its text if `texts`.
+/// Reads and lowers a class. Lowered bodies must be well formed and, if `texts` is set, survive printing and
+/// parsing.
 pub(crate) fn read(name: &str, bytes: &[u8], texts: bool) -> Reading {
     let mut out = Reading::default();
     let class = match ClassFile::parse(bytes) {
@@ -73,7 +74,7 @@ pub(crate) fn read(name: &str, bytes: &[u8], texts: bool) -> Reading {
     out
 }
 
-/// What the outline of a class reads, each part whatever the others are like.
+/// Reads what an outline needs, each part regardless of faults in the others.
 fn outline(class: &ClassFile<'_>, faults: &mut Vec<String>) {
     let mut note = |what: Option<Malformed>| faults.extend(what.map(|it| format!("class: {it}")));
     note(class.this_class().err());
@@ -96,7 +97,7 @@ fn outline(class: &ClassFile<'_>, faults: &mut Vec<String>) {
     attributes.text(b"SourceFile");
 }
 
-/// What is read of a body besides lowering it.
+/// Reads the parts of a body that lowering does not.
 fn body(code: &Code<'_, '_>) {
     assert!(code.lines().count() <= code.pool().bytes().len());
     code.handlers().for_each(drop);

@@ -1,4 +1,4 @@
-//! What one instruction takes from the operand stack and puts there.
+//! The effect of one instruction on the operand stack.
 
 use super::shuffle::rearrangement;
 use super::{Context, Shape};
@@ -8,18 +8,18 @@ use crate::insn::{BinOp, Insn, InvokeOp, Pc, StackOp};
 use crate::names::{ClassName, Descriptor};
 use crate::pool::{Entry, Pool, PoolIndex};
 
-/// Result of one step: the fault's place is known to the caller. Boxed, so that what is returned fits into
+/// The result of one step; the caller knows the position of the fault. Boxed, so that results are returned in
 /// registers.
 pub(super) type Step<T> = std::result::Result<T, Box<Fault>>;
 
 const EMPTY: Fault = Fault::Other("operand missing from the stack");
 const WRONG_KIND: Fault = Fault::Other("operand of the wrong kind on the stack");
 
-/// The operand stack and the locals that hold return addresses, within a block.
+/// The operand stack, and the locals that hold return addresses, within a block.
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) stack: Vec<Shape>,
-    /// By slot, ascending.
+    /// Pairs of slot and return address, ascending by slot.
     pub(super) locals: Vec<(u16, u32)>,
 }
 
@@ -30,19 +30,19 @@ impl Frame {
     }
 }
 
-/// What instructions need to know of the body they are in.
+/// The facts about a body that the effects of its instructions depend on.
 pub(super) struct Effects<'e, 'c, 'a> {
     pub(super) pool: &'c Pool<'a>,
     pub(super) max_locals: u16,
     pub(super) insns: &'e [(Pc, Insn)],
-    /// The `new` instructions found to be apart; those known when this round began come first, sorted.
+    /// The `new` instructions found to be apart: first those known when this round began, sorted, then new ones.
     pub(super) apart: &'e mut Vec<u32>,
     pub(super) known_apart: usize,
 }
 
 impl Effects<'_, '_, '_> {
     /// Applies the instruction with ordinal `i` to the frame.
-    // long match: one arm a kind of instruction
+    // long match: one arm per kind of instruction
     #[inline]
     pub(super) fn step(&mut self, context: Context, i: u32, insn: Insn, f: &mut Frame) -> Step<()> {
         use Kind::{Double, Float, Int, Long, Ref};
@@ -216,8 +216,8 @@ impl Effects<'_, '_, '_> {
     }
 
     fn new_object(&mut self, context: Context, i: u32, f: &mut Frame) {
-        // In a loop the entry of the last round may still be there; in a subroutine it may come from
-        // another copy.
+        // In a loop, the entry of the previous iteration may still be on the stack; in a subroutine, it may come
+        // from another copy.
         if f.stack.contains(&Shape::New(i)) || context != 0 {
             self.apart.push(i);
         }
@@ -241,7 +241,7 @@ impl Effects<'_, '_, '_> {
         Ok(())
     }
 
-    /// A constructor call turns all entries of a new object into plain references.
+    /// Turns all stack entries of a new object into plain references, because its constructor is called.
     fn construct(&mut self, new: u32, class: ClassName, f: &mut Frame) -> Step<()> {
         f.stack.pop();
         if let Some((_, Insn::New(index))) = self.insns.get(new as usize)
@@ -278,7 +278,7 @@ impl Effects<'_, '_, '_> {
         match f.stack.pop() {
             Some(Shape::Value(it)) if it == kind => Ok(()),
             Some(Shape::New(new)) if kind == Kind::Ref => {
-                // Used before its constructor call: it must be a value of its own.
+                // The object is used before its constructor call, so it must be a value of its own.
                 self.apart.push(new);
                 Ok(())
             }
@@ -288,7 +288,7 @@ impl Effects<'_, '_, '_> {
     }
 }
 
-/// Whether control never simply goes on behind the instruction, or may also go elsewhere.
+/// Returns whether control may continue anywhere but at the next instruction.
 #[inline]
 pub(super) fn ends_block(insn: Insn) -> bool {
     matches!(

@@ -1,5 +1,5 @@
-//! Decodes all instructions of a body and finds where blocks begin: what the JVMS asks of every
-//! instruction, reachable or not (§4.9.1).
+//! Decodes all instructions of a body and finds where blocks begin, checking the rules of the JVMS that hold for
+//! every instruction, reachable or not (§4.9.1).
 
 use super::effect::ends_block;
 use super::{NONE, Range, Walk};
@@ -7,16 +7,16 @@ use crate::code::Code;
 use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 
-/// A block begins here.
+/// A block begins at this instruction.
 pub(super) const LEADER: u8 = 1;
-/// A branch leads here.
+/// A branch leads to this instruction.
 pub(super) const TARGET: u8 = 2;
-/// A row of the exception table leads here.
+/// A row of the exception table has its handler here.
 pub(super) const HANDLER: u8 = 4;
-/// Control falls through to here.
+/// Control falls through to this instruction.
 pub(super) const FALLEN_INTO: u8 = 8;
 
-/// Fills the instructions, ordinals, leaders and ranges of `walk`.
+/// Computes the instructions, ordinals, leaders and ranges of `walk`.
 pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     insns.clear();
@@ -29,7 +29,7 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     for it in code.instructions() {
         let (pc, insn) = it?;
         let ordinal = insns.len() as u32;
-        ordinals[pc.0 as usize] = ordinal;
+        ordinals[pc.index()] = ordinal;
         leaders.push(leader);
         leader = 0;
         if ends_block(insn) {
@@ -39,7 +39,7 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
                 Insn::Ret(_) => has_jsr = true,
                 Insn::Jsr(_) => {
                     has_jsr = true;
-                    // `ret` comes back behind it.
+                    // The `ret` of the subroutine returns to the next instruction.
                     leader |= TARGET;
                     branches.push(ordinal);
                 }
@@ -60,13 +60,13 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     ranges(walk, code)
 }
 
-/// Marks where branches lead.
+/// Marks the targets of branches.
 fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     for &branch in &*branches {
         let (pc, insn) = insns[branch as usize];
         let mut bad = None;
-        let mut to = |target: Pc| match ordinals.get(target.0 as usize) {
+        let mut to = |target: Pc| match ordinals.get(target.index()) {
             Some(&it) if it != NONE => leaders[it as usize] |= LEADER | TARGET,
             _ => bad = Some(target),
         };
@@ -82,9 +82,11 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
             _ => {}
         }
         if let Some(target) = bad {
-            let fault =
-                Fault::OtherAt("branch to a place that is no instruction:", i64::from(target.0 as i32));
-            return Err(Malformed::new(code.offset + pc.0 as usize, "4.9.1", fault));
+            let fault = Fault::OtherAt(
+                "branch to a pc that is not the start of an instruction:",
+                i64::from(target.0 as i32),
+            );
+            return Err(Malformed::new(code.offset + pc.index(), "4.9.1", fault));
         }
     }
     Ok(())
@@ -100,17 +102,20 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     };
     for row in code.handlers() {
         let row = row?;
-        let at = |pc: Pc| walk.ordinals.get(pc.0 as usize).copied().filter(|&it| it != NONE);
+        let at = |pc: Pc| walk.ordinals.get(pc.index()).copied().filter(|&it| it != NONE);
         let end = if row.end.0 == behind { Some(n) } else { at(row.end) };
         let (Some(start), Some(end), Some(handler)) = (at(row.start), end, at(row.handler)) else {
-            return error("exception table names a place that is no instruction: row", walk.ranges.len());
+            return error(
+                "exception table refers to a pc that is not the start of an instruction: row",
+                walk.ranges.len(),
+            );
         };
         if row.start > row.end {
             return error("exception table row ends before it starts: row", walk.ranges.len());
         }
         walk.leaders[handler as usize] |= LEADER | HANDLER;
         if walk.has_jsr {
-            // A handler sees the return addresses that locals hold within the range, and only those.
+            // A handler observes exactly the return addresses that locals hold within the range.
             walk.leaders[start as usize] |= LEADER;
             walk.leaders[end as usize] |= LEADER;
         }

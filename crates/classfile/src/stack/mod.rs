@@ -1,17 +1,17 @@
 //! The typed walk over the operand stack that lowering to BIR and the class writer share.
 //!
-//! It finds the instructions that control can reach, the blocks that they form and what lies on the
-//! operand stack where each block begins, by following control from the entry (JVMS §4.10 without the
-//! assignability of class types: references are all of one kind here). On the way it refuses code whose
-//! operands are missing or of the wrong kind, whose branches lead nowhere, or that runs off its end.
+//! It follows control from the entry (as in JVMS §4.10, but without assignability of class types: all references
+//! have one kind here). It finds the reachable instructions, the blocks that they form, and the content of the
+//! operand stack at the beginning of each block. It refuses code whose operands are missing or of the wrong kind,
+//! whose branches have invalid targets, or that runs off its end.
 //!
-//! *Subroutines* (`jsr`, `ret`) are followed per chain of calls: the code of a subroutine appears once
-//! for each [`Context`] that it runs in, so that each `ret` has one place to return to. Over a limit the
-//! walk is done again with every subroutine once; a `ret` then returns to every site that calls it
-//! ([`Walk::inlined`] is false).
+//! *Subroutines* (`jsr`, `ret`) are followed per chain of calls: the code of a subroutine is visited once for each
+//! [`Context`] that it runs in, so that each `ret` has one return site. If this exceeds a limit, the walk is
+//! repeated with each subroutine visited once; a `ret` then returns to every call site ([`Walk::inlined`] is
+//! false).
 //!
-//! *New objects*: an entry that `new` pushed stays told apart until its constructor is called, as far
-//! as it is only moved about on the stack. A `new` whose object goes elsewhere before that is in
+//! *New objects*: a stack entry pushed by `new` remains distinguished until its constructor is called, as long as
+//! it is only moved about on the stack. A `new` whose object is used otherwise before that is listed in
 //! [`Walk::apart`].
 
 mod effect;
@@ -30,20 +30,20 @@ use crate::names::ClassName;
 
 pub use shuffle::rearrangement;
 
-/// What one operand-stack entry holds.
+/// The content of one operand-stack entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// A value of this kind.
     Value(Kind),
-    /// The object that the `new` with this ordinal made and that no constructor has been called on.
+    /// The object created by the `new` with this ordinal, before its constructor call.
     New(u32),
-    /// A return address: a [`Context`] when subroutines are inlined, else the ordinal at which the
-    /// subroutine begins.
+    /// A return address: a [`Context`] if subroutines are inlined, else the ordinal of the first instruction of the
+    /// subroutine.
     Return(u32),
 }
 
 impl Shape {
-    /// Words that the entry takes.
+    /// Returns the number of words that the entry takes.
     pub fn words(self) -> u16 {
         match self {
             Shape::Value(kind) => kind.words(),
@@ -52,33 +52,33 @@ impl Shape {
     }
 }
 
-/// A chain of subroutine calls, by number; 0 is the method itself.
+/// The number of a chain of subroutine calls; 0 is the method itself.
 pub type Context = u32;
 
-/// A row of the exception table in ordinals.
+/// A row of the exception table, with ordinals instead of pcs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// First instruction covered.
+    /// The ordinal of the first covered instruction.
     pub start: u32,
-    /// First instruction behind the range.
+    /// The ordinal after the last covered instruction.
     pub end: u32,
-    /// First instruction of the handler.
+    /// The ordinal of the first instruction of the handler.
     pub handler: u32,
     /// The class caught; `None` catches everything.
     pub catch_type: Option<ClassName>,
 }
 
-/// A run of instructions that is entered at its first only, in one context.
+/// A sequence of instructions, in one context, that is entered only at its first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Ordinal of the first instruction.
+    /// The ordinal of the first instruction.
     pub first: u32,
-    /// Ordinal behind the last.
+    /// The ordinal after the last instruction.
     pub end: u32,
-    /// The chain of calls that it runs in.
+    /// The context in which the block runs.
     pub context: Context,
-    /// Where a `ret` at its end returns to: a context or an ordinal, as in [`Shape::Return`]; `None` if
-    /// there is no `ret` or nothing is known of it.
+    /// The target of the `ret` at its end: a context or an ordinal, as in [`Shape::Return`]; `None` if there is no
+    /// `ret` or its target is unknown.
     pub returns: Option<u32>,
     flags: u8,
     queued: bool,
@@ -86,53 +86,52 @@ pub struct Block {
 }
 
 impl Block {
-    /// Whether a branch leads here.
+    /// Returns whether a branch leads to the block.
     pub fn is_target(&self) -> bool {
         self.flags & leaders::TARGET != 0
     }
 
-    /// Whether the instruction before can fall through to here.
+    /// Returns whether the preceding instruction can fall through to the block.
     pub fn is_fallen_into(&self) -> bool {
         self.flags & leaders::FALLEN_INTO != 0
     }
 
-    /// Whether it is a handler of a range with a reachable instruction.
+    /// Returns whether the block is a handler of a range with a reachable instruction.
     pub fn is_handler(&self) -> bool {
         self.flags & leaders::HANDLER != 0
     }
 }
 
-/// What the walk found in one body. Walking the next body uses its memory again.
+/// The result of walking one body. Its memory is reused for the next body.
 #[derive(Default)]
 pub struct Walk {
-    /// All instructions with their pcs; an instruction's index is its *ordinal*.
+    /// All instructions with their pcs; the index of an instruction is its *ordinal*.
     pub insns: Vec<(Pc, Insn)>,
     /// The exception table.
     pub ranges: Vec<Range>,
     /// The reachable blocks, ordered by context and ordinal.
     pub blocks: Vec<Block>,
-    /// Ordinals of the `new` instructions whose allocation and constructor call must stay apart,
-    /// ascending.
+    /// The ordinals of the `new` instructions whose allocation and constructor call cannot be combined, ascending.
     pub apart: Vec<u32>,
-    /// Whether each context stands for one chain of subroutine calls.
+    /// Whether each context represents one chain of subroutine calls.
     pub inlined: bool,
     has_jsr: bool,
     ordinals: Vec<u32>,
     leaders: Vec<u8>,
-    /// Ordinals of the instructions that branch.
+    /// The ordinals of the branch instructions.
     branches: Vec<u32>,
     shapes: Vec<Shape>,
     contexts: Vec<Call>,
     children: FxHashMap<(Context, u32), Context>,
     index: FxHashMap<(Context, u32), u32>,
-    /// Block of each leader in context 0, which is the only one of most methods.
+    /// The block of each leader in context 0, which is the only context of most methods.
     main_index: Vec<u32>,
     work: Vec<u32>,
     sorted: Vec<Block>,
     frame: effect::Frame,
 }
 
-/// How a context came to be.
+/// The call that a context was created for.
 #[derive(Clone, Copy)]
 struct Call {
     parent: Context,
@@ -142,11 +141,11 @@ struct Call {
 const NONE: u32 = u32::MAX;
 
 impl Walk {
-    /// Walks the body. `major` is the version of its class file: subroutines ended with 50 (JVMS
+    /// Walks the body. `major` is the version of its class file: subroutines are not allowed after 50 (JVMS
     /// §4.9.1).
     ///
     /// # Errors
-    /// When the body breaks a rule that the walk needs; the offset is that of the instruction.
+    /// Fails if the body violates a rule that the walk depends on; the offset is that of the instruction.
     pub fn run(&mut self, code: &Code<'_, '_>, major: u16) -> Result<()> {
         leaders::decode(self, code, major)?;
         match walker::run(self, code, true) {
@@ -155,25 +154,25 @@ impl Walk {
         }
     }
 
-    /// What lies on the operand stack where the block begins, bottom first.
+    /// Returns the content of the operand stack at the beginning of the block, bottom first.
     pub fn entry_stack(&self, block: &Block) -> &[Shape] {
         &self.shapes[block.stack.0 as usize..block.stack.1 as usize]
     }
 
-    /// The ordinal of the instruction at `pc`.
+    /// Returns the ordinal of the instruction at `pc`.
     #[inline]
     pub fn ordinal(&self, pc: Pc) -> Option<u32> {
-        self.ordinals.get(pc.0 as usize).copied().filter(|&it| it != NONE)
+        self.ordinals.get(pc.index()).copied().filter(|&it| it != NONE)
     }
 
-    /// The pc of the instruction with this ordinal; behind the last one the length of the code.
+    /// Returns the pc of the instruction with this ordinal; for the ordinal after the last, the length of the code.
     #[inline]
     pub fn pc(&self, ordinal: u32) -> Pc {
-        let end = Pc((self.ordinals.len() - 1) as u32);
+        let end = Pc::from_index(self.ordinals.len() - 1);
         self.insns.get(ordinal as usize).map_or(end, |it| it.0)
     }
 
-    /// The index of the block that begins at this ordinal in this context.
+    /// Returns the index of the block that begins at this ordinal in this context.
     #[inline]
     pub fn block_at(&self, context: Context, ordinal: u32) -> Option<usize> {
         let found = if context == 0 {
@@ -184,18 +183,18 @@ impl Walk {
         found.map(|it| it as usize)
     }
 
-    /// The context in which the subroutine runs that the `jsr` at this ordinal calls.
+    /// Returns the context of the subroutine that the `jsr` at ordinal `jsr` calls.
     pub fn called(&self, context: Context, jsr: u32) -> Context {
         self.children.get(&(context, jsr)).copied().unwrap_or(0)
     }
 
-    /// Context and ordinal at which control goes on when the subroutine of this context returns.
+    /// Returns the context and ordinal at which control continues when the subroutine of this context returns.
     pub fn return_site(&self, context: Context) -> (Context, u32) {
         self.contexts.get(context as usize).map_or((0, NONE), |it| (it.parent, it.site + 1))
     }
 
-    /// Ordinals and targets of the `jsr` instructions, ascending: the return sites of a body that is not
-    /// inlined lie behind them.
+    /// Returns the ordinals and targets of the `jsr` instructions, ascending. If subroutines are not inlined, the
+    /// return sites are directly after these.
     pub fn jsr_sites(&self) -> impl Iterator<Item = (u32, Pc)> + '_ {
         self.insns.iter().enumerate().filter_map(|(i, (_, insn))| match insn {
             Insn::Jsr(to) => Some((i as u32, *to)),
@@ -203,7 +202,7 @@ impl Walk {
         })
     }
 
-    /// The ordinals that no context reaches, as ascending half-open ranges.
+    /// Returns the ordinals that no context reaches, as ascending half-open ranges.
     pub fn unreachable(&self) -> Vec<(u32, u32)> {
         let n = self.insns.len() as u32;
         let mut out: Vec<(u32, u32)> = Vec::new();
@@ -233,7 +232,7 @@ impl Walk {
         out
     }
 
-    /// Forgets what was reached, but not what was decoded.
+    /// Removes the results of the walk, but not the decoded instructions.
     fn reset(&mut self) {
         self.blocks.clear();
         self.shapes.clear();
@@ -245,7 +244,7 @@ impl Walk {
         self.main_index.resize(self.insns.len() + 1, NONE);
     }
 
-    /// Puts the blocks into their final order.
+    /// Sorts the blocks into their final order.
     fn order(&mut self) {
         if self.blocks.len() == 1 {
             return;

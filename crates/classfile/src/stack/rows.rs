@@ -1,15 +1,15 @@
-//! Which rows of an exception table cover a run of instructions: asked of each block, so it must not
-//! look at every row.
+//! An index of the rows of an exception table that cover a range of instructions. It is used for each block, so it
+//! must not scan all rows.
 
 use super::Range;
 
-/// The rows by their starts, under a tree of the largest ends.
+/// The rows sorted by start, with a tree of the maximal ends.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// Row and first ordinal, by the latter.
+    /// Pairs of row and first ordinal, sorted by the latter.
     order: Vec<(u32, u32)>,
-    /// Node `i` holds the largest end of the rows below it; its children are `2i` and `2i + 1`, the
-    /// second half are the rows themselves. The end of an empty or a removed row is 0.
+    /// Node `i` holds the largest end of the rows below it; its children are `2i` and `2i + 1`, and the second half
+    /// are the rows themselves. The end of an empty or removed row is 0.
     ends: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl Rows {
         Rows { order, ends }
     }
 
-    /// The first place at or behind `from` whose row covers an instruction in `first..end`.
+    /// Returns the first position, from `from` on, whose row covers an instruction in `first..end`.
     pub(super) fn next(&self, from: usize, first: u32, end: u32) -> Option<usize> {
         let size = self.ends.len() / 2;
         if from >= size {
@@ -40,7 +40,7 @@ impl Rows {
         }
         let mut node = size + from;
         while self.ends[node] <= first {
-            // The next subtree to the right; there is none behind one that ends the tree.
+            // Go to the next subtree to the right; there is none after the last one.
             while node % 2 == 1 {
                 node /= 2;
             }
@@ -59,12 +59,12 @@ impl Rows {
         self.order.get(place).is_some_and(|it| it.1 < end).then_some(place)
     }
 
-    /// The row at a place.
+    /// Returns the row at a position.
     pub(super) fn row(&self, place: usize) -> usize {
         self.order[place].0 as usize
     }
 
-    /// Takes the row at a place out.
+    /// Removes the row at a position.
     pub(super) fn remove(&mut self, place: usize) {
         let mut node = self.ends.len() / 2 + place;
         self.ends[node] = 0;

@@ -1,16 +1,15 @@
-//! The instructions that only move operand-stack entries about.
+//! The instructions that only move operand-stack entries.
 
 use crate::error::Fault;
 use crate::insn::StackOp;
 
-/// How `pop`, `dup`, `swap` and their kin move entries (JVMS §6.5): the number of entries that lie on
-/// top and the order in which they are put back, as indices from the bottom of those entries.
+/// Returns how `pop`, `dup`, `swap` etc. move entries (JVMS §6.5): the number of affected entries at the top of the
+/// stack, and the order in which they are pushed back, as indices from the bottom of these entries.
 ///
-/// `wide(k)` says whether the entry `k` below the top takes two words; the forms of the instruction go
-/// by that.
+/// `wide(k)` tells whether the entry at depth `k` takes two words, which determines the form of the instruction.
 ///
 /// # Errors
-/// When an operand is missing or would be split.
+/// Fails if an operand is missing or would be split.
 pub fn rearrangement(
     op: StackOp,
     depth: usize,

@@ -1,4 +1,4 @@
-//! Follows control from the entry, block by block, until nothing new is reached.
+//! Follows control from the entry, block by block, up to a fixed point.
 
 use super::effect::{Effects, Frame, Step, ends_block};
 use super::leaders::{FALLEN_INTO, HANDLER, LEADER, TARGET};
@@ -10,21 +10,21 @@ use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 use crate::pool::Pool;
 
-/// Says that inlining subroutines took too many steps or lost track of a return address.
+/// Reports that inlining subroutines took too many steps or lost track of a return address.
 pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
 
-/// How many instructions inlining may make of one.
+/// The maximum number of copies of one instruction that inlining may make.
 const COPIES: usize = 16;
 
-/// What the walk may keep of a body with `n` instructions in all: entries of stacks and locals at the
-/// beginnings of blocks, rows by context, sites by `ret`. So that a deep stack under many branches costs
-/// a method and not the machine.
+/// The maximum size of what the walk may store for a body with `n` instructions in all: entries of stacks and
+/// locals at the beginnings of blocks, rows by context, call sites by `ret`. A body with a deep stack under many
+/// branches is refused instead of exhausting memory.
 const fn room(n: usize) -> usize {
     (1 << 16) + 8 * n
 }
 
-/// What the walk of a body with `n` instructions may take in steps: an instruction, an entry of a frame
-/// or a row of the exception table looked at. What compilers write stays below two an instruction.
+/// The maximum number of steps for a body with `n` instructions: a step visits an instruction, an entry of a frame
+/// or a row of the exception table. Compiled code takes fewer than two steps per instruction.
 const fn patience(n: usize) -> usize {
     (1 << 21) + 64 * n
 }
@@ -34,21 +34,21 @@ const TOO_MANY_STEPS: Fault = Fault::Other("following its control takes too many
 pub(super) struct Walker<'w, 'c, 'a> {
     w: &'w mut Walk,
     pool: &'c Pool<'a>,
-    /// How many of [`Walk::apart`] were known when this round began; those are sorted.
+    /// The number of entries of [`Walk::apart`] known when this round began; these are sorted.
     known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
-    /// Instructions walked.
+    /// The number of instructions visited.
     steps: usize,
-    /// Steps of all kinds left.
+    /// The number of steps left, of all kinds.
     patience: usize,
-    /// Entries of [`Walker::locals`], and sites by `ret`.
+    /// The number of entries of [`Walker::locals`], and of call sites by `ret`.
     kept: usize,
-    /// Blocks to be walked.
+    /// The blocks that have to be visited.
     work: Vec<u32>,
-    /// The rows; without subroutines those whose handler is not reached yet.
+    /// The rows of the exception table; without subroutines, only those whose handler is not reached yet.
     rows: Rows,
-    /// Locals that hold a return address at the entry of each block; empty without subroutines.
+    /// The locals that hold a return address at the entry of each block; empty without subroutines.
     locals: Vec<Vec<(u16, u32)>>,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()>
         if w.apart.len() == known_apart {
             break;
         }
-        // A `new` was found to be apart: what was assumed of its entries must go.
+        // A `new` turned out to be apart: the assumptions about its stack entries are invalid.
     }
     w.order();
     Ok(())
@@ -121,7 +121,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
 
     #[cold]
     fn error(&self, ordinal: u32, fault: impl Into<Box<Fault>>) -> Malformed {
-        Malformed::new(self.code.offset + self.w.pc(ordinal).0 as usize, "4.9", *fault.into())
+        Malformed::new(self.code.offset + self.w.pc(ordinal).index(), "4.9", *fault.into())
     }
 
     #[inline]
@@ -135,7 +135,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// What is too much for copies of subroutines may do for the subroutines.
+    /// Returns the fault for exceeding a limit: a body that is too large with inlined subroutines is tried without
+    /// inlining.
     #[cold]
     fn too_much(&self, fault: Fault) -> Box<Fault> {
         if self.w.has_jsr && self.inline { OVER_LIMIT.into() } else { fault.into() }
@@ -157,13 +158,13 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
             self.spend(1 + frame.locals.len()).map_err(|it| self.error(i, it))?;
             let insn = self.w.insns[i as usize].1;
             self.effects().step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
-            // Entries, not words: enough to bound the stack by what the file declares.
+            // This counts entries, not words, which suffices to bound the stack by the declared size.
             if frame.stack.len() > usize::from(self.code.max_stack) {
                 return Err(self.error(i, Fault::Other("operand stack grows deeper than max_stack")));
             }
             i += 1;
             if self.w.has_jsr && matches!(insn, Insn::Store(..)) {
-                // A handler of this block may see the locals as they are in between.
+                // A handler of this block may observe the locals at this point.
                 self.handlers(id, i, frame)?;
             }
             if ends_block(insn) {
@@ -173,7 +174,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Reaches the handlers of the ranges that cover an instruction of the block up to `end`.
+    /// Visits the handlers of the ranges that cover an instruction of the block up to `end`.
     fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
@@ -184,8 +185,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         if !self.w.has_jsr {
             return self.tell(context, first, end, &[]);
         }
-        // Return addresses in locals may differ each time, so handlers are told each time: what the
-        // block begins with, and what a store leaves to a next instruction that the range covers.
+        // Return addresses in locals may differ each time, so handlers are visited each time: with the locals at
+        // the entry of the block, and with those after a store, if the range covers the next instruction.
         let entry = self.locals[id as usize].clone();
         self.tell(context, first, first + 1, &entry)?;
         match self.w.leaders.get(end as usize) {
@@ -194,7 +195,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Reaches the handlers of the rows that cover an instruction in `first..end`.
+    /// Visits the handlers of the rows that cover an instruction in `first..end`.
     fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
         let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
         let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
@@ -211,7 +212,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Control reaches the block at `first` in `context` with this frame.
+    /// Merges this frame into the block at `first` in `context`, and schedules the block if it is new or changed.
     fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
         self.spend(1 + frame.stack.len() + frame.locals.len())?;
         let Some(known) = self.w.block_at(context, first) else {
@@ -287,7 +288,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Control leaves the block through its last instruction.
+    /// Follows control out of the block through its last instruction.
     fn leave(&mut self, id: u32, i: u32, insn: Insn, frame: &mut Frame) -> Step<()> {
         let context = self.w.blocks[id as usize].context;
         match insn {
@@ -315,7 +316,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
         match self.w.ordinal(to) {
             Some(to) => self.reach(context, to, frame, TARGET),
-            None => Err(Fault::Other("branch to a place that is no instruction").into()),
+            None => Err(Fault::Other("branch to a pc that is not the start of an instruction").into()),
         }
     }
 
@@ -331,7 +332,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
             return Ok(it);
         }
         let n = self.w.insns.len();
-        // Each row may stand once for each context.
+        // Each row may occur once for each context.
         if self.w.contexts.len() > COPIES * n || self.w.contexts.len() * self.w.ranges.len() > room(n) {
             return Err(OVER_LIMIT.into());
         }

@@ -4,9 +4,11 @@ use export::fragment::bir_fragment;
 use ide::answer::ClassAnswer;
 
 use crate::args::{BirArgs, Global};
-use crate::report::Outcome;
+use crate::known::Known;
+use crate::pass::{Maker, Pass};
+use crate::report::Ended;
 use crate::result::{Form, write};
-use crate::run::{Maker, Run};
+use crate::run::Run;
 use crate::settings;
 
 struct Bodies {
@@ -26,10 +28,13 @@ impl Maker for Bodies {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &BirArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &BirArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json", "jsonl"])?;
     let run = Run::open(&settings, global, input, &args.select)?;
-    write(&run, run.header("bir", &[]), format, args.output.output.as_ref(), |form| Bodies { form })
+    let (known, header) = (Known::default(), run.header("bir", &[]));
+    let pass = Pass::new(&run, &known);
+    let outcome = write(&run, &pass, header, format, args.output.output.as_ref(), |form| Bodies { form })?;
+    Ok(outcome.into())
 }

@@ -4,17 +4,19 @@ use export::fragment::calls_fragment;
 use ide::Call;
 use ide::answer::ClassAnswer;
 use ide::pattern::MethodPattern;
-use ide::profile::Answers;
+use ide::profile::ProfileAnswers;
 
 use crate::args::{CallsArgs, Global, SelectArgs};
-use crate::report::Outcome;
+use crate::pass::{Maker, Pass};
+use crate::report::Ended;
 use crate::result::{Form, write};
-use crate::run::{Maker, Run, patterns};
-use crate::{settings, whole};
+use crate::run::{Run, patterns};
+use crate::settings;
+use crate::whole::{self, Loaded};
 
 struct Calls<'a> {
     form: Form,
-    whole: &'a Answers,
+    whole: &'a ProfileAnswers,
     /// Only calls that may go to one of these; all if there is none.
     to: Vec<MethodPattern>,
 }
@@ -50,15 +52,17 @@ impl Maker for Calls<'_> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json", "jsonl", "dot", "graphml"])?;
     let everything = SelectArgs { methods: Vec::new() };
     let select = if args.callers { &everything } else { &args.select };
-    let mut run = Run::open(&settings, global, input, select)?;
+    let run = Run::open(&settings, global, input, select)?;
     let to = if args.callers { patterns(&args.select.methods)? } else { Vec::new() };
-    let whole = whole::calls_only(&mut run, &args.world)?;
+    let Loaded { answers: whole, known } = whole::calls_only(&run, &args.world)?;
     let header = whole::header(&run, "calls", &args.world);
-    write(&run, header, format, args.output.output.as_ref(), |form| Calls { form, whole: &whole, to })
+    let maker = |form| Calls { form, whole: &whole, to };
+    let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
+    Ok(Ended::with(outcome, whole))
 }

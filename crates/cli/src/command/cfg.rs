@@ -7,20 +7,22 @@ use export::form::{Format, Nodes};
 use export::fragment::cfg_fragment;
 use export::frame::{Interface, Trailer};
 use ide::answer::ClassAnswer;
-use ide::profile::{Answers, ProfileWork};
-use ide::{Graph, Human, MethodId, Needs, Text};
+use ide::profile::{ProfileAnswers, ProfileWork};
+use ide::{Graph, Human, MethodName, Needs, Text};
 use rustc_hash::FxHashSet;
 
 use crate::args::{CfgArgs, Global, NodesArg};
-use crate::report::Outcome;
+use crate::pass::{Maker, Pass};
+use crate::report::Ended;
 use crate::result::{Form, write};
-use crate::run::{Maker, Run};
-use crate::{settings, whole};
+use crate::run::Run;
+use crate::settings;
+use crate::whole::{self, Loaded};
 
 struct Graphs<'a> {
     form: Form,
     nodes: Nodes,
-    whole: &'a Answers,
+    whole: &'a ProfileAnswers,
     /// What workers that are done with a class left.
     work: Mutex<Vec<ProfileWork>>,
     /// The interface, as far as graphs are drawn.
@@ -30,7 +32,7 @@ struct Graphs<'a> {
 /// What the graphs provide and need, and the exceptions that they name.
 #[derive(Default)]
 struct Gathered {
-    provided: Vec<MethodId>,
+    provided: Vec<MethodName>,
     needs: Needs,
     types: FxHashSet<Text>,
 }
@@ -97,7 +99,7 @@ impl Maker for Graphs<'_> {
             return;
         }
         let acc = std::mem::take(&mut *self.interface.lock().unwrap_or_else(PoisonError::into_inner));
-        let provided: BTreeSet<MethodId> = acc.provided.into_iter().collect();
+        let provided: BTreeSet<MethodName> = acc.provided.into_iter().collect();
         let classes: BTreeSet<Text> = provided.iter().map(|it| it.class).collect();
         trailer.interface = Some(Interface {
             required: self.whole.required(&acc.needs).difference(&provided).copied().collect(),
@@ -121,22 +123,19 @@ impl Graphs<'_> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json", "jsonl", "dot", "graphml"])?;
-    let mut run = Run::open(&settings, global, input, &args.select)?;
+    let run = Run::open(&settings, global, input, &args.select)?;
     let nodes = match args.nodes {
         NodesArg::Blocks => Nodes::Blocks,
         NodesArg::Instructions => Nodes::Instructions,
     };
-    let whole = whole::answers(&mut run, &args.world)?;
+    let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
     let header = whole::composable_header(&run, "cfg", &args.world, &whole);
-    write(&run, header, format, args.output.output.as_ref(), |form| Graphs {
-        form,
-        nodes,
-        whole: &whole,
-        work: Mutex::default(),
-        interface: Mutex::default(),
-    })
+    let maker =
+        |form| Graphs { form, nodes, whole: &whole, work: Mutex::default(), interface: Mutex::default() };
+    let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
+    Ok(Ended::with(outcome, whole))
 }

@@ -4,14 +4,14 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::output::Output;
-use crate::report::Outcome;
+use crate::report::{Ended, Outcome};
 
 /// Runs the command.
-pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Ended> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ajar", &mut script);
     let mut out = Output::open(None)?;
     std::io::Write::write_all(&mut out, &script)?;
     out.finish()?;
-    Ok(Outcome::Fine)
+    Ok(Outcome::Fine.into())
 }

@@ -10,13 +10,13 @@ use export::form::Format;
 
 use crate::args::{ComposeArgs, Global};
 use crate::output::Output;
-use crate::report::Outcome;
+use crate::report::{Ended, Outcome};
 
 /// Documents are read in pieces of this size.
 const BUFFER: usize = 1 << 16;
 
 /// Runs the command.
-pub(crate) fn run(args: &ComposeArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ComposeArgs, global: &Global) -> anyhow::Result<Ended> {
     let format = if args.output_format == "jsonl" { Format::JsonLines } else { Format::Json };
     let mut composer = Composer::new(env!("CARGO_PKG_VERSION"));
     for path in &args.documents {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ComposeArgs, global: &Global) -> anyhow::Result<Outcome
     }
     composer.end(&mut out, format)?;
     out.finish()?;
-    Ok(Outcome::Fine)
+    Ok(Outcome::Fine.into())
 }
 
 fn open(path: &Utf8Path) -> anyhow::Result<BufReader<File>> {

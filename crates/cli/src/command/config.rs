@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::args::{ConfigArgs, Global};
 use crate::output::Output;
-use crate::report::Outcome;
+use crate::report::{Ended, Outcome};
 use crate::settings;
 
 /// Runs the command.
-pub(crate) fn run(args: &ConfigArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ConfigArgs, global: &Global) -> anyhow::Result<Ended> {
     let settings = settings::resolve(global, &args.class_path, &args.platform, args.output_format.as_ref())?;
     let rows = settings.rows();
     let mut out = Output::open(args.output.output.as_ref())?;
@@ -27,5 +27,5 @@ pub(crate) fn run(args: &ConfigArgs, global: &Global) -> anyhow::Result<Outcome>
         }
     }
     out.finish()?;
-    Ok(Outcome::Fine)
+    Ok(Outcome::Fine.into())
 }

@@ -7,18 +7,20 @@ use export::entries::{entries_json, ways_json};
 
 use crate::args::{EntriesArgs, Global, SelectArgs, WorldArgs};
 use crate::output::Output;
-use crate::report::{self, Outcome};
+use crate::pass::Pass;
+use crate::report::{self, Ended};
 use crate::run::Run;
 use crate::text::style::Style;
-use crate::{settings, text, whole};
+use crate::whole::{self, Loaded};
+use crate::{settings, text};
 
 /// Runs the command.
-pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let json = settings::format(&settings, &["text", "json"])? == "json";
     let select = SelectArgs { methods: args.methods.clone() };
-    let mut run = Run::open(&settings, global, input, &select)?;
+    let run = Run::open(&settings, global, input, &select)?;
     let world = WorldArgs {
         world: Some(args.world),
         rta: !args.methods.is_empty(),
@@ -27,12 +29,13 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
     };
     let header = whole::header(&run, "entries", &world);
     let mut out = Output::open(args.output.output.as_ref())?;
-    let trailer;
+    let (trailer, done);
     let style = Style { color: settings::colored(&settings, out.is_terminal()) };
     let mut bytes = if json { Vec::new() } else { text::header(&header, style) };
     if args.methods.is_empty() {
-        let entries = whole::entries(&mut run, &world)?;
-        trailer = run.trailer();
+        let Loaded { answers: entries, known } = whole::entries(&run, &world)?;
+        trailer = known.trailer(&run);
+        done = Ended::from(known.outcome);
         if entries.is_empty() && !args.entry.is_empty() {
             report::print(&trailer, global);
             bail!("--entry selects no method of the program or its libraries");
@@ -43,18 +46,19 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Outcome
             text::entries::list(&mut bytes, &entries, args.why, style);
         }
     } else {
-        let whole = whole::reached(&mut run, &world)?;
-        trailer = run.trailer();
-        let methods = run.selected()?;
+        let Loaded { answers: whole, known } = whole::reached(&run, &world)?;
+        trailer = known.trailer(&run);
+        let methods = Pass::new(&run, &known).selected()?;
         let ways: Vec<_> = methods.into_iter().map(|it| (it, whole.way_to(it))).collect();
         if json {
             bytes = ways_json(&header, &ways, &trailer);
         } else {
             text::entries::ways(&mut bytes, &ways, style);
         }
+        done = Ended::with(known.outcome, whole);
     }
     out.write_all(&bytes)?;
     out.finish()?;
     report::print(&trailer, global);
-    Ok(run.outcome())
+    Ok(done)
 }

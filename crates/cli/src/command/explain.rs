@@ -10,16 +10,19 @@ use export::explain::explanation_fragment;
 use ide::answer::class_answer;
 use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
-use ide::profile::Answers;
-use ide::{MethodId, PlacedCode, Text};
+use ide::profile::ProfileAnswers;
+use ide::{MethodName, PlacedCode, Text};
 use rustc_hash::FxHashMap;
 
 use crate::args::{ExplainArgs, ExplainedArgs, Global, SelectArgs};
+use crate::known::Known;
 use crate::output::Output;
-use crate::report::{self, Outcome};
+use crate::pass::Pass;
+use crate::report::{self, Ended};
 use crate::run::{Run, patterns};
 use crate::text::style::Style;
-use crate::{result, settings, text, whole};
+use crate::whole::{self, Loaded};
+use crate::{result, settings, text};
 
 /// This many receivers are shown of a target.
 const SHOWN_RECEIVERS: usize = 3;
@@ -32,18 +35,20 @@ pub(crate) struct Reader<'a> {
     places: FxHashMap<Cow<'a, str>, (&'a LoadedContainer, &'a ClassEntry)>,
     scratch: driver::container::Scratch,
     lower: ide::Scratch,
-    codes: FxHashMap<MethodId, Option<PlacedCode>>,
+    codes: FxHashMap<MethodName, Option<PlacedCode>>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(run: &'a Run<'a>) -> Self {
+    fn new(run: &'a Run<'a>, known: &'a Known) -> Self {
         let mut places = FxHashMap::default();
         for (i, container) in run.world().containers.iter().map(|it| &**it).enumerate() {
-            for (_, entry) in container.classes.iter().enumerate().filter(|it| !run.is_lost((i, it.0))) {
+            for (_, entry) in
+                container.classes.iter().enumerate().filter(|it| !known.shadowed.contains(&(i, it.0)))
+            {
                 places.entry(entry.path().into()).or_insert((container, entry));
             }
         }
-        for (class, container, entry) in run.elsewhere() {
+        for (class, container, entry) in Pass::new(run, known).elsewhere() {
             places.entry(format!("{class}.class").into()).or_insert((container, entry));
         }
         let (scratch, lower) = Default::default();
@@ -51,14 +56,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the class of a method is.
-    fn find(&self, method: MethodId) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
+    fn find(&self, method: MethodName) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
         self.places.get(format!("{}.class", method.class).as_str()).copied()
     }
 
-    fn read(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn read(&mut self, method: MethodName) -> Option<PlacedCode> {
         let (container, entry) = self.find(method)?;
         let class = container.bytes(entry, &mut self.scratch).ok()?;
-        let select = |it: &MethodId| *it == method;
+        let select = |it: &MethodName| *it == method;
         let question = ide::answer::Question { select: &select, graphs: false, clock: None };
         let answer = class_answer(class.bytes, &question, &mut self.lower).ok()?.methods.pop()?;
         Some(PlacedCode { code: answer.code, positions: answer.positions })
@@ -66,7 +71,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Sources for Reader<'_> {
-    fn code(&mut self, method: MethodId) -> Option<PlacedCode> {
+    fn code(&mut self, method: MethodName) -> Option<PlacedCode> {
         if let Some(it) = self.codes.get(&method) {
             return it.clone();
         }
@@ -75,7 +80,7 @@ impl Sources for Reader<'_> {
         code
     }
 
-    fn place(&self, method: MethodId) -> Option<String> {
+    fn place(&self, method: MethodName) -> Option<String> {
         let (container, entry) = self.find(method)?;
         Some(container.display(entry))
     }
@@ -114,18 +119,20 @@ pub(crate) fn n_receivers(for_people: bool) -> usize {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> {
     let wanted = Wanted::new(&args.explained)?;
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = result::format(settings::format(&settings, &["text", "json", "jsonl"])?);
     let select = SelectArgs { methods: vec![wanted.pattern.to_owned()] };
-    let mut run = Run::open(&settings, global, input, &select)?;
-    let whole = whole::answers(&mut run, &args.world)?;
-    let methods = run.selected()?;
+    let run = Run::open(&settings, global, input, &select)?;
+    let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
+    let pass = Pass::new(&run, &known);
+    let methods = pass.selected()?;
     let header = whole::header(&run, "explain", &args.world);
-    let explanations = explanations(&run, &whole, &methods, (&wanted, n_receivers(format.is_none())));
-    let trailer = run.trailer();
+    let explanations =
+        explanations(Reader::new(&run, &known), &whole, &methods, (&wanted, n_receivers(format.is_none())));
+    let trailer = known.trailer(&run);
     if explanations.is_empty() {
         report::print(&trailer, global);
         bail!("nothing like that happens there in this world");
@@ -151,19 +158,18 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Outcome
         }
     }
     report::print(&trailer, global);
-    Ok(run.outcome())
+    Ok(Ended::with(known.outcome, whole))
 }
 
 fn explanations(
-    run: &Run<'_>,
-    whole: &Answers,
-    methods: &[MethodId],
+    mut reader: Reader<'_>,
+    whole: &ProfileAnswers,
+    methods: &[MethodName],
     (wanted, receivers): (&Wanted<'_>, usize),
 ) -> Vec<Explanation> {
-    let mut reader = Reader::new(run);
     let mut work = whole.work();
-    let wants = |it: &MethodId| wanted.targets.iter().any(|pattern| pattern.selects(it));
-    let of = |method: MethodId| {
+    let wants = |it: &MethodName| wanted.targets.iter().any(|pattern| pattern.selects(it));
+    let of = |method: MethodName| {
         let scope = Scope {
             method,
             pc: wanted.pc,

@@ -11,25 +11,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, MissingArgs, SelectArgs, WorldArgs};
 use crate::output::Output;
-use crate::report::{self, Outcome};
+use crate::report::{self, Ended};
 use crate::run::Run;
 use crate::text::style::Style;
-use crate::{settings, text, whole};
+use crate::whole::{self, Loaded};
+use crate::{settings, text};
 
 /// At most this many containers are named for one class.
 const CONTAINERS: usize = 3;
 
 /// Runs the command.
-pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json"])?;
-    let mut run = Run::open(&settings, global, input, &SelectArgs { methods: Vec::new() })?;
+    let run = Run::open(&settings, global, input, &SelectArgs { methods: Vec::new() })?;
     let world = WorldArgs::default();
-    let missing = whole::whole(&mut run, &world)?.missing();
-    let missing = with_hints(&run, missing);
+    let Loaded { answers: whole, known } = whole::whole(&run, &world)?;
+    let missing = with_hints(&run, whole.missing());
     let header = whole::header(&run, "missing", &world);
-    let trailer = run.trailer();
+    let trailer = known.trailer(&run);
     let mut out = Output::open(args.output.output.as_ref())?;
     let bytes = if format == "json" {
         missing_json(&header, &missing, &trailer)
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Outcome
     out.write_all(&bytes)?;
     out.finish()?;
     report::print(&trailer, global);
-    Ok(run.outcome())
+    Ok(Ended::with(known.outcome, whole))
 }
 
 fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)> {

@@ -9,9 +9,11 @@ use export::stats::{Stats, stats_json};
 use ide::answer::ClassAnswer;
 
 use crate::args::{Global, StatsArgs};
+use crate::known::Known;
 use crate::output::Output;
-use crate::report::{self, Outcome};
-use crate::run::{Maker, Run};
+use crate::pass::{Maker, Pass};
+use crate::report::{self, Ended};
+use crate::run::Run;
 use crate::settings;
 
 /// Makes nothing but figures.
@@ -25,13 +27,13 @@ impl Maker for Figures {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json"])?;
     let run = Run::open(&settings, global, input, &args.select)?;
     let mut out = Output::open(args.output.output.as_ref())?;
-    let mut summary = run.classes(&Figures, false, |_| Ok(()))?;
+    let mut summary = Pass::new(&run, &Known::default()).classes(&Figures, false, |_| Ok(()))?;
     scale(&mut summary.stats);
     summary.stats.peak_memory = usage::peak_memory();
     let header = run.header("stats", &[]);
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Outcome> 
     }
     out.finish()?;
     report::print(&summary.trailer, global);
-    Ok(summary.outcome)
+    Ok(summary.outcome.into())
 }
 
 /// The stages are timed by the wall; on a busy machine that is more than what the processor did. Their shares are

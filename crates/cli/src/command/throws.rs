@@ -4,22 +4,24 @@ use std::sync::{Mutex, PoisonError};
 
 use export::fragment::throws_fragment;
 use ide::answer::ClassAnswer;
-use ide::profile::{Answers as Whole, ProfileWork};
+use ide::profile::{ProfileAnswers, ProfileWork};
 
 use crate::args::{Global, ThrowsArgs};
-use crate::report::Outcome;
+use crate::pass::{Maker, Pass};
+use crate::report::Ended;
 use crate::result::{Form, write};
-use crate::run::{Maker, Run};
-use crate::{settings, whole};
+use crate::run::Run;
+use crate::settings;
+use crate::whole::{self, Loaded};
 
-struct Answers<'a> {
+struct Throws<'a> {
     form: Form,
-    whole: &'a Whole,
+    whole: &'a ProfileAnswers,
     /// What workers that are done with a class left.
     work: Mutex<Vec<ProfileWork>>,
 }
 
-impl Maker for Answers<'_> {
+impl Maker for Throws<'_> {
     const GRAPHS: bool = false;
     const FIGURES: bool = false;
 
@@ -40,16 +42,14 @@ impl Maker for Answers<'_> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json", "jsonl"])?;
-    let mut run = Run::open(&settings, global, input, &args.select)?;
-    let whole = whole::answers(&mut run, &args.world)?;
+    let run = Run::open(&settings, global, input, &args.select)?;
+    let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
     let header = whole::header(&run, "throws", &args.world);
-    write(&run, header, format, args.output.output.as_ref(), |form| Answers {
-        form,
-        whole: &whole,
-        work: Mutex::default(),
-    })
+    let maker = |form| Throws { form, whole: &whole, work: Mutex::default() };
+    let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
+    Ok(Ended::with(outcome, whole))
 }

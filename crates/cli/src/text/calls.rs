@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::{Call, CallWord, Human, MethodId};
+use ide::{Call, CallWord, Human, MethodName};
 
 use crate::text::style::{Ink, Style};
 use crate::text::why;
@@ -15,7 +15,7 @@ const TARGETS: usize = 12;
 pub(crate) fn class(
     out: &mut Vec<u8>,
     class: &ClassAnswer,
-    calls: &[(MethodId, Option<&MethodAnswer>, Vec<Call>)],
+    calls: &[(MethodName, Option<&MethodAnswer>, Vec<Call>)],
     style: Style,
 ) {
     let mut text = String::new();
@@ -60,7 +60,7 @@ fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, style: Style
     }
 }
 
-fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodId], style: Style) {
+fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodName], style: Style) {
     for it in targets.iter().take(TARGETS) {
         let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} {}", Human(*it))));
     }

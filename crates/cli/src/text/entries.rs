@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ide::entries::{Entry, EntryReason, Start, WayTo};
-use ide::{Human, MethodId};
+use ide::{Human, MethodName};
 
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
@@ -25,7 +25,7 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
 }
 
 /// Appends for each method the way to it.
-pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodId, WayTo)], style: Style) {
+pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style) {
     let mut text = String::new();
     for (method, way) in ways {
         let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(*method).to_string()));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ide::explain::{ExplainedCall, ExplainedException, Explanation, Fact, Spot};
-use ide::{Human, MethodId, Origin, Part, Step, Text};
+use ide::{Human, MethodName, Origin, Part, Step, Text};
 
 use crate::text::style::{Ink, Style};
 use crate::text::why::{dotted, raised, why};
@@ -21,7 +21,7 @@ pub(crate) struct Line {
 /// Appends explanations, those of one method under its name.
 pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style) {
     let mut text = String::new();
-    let mut before: Option<MethodId> = None;
+    let mut before: Option<MethodName> = None;
     for it in all {
         let method = it.method();
         if before != Some(method) {

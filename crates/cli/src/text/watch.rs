@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use export::watch::Cycle;
 use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
-use ide::{Call, EdgeKind, Human, MethodId};
+use ide::{Call, EdgeKind, Human, MethodName};
 use rustc_hash::FxHashSet;
 
 use crate::report::count;
@@ -18,7 +18,7 @@ use crate::text::why::{dotted, steps, why};
 /// The facts that came and went, under the methods that they are about.
 pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
     let whole = changes.iter().filter(|it| it.fact == Fact::Method).map(|it| it.method);
-    let whole: FxHashSet<Option<MethodId>> = whole.collect();
+    let whole: FxHashSet<Option<MethodName>> = whole.collect();
     let mut out = String::new();
     let mut about = None;
     for (i, it) in changes.iter().enumerate() {

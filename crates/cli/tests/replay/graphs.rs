@@ -1,4 +1,4 @@
-//! Graphs as `ajar cfg` writes them, and steps in them.
+//! Graphs as `ajar cfg` writes them, and single steps in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,21 +6,21 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Nodes of one graph in which a run may be.
+/// The nodes of one graph that a run may be at.
 pub(crate) type Nodes = BTreeSet<usize>;
 
-/// How the answer explains what was seen, from the best to none.
+/// How an answer explains an observation, from not at all to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum How {
-    /// Nothing explains it.
+    /// Nothing explains the observation.
     Not,
-    /// Only that something is open.
+    /// Only an open part explains it.
     Open,
-    /// Any throwable is said to come.
+    /// It is explained by the cone of `Throwable`.
     Throwable,
-    /// A class and all below it.
+    /// It is explained by the cone of another class.
     Cone,
-    /// By its name.
+    /// It is explained by name.
     Name,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Graph {
     entry: usize,
     nodes: Vec<Node>,
     pcs: BTreeSet<i64>,
-    /// Kinds of edges that are taken not to be there.
+    /// The kinds of edges that are treated as missing.
     hidden: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ struct Call {
     open: bool,
 }
 
-/// Asks for the graphs of the methods that the patterns select, everything present and the world closed.
+/// Asks for the graphs of the methods that the patterns select, with everything present and the world closed.
 pub(crate) fn ask(inputs: &[&Path], patterns: &BTreeSet<String>) -> BTreeMap<String, Graph> {
     let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
     it.args(["cfg", "--quiet", "--world", "closed", "--jdk", "none", "--output-format", "jsonl"])
@@ -60,7 +60,7 @@ pub(crate) fn ask(inputs: &[&Path], patterns: &BTreeSet<String>) -> BTreeMap<Str
     for line in text.lines() {
         let record: Value = serde_json::from_str(line).expect("a line is JSON");
         if let Some(method) = record["method"].as_str().filter(|_| record["nodes"].is_array()) {
-            // The JVM takes the first, too.
+            // Like the JVM, use the first definition.
             graphs.entry(method.to_owned()).or_insert_with(|| Graph::read(&record));
         }
     }
@@ -97,18 +97,18 @@ impl Graph {
         Graph { entry: number(&record["entry"]), nodes, pcs, hidden: &[] }
     }
 
-    /// Takes edges of some kinds, or with `call` the targets of calls, not to be there.
+    /// Treats edges of these kinds as missing; `call` hides the targets of calls.
     pub(crate) fn hide(&mut self, kinds: &'static [&'static str]) {
         self.hidden = kinds;
     }
 
-    /// The edges of a node whose kind is among those given.
+    /// The targets of a node's edges of the given kinds.
     fn edges(&self, node: usize, kinds: &[&str]) -> impl Iterator<Item = usize> {
         let there = move |kind: &str| !self.hidden.contains(&kind) && kinds.contains(&kind);
         self.nodes[node].edges.iter().filter(move |it| there(&it.1)).map(|it| it.0)
     }
 
-    /// Before the first instruction.
+    /// The node before the first instruction.
     pub(crate) fn entry(&self) -> Nodes {
         Nodes::from([self.entry])
     }
@@ -122,12 +122,12 @@ impl Graph {
         self.nodes[node].pc == pc && self.nodes[node].kind == "normal"
     }
 
-    /// Whether the instruction has nodes at all; those that only move values about have none.
+    /// Whether the instruction has nodes at all; instructions that only move values have none.
     pub(crate) fn shows(&self, pc: i64) -> bool {
         self.pcs.contains(&pc)
     }
 
-    /// Where a run may be after the instruction, which started in one of the nodes.
+    /// The nodes where a run may be after the instruction if it started in one of the given nodes.
     pub(crate) fn through(&self, start: Nodes, pc: i64) -> Nodes {
         let mut pending: Vec<usize> = start.into_iter().filter(|&it| self.is_normal(it, pc)).collect();
         let mut seen = Nodes::from_iter(pending.iter().copied());
@@ -141,7 +141,7 @@ impl Graph {
         seen
     }
 
-    /// Where the instruction after these nodes starts.
+    /// The nodes where the next instruction starts.
     pub(crate) fn after(&self, nodes: &Nodes) -> Nodes {
         nodes.iter().flat_map(|&it| self.successors(it)).collect()
     }
@@ -150,13 +150,13 @@ impl Graph {
         self.edges(node, &["normal", "true", "false", "case", "default"])
     }
 
-    /// Whether a return edge leaves one of the nodes.
+    /// Whether one of the nodes has a return edge.
     pub(crate) fn returns(&self, nodes: &Nodes) -> bool {
         let mut to = nodes.iter().flat_map(|&it| self.edges(it, &["return"]));
         to.any(|it| self.nodes[it].kind == "return")
     }
 
-    /// Whether a call at one of the nodes goes there.
+    /// Whether a call at one of the nodes has this target.
     pub(crate) fn calls(&self, nodes: &Nodes, target: &str) -> How {
         let calls = || nodes.iter().flat_map(|&it| &self.nodes[it].calls);
         if self.hidden.contains(&"call") {
@@ -170,8 +170,8 @@ impl Graph {
         }
     }
 
-    /// Whether an exception raised at one of the nodes is taken by the handler, or without one leaves the method; and
-    /// where the handler starts.
+    /// Whether the handler catches an exception raised at one of the nodes, or, without a handler, the exception
+    /// leaves the method; and the nodes where the handler starts.
     pub(crate) fn raises(&self, nodes: &Nodes, classes: &[String], handler: Option<i64>) -> (How, Nodes) {
         let mut best = (How::Not, Nodes::new());
         for id in nodes.iter().flat_map(|&it| self.edges(it, &["exception"])) {
@@ -195,7 +195,7 @@ impl Graph {
 }
 
 impl Node {
-    /// Whether it stands for an exception of the first of these classes, whose superclasses are the others.
+    /// Whether the node stands for an exception of the first of these classes; the others are its superclasses.
     fn has(&self, classes: &[String]) -> How {
         let by = |(name, cone): &(String, bool)| {
             if *name == classes[0] {

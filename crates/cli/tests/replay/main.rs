@@ -1,8 +1,10 @@
-//! The JVM as oracle, step by step: runs of jasmin, cup and jflex on inputs of ours, watched through the debugger
-//! interface, are paths in the graphs. What a run does and a graph has no edge for is a bug of the highest priority.
+//! Compares with the JVM step by step: runs of jasmin, cup and jflex on our inputs, watched through the debugger
+//! interface, must be paths in the graphs. A step of a run without an edge in the graph is a bug of the highest
+//! priority.
 //!
-//! Everything is present and the world is closed, so a call counts when its target is *named*, and an exception when its
-//! class, or one above it, is (`semantics.md` §7). The tracer and the inputs: `test-data/replay`.
+//! Everything is present and the world is closed, so a call counts as explained only if its target is *named*, and an
+//! exception only if its class or a superclass is (`semantics.md` §7). The tracer and the inputs are in
+//! `test-data/replay`.
 
 mod graphs;
 mod trace;
@@ -15,7 +17,7 @@ use test_utils::jdk::Jdk;
 use test_utils::tier;
 use trace::{Activation, Budget, Event, Frame, Who};
 
-/// A run: name, main class, arguments, of which names with a dot are files.
+/// A run: its name, main class and arguments; arguments with a dot are files.
 struct Run {
     name: &'static str,
     main: &'static str,
@@ -23,9 +25,9 @@ struct Run {
     budget: Budget,
 }
 
-/// Enough to come by most methods and branches, and little enough for half a minute.
+/// A budget that covers most methods and branches, and takes at most half a minute.
 const MUCH: Budget = Budget { stepped: 2, steps: 150, reported: 8 };
-/// For runs that matter for how they end.
+/// A budget for runs that are only interesting for how they end.
 const LITTLE: Budget = Budget { stepped: 1, steps: 40, reported: 2 };
 
 const RUNS: [Run; 9] = [
@@ -65,14 +67,15 @@ const RUNS: [Run; 9] = [
     Run { name: "jflex, no file", main: "jflex.Main", arguments: &["Missing.flex"], budget: LITTLE },
 ];
 
-/// The packages of the programs, those that jasmin runs first.
+/// The packages of the programs; those that jasmin runs come first.
 const PACKAGES: [&str; 5] = ["jas.*", "jasmin.*", "scm.*", "java_cup.*", "jflex.*"];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// The jars of the small corpus, each name once, in the fast tier those that jasmin runs with; `None` when it was not fetched.
+/// The jars of the small corpus, each name once, in the fast tier only those that jasmin needs; `None` if it was not
+/// fetched.
 fn jars() -> Option<Vec<PathBuf>> {
     let corpus = repository().join("corpus/small");
     let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {
@@ -85,23 +88,23 @@ fn jars() -> Option<Vec<PathBuf>> {
     Some(jars.take(tier::at_most(2)).collect())
 }
 
-/// The newest JDK from 17 on.
+/// The newest JDK, at least of release 17.
 fn newest_jdk() -> Option<Jdk> {
     test_utils::jdk::at_least(17)?;
     test_utils::jdk::all().into_iter().max_by_key(|it| it.version)
 }
 
-/// How a run was at an activation when it was last seen.
+/// The last known state of an activation.
 enum At {
-    /// Before an instruction that starts in one of these nodes.
+    /// It is before an instruction that starts in one of these nodes.
     Before(Nodes),
-    /// Having done an instruction, or being in it.
+    /// It is after an instruction or inside it.
     After(Nodes),
-    /// Not followed.
+    /// It is not followed.
     Anywhere,
 }
 
-/// A run on its way through the graphs.
+/// A run that is being followed through the graphs.
 struct Frames<'a> {
     graphs: &'a BTreeMap<String, Graph>,
     run: &'a str,
@@ -146,7 +149,7 @@ impl Frames<'_> {
         }
     }
 
-    /// The method and the nodes of a frame that is in a call or raises something.
+    /// The method of a frame, and the nodes where it calls or raises something.
     fn place(&self, frame: &Frame) -> (String, Option<Nodes>) {
         let (method, at) = match &frame.who {
             Who::Known(activation) => {
@@ -166,7 +169,7 @@ impl Frames<'_> {
 
     fn enter(&mut self, method: &str, callers: &[Frame]) {
         if callers.is_empty() {
-            // The launcher calls `main` after it has initialised its class.
+            // The launcher calls `main` after it has initialised the class.
             if method != format!("{}.main([Ljava/lang/String;)V", self.main)
                 && method != format!("{}.<clinit>()V", self.main)
             {
@@ -277,7 +280,7 @@ impl Frames<'_> {
     }
 }
 
-/// Runs all programs at once; in the fast tier the first.
+/// Runs all programs at the same time; in the fast tier only the first.
 fn traces(jdk: &Jdk, jars: &[PathBuf]) -> Vec<Vec<Event>> {
     let data = repository().join("test-data/replay");
     let text = |path: &Path| path.to_str().expect("paths in UTF-8").to_owned();
@@ -296,7 +299,7 @@ fn traces(jdk: &Jdk, jars: &[PathBuf]) -> Vec<Vec<Event>> {
     started.into_iter().map(trace::finish).collect()
 }
 
-/// What the replay of all runs found.
+/// The findings of the replay of all runs.
 #[derive(Default)]
 struct Found {
     counts: BTreeMap<&'static str, usize>,
@@ -336,7 +339,8 @@ fn runs_are_paths_in_the_graphs() {
     println!("{:#?}", found.counts);
     assert!(found.failures.is_empty(), "{} failures: {:#?}", found.failures.len(), found.failures);
     assert!(found.opens.is_empty(), "explained only by open parts: {:#?}", found.opens);
-    // A replay of nothing would pass, too. The programs hash by address: no two runs are alike to the last call.
+    // Without these limits, a replay of nothing would pass. The programs hash by address, so the numbers of calls
+    // differ between runs.
     let least = [
         ("instructions", tier::rounds(4_000, 25_000)),
         ("returns", tier::rounds(150, 1_000)),
@@ -347,7 +351,7 @@ fn runs_are_paths_in_the_graphs() {
     for (what, least) in least {
         assert!(found.counts[what] >= least, "{what}: {}", found.counts[what]);
     }
-    // And one that follows edges that are not there.
+    // A replay must fail if edges of some kind are missing.
     let kinds: [&[&str]; 8] = [
         &["normal"],
         &["true"],

@@ -1,54 +1,54 @@
-//! What the tracer prints, read; `test-data/replay/README.md` tells the lines apart.
+//! Parses the output of the tracer; `test-data/replay/README.md` describes the lines.
 
 use std::process::{Child, Command, Stdio};
 
 use test_utils::jdk::Jdk;
 
-/// Number of an activation of a method of the program, in the order in which they began.
+/// The number of an activation of a method of the program, in the order in which activations began.
 pub(crate) type Activation = u32;
 
 /// A line of a trace.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A method began; its callers from the nearest to the first of the program.
+    /// A method began; its callers, from the nearest to the first of the program.
     Enter { activation: Activation, method: String, stepped: bool, callers: Vec<Frame> },
-    /// Instructions that an activation came to.
+    /// The instructions that an activation reached.
     Step { activation: Activation, pcs: Vec<i64> },
-    /// An activation ended at a return instruction, the last to which it came.
+    /// An activation ended at a return instruction, the last one that it reached.
     Return { activation: Activation },
     /// The rest of an activation was not followed.
     Lost { activation: Activation },
-    /// Something was thrown: its class and superclasses, the frames from where it was thrown to where it was caught,
-    /// and the handler there. Without a handler nobody catches it.
+    /// An exception was thrown: its class and superclasses, the frames from where it was thrown to where it was
+    /// caught, and the handler there. Without a handler, nothing catches it.
     Throw { classes: Vec<String>, frames: Vec<Frame>, handler: Option<i64> },
     /// The program ended.
     Exit,
 }
 
-/// A frame of a thread's stack, and where it is.
+/// A frame of a thread's stack, and its position.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) who: Who,
-    /// -1 in native methods.
+    /// The pc; -1 in native methods.
     pub(crate) pc: i64,
 }
 
-/// Whose frame it is.
+/// The owner of a frame.
 #[derive(Debug)]
 pub(crate) enum Who {
     Known(Activation),
-    /// Of the JDK, or an activation that was not reported because its method had begun often enough.
+    /// A method of the JDK, or an activation that was not reported because its method had begun too often.
     Method(String),
 }
 
-/// How much of a run is reported.
+/// Limits on what is reported of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Budget {
-    /// Activations of each method that are stepped through.
+    /// The number of activations of each method that are stepped through.
     pub(crate) stepped: u32,
-    /// Steps in each of them.
+    /// The number of steps in each of them.
     pub(crate) steps: u32,
-    /// Activations of each method that are reported.
+    /// The number of activations of each method that are reported.
     pub(crate) reported: u32,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn start(jdk: &Jdk, tracer: &str, budget: Budget, class_path: &str, p
     it.spawn().expect("java can be run")
 }
 
-/// Waits for a run and reads its trace.
+/// Waits for the end of a run and parses its trace.
 pub(crate) fn finish(run: Child) -> Vec<Event> {
     let out = run.wait_with_output().expect("the tracer ends");
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));

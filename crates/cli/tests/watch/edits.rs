@@ -1,4 +1,4 @@
-//! Random edits of generated and of real programs.
+//! Random edits of generated and real programs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use test_utils::tier;
 
 use crate::{Watching, folder, programs, put, text};
 
-/// Random edits of a folder of classes, one after the other, then some at once; now and then a fresh process is asked, which
-/// has another number of threads.
+/// Makes random edits of a folder of classes, first one after another, then several in quick succession. From time to
+/// time, compares with a fresh process that uses another number of threads.
 fn edits(answer: &str, world: &str, seed: u64, n: usize) {
     edits_of(&programs(seed..seed + 2), answer, world, seed, n);
 }
@@ -36,7 +36,8 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
         let at = rng.range(0, classes.len() as i32 - 1) as usize;
         let next = match (&now[at], rng.range(0, 3)) {
             (Some(_), 0) => None,
-            // Half of the bytes of a class are code or names; what comes of it is often refused, and told.
+            // Half of the bytes of a class are code or names. After the change, the class often cannot be read, which
+            // is reported.
             (Some(it), 1 | 2) => {
                 let mut bytes = it.clone();
                 let i = rng.range(10, bytes.len() as i32 - 1) as usize;
@@ -56,7 +57,8 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
         let cycle = watching.cycle();
         changed += usize::from(cycle["added"] != 0 || cycle["removed"] != 0);
         if cycle["problems"].to_string().contains("its last good state is kept") {
-            // The patch made it look like one that is being written. A fresh process has no state to keep.
+            // The damaged file looked like one that is still being written, so the last state was kept. A fresh
+            // process has no such state, so restore the file.
             put(&path(&classes[at].0), &classes[at].1);
             now[at] = Some(classes[at].1.clone());
             watching.cycle();
@@ -72,7 +74,7 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
     }
     assert!(changed * 4 > n, "{changed} of {n} edits changed a fact");
     for burst in 0..tier::rounds(2, 6) {
-        // Some of these find the process at work on those before.
+        // Some of these edits arrive while the process works on the ones before.
         for _ in 0..2 + rng.range(0, 3) {
             let at = rng.range(0, classes.len() as i32 - 1) as usize;
             now[at] = if now[at].is_some() { None } else { Some(classes[at].1.clone()) };
@@ -114,7 +116,8 @@ fn after_random_edits_explanations_are_those_of_a_fresh_process() {
     edits("explain -m * --target *", "closed", 15, tier::rounds(8, 40));
 }
 
-/// The classes of the first jar of a part of the small corpus whose name begins so, by path; none where that is not there.
+/// The classes, by path, of the first jar whose name begins with `name` in a part of the small corpus; none if the
+/// corpus is missing.
 fn classes_of(part: &str, name: &str) -> Option<Vec<(String, Vec<u8>)>> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/small");
     if !corpus.join("manifest.tsv").is_file() {
@@ -139,7 +142,7 @@ fn classes_of(part: &str, name: &str) -> Option<Vec<(String, Vec<u8>)>> {
     let bytes = |it: (&LoadedContainer, &ClassEntry), scratch: &mut Scratch| {
         (it.1.path().to_owned(), world.bytes(it.0, it.1, scratch).unwrap().bytes.to_vec())
     };
-    // The manifest of one jar names another with some of the same classes.
+    // The manifest of one jar names another jar with some of the same classes.
     let all: BTreeMap<String, Vec<u8>> = world.classes().map(|it| bytes(it, &mut scratch)).collect();
     Some(all.into_iter().collect())
 }
@@ -160,7 +163,7 @@ fn after_edits_of_real_programs_answers_are_those_of_a_fresh_process() {
     }
 }
 
-/// The parser generator of jflex has most of its classes in another jar.
+/// Most classes of jflex's parser generator are in another jar.
 #[test]
 fn a_library_that_comes_and_goes_is_taken_in() {
     let (Some(classes), Some(library)) =

@@ -1,5 +1,5 @@
-//! Whatever way files change, the answer becomes that of a process that has seen nothing else: with the system telling what
-//! happens, and by looking.
+//! However files change, the answer becomes that of a fresh process. Each test runs with notifications of the system
+//! and with polling.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use test_utils::tier;
 
 use crate::{Watching, folder, programs, put, text};
 
-/// A folder with the inputs of a process, and how that process learns of changes.
+/// A folder with the inputs of a process, and the way in which the process learns of changes.
 struct Ground {
     root: tempfile::TempDir,
     polls: bool,
@@ -30,14 +30,14 @@ impl Ground {
         self.root.path().join(name)
     }
 
-    /// In place, as compilers do it.
+    /// Writes a file in place, as compilers do.
     fn write(&self, name: &str, data: &[u8]) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, data).unwrap();
     }
 
-    /// As careful tools do it.
+    /// Writes a new file and renames it, as careful tools do.
     fn move_over(&self, name: &str, data: &[u8]) {
         put(&self.path(name), data);
     }
@@ -52,7 +52,7 @@ impl Ground {
         std::os::unix::fs::symlink(to, self.path(from)).unwrap();
     }
 
-    /// Keeps current what methods throw, started in the folder; with no JDK if none is named.
+    /// Watches what methods throw, started in the folder, without a JDK unless the arguments name one.
     fn watch(&self, arguments: &str) -> Followed<'_> {
         self.watch_answer("throws", arguments)
     }
@@ -70,7 +70,7 @@ impl Ground {
     }
 }
 
-/// A process that is followed.
+/// A running `ajar watch`, whose output is followed.
 struct Followed<'a> {
     ground: &'a Ground,
     arguments: Vec<String>,
@@ -78,14 +78,14 @@ struct Followed<'a> {
 }
 
 impl Followed<'_> {
-    /// What a process finds that has seen nothing else.
+    /// The answer of a fresh process.
     fn fresh(&self) -> BTreeMap<String, usize> {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         Watching::start_in(self.ground.root.path(), &arguments).facts.clone()
     }
 
-    /// Waits until the facts are those of a fresh process; they were others before. The cycles on the way there, whose number
-    /// nobody knows as whoever writes may be held up, come with it.
+    /// Waits until the facts equal those of a fresh process; they must have been different before. Returns all cycles
+    /// until then. Their number is not determined, because the writer may be delayed.
     #[track_caller]
     fn follows(&mut self) -> Vec<Value> {
         let fresh = self.fresh();
@@ -97,7 +97,7 @@ impl Followed<'_> {
         cycles
     }
 
-    /// Waits until it says so where; all facts are those before.
+    /// Waits until a problem is reported with this text for this place; all facts must stay the same.
     #[track_caller]
     fn keeps(&mut self, place: &str, said: &str) {
         let before = self.watching.facts.clone();
@@ -122,7 +122,7 @@ impl Followed<'_> {
     }
 }
 
-/// The class file of this text.
+/// The class file of this assembler text.
 fn class(text: &str) -> Vec<u8> {
     let [it] = assemble(text).unwrap().try_into().unwrap();
     it.bytes
@@ -133,7 +133,7 @@ fn main() -> Vec<u8> {
     class(".class public super p/Main\n.method public static m()V\ninvokestatic p/L.f()V\nreturn\n.end\n")
 }
 
-/// A library, `p/L`, that throws what it is told to, of a name of two letters.
+/// A library, `p/L`, that throws the given class, whose name must have two letters.
 fn library(throws: &str) -> Vec<u8> {
     assert_eq!(throws.len(), 2);
     class(&format!(
@@ -173,7 +173,7 @@ fn what_is_deleted_is_kept_until_it_is_made_again() {
         let mut followed = it.watch("in -cp lib/x.jar");
         fs::remove_file(it.path("lib/x.jar")).unwrap();
         followed.keeps("lib/x.jar", "its last good state is kept");
-        // Other things go on meanwhile.
+        // Other changes happen in the meantime.
         it.write("in/p/More.class", &class(&text_of_thrower("p/More", "p/E9")));
         while !followed.throws("p/E9") {
             followed.watching.cycle();
@@ -181,7 +181,7 @@ fn what_is_deleted_is_kept_until_it_is_made_again() {
         assert!(followed.throws("p/E1"));
         it.write("lib/x.jar", &library_jar("E2"));
         followed.follows();
-        // At once.
+        // Delete the file and write a new one immediately.
         fs::remove_file(it.path("lib/x.jar")).unwrap();
         it.write("lib/x.jar", &library_jar("E3"));
         followed.follows();
@@ -201,7 +201,7 @@ fn text_of_thrower(name: &str, throws: &str) -> String {
     )
 }
 
-/// A new folder may get the number of the old one.
+/// A new folder may get the inode number of the old one.
 #[test]
 fn a_folder_that_is_made_again_at_once_is_watched() {
     both(|it| {
@@ -274,7 +274,7 @@ fn links_are_followed_wherever_they_lead_now() {
         it.link("../../Main.class", "in/p/Main.class");
         let mut followed = it.watch("in -cp x.jar");
         assert!(followed.throws("p/V1") && followed.throws("q/V1"));
-        // As tools switch versions that never want to be without one.
+        // Replace the link atomically, like tools that switch versions.
         it.link("v2", "next");
         it.rename("next", "current");
         followed.follows();
@@ -290,7 +290,7 @@ fn links_are_followed_wherever_they_lead_now() {
         followed.follows();
         it.write("Main.class", &class(&text_of_thrower("p/Main", "p/V4")));
         followed.follows();
-        // What they led to before is nobody's.
+        // The former targets of the links do not matter any more.
         it.write("v1/classes/q/B.class", &class(&text_of_thrower("q/B", "q/V9")));
         it.link("v1", "unused");
         it.write("Main.class", &main());
@@ -310,7 +310,7 @@ fn half_written_files_are_not_taken() {
         followed.keeps("lib/x.jar", "its last good state is kept");
         it.write("lib/x.jar", &whole);
         followed.follows();
-        // Written over from the start: the directory at its end is the old one.
+        // Overwrite from the start, while the jar's directory at the end is still the old one.
         let next = library_jar("E3");
         it.write("lib/x.jar", &[&next[..next.len() / 2], &whole[next.len() / 2..]].concat());
         followed.keeps("lib/x.jar", "do not agree");
@@ -336,7 +336,7 @@ fn a_build_that_writes_many_files_is_taken_whole() {
         };
         build("q/E1");
         let mut followed = it.watch("in");
-        // In place, then from nothing.
+        // Build in place, then from scratch.
         build("q/E2");
         followed.follows();
         fs::remove_dir_all(it.path("in")).unwrap();
@@ -361,7 +361,7 @@ fn jars_inside_jars_are_read_again() {
         it.move_over("app.war", &war("E2"));
         let cycles = followed.follows();
         assert_eq!(cycles.last().unwrap()["classes_read"], 1, "{cycles:?}");
-        // Unpacked, as servers have it.
+        // The unpacked form, as servers keep it.
         fs::remove_file(it.path("app.war")).unwrap();
         it.write("app.war/WEB-INF/classes/p/Main.class", &main());
         it.write("app.war/WEB-INF/lib/x.jar", &library_jar("E3"));
@@ -403,7 +403,7 @@ fn jars_come_to_and_go_from_folders_of_them() {
         assert!(followed.throws("p/E3"), "the first on the path counts");
         fs::remove_file(it.path("lib/a-1.jar")).unwrap();
         followed.follows();
-        // A package of a module is nobody else's.
+        // No other container may have classes in a package of a module.
         it.write("in/p/Main.class", &class(&text_of_thrower("p/Main", "q/E7")));
         followed.follows();
         let arrives = class(".class public q/E7\n.super java/lang/Exception\n");
@@ -446,7 +446,7 @@ fn settings_that_come_change_break_and_go_are_followed() {
         assert_eq!(cycles.last().unwrap()["reason"], "settings", "{cycles:?}");
         it.move_over("ajar.toml", b"class-path = ['two.jar', 'one.jar']\n");
         followed.follows();
-        // What they name now is watched.
+        // The containers that the settings name now are watched.
         it.move_over("two.jar", &library_jar("E3"));
         followed.follows();
         it.write("ajar.toml", b"class-pth = ['one.jar']\n");
@@ -463,7 +463,7 @@ fn settings_that_come_change_break_and_go_are_followed() {
     });
 }
 
-/// A JDK as Java 8 has it, whose class library is ours.
+/// A JDK in the layout of Java 8 with the test's own class library.
 fn old_jdk(it: &Ground, home: &str, throws: &str) {
     it.write(&format!("{home}/release"), b"JAVA_VERSION=\"1.8.0_402\"\n");
     it.write(&format!("{home}/jre/lib/rt.jar"), &library_jar(throws));
@@ -489,7 +489,7 @@ fn a_jdk_that_changes_or_is_switched_is_followed() {
     });
 }
 
-/// Turns the link to the JDK of a program that is watched.
+/// Changes the target of the link to the JDK of a watched program.
 #[cfg(unix)]
 fn turn(it: &Ground, old: &str, new: &str, answer: &str) {
     it.link(old, "jdk");
@@ -508,7 +508,7 @@ fn a_link_to_a_jdk_may_be_turned() {
         old_jdk(it, "b", "E2");
         turn(it, "a", "b", "throws");
     });
-    // Real ones take twenty seconds.
+    // With real JDKs, this takes twenty seconds.
     if !tier::is_full() {
         return;
     }
@@ -519,7 +519,7 @@ fn a_link_to_a_jdk_may_be_turned() {
         return;
     };
     let it = Ground { root: folder(), polls: false };
-    // A method that is final in one of them and was not there in the other.
+    // A method that is final in one of the JDKs and does not exist in the other.
     it.write(
         "in/p/Main.class",
         &class(
@@ -530,7 +530,7 @@ fn a_link_to_a_jdk_may_be_turned() {
     turn(&it, text(&old.home), text(&new.home), "calls");
 }
 
-/// The kernel drops what it cannot tell: what happens behind is found by looking.
+/// The kernel drops notifications when its queue is full; the changes behind them must be found by looking.
 #[cfg(target_os = "linux")]
 #[test]
 fn news_that_the_kernel_drops_is_found() {
@@ -553,7 +553,7 @@ fn news_that_the_kernel_drops_is_found() {
     let most: usize =
         fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap().trim().parse().unwrap();
     for at in 0..=most {
-        // Two in turn: equal news in a row is told once.
+        // Alternate between two files, because equal notifications in a row are merged.
         fs::write(it.path(if at % 2 == 0 { "in/x" } else { "in/y" }), b"").unwrap();
     }
     it.write("in/p/L.class", &library("E2"));
@@ -596,7 +596,8 @@ fn missing_classes_that_arrive_are_resolved() {
     });
 }
 
-/// S18 of the reports on peers: "change detection": a library is replaced, a folder of classes is deleted and made again.
+/// S18 of the reports on other tools, "change detection": a library is replaced, and a folder of classes is deleted
+/// and created again.
 #[test]
 fn a_library_that_is_replaced_and_a_folder_that_is_made_again_are_seen() {
     both(|it| {

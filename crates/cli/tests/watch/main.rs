@@ -1,5 +1,5 @@
-//! Answers that are kept current, by the real binary on real files. Whatever was edited, the facts before with all changes
-//! applied are those that a fresh process finds.
+//! Answers that are kept current, by the real binary on real files. After any edits, the old facts with all changes
+//! applied must equal the facts of a fresh process.
 
 mod edits;
 mod files;
@@ -16,26 +16,26 @@ use std::time::Duration;
 use serde_json::Value;
 use test_utils::generate::{Mode, program};
 
-/// Nothing takes as long as this, however busy the machine is.
+/// A timeout that is never reached, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process that keeps an answer current.
+/// A running `ajar watch`.
 struct Watching {
     child: Child,
     lines: Receiver<Value>,
     facts: BTreeMap<String, usize>,
-    /// What the last cycle changed.
+    /// The changes of the last cycle.
     changes: Vec<Value>,
     generation: u64,
 }
 
 impl Watching {
-    /// Starts it and waits for the first answer.
+    /// Starts the process and waits for the first answer.
     fn start(arguments: &[&str]) -> Self {
         Watching::start_in(Path::new("."), arguments)
     }
 
-    /// The same in a folder of its own.
+    /// Like [`Watching::start`], in a given folder.
     fn start_in(folder: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
         command.current_dir(folder).arg("watch").args(arguments);
@@ -58,13 +58,13 @@ impl Watching {
         it
     }
 
-    /// The number that the system has given it.
+    /// The process id.
     #[cfg(target_os = "linux")]
     fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for the next cycle, applies what it changed, and gives the line about it.
+    /// Waits for the next cycle, applies its changes, and returns the line about it.
     fn cycle(&mut self) -> Value {
         self.changes.clear();
         loop {
@@ -99,7 +99,7 @@ impl Drop for Watching {
     }
 }
 
-/// A fact without places, and without the numbers that move when code does.
+/// A fact without positions, and without the numbers that change when code moves.
 fn fact(line: &Value) -> String {
     let mut fact = line["fact"].clone();
     for end in ["from", "to"] {
@@ -115,7 +115,7 @@ fn fact(line: &Value) -> String {
     format!("{} {fact}", line["method"])
 }
 
-/// Removes where something stands, at any depth.
+/// Removes positions at any depth.
 fn without_places(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -135,7 +135,7 @@ fn without_places(value: &mut Value) {
     }
 }
 
-/// A folder that is gone when the test is.
+/// A folder that is deleted at the end of the test.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -144,7 +144,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Puts a file in its place as builds do it well: whole, by renaming.
+/// Writes a file in the way that good builds do: as a whole, then renamed to its place.
 fn put(path: &Path, bytes: &[u8]) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let part = path.with_extension("part");

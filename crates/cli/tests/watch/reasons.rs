@@ -1,4 +1,4 @@
-//! Why methods let out what they do, kept current.
+//! The reasons why methods throw, kept current.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use test_utils::jar::jar;
 
 use crate::{Watching, folder, programs, put, text};
 
-/// What a command that looks once explains.
+/// The explanations of a one-shot command.
 fn explained_once(arguments: &[&str]) -> Vec<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
     command.args(arguments).args(["--output-format", "jsonl", "--quiet"]);
@@ -25,7 +25,7 @@ fn explanations(changes: &[Value]) -> Vec<Value> {
     all.filter(|it| !it.is_null()).collect()
 }
 
-/// The class files of this text, below a folder.
+/// Writes the class files of this text into a folder.
 fn write(root: &Path, source: &str) {
     for it in assemble(source).unwrap() {
         put(&root.join(format!("{}.class", it.name)), &it.bytes);
@@ -68,13 +68,13 @@ fn the_first_answer_is_that_of_the_command_that_looks_once() {
     assert!(n > 1000 && in_library > 20, "{n} {in_library}");
 }
 
-/// `p/Main`, whose method calls `p/L`.
+/// The class `p/Main`, whose method calls `p/L`.
 const MAIN: &str = ".class public super p/Main\n.method public static m()V\n .line 3\n invokestatic p/L.f()V\n return\n.end\n";
 
-/// `p/L`, which divides.
+/// The class `p/L`, which divides.
 const DIVIDES: &str = ".class public super p/L\n.method public static f()V\n .line 7\n iconst_1\n iconst_0\n idiv\n pop\n return\n.end\n";
 
-/// `p/L`, which throws `null`.
+/// The class `p/L`, which throws `null`.
 const THROWS: &str =
     ".class public super p/L\n.method public static f()V\n .line 7\n aconst_null\n athrow\n.end\n";
 
@@ -90,12 +90,12 @@ fn an_edit_changes_an_explanation_and_a_moved_line_does_not() {
     assert_eq!(first["what"]["type"], "java/lang/ArithmeticException");
     assert_eq!(first["chain"][1]["at"]["place"], place("p/L.class"));
     assert_eq!((&first["chain"][1]["at"]["pc"], &first["chain"][1]["at"]["line"]), (&2.into(), &7.into()));
-    // The code on the way moves, and its line.
+    // Move the code that the chain leads through, and change its line.
     let moved = DIVIDES.replace(" .line 7\n", " nop\n nop\n .line 8\n");
     write(root.path(), &moved);
     let cycle = watching.cycle();
     assert_eq!((&cycle["added"], &cycle["removed"]), (&0.into(), &0.into()), "{:?}", watching.changes);
-    // `p/Main` is not edited, and its explanation is another one.
+    // `p/Main` is not edited, but its explanation changes.
     write(root.path(), THROWS);
     watching.cycle();
     let [gone, new] = &watching.changes[..] else { panic!("{:?}", watching.changes) };
@@ -103,7 +103,7 @@ fn an_edit_changes_an_explanation_and_a_moved_line_does_not() {
     assert_eq!((&gone["method"], &new["method"]), (&"p/Main.m()V".into(), &"p/Main.m()V".into()));
     let (gone, new) = (&gone["fact"]["explanation"], &new["fact"]["explanation"]);
     assert_eq!(new["what"]["type"], "java/lang/NullPointerException");
-    // What went says where it was when it was told last.
+    // The removed explanation has its last reported position.
     assert_eq!(gone["chain"][1]["at"]["line"], 8);
     assert_eq!(new["chain"][1]["at"]["line"], 7);
 }

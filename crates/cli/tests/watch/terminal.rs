@@ -1,4 +1,4 @@
-//! What a person at a terminal sees.
+//! The output for people at a terminal.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::{PATIENCE, folder, programs, put, text};
 
-/// What it says until the first answer is told.
+/// Reads the output up to the end of the first answer.
 fn until_first_answer(out: &mut impl BufRead) -> String {
     let mut said = String::new();
     while !said.contains("// 1: ") {
@@ -54,7 +54,7 @@ fn bad_flags_and_inputs_end_it_at_once() {
     assert_eq!(code, Some(2));
 }
 
-/// Through `script`, which gives it a terminal.
+/// Uses `script`, which provides a terminal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_is_cleared_before_what_changed() {

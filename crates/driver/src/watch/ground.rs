@@ -1,5 +1,5 @@
-//! What of the disk a world stands on: the names that paths go through, the folders whose names count. Has all of it
-//! watched, before it is looked at, so that no change falls between looking and watching.
+//! The part of the disk on which a world depends: the names that paths go through, and the folders whose names
+//! matter. Has all of it watched before it is examined, so that no change is lost in between.
 
 use std::path::{Path, PathBuf};
 
@@ -11,32 +11,33 @@ use vfs::services::SERVICES_FOLDER;
 use super::mounts::Mounts;
 use super::source::{EventSource, Untold};
 
-/// A path goes through at most this many symbolic links, as on Linux.
+/// The maximum number of symbolic links that a path goes through, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Whether telling is cheap for a folder and costs for all below it. So it is on Linux; elsewhere folders are watched with all below
-/// them, and of the folders that a path goes through only those where the next name is the last, a link or missing.
+/// Whether watching a single folder is cheap, and watching everything below it is not. This is so on Linux.
+/// Elsewhere folders are watched with everything below them, and of the folders that a path goes through only those
+/// where the next name is the last one, a link or missing.
 const SINGLE: bool = cfg!(target_os = "linux");
 
-/// What the world stands on.
+/// The part of the disk on which the world depends.
 pub(crate) struct Ground {
     source: Option<Box<dyn EventSource>>,
     /// Every name that a path goes through, in a folder without links.
     names: FxHashSet<PathBuf>,
-    /// Folders whose names count, without links.
+    /// Folders whose names matter, without links.
     listed: FxHashSet<PathBuf>,
     /// Folders that are watched.
     watched: FxHashMap<PathBuf, Watched>,
     round: RoundNumber,
-    /// What was found out of paths in this round.
+    /// What was found out about paths in this round.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
-    /// Whether file systems were mounted or unmounted since the last round: what that hides and shows is not told.
+    /// Whether file systems were mounted or unmounted since the last round: no events tell what that hides or shows.
     is_remounted: bool,
-    /// Whether some folders are not looked at in this round, because nothing was told of them.
+    /// Whether some folders are not examined in this round, because there were no events about them.
     is_partial: bool,
-    /// Why some changes are not told.
+    /// Why some changes cause no events; `None` if all do.
     untold: Option<String>,
 }
 
@@ -45,36 +46,36 @@ pub(crate) type RoundNumber = u64;
 
 /// A folder that is watched.
 struct Watched {
-    /// The round in which it was last needed.
+    /// The round in which the folder was last needed.
     round: RoundNumber,
-    /// Which folder it is: another one may get its name. None where the source cannot tell what happens in it.
+    /// The identity of the folder, as another one may get its name; `None` if the source cannot watch it.
     id: Option<Id>,
-    /// Whether it lies where others may change files.
+    /// Whether it is on a file system where other machines may change files.
     is_shared: bool,
 }
 
 /// What is known of the changes since the last round.
 #[derive(Default, Debug)]
 pub(crate) struct News {
-    /// The names that something happened to.
+    /// The names for which there were events.
     pub(crate) paths: FxHashSet<PathBuf>,
-    /// Names of what may be something else now.
+    /// The names that may now belong to something else.
     pub(crate) renamed: FxHashSet<PathBuf>,
-    /// Whether news was lost.
+    /// Whether events were lost.
     pub(crate) is_lost: bool,
 }
 
 /// Where a path leads.
 #[derive(Clone)]
 pub(crate) struct Seen {
-    /// The path without links; none when something on the way is missing.
+    /// The path without links; `None` if something on the way is missing.
     pub(crate) real: Option<PathBuf>,
-    /// Whether something happened to a name on the way.
+    /// Whether there were events about a name on the way.
     pub(crate) is_touched: bool,
 }
 
 impl Ground {
-    /// Nothing. Without a source nothing is told.
+    /// Creates a ground on which nothing depends yet. Without a source there are no events.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
         let mut mounts = Mounts::default();
         mounts.refresh();
@@ -93,13 +94,14 @@ impl Ground {
         }
     }
 
-    /// Begins a round: what the world stands on is found out anew.
+    /// Begins a round, in which the dependencies of the world are determined again.
     pub(crate) fn begin(&mut self, news: News) {
         self.round += 1;
         self.seen.clear();
         self.is_partial = false;
         self.is_remounted = self.mounts.refresh();
-        // Of a folder that was moved, or made again under its name, the source tells nothing, or of the old one.
+        // The source sends no events about a folder that was moved or created again under its name, or only about
+        // the old one.
         if news.is_lost {
             self.watched.clear();
         } else if !news.renamed.is_empty() {
@@ -109,10 +111,10 @@ impl Ground {
         self.untold = if self.source.is_some() { None } else { self.untold.take() };
     }
 
-    /// Ends a round after which all that the world stands on is known.
+    /// Ends a round after which all dependencies of the world are known.
     pub(crate) fn end(&mut self) {
         if self.is_partial {
-            // What is not needed any more goes when all is looked at again.
+            // What is no longer needed is removed when everything is examined again.
             return;
         }
         let round = self.round;
@@ -130,24 +132,24 @@ impl Ground {
         self.listed.retain(|it| watched.contains_key(it));
     }
 
-    /// The number of this round.
+    /// The number of the current round.
     pub(crate) fn round(&self) -> RoundNumber {
         self.round
     }
 
-    /// Whether news says of all folders that are told what happened in them since the last round.
+    /// Whether the events since the last round are complete for all folders that have events at all.
     pub(crate) fn has_all_news(&self) -> bool {
         !self.news.is_lost && !self.is_remounted
     }
 
-    /// Whether each change in this folder, which is without links, is told by the name that it happens to. Only of folders
-    /// listed in this round.
+    /// Whether each change in this folder, which is without links, causes an event with the name that changed. Only
+    /// for folders listed in this round.
     pub(crate) fn is_told(&self, folder: &Path) -> bool {
         let watched = self.watched.get(folder);
         SINGLE && self.source.is_some() && watched.is_some_and(|it| it.id.is_some() && !it.is_shared)
     }
 
-    /// Says that folders which the world stands on as before are not looked at in this round.
+    /// Declares that some folders on which the world still depends are not examined in this round.
     pub(crate) fn leave_rest(&mut self) {
         self.is_partial = true;
     }
@@ -157,12 +159,12 @@ impl Ground {
         &self.news
     }
 
-    /// Why not all changes are told; `None` when they are.
+    /// Why not all changes cause events; `None` if they do.
     pub(crate) fn untold(&self) -> Option<&str> {
         self.untold.as_deref()
     }
 
-    /// Whether the world may stand on this name.
+    /// Whether the world may depend on this name.
     pub(crate) fn concerns(&self, path: &Path) -> bool {
         if self.names.contains(path) {
             return true;
@@ -174,7 +176,8 @@ impl Ground {
         if is_class_name(&name) || path.extension().is_some_and(|it| it.eq_ignore_ascii_case("jar")) {
             return true;
         }
-        // Folders count, and so do links, which may lead to one; what has gone may have been either.
+        // Folders matter, and so do links, which may lead to folders; a name that no longer exists may have been
+        // either.
         let is_file = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
         !is_file || path.parent().is_some_and(|it| it.ends_with(SERVICES_FOLDER) || it.ends_with("META-INF"))
     }
@@ -183,7 +186,7 @@ impl Ground {
         folder.is_some_and(|it| self.listed.contains(it) || !SINGLE && self.is_listed(it.parent()))
     }
 
-    /// Finds out where a path leads, and has watched what decides it.
+    /// Determines where a path leads, and has everything watched that decides it.
     pub(crate) fn look(&mut self, path: &Path) -> Seen {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let seen = self.resolve(&path, MAX_LINKS);
@@ -193,7 +196,7 @@ impl Ground {
         seen
     }
 
-    /// The same for a folder whose names count.
+    /// Does the same as [`Ground::look`] for a folder whose names matter.
     pub(crate) fn list(&mut self, folder: &Path) -> Seen {
         let seen = self.look(folder);
         if let Some(real) = &seen.real {
@@ -205,7 +208,7 @@ impl Ground {
 
     fn resolve(&mut self, path: &Path, links: usize) -> Seen {
         if let Some(seen) = self.seen.get(path) {
-            // Names are found again under the folder without links, where they are.
+            // Names are cached under the folder without links, where they are.
             return seen.clone();
         }
         let seen = self.resolve_anew(path, links);
@@ -262,8 +265,10 @@ impl Ground {
         let kind = self.mounts.silent(folder);
         let is_shared = kind.is_some();
         if let Some(kind) = kind {
-            self.untold =
-                Some(format!("{} is on a file system ({kind}) that others may change", folder.display()));
+            self.untold = Some(format!(
+                "{} is on a file system ({kind}) that other machines may change",
+                folder.display()
+            ));
         }
         let id = id(folder);
         if let Some(it) = watched.filter(|it| it.id == id) {
@@ -280,14 +285,14 @@ impl Ground {
             if let Untold::Unable(why) = untold {
                 self.untold = Some(format!("{}: {why}", folder.display()));
             }
-            // To be tried again in the next round.
+            // Watching is tried again in the next round.
             watched.id = None;
         }
         self.watched.insert(folder.to_owned(), watched);
     }
 }
 
-/// Which folder it is: the numbers of device and file.
+/// The identity of a folder: the numbers of device and file.
 type Id = (u64, u64);
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! What is held of files that were read, and what keeps others from being taken.
+//! The data kept of files that were read, and the reasons why other files are not accepted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::zip::{Blob, Zip};
 use super::round::{PATIENCE, Round};
 use super::stamp::{self, Stamp, Unread};
 
-/// What was read of a file.
+/// The data kept of a file that was read.
 #[derive(Clone)]
 pub(crate) struct FileHeld<T> {
-    /// What was read.
+    /// The content that was read.
     pub(crate) content: T,
-    /// Its stamp then; none if it is to be read again in any case.
+    /// The stamp of the file at that time; `None` if it must be read again in any case.
     pub(crate) stamp: Option<Stamp>,
-    /// When it was read.
+    /// The time at which it was read.
     pub(crate) at: SystemTime,
 }
 
-/// The bytes of a file, and what they are.
+/// The bytes of a file, by its kind.
 pub(crate) enum Bytes {
     /// An archive, with the inner archives that had to be inflated.
     Archive(Blob, FxHashMap<EntryIdentity, Blob>),
@@ -41,13 +41,13 @@ pub(crate) enum Bytes {
     Image(Arc<ImageMap>),
 }
 
-/// A file that could not be read, or that may be half of what it is going to be.
+/// A file that could not be read, or that may be written only in part.
 pub(crate) struct Failed {
-    /// Its stamp; none if it was not read.
+    /// The stamp of the file; `None` if it was not read.
     pub(crate) stamp: Option<Stamp>,
-    /// When it was read.
+    /// The time at which it was read.
     pub(crate) at: SystemTime,
-    /// Since when it has been what it is.
+    /// The time since when it has had this content.
     pub(crate) since: Instant,
     /// What is wrong with it.
     pub(crate) why: Why,
@@ -55,21 +55,22 @@ pub(crate) struct Failed {
 
 /// What is wrong with a file.
 pub(crate) enum Why {
-    /// It cannot be taken: this is why.
+    /// It cannot be accepted; with the reason.
     Broken(String),
-    /// It can be taken, but nobody would make it so: this is why.
+    /// It could be accepted, but is unlikely to be complete; with the reason.
     Doubtful(String),
-    /// Somebody writes it.
+    /// It is being written.
     Moving,
 }
 
-/// How soon a file that is being written is looked at again.
+/// The delay after which a file that is being written is examined again.
 pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
-/// What the bytes of a file give, which had other ones before.
+/// Makes the part of a file from its bytes. `before` is the previous content.
 pub(crate) fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Result<(Part, Bytes), String> {
     match part::kind_of(at.path, &bytes) {
-        // Into memory, not mapped: a watcher runs for days, and a file that is cut off under a mapping kills it.
+        // Read into memory, not mapped: a watcher runs for days, and a file that is truncated under a mapping kills
+        // it.
         FileKind::Image => {
             let map = Arc::new(ImageMap::from_bytes(bytes).map_err(|it| format!("{it:#}"))?);
             Ok((part::image(at, map.clone()), Bytes::Image(map)))
@@ -91,23 +92,23 @@ pub(crate) fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Resul
     }
 }
 
-/// What was read of a class file.
+/// The content of a class file, given what was read.
 pub(crate) fn content(bytes: Result<Vec<u8>, String>) -> Arc<FileContent> {
     let bytes =
         bytes.and_then(|it| if it.len() as u64 > MAX_RESOURCE { Err(Unread::Large.what()) } else { Ok(it) });
     Arc::new(FileContent::new(bytes.map(Vec::into_boxed_slice)))
 }
 
-/// Why the bytes may be those of a class file that is being written.
+/// Why the bytes may be those of a class file that is being written; `None` if they are complete.
 pub(crate) fn class_doubt(bytes: &[u8]) -> Option<String> {
     let is_begun = bytes.is_empty() || bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
-    // Whatever it declares: this reads the structure to its end.
+    // This reads the structure to its end, whatever the class file declares.
     let fault = if is_begun { module_info(bytes).err() } else { None };
     fault.map(|it| it.what)
 }
 
 impl Bytes {
-    /// Why they may be those of a file that is being written, although they can be taken.
+    /// Why the bytes may be those of a file that is being written, although they can be accepted.
     pub(crate) fn doubt(&self) -> Option<String> {
         match self {
             Bytes::Archive(it, _) => Zip::open(it.clone()).ok()?.doubt(),
@@ -115,12 +116,12 @@ impl Bytes {
             Bytes::Image(it) => {
                 let image = it.image();
                 let is_cut = image.resources().flatten().any(|it| image.stored(&it.location).is_err());
-                is_cut.then(|| "it ends before its resources do".to_owned())
+                is_cut.then(|| "the image ends before its resources do".to_owned())
             }
         }
     }
 
-    /// Whether they are these.
+    /// Whether the bytes equal these.
     pub(crate) fn is(&self, bytes: &[u8]) -> bool {
         match self {
             Bytes::Archive(it, _) => it.as_ref() == bytes,
@@ -131,7 +132,7 @@ impl Bytes {
 }
 
 impl<T> FileHeld<T> {
-    /// Whether the file, which has this stamp now, has not changed since.
+    /// Whether the file, whose stamp is `now`, has not changed since it was read.
     pub(crate) fn is_right(&self, now: Option<&Stamp>, is_check: bool) -> bool {
         let is_sure = !is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         self.stamp.is_some() && self.stamp.as_ref() == now && is_sure
@@ -139,7 +140,7 @@ impl<T> FileHeld<T> {
 }
 
 impl Failed {
-    /// Whether what could not be taken is still there, and not to be taken yet.
+    /// Whether the file that was not accepted is unchanged, and still not to be accepted.
     pub(crate) fn stays(&self, path: &Path, now: Option<&Stamp>, round: &Round) -> bool {
         let is_sure = !round.is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         let is_same = self.stamp.is_some() && self.stamp.as_ref() == now && is_sure;
@@ -147,7 +148,7 @@ impl Failed {
         is_same && !is_over
     }
 
-    /// Since when the file has been what it is now.
+    /// Since when the file has had its present content, if it is unchanged.
     pub(crate) fn since(&self, now: Option<&Stamp>) -> Option<Instant> {
         (self.stamp.is_some() && self.stamp.as_ref() == now).then_some(self.since)
     }
@@ -161,7 +162,7 @@ impl Failed {
         }
     }
 
-    /// When to look at it again without news; `None` when that is no use.
+    /// The delay after which to examine the file again without an event; `None` if that is of no use.
     pub(crate) fn delay(&self) -> Option<Duration> {
         match self.why {
             Why::Moving => Some(RETRY),

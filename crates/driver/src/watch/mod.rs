@@ -1,9 +1,11 @@
-//! Keeps a world current while the disk changes: waits for news, lets the writers finish, and loads again what changed.
+//! Keeps a world current while the disk changes: waits for events, lets the writers finish, and loads again what
+//! changed.
 //!
-//! News comes from the system ([`source`]); where it has none to give, and now and then in any case, we look ourselves. News
-//! says when to look, which files not to take for unchanged and, in class folders where it tells of every change, which names to
-//! look at at all ([`tree`]): what a cycle gives follows from the disk alone, and is what a run that looks once would find,
-//! apart from what is kept ([`Cycle::kept`]).
+//! Events come from the system ([`source`]). Where the system sends none, and now and then in any case, everything
+//! is examined without events. Events only tell when to examine, which files not to regard as unchanged, and, in
+//! class folders where every change causes an event, which names to examine at all ([`tree`]). What a cycle returns
+//! follows from the disk alone, and is what a run that looks once would find, apart from what is kept
+//! ([`Cycle::kept`]).
 
 mod ground;
 mod held;
@@ -30,15 +32,16 @@ use ground::{Ground, News};
 use shelf::Shelf;
 use source::{EventSource, Signal, Signals};
 
-/// How to watch.
+/// Options for watching.
 pub struct WatchOptions {
-    /// Looks this often instead of waiting for news of the system.
+    /// The interval at which everything is examined instead of waiting for events of the system.
     pub poll: Option<Duration>,
-    /// For how long nothing must have happened before what happened is looked at: builds write many files.
+    /// How long there must have been no events before the changes are examined: builds write many files.
     pub settle: Duration,
-    /// Looks this often although the system tells what happens: it may be wrong about that.
+    /// The interval at which everything is examined although the system sends events: some may be missing.
     pub look: Duration,
-    /// Called with the time for which files have been written without a pause, about once a second from the first on.
+    /// Called with the time for which files have been written without a pause, about once a second after the first
+    /// second.
     pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
 }
 
@@ -49,45 +52,45 @@ pub struct Watch {
     signals: Signals,
     receiver: Receiver<Signal>,
     shelf: Shelf,
-    /// Files that the caller reads: their content when the world was loaded last, if they are there.
+    /// Files that the caller reads, with their content when the world was last loaded, if they exist.
     more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
-    /// The world as the disk has it, and as the caller has it.
+    /// The state of the world on disk, and the state that the caller has.
     latest: State,
     given: State,
-    /// News that was not looked at yet.
+    /// Events that were not yet handled.
     pending: Option<Pending>,
-    /// When everything was looked at last.
+    /// When everything was last examined.
     looked: Instant,
-    /// When to look again in any case, and how often that is done.
+    /// When everything is to be examined again.
     look_at: Instant,
     retry_at: Option<Instant>,
     kept_since: Option<Instant>,
-    /// Whether the last loading failed, so that not all news was looked at.
+    /// Whether the last loading failed, so that not all events were handled.
     is_behind: bool,
 }
 
-/// A change.
+/// A change of the world.
 pub struct Cycle {
-    /// The world as it is now. Containers whose content did not change are those of the world before.
+    /// The current world. Containers whose content did not change are shared with the previous world.
     pub world: LoadedWorld,
-    /// What is no more as it was, or not yet as it will be, so that its last good state stays in the world.
+    /// What is no longer as it was or not yet as it will be, so that its last good state stays in the world.
     pub kept: Vec<Problem>,
-    /// The files and folders that were read anew because they changed.
+    /// The files and folders that were read again because they changed.
     pub changed: Vec<String>,
     /// Whether one of the other files changed, appeared or vanished.
     pub more_changed: bool,
     /// When the first change of this cycle became known.
     pub first_event: Instant,
-    /// How it became known.
+    /// How the change became known.
     pub reason: Reason,
 }
 
 /// How a change became known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reason {
-    /// It was told, or seen where nothing is told.
+    /// By an event, or by examining the disk where there are no events.
     Changed,
-    /// News was lost, and looking showed it.
+    /// By examining everything after events were lost.
     Rescan,
 }
 
@@ -101,7 +104,7 @@ impl Reason {
     }
 }
 
-/// What a loading gave.
+/// The result of a loading.
 #[derive(Clone)]
 struct State {
     world: LoadedWorld,
@@ -110,32 +113,34 @@ struct State {
     more: u64,
 }
 
-/// News that was not looked at yet.
+/// Events that were not yet handled.
 struct Pending {
     first: Instant,
     last: Instant,
     news: News,
     reason: Reason,
-    /// Whether nobody told: we looked.
+    /// Whether there was no event, and the disk is examined at an interval.
     is_look: bool,
-    /// How often it was said that somebody is writing.
+    /// How often the caller was told that files are being written.
     said: u32,
     changed: Vec<String>,
 }
 
-/// How often we look where the system cannot tell.
+/// The interval at which everything is examined where the system sends no events.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Looking takes at most this part of the time.
+/// Examining everything takes at most one part in this many of the time.
 const SHARE: u32 = 20;
 
-/// While changes are told, looking is put off: to so many times as long after the last look.
+/// While there are events, examining everything is postponed to at most this multiple of the interval after the last
+/// time.
 const MOST_LATE: u32 = 6;
 
-/// Who is writing for so long is worth a word.
+/// The time of writing after which the caller is told.
 const LONG: Duration = Duration::from_secs(1);
 
-/// What is kept for no longer than this is not spoken of: an archive that is moved away, and another put in its place.
+/// A last good state that is kept for no longer than this is not reported, as when an archive is moved away and
+/// another one put in its place.
 const GRACE: Duration = Duration::from_millis(300);
 
 impl Default for WatchOptions {
@@ -146,10 +151,10 @@ impl Default for WatchOptions {
 }
 
 impl Watch {
-    /// Loads the world and begins to watch what it came from, and `more` files, which need not exist.
+    /// Loads the world and begins to watch what it came from, and the files `more`, which need not exist.
     ///
     /// # Errors
-    /// Those of [`load`](crate::world::load): what is not there from the beginning cannot be kept.
+    /// Those of [`load`](crate::world::load): what is missing from the beginning has no last good state.
     pub fn new(
         spec: WorldSpec,
         more: Vec<Utf8PathBuf>,
@@ -162,7 +167,7 @@ impl Watch {
         })
     }
 
-    /// The same with another source of news. Without one, we look.
+    /// Does the same with another source of events. Without a source, the disk is examined at an interval.
     ///
     /// # Errors
     /// Those of [`Watch::new`].
@@ -179,7 +184,7 @@ impl Watch {
             Err(why) => Ground::new(None, Some(why)),
         };
         let mut shelf = Shelf::new(ground);
-        // The caller has read them just now.
+        // The caller has just read them.
         let more = more.into_iter().map(|it| (it.clone(), std::fs::read(it).ok())).collect();
         let begin = Instant::now();
         shelf.begin(false, &[]);
@@ -206,11 +211,11 @@ impl Watch {
         Ok((watch, world))
     }
 
-    /// Waits until something changed and nobody is writing any more, and loads again. `None` at the deadline, and when it
-    /// is time to stop ([`Signals::stop`]).
+    /// Waits until something has changed and no files are being written, and loads again. `None` at the deadline,
+    /// and when it is time to stop ([`Signals::stop`]).
     ///
     /// # Errors
-    /// None that the disk could cause: what cannot be read is kept.
+    /// None that the disk could cause: for what cannot be read, the last good state is kept.
     pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<Cycle>> {
         loop {
             let now = Instant::now();
@@ -228,7 +233,7 @@ impl Watch {
                     self.note(it);
                     continue;
                 }
-                // We hold a sender ourselves.
+                // The sender of `self` keeps the channel connected.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             if Instant::now() < wake {
@@ -240,19 +245,19 @@ impl Watch {
         }
     }
 
-    /// A handle that stops the waiting.
+    /// A handle with which the waiting can be stopped.
     pub fn signals(&self) -> Signals {
         self.signals.clone()
     }
 
-    /// Why some changes are only found by looking once a second; `None` when the system tells all of them, or when looking was
-    /// asked for.
+    /// Why some changes are found only by examining the disk once a second; `None` if the system sends events for
+    /// all of them, or if polling was requested.
     pub fn untold(&self) -> Option<&str> {
         self.shelf.ground.untold()
     }
 
-    /// Watches these files instead of those that were given before. New ones should have been read just now, as it is their
-    /// present content that later ones are compared with.
+    /// Watches these files instead of the previous ones. New files should have been read just now, because later
+    /// content is compared with their present content.
     ///
     /// # Errors
     /// None that the disk could cause.
@@ -263,22 +268,22 @@ impl Watch {
             (it, content)
         });
         self.more = known.collect();
-        // Has them watched.
+        // The next loading has them watched.
         self.retry_at = Some(Instant::now());
         Ok(())
     }
 
-    /// Loads another world and watches it from now on. What stays is shared with the one before.
+    /// Loads another world and watches it from now on. Containers that stay are shared with the previous world.
     ///
     /// # Errors
-    /// The world cannot be loaded: then the one before is watched as ever.
+    /// The world cannot be loaded: then the previous one is watched as before.
     pub fn set_spec(&mut self, spec: WorldSpec) -> anyhow::Result<LoadedWorld> {
         let before = std::mem::replace(&mut self.spec, spec);
-        // News that is pending stays so: this looks at the same files, but tells nothing of what changed.
+        // Pending events stay pending: this reads the same files, but does not report what changed.
         match self.load(News::default(), true, Instant::now()).1 {
             None => {
                 self.given.world = self.latest.world.clone();
-                // What is kept, and other files that changed, is told in the next cycle.
+                // What is kept, and other files that changed, is reported in the next cycle.
                 if !self.latest.is_same(&self.given) {
                     self.retry_at = Some(Instant::now());
                 }
@@ -292,7 +297,7 @@ impl Watch {
         }
     }
 
-    /// Takes note of news.
+    /// Records an event.
     fn note(&mut self, signal: Signal) {
         let (at, reason) = match &signal {
             Signal::Changed { at, .. } => (*at, Reason::Changed),
@@ -321,7 +326,7 @@ impl Watch {
         pending.say(&mut self.options);
     }
 
-    /// Loads, and tells what changed, if nobody is writing any more.
+    /// Loads, and reports what changed if no files are being written any more.
     fn turn(&mut self) -> Option<Cycle> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
@@ -330,7 +335,7 @@ impl Watch {
         let before = self.latest.clone();
         let (changed, failed) = self.load(news, is_check, begin);
         self.is_behind = failed.is_some();
-        let failed = failed.map(|it| format!("{it:#}; the last good state of the world is kept"));
+        let failed = failed.map(|it| format!("{it:#}; the last good state is kept"));
         self.latest.kept.extend(failed.map(|it| Problem::error("watch", it)));
         pending.changed.extend(changed);
         while let Ok(it) = self.receiver.try_recv() {
@@ -342,9 +347,9 @@ impl Watch {
         }
         let is_moving = !before.is_same(&self.latest);
         match &mut self.pending {
-            // Somebody went on while we loaded.
+            // There were further events during loading.
             Some(it) => it.join(pending),
-            // Where nothing is told, only a second look shows that nobody is writing.
+            // Where there are no events, only a second examination shows that no files are being written.
             None if is_moving && pending.is_look => {
                 pending.last = Instant::now();
                 pending.say(&mut self.options);
@@ -355,7 +360,7 @@ impl Watch {
         None
     }
 
-    /// The difference between the world of the disk and that of the caller, if there is one.
+    /// The difference between the world on disk and the world that the caller has, if there is one.
     fn give(&mut self, pending: Pending) -> Option<Cycle> {
         if self.latest.is_same(&self.given) {
             return None;
@@ -385,7 +390,8 @@ impl Watch {
         })
     }
 
-    /// Loads again; says what was read anew, and why the world could not be loaded and is that of before.
+    /// Loads again. Returns what was read again because it changed, and, if the world could not be loaded and stays
+    /// the previous one, the error.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
         self.shelf.begin(is_check, &self.given.kept);
@@ -415,7 +421,7 @@ impl Watch {
         self.latest.more += u64::from(has_changed);
     }
 
-    /// Takes over what a loading left besides the world.
+    /// Takes over the results of a loading besides the world.
     fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
         let round = self.shelf.end(is_whole);
         self.latest.kept = round.kept;
@@ -431,7 +437,8 @@ impl Watch {
         if is_check {
             (self.looked, self.look_at) = (now, now + often.max(pause));
         } else if self.options.poll.is_none() && self.untold().is_none() {
-            // The system tells of what changes: a look into everything can wait until nobody waits for an answer.
+            // The system sends events for changes: examining everything can wait until no result is being waited
+            // for.
             self.look_at = self.look_at.max((now + often).min(self.looked + often * MOST_LATE));
         }
         round.changed
@@ -468,7 +475,7 @@ impl Pending {
         self.changed.extend(before.changed);
     }
 
-    /// Says that somebody is writing, if that takes long.
+    /// Tells the caller that files are being written, if that takes long.
     fn say(&mut self, options: &mut WatchOptions) {
         let age = self.first.elapsed();
         if age >= LONG * (self.said + 1)

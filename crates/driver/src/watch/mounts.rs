@@ -1,30 +1,30 @@
-//! Which file systems change without the system's saying so: those that other machines write too.
+//! File systems that change without events of the system: those that other machines write, too.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Where such file systems are mounted.
+/// The mount points of such file systems.
 #[derive(Default)]
 pub(crate) struct Mounts {
-    /// What the system said.
+    /// The text of the system's list of mounts.
     text: Vec<u8>,
-    /// Point, kind and whether it is shared, innermost first; empty if none is.
+    /// Mount point, kind, and whether the file system is shared, innermost first; empty if none is shared.
     points: Vec<(PathBuf, String, bool)>,
 }
 
-/// The kinds of file systems of which other machines, or the host of a virtual one, may change files.
+/// The kinds of file systems on which other machines, or the host of a virtual machine, may change files.
 const SHARED: [&str; 16] = [
     "9p", "afs", "beegfs", "ceph", "cifs", "gfs2", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3",
     "smbfs", "vboxsf", "virtiofs", "vmhgfs",
 ];
 
 impl Mounts {
-    /// Asks the system, which may not say anything; whether it says something new.
+    /// Reads the system's list of mounts, if there is one; returns whether it has changed.
     pub(crate) fn refresh(&mut self) -> bool {
         let mut text = Vec::with_capacity(self.text.len() + 1);
         if cfg!(target_os = "linux") {
-            // What cannot be read says nothing.
+            // A list that cannot be read counts as empty.
             let _ = File::open("/proc/self/mountinfo").and_then(|mut it| it.read_to_end(&mut text));
         }
         let is_new = text != self.text;
@@ -34,7 +34,8 @@ impl Mounts {
         is_new
     }
 
-    /// Reads lines as in `/proc/self/mountinfo` (proc(5)): the mount point is the fifth word, the kind the first after a `-`.
+    /// Parses lines as in `/proc/self/mountinfo` (proc(5)): the mount point is the fifth word, the kind the first
+    /// one after a `-`.
     fn parse(bytes: Vec<u8>) -> Mounts {
         let text = String::from_utf8_lossy(&bytes);
         let parse = |line: &str| {
@@ -45,7 +46,8 @@ impl Mounts {
             Some((PathBuf::from(point), kind.to_owned(), is_shared))
         };
         let mut mounts: Vec<_> = text.lines().filter_map(parse).collect();
-        // Of several at one point the last covers the others, and of several around a folder the innermost counts.
+        // Of several mounts at one point the last hides the others; of several around a folder the innermost
+        // applies.
         mounts.reverse();
         mounts.sort_by_key(|it| std::cmp::Reverse(it.0.as_os_str().len()));
         if !mounts.iter().any(|it| it.2) {
@@ -55,13 +57,13 @@ impl Mounts {
         Mounts { text: bytes, points: mounts }
     }
 
-    /// The kind of the file system on which a folder lies, if it may change without the system's saying so.
+    /// The kind of the file system of a folder, if it may change without events of the system.
     pub(crate) fn silent(&self, folder: &Path) -> Option<&str> {
         self.points.iter().find(|it| folder.starts_with(&it.0)).filter(|it| it.2).map(|it| &*it.1)
     }
 }
 
-/// Blanks, tabs, line ends and backslashes are written in octal.
+/// Decodes blanks, tabs, line ends and backslashes, which are written in octal.
 fn unescape(text: &str) -> String {
     let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     codes.iter().fold(text.to_owned(), |acc, (code, it)| acc.replace(code, it))

@@ -1,4 +1,4 @@
-//! Reads the class files of a folder, those that may have changed.
+//! Reads those class files of a folder that may have changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,28 +16,29 @@ use super::held::{Failed, FileHeld, RETRY, Why, class_doubt, content};
 use super::round::Round;
 use super::stamp::{self, Reading, Stamp, Unread};
 
-/// What was read of class files, by their paths.
+/// The class files that were read, by path.
 pub(crate) type ClassFiles = FxHashMap<PathBuf, FileHeld<Arc<FileContent>>>;
 
 /// Reads a class folder.
 pub(crate) struct Reader<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// Class files that may be half written.
+    /// Class files that may be written only in part.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
-    /// What was read before.
+    /// The files as read before.
     pub(crate) before: ClassFiles,
-    /// What is read now.
+    /// The files as read now.
     pub(crate) now: ClassFiles,
-    /// The folder that is listed, as it is called and without links; before any is, the one that is read.
+    /// The folder that is being listed, by its given path and without links; before any is listed, the folder that
+    /// is read.
     pub(crate) folder: (PathBuf, Option<PathBuf>),
-    /// Class files to be looked at again in any case: they could not be read, or may be half written.
+    /// Class files to be examined again in any case, because they could not be read or may be written only in part.
     pub(crate) again: FxHashSet<PathBuf>,
-    /// Whether news tells the names of all else that may change.
+    /// Whether events give the names of everything else that may change.
     pub(crate) is_told: bool,
-    /// Whether all of it is read for the first time: then there is nothing better than what is there.
+    /// Whether the folder is read for the first time: then there is no last good state.
     pub(crate) is_first: bool,
-    /// Whether something happened to it as a whole.
+    /// Whether there were events about the listed folder as a whole.
     pub(crate) is_touched: bool,
 }
 
@@ -74,7 +75,7 @@ impl folder::Files for Reader<'_> {
                 }
                 _ => {
                     if has_other_names && !is_check {
-                        // They may be in another folder, and nothing is told of them.
+                        // The other names may be in another folder, and writing through them causes no event.
                         self.round.retry_in(Some(RETRY));
                     }
                     self.read(file.path, old)?
@@ -100,7 +101,7 @@ impl folder::Files for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Says that a class file is not taken yet.
+    /// Records that a class file is not accepted yet.
     fn doubt(&mut self, path: &Path, what: &str, delay: Option<Duration>) {
         self.round.keep(path, what);
         self.round.retry_in(delay);
@@ -108,7 +109,7 @@ impl Reader<'_> {
         self.again.insert(path.to_owned());
     }
 
-    /// Reads a class file; `None` when it has gone, or is not there yet.
+    /// Reads a class file; `None` if it no longer exists, or is not accepted yet and has no previous content.
     fn read(
         &mut self,
         path: &Path,

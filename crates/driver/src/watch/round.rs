@@ -1,4 +1,4 @@
-//! What belongs to one loading, and not to the next.
+//! The data of one loading, which does not outlive it.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,24 +10,24 @@ use crate::disk::At;
 use crate::open::path_text;
 use crate::problem::Problem;
 
-/// What belongs to one loading.
+/// The data of one loading.
 #[derive(Default)]
 pub(crate) struct Round {
-    /// Whether files that look the same are read again if they changed shortly before they were read.
+    /// Whether files with the same stamp are read again if they changed shortly before they were read.
     pub(crate) is_check: bool,
-    /// The places of what is known to be kept.
+    /// The places that the caller knows to be kept.
     pub(crate) told: FxHashSet<String>,
-    /// What stayed as it was although the disk says otherwise.
+    /// What stays in its last good state, although the disk has another one.
     pub(crate) kept: Vec<Problem>,
-    /// What was read anew and is different.
+    /// What was read again and differs.
     pub(crate) changed: Vec<String>,
-    /// When to look again, without waiting for news.
+    /// The delay after which to load again without an event.
     pub(crate) retry: Option<Duration>,
     /// What the world was made of.
     pub(crate) used: Used,
 }
 
-/// What a loading asked for. The rest is forgotten.
+/// What a loading used. Everything else is dropped afterwards.
 #[derive(Default)]
 pub(crate) struct Used {
     pub(crate) parts: FxHashSet<Key>,
@@ -36,7 +36,7 @@ pub(crate) struct Used {
     pub(crate) doubtful: FxHashSet<PathBuf>,
 }
 
-/// What is read, and as what.
+/// What is read, and in which role.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) path: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct Key {
     pub(crate) release: u16,
 }
 
-/// Something that stays doubtful for so long is no work in progress.
+/// A file that has been doubtful for this long is not being written.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Round {
@@ -55,24 +55,24 @@ impl Round {
         since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
     }
 
-    /// Says that something stays as it was, and why.
+    /// Records that something stays in its last good state, and why.
     pub(crate) fn keep(&mut self, place: &Path, why: &str) {
         let name = path_text(place);
-        // A module by itself is missed where modules are looked for, and again when it is opened.
+        // A missing module is noticed when modules are listed, and again when it is opened.
         if self.kept.iter().all(|it| it.place != name) {
             let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
             self.kept.push(Problem::error(name, format!("{why}; its last good state is kept")));
         }
     }
 
-    /// Has the loading repeated after this time, or earlier.
+    /// Has the loading repeated after this delay, or earlier.
     pub(crate) fn retry_in(&mut self, delay: Option<Duration>) {
         self.retry = self.retry.into_iter().chain(delay).min();
     }
 }
 
 impl Key {
-    /// Of what is to be read.
+    /// The key of what is to be read.
     pub(crate) fn of(at: &At<'_>) -> Key {
         let At { role, loader, platform, release, .. } = *at;
         Key { path: at.path.to_owned(), role, loader, platform, release }

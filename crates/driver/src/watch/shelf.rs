@@ -1,6 +1,6 @@
-//! What was read of the disk, kept from one loading to the next. A file is read again when something happened to it or it looks
-//! different; what it gives is made again only when its bytes are different. What cannot be read, or not yet, stays as it
-//! was.
+//! What was read from the disk, kept from one loading to the next. A file is read again if there was an event about
+//! it or its stamp differs; its part is made again only if its bytes differ. What cannot be read, or not yet, stays
+//! in its last good state.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,35 +23,35 @@ use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
 use super::tree::{Tree, TreeReading};
 
-/// What was read.
+/// What was read from the disk.
 pub(crate) struct Shelf {
-    /// What the world stands on.
+    /// The part of the disk on which the world depends.
     pub(crate) ground: Ground,
     parts: FxHashMap<Key, Shelved>,
     plans: FxHashMap<(PathBuf, Role), Plan>,
     lists: FxHashMap<PathBuf, Vec<PathBuf>>,
     jdk: Option<(JdkChoice, JdkFound)>,
-    /// Class files in folders that may be half written.
+    /// Class files in folders that may be written only in part.
     doubtful: FxHashMap<PathBuf, Failed>,
     round: Round,
 }
 
-/// What a file or folder gave.
+/// The part of a file or folder, and the data from which it was made.
 struct Shelved {
     part: Arc<Part>,
     held: Held,
-    /// How the last try to read it went wrong.
+    /// How the last attempt to read it failed; `None` if it did not.
     failed: Option<Failed>,
 }
 
-/// The bytes that were read.
+/// The data that was read.
 enum Held {
     File(FileHeld<Bytes>),
     Folder(Tree),
 }
 
 impl Shelf {
-    /// An empty shelf.
+    /// Creates an empty shelf.
     pub(crate) fn new(ground: Ground) -> Shelf {
         Shelf {
             ground,
@@ -64,14 +64,14 @@ impl Shelf {
         }
     }
 
-    /// Begins a loading. With `is_check` stamps are not believed where two writes may have left one. `told` is what the
-    /// caller knows to be kept.
+    /// Begins a loading. With `is_check`, equal stamps are not trusted if two writes may have left the same stamp.
+    /// `told` is what the caller knows to be kept.
     pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
         let told = told.iter().map(|it| it.place.clone()).collect();
         self.round = Round { is_check, told, ..Round::default() };
     }
 
-    /// Ends a loading; `is_whole` if all that the world stands on was asked for. What was not is forgotten then.
+    /// Ends a loading. If `is_whole`, it used everything on which the world depends, and everything else is dropped.
     pub(crate) fn end(&mut self, is_whole: bool) -> Round {
         let round = std::mem::take(&mut self.round);
         if is_whole {
@@ -84,15 +84,16 @@ impl Shelf {
         round
     }
 
-    /// Reads a file again, if it may have changed. `None` when what is on the shelf is still right, or stays for want of
-    /// something better.
+    /// Reads a file again if it may have changed. `None` if what is on the shelf is still right, or stays because
+    /// there is nothing better.
     ///
     /// # Errors
-    /// It cannot be read, and there is nothing on the shelf.
+    /// The file cannot be read, and there is nothing on the shelf.
     fn read_again(&mut self, at: &At<'_>, key: &Key, is_touched: bool) -> anyhow::Result<Option<Shelved>> {
         let Some(old) = self.parts.get(key) else {
             let reading = stamp::read(at.path, u64::MAX);
-            // Somebody writes it just now: there is nothing better than what is there, but it does not stay for long.
+            // The file is being written: there is nothing better than its present content, but it will not stay for
+            // long.
             let reading = match reading {
                 Err(Unread::Moving) => {
                     self.round.retry_in(Some(RETRY));
@@ -140,7 +141,7 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Takes what was read of a file; `None` when it is what is on the shelf.
+    /// Takes what was read from a file; `None` if it equals what is on the shelf.
     fn compare(
         &mut self,
         at: &At<'_>,
@@ -222,7 +223,7 @@ impl Disk for Shelf {
         let old = self.plans.get(&key);
         let is_jdk = |it: &Plan| it.steps.iter().any(|it| matches!(it, Step::Jdk(..)));
         let why = match &now {
-            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "it is no JDK any more".to_owned(),
+            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "it is no longer a JDK".to_owned(),
             Ok(_) => String::new(),
             Err(error) => format!("{error:#}"),
         };
@@ -272,10 +273,10 @@ impl Disk for Shelf {
         };
         let home = old.0.home.as_std_path();
         let why = match &now {
-            // One that was not asked for but found is not found, or another one is, while it is exchanged.
+            // While a JDK that was found by default is being replaced, none is found, or another one.
             Ok(it) if it.as_ref().is_none_or(|it| it.0.home != old.0.home) => {
                 let is_exchanged = files_of(home, self).is_none();
-                is_exchanged.then(|| "the JDK has gone".to_owned())
+                is_exchanged.then(|| "the JDK no longer exists".to_owned())
             }
             Ok(_) => None,
             Err(error) => Some(format!("{error:#}")),
@@ -304,7 +305,7 @@ impl Disk for Shelf {
 }
 
 impl Shelf {
-    /// Keeps the parts that lie at or below a path.
+    /// Keeps the parts at or below a path.
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);

@@ -1,4 +1,4 @@
-//! Where news of the disk comes from: the system, through `notify`, or whoever a test puts in its place.
+//! The source of events about the disk: the system, through `notify`, or a replacement in tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -7,82 +7,83 @@ use std::time::Instant;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{Event, RecursiveMode, Watcher};
 
-/// News of the disk.
+/// An event.
 #[derive(Debug)]
 pub(crate) enum Signal {
     /// Something happened to what has, or had, these names.
     Changed {
         /// The names.
         paths: Vec<PathBuf>,
-        /// Whether they may now belong to something else: they appeared, vanished or were moved.
+        /// Whether the names may now belong to something else: they appeared, vanished or were moved.
         renamed: bool,
-        /// When it became known.
+        /// When the event became known.
         at: Instant,
     },
-    /// News was lost, so anything may have changed.
+    /// Events were lost, so anything may have changed.
     Lost {
-        /// When it became known.
+        /// When the loss became known.
         at: Instant,
     },
     /// It is time to stop.
     Stop,
 }
 
-/// Hands news to a [`Watch`](super::Watch). Every copy hands it to the same one.
+/// Sends events to a [`Watch`](super::Watch). All copies send to the same one.
 #[derive(Clone, Debug)]
 pub struct Signals(pub(crate) mpsc::Sender<Signal>);
 
 impl Signals {
-    /// Something happened to what has, or had, these names. They are absolute and without symbolic links.
+    /// Reports that something happened to what has, or had, these names. They must be absolute and without symbolic
+    /// links.
     pub fn changed(&self, paths: Vec<PathBuf>) {
         self.send(Signal::Changed { paths, renamed: true, at: Instant::now() });
     }
 
-    /// News was lost, so anything may have changed.
+    /// Reports that events were lost, so that anything may have changed.
     pub fn lost(&self) {
         self.send(Signal::Lost { at: Instant::now() });
     }
 
-    /// Makes [`Watch::next`](super::Watch::next) return nothing, now or when it is called.
+    /// Makes [`Watch::next`](super::Watch::next) return `None`, now or when it is next called.
     pub fn stop(&self) {
         self.send(Signal::Stop);
     }
 
-    /// Without a receiver nobody wants to know.
+    /// Sends an event; without a receiver it is dropped.
     fn send(&self, signal: Signal) {
         let _ = self.0.send(signal);
     }
 }
 
-/// Tells what happens in folders.
+/// A source of events about folders.
 pub trait EventSource: Send {
-    /// Begins to tell, or goes on telling, what happens in the folder that has this name now: which names appear, vanish and
-    /// are moved, and what is written to files in it, but not to those in folders below, unless `deep`.
+    /// Begins, or continues, to send events about the folder that has this name now: about names that appear, vanish
+    /// or are moved, and about writes to files in it; about folders below it only if `deep`.
     ///
     /// # Errors
-    /// What of it cannot be told, and why.
+    /// Some changes cause no events; with the reason.
     fn watch(&mut self, folder: &Path, deep: bool) -> Result<(), Untold>;
 
-    /// No more needs to be told of the folder.
+    /// Stops sending events about a folder.
     fn unwatch(&mut self, folder: &Path);
 }
 
-/// Why nothing is told of a folder.
+/// Why there are no events about a folder.
 #[derive(Debug)]
 pub enum Untold {
-    /// There is no such folder, or it may not be looked into: then nobody sees more of it than a path that goes through it.
+    /// There is no such folder, or it is not accessible: then no path through it shows more of it.
     Closed,
-    /// The system cannot or will not tell; says why.
+    /// The system cannot or will not send events; with the reason.
     Unable(String),
 }
 
-/// Tells by the system's own means.
+/// Events sent by the system.
 pub(crate) struct System(notify::RecommendedWatcher);
 
-/// Begins to tell by the system's own means.
+/// Begins to receive events from the system.
 ///
 /// # Errors
-/// It has none, or gives no more of them; says why.
+/// The system has no events, or allows no more watchers; with the reason.
 pub(crate) fn system(signals: Signals) -> Result<System, String> {
     let handle = move |event| match event {
         Ok(event) => signal(event).into_iter().for_each(|it| signals.send(it)),
@@ -91,7 +92,7 @@ pub(crate) fn system(signals: Signals) -> Result<System, String> {
     notify::recommended_watcher(handle).map(System).map_err(|it| it.to_string())
 }
 
-/// What an event of the system means. Reading is no change: we read too.
+/// Translates an event of the system. Reading is not a change: the watcher reads, too.
 fn signal(event: Event) -> Option<Signal> {
     let at = Instant::now();
     if event.need_rescan() {
@@ -117,7 +118,7 @@ impl EventSource for System {
     }
 
     fn unwatch(&mut self, folder: &Path) {
-        // A folder that has gone is no longer watched by itself.
+        // A folder that no longer exists is unwatched automatically.
         let _ = self.0.unwatch(folder);
     }
 }
@@ -144,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn events_of_the_system_are_told_apart() {
+    fn system_events_are_distinguished() {
         let of = |kind| Event::new(kind).add_path("a".into());
         assert_eq!(kind(of(EventKind::Other).set_flag(Flag::Rescan)), "lost");
         assert_eq!(kind(of(EventKind::Access(AccessKind::Open(AccessMode::Any)))), "none");
         assert_eq!(kind(of(EventKind::Access(AccessKind::Close(AccessMode::Write)))), "written");
         assert_eq!(kind(of(EventKind::Modify(ModifyKind::Data(DataChange::Any)))), "written");
         assert_eq!(kind(of(EventKind::Create(CreateKind::File))), "renamed");
-        assert_eq!(kind(of(EventKind::Any)), "renamed", "what nobody can tell may be anything");
+        assert_eq!(kind(of(EventKind::Any)), "renamed", "an unknown event may be anything");
     }
 }

@@ -1,4 +1,4 @@
-//! What the system says of a file without reading it, and reading a file while others may write it.
+//! The metadata of a file that tells whether it changed, and reading a file that others may be writing.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -7,29 +7,31 @@ use std::time::{Duration, SystemTime};
 
 use vfs::jimage::content::MAX_RESOURCE;
 
-/// What the system says of a file. Equal stamps mean equal content, if the file was left alone for a while before the
-/// content was read ([`Stamp::is_fresh`]).
+/// The metadata that tells whether a file changed. Equal stamps mean equal content if the file had not changed for a
+/// while before the content was read ([`Stamp::is_fresh`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// When content or attributes changed last. Nobody can set it, other than the time of modification.
+    /// When content or attributes last changed. Unlike the time of modification, it cannot be set.
     changed: Option<SystemTime>,
-    /// The numbers of device and file: two files of one name are two files.
+    /// The numbers of device and file: two files of one name are different files.
     id: (u64, u64),
 }
 
-/// Two writes within this time may leave one stamp: clocks of file systems tick every 10 ms on Linux, every 2 s on FAT.
+/// Two writes within this time may leave the same stamp: the clocks of file systems tick every 10 ms on Linux, every
+/// 2 s on FAT.
 const TICK: Duration = Duration::from_millis(2500);
 
-/// Whether equal stamps mean anything: without the time of change, whoever sets back that of modification is not seen.
+/// Whether equal stamps can be trusted: without the time of change, setting back the time of modification goes
+/// unnoticed.
 pub(crate) const IS_TOLD: bool = cfg!(unix);
 
-/// What was read of a file.
+/// The result of reading a file.
 pub(crate) struct Reading {
     /// All of its bytes.
     pub(crate) bytes: Vec<u8>,
-    /// Its stamp before and after.
+    /// The stamp, which was the same before and after reading.
     pub(crate) stamp: Stamp,
     /// When reading began, by the clock of the system.
     pub(crate) at: SystemTime,
@@ -37,16 +39,16 @@ pub(crate) struct Reading {
 
 /// Why a file could not be read.
 pub(crate) enum Unread {
-    /// Somebody wrote it meanwhile.
+    /// It was written meanwhile.
     Moving,
     /// It has more bytes than the limit.
     Large,
-    /// The system says why.
+    /// The system reported this error.
     Failed(std::io::Error),
 }
 
 impl Stamp {
-    /// The stamp of what has this metadata.
+    /// The stamp with this metadata.
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Stamp {
         use std::os::unix::fs::MetadataExt;
@@ -61,34 +63,35 @@ impl Stamp {
         }
     }
 
-    /// The stamp of what has this metadata.
+    /// The stamp with this metadata.
     #[cfg(not(unix))]
     pub(crate) fn of(metadata: &Metadata) -> Stamp {
         let (size, modified, changed) = (metadata.len(), metadata.modified().ok(), metadata.created().ok());
         Stamp { size, modified, changed, id: (0, 0) }
     }
 
-    /// Whether the file changed so shortly before this time, or after it, that a further change may have left the same stamp.
+    /// Whether the file changed so shortly before this time, or after it, that a further change may have left the
+    /// same stamp.
     pub(crate) fn is_fresh(&self, at: SystemTime) -> bool {
         let last = if IS_TOLD { self.changed } else { self.modified };
         last.and_then(|it| it.checked_add(TICK)).is_none_or(|it| it >= at)
     }
 }
 
-/// Whether a file has names besides that under which it was found: what is written to it under those is not told.
+/// Whether a file has further names besides the one under which it was found: writing through those causes no event.
 #[cfg(unix)]
 pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.nlink() > 1
 }
 
-/// Whether a file has names besides that under which it was found: what is written to it under those is not told.
+/// Whether a file has further names besides the one under which it was found: writing through those causes no event.
 #[cfg(not(unix))]
 pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
     true
 }
 
-/// Reads a file of which nobody writes. `limit` is how many bytes it may have.
+/// Reads a file that is not being written. `limit` is its maximum size in bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
     let at = SystemTime::now();
     let mut file = File::open(path).map_err(Unread::Failed)?;
@@ -98,7 +101,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0).saturating_add(1));
     (&mut file).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Unread::Failed)?;
-    // The file that was read, and the one that has its name by now.
+    // The file that was read, and the file that has its name now.
     let after = Stamp::of(&file.metadata().map_err(Unread::Failed)?);
     let named = Stamp::of(&std::fs::metadata(path).map_err(Unread::Failed)?);
     if after != stamp || named != stamp || bytes.len() as u64 != stamp.size {
@@ -108,7 +111,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
 }
 
 impl Unread {
-    /// A phrase that says why.
+    /// A phrase that gives the reason.
     pub(crate) fn what(&self) -> String {
         match self {
             Unread::Moving => "it is being written".to_owned(),

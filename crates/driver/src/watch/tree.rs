@@ -1,9 +1,11 @@
-//! A class folder as it was read, and what in it is to be looked at again: what news names, where the system tells what happens
-//! in each of its folders, or else all of it. That is so on other systems than Linux and on shared file systems; when news was
-//! lost, or nobody looked at what it said; when something was mounted; where symbolic links, or several names of one file, let
-//! a change go under another name than the one that is told; and whenever we look without news.
+//! A class folder as it was read, and what of it must be examined again: the names that events give if every change
+//! in each of its folders causes an event, otherwise everything. Everything is examined on systems other than Linux
+//! and on shared file systems; when events were lost or not handled; when something was mounted; where, through
+//! symbolic links or several names of one file, a change may happen under another name than the event gives; and
+//! whenever the disk is examined without events.
 //!
-//! A link to a file that is made elsewhere, and a write through it, is not told at all: looking without news finds it.
+//! Writing to a file through a link that was created elsewhere causes no event at all; examining the disk without
+//! events finds it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,31 +24,31 @@ use super::round::Round;
 pub(crate) struct Tree {
     /// What was read of its class files.
     files: ClassFiles,
-    /// The folder without links.
+    /// The path of the folder without links.
     real: Option<PathBuf>,
-    /// The names right below it that are no part of it.
+    /// The names directly below it that do not belong to it.
     skip: Vec<String>,
-    /// Class files to be looked at again in any case.
+    /// Class files to be examined again in any case.
     again: FxHashSet<PathBuf>,
-    /// Whether news tells the names of all else that may change.
+    /// Whether events give the names of everything else that may change.
     is_told: bool,
-    /// The round in which it was read: what happened between that and the round before this is not known any more.
+    /// The round in which it was read: events between that round and the previous one are no longer known.
     round: RoundNumber,
 }
 
-/// Where a class folder is read, and for which loading.
+/// The environment in which a class folder is read.
 pub(crate) struct TreeReading<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// Class files that may be half written.
+    /// Class files that may be written only in part.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
 }
 
-/// More names than this are only looked at one by one if they are the smaller part of the folder.
+/// More names than this are examined one by one only if they are the smaller part of the folder.
 const FEW: usize = 16;
 
 impl Tree {
-    /// Reads a class folder, of which the part and the tree of before are given, if there were some.
+    /// Reads a class folder. `before` has its previous part and tree, if there are any.
     pub(crate) fn read(
         at: &At<'_>,
         skip: &[&str],
@@ -105,7 +107,7 @@ impl Tree {
         }
     }
 
-    /// The names to be looked at again, relative to the folder, none of them below another one; `None` for all.
+    /// The names to be examined again, relative to the folder, none of them below another one; `None` for all.
     fn names(
         &self,
         at: &At<'_>,
@@ -121,7 +123,7 @@ impl Tree {
         let told = ground.news().paths.iter().filter_map(|it| it.strip_prefix(real).ok());
         let again = self.again.iter().filter_map(|it| it.strip_prefix(at.path).ok());
         let mut names: Vec<&Path> = told.chain(again).collect();
-        // By their parts, so that what is below another one follows it.
+        // Sorted by components, so that names below another one follow it.
         names.sort_unstable();
         names.dedup_by(|it, before| it.starts_with(before));
         let is_few = names.len() <= FEW || names.len() * 2 <= self.files.len();
@@ -134,7 +136,7 @@ fn owned(skip: &[&str]) -> Vec<String> {
 }
 
 impl Reader<'_> {
-    /// Reads all of the folder. What was looked at just now is asked for again.
+    /// Reads the whole folder. What was examined just now is requested again.
     fn whole(&mut self, at: &At<'_>, skip: &[&str]) -> Part {
         self.before.extend(self.now.drain());
         self.again.clear();

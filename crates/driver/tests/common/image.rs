@@ -1,6 +1,7 @@
-//! A small JDK image of either byte order, with a plain, a zip-compressed and a string-sharing resource.
+//! A small JDK image of either byte order, with an uncompressed, a zip-compressed and a string-sharing resource.
 
-/// The content of the class that is stored in all three ways: a class file head, three constants, a tail.
+/// The content of the class that is stored in all three ways: the header of a class file, three constants, and a
+/// tail.
 pub(crate) const CLASS: &[u8] = b"\xca\xfe\xba\xbe\x00\x00\x00\x3d\x00\x05\
     \x01\x00\x05hello\
     \x05\x00\x00\x00\x00\x00\x00\x00\x2a\
@@ -53,7 +54,7 @@ impl Writer {
         self.attribute(5, self.content.len() as u32);
         self.attribute(6, if compressed { stored.len() as u32 } else { 0 });
         self.attribute(7, size as u32);
-        // A kind that later formats may add.
+        // An attribute of a kind that later formats may add.
         self.attribute(9, 1);
         self.locations.push(0);
         self.content.extend_from_slice(stored);
@@ -92,9 +93,9 @@ impl Writer {
     }
 }
 
-/// The image: `m/p/Plain`, `m/p/Zipped`, `m/q/Shared` (string sharing inside zip) and `n/p/Other`.
+/// Writes the image: `m/p/Plain`, `m/p/Zipped`, `m/q/Shared` (string sharing inside zip) and `n/p/Other`.
 pub(crate) fn sample(big_endian: bool) -> Vec<u8> {
-    // Location 0 is that of empty slots, string 0 is the empty string.
+    // Location 0 is for empty slots, string 0 is the empty string.
     let mut writer =
         Writer { big_endian, strings: vec![0], locations: vec![0], content: vec![], slots: vec![] };
     writer.resource("m", "p", "Plain", CLASS, CLASS.len(), false);
@@ -108,7 +109,7 @@ pub(crate) fn sample(big_endian: bool) -> Vec<u8> {
     writer.finish()
 }
 
-/// An image with nothing but `m/p/A`.
+/// Writes an image that has only `m/p/A`.
 pub(crate) fn with_class(content: &[u8]) -> Vec<u8> {
     let mut writer =
         Writer { big_endian: false, strings: vec![0], locations: vec![0], content: vec![], slots: vec![] };
@@ -116,14 +117,14 @@ pub(crate) fn with_class(content: &[u8]) -> Vec<u8> {
     writer.finish()
 }
 
-/// An image whose every slot is the same class with a long name.
+/// Writes an image in which every slot is the same class with a long name.
 pub(crate) fn with_long_names() -> Vec<u8> {
     let mut writer =
         Writer { big_endian: false, strings: vec![0], locations: vec![0], content: vec![], slots: vec![] };
     writer.resource("m", &"p".repeat(60_000), "A", b"", 0, false);
     let mut image = writer.finish();
-    // The table of offsets lies behind 28 bytes of header and 16 redirects, and has 16 places for the one location.
-    // A larger table: it grows by what each place costs, eight bytes.
+    // The table of offsets follows 28 bytes of header and 16 redirects, and has 16 places for the one location. It
+    // is replaced by a larger table, in which each place takes eight bytes.
     const N: usize = 100_000;
     let rest = image.split_off(28 + 8 * 16);
     let mut grown = image[..28].to_vec();
@@ -134,12 +135,12 @@ pub(crate) fn with_long_names() -> Vec<u8> {
     grown
 }
 
-/// `CLASS` with its strings moved into the string table.
+/// `CLASS` with its strings moved to the string table.
 fn shared(writer: &mut Writer) -> Vec<u8> {
     let hello = writer.string("hello");
     let descriptor = writer.string("(L;)L;");
     let parts = ["p", "Text", "java/lang", "A"].map(|it| writer.string(it));
-    // Indices of two bytes (1, 10, five bits) and of four.
+    // Indices are encoded in two bytes (1, 10, five bits) or in four.
     let short = |it: u32| [0xC0 | (it >> 8) as u8, it as u8];
     let mut out = CLASS[..10].to_vec();
     out.push(23);

@@ -1,4 +1,4 @@
-//! A zip writer in which every field can be wrong, and listings as text.
+//! A zip writer in which every field can be wrong, and text listings of archives.
 #![allow(dead_code)]
 
 pub(crate) mod image;
@@ -11,7 +11,7 @@ use driver::container::{LoadedContainer, Scratch};
 use driver::problem::Problem;
 use driver::world::list_archive;
 
-/// An archive in the making.
+/// An archive under construction.
 #[derive(Default)]
 pub(crate) struct ZipWriter {
     pub(crate) bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub(crate) struct ZipWriter {
     pub(crate) count: u16,
 }
 
-/// An entry; `None` stands for the right value.
+/// An entry; `None` stands for the correct value.
 pub(crate) struct Entry<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) local_name: Option<&'a [u8]>,
@@ -31,7 +31,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) zip64: bool,
 }
 
-/// What the end record says; `None` stands for the right value.
+/// The content of the end record; `None` stands for the correct value.
 #[derive(Default)]
 pub(crate) struct End<'a> {
     pub(crate) comment: &'a [u8],
@@ -45,7 +45,7 @@ pub(crate) fn entry<'a>(name: &'a str, data: &'a [u8]) -> Entry<'a> {
     Entry { name, local_name: None, data, method: 8, flags: 0, crc: None, size: None, zip64: false }
 }
 
-/// An archive of deflated entries.
+/// Writes an archive of deflated entries.
 pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::default();
     for (name, data) in entries {
@@ -129,7 +129,7 @@ fn words(out: &mut Vec<u8>, words: &[u16]) {
     out.extend(words.iter().flat_map(|it| it.to_le_bytes()));
 }
 
-/// What is in an archive: a line a class, `role root|path = content`, then the problems.
+/// Lists an archive: one line per class, `role root|path = content`, then the problems.
 pub(crate) fn listing(bytes: Vec<u8>) -> String {
     match list_archive("t", bytes, 17) {
         Ok((containers, problems)) => text(&containers, &problems),
@@ -163,7 +163,7 @@ pub(crate) fn text(containers: &[Arc<LoadedContainer>], problems: &[Problem]) ->
     out
 }
 
-/// The homes of the JDKs at hand, newest first by name; without one a test is skipped, but not in CI.
+/// The homes of the installed JDKs, sorted by name. If there is none, tests are skipped, but not in CI.
 pub(crate) fn jdks() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Documents about ordinary and about hostile names, for the tests of who writes them and of who composes them.
+//! Documents with ordinary and hostile names, for the tests of export and of composition.
 
 use export::document::Document;
 use export::form::{Format, Nodes};
@@ -13,8 +13,8 @@ use test_utils::asm::assemble;
 pub(crate) const ORDER: &[u8] = include_bytes!("../../../../test-data/edit/before/Order.class");
 pub(crate) const CFG_SCHEMA: &str = include_str!("../../schemas/cfg.schema.json");
 
-/// A class whose names hold quotes, newlines, control characters, marks of XML and a lone surrogate, with a switch,
-/// handlers that catch, may catch and catch all, a subroutine, and a method that cannot be lowered.
+/// A class whose names contain quotes, newlines, control characters, XML markup and a lone surrogate, with a
+/// switch, handlers that catch, may catch and catch all, a subroutine, and a method that cannot be lowered.
 pub(crate) const ODD: &str = r#"
 .class public super "p/a\"b\n<&>\u0001\ud800\uffff"
 .source "a\\b\".java"
@@ -62,7 +62,7 @@ pub(crate) fn odd() -> ClassAnswer {
     answer(&assemble(ODD).unwrap()[0].bytes)
 }
 
-/// The classes of these tests as a program.
+/// Returns the classes of these tests as a program.
 pub(crate) fn program() -> Whole {
     let odd = assemble(ODD).unwrap();
     let records = [ORDER, &odd[0].bytes].map(|it| read_class(it, &mut Scratch::default()).unwrap());
@@ -77,7 +77,7 @@ pub(crate) fn program() -> Whole {
     Whole::new(records, options)
 }
 
-/// The final graphs of the methods of a class of it.
+/// Returns the final graphs of the methods of a class of the program.
 pub(crate) fn graphs(class: &ClassAnswer) -> Vec<Graph> {
     let whole = program();
     let mut work = whole.work();
@@ -120,7 +120,7 @@ pub(crate) fn trailer(class: &ClassAnswer) -> Trailer {
     }
 }
 
-/// The trailer of a document with graphs.
+/// Returns the trailer of a document with graphs.
 pub(crate) fn with_interface(trailer: Trailer, classes: &[ClassAnswer]) -> Trailer {
     let methods = || classes.iter().flat_map(|it| &it.methods).map(|it| it.method);
     Trailer {
@@ -160,7 +160,7 @@ pub(crate) fn document(
     String::from_utf8(document.end(&trailer).unwrap()).unwrap()
 }
 
-/// Parses JSON. Our parser's strings hold no lone surrogates, which JSON allows: they are replaced.
+/// Parses JSON. Lone surrogates, which JSON allows but serde_json does not, are replaced.
 pub(crate) fn parsed(text: &str) -> Value {
     assert!(text.is_ascii());
     serde_json::from_str(&text.replace("\\ud800", "\\ufffd")).unwrap()
@@ -176,7 +176,7 @@ pub(crate) fn validate(schema: &Value, text: &str) -> Value {
     value
 }
 
-/// The schema for one line of JSON lines.
+/// Returns the schema for one line of JSON lines.
 pub(crate) fn line_schema(schema: &Value) -> Value {
     serde_json::json!({ "$ref": "#/$defs/line", "$defs": schema["$defs"] })
 }

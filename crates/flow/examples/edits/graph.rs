@@ -1,4 +1,5 @@
-//! A made-up call graph: methods that are called by many, above them a component of a seventh of all, above that the rest.
+//! A synthetic call graph: methods that many others call, above them a component of about a seventh of all methods,
+//! and above that the rest.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use flow::solver::{FunctionId, NodeId};
 
 use crate::sets::{ATOMS, Sets};
 
-/// Xorshift.
+/// A xorshift generator.
 pub(crate) struct Random(pub u64);
 
 impl Random {
@@ -27,7 +28,7 @@ impl Random {
     }
 }
 
-/// What an edit does.
+/// The kinds of edits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     MiddleThrow,
@@ -44,7 +45,7 @@ pub(crate) enum Kind {
     New,
 }
 
-/// All kinds and what they are called.
+/// All kinds with their names.
 pub(crate) const KINDS: [(Kind, &str); 12] = [
     (Kind::MiddleThrow, "component: throw"),
     (Kind::UpperThrow, "upper: throw"),
@@ -56,7 +57,7 @@ pub(crate) const KINDS: [(Kind, &str); 12] = [
     (Kind::UpperRetarget, "upper: retarget call"),
     (Kind::Class, "class: 30 % of calls and throws"),
     (Kind::Leaf, "leaf with many callers: throw"),
-    (Kind::New, "type that nobody threw"),
+    (Kind::New, "type that no method threw"),
     (Kind::LowUp, "low calls up into the component"),
 ];
 
@@ -65,7 +66,7 @@ struct Method {
     calls: Vec<(u32, u32)>,
 }
 
-/// The methods.
+/// A synthetic program.
 pub(crate) struct Program {
     pub(crate) random: Random,
     methods: Vec<Method>,
@@ -75,7 +76,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// A program with so many methods.
+    /// Creates a program with `n` methods.
     pub(crate) fn new(n: u32) -> Self {
         let (a, b) = (n * 2 / 5, n * 2 / 5 + n * 2 / 15);
         let mut program = Program {
@@ -103,7 +104,7 @@ impl Program {
         Method { throws: (0..n_throws).map(|_| self.throw()).collect(), calls }
     }
 
-    /// Few types are thrown often, most nearly never.
+    /// A few types are thrown often, most of them almost never.
     fn throw(&mut self) -> u32 {
         if self.random.percent(2) { self.random.below(ATOMS - 64) } else { self.random.below(24) }
     }
@@ -147,19 +148,19 @@ impl Program {
         }
     }
 
-    /// How many calls there are.
+    /// The number of calls.
     pub(crate) fn n_edges(&self) -> usize {
         self.methods.iter().map(|it| it.calls.len()).sum()
     }
 
-    /// A method's own set, and its calls.
+    /// The set of a method's own exceptions, and its calls.
     pub(crate) fn node(&self, sets: &mut Sets, i: u32) -> (u32, Vec<(NodeId, FunctionId)>) {
         let method = &self.methods[i as usize];
         let calls = method.calls.iter().map(|&(to, function)| (NodeId(to), FunctionId(function)));
         (sets.of(&method.throws), calls.collect())
     }
 
-    /// Edits something; says which methods.
+    /// Makes an edit; returns the edited methods.
     pub(crate) fn edit(&mut self, kind: Kind) -> Vec<u32> {
         let range = match kind {
             Kind::LowThrow | Kind::LowRetarget | Kind::LowUp => &self.low,

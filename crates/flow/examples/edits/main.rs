@@ -1,5 +1,5 @@
-//! Measures the incremental solver on a made-up call graph of the size of a JDK:
-//! `cargo run --release -p flow --example edits`. Prints how long edits take, by kind, and how many values they change.
+//! Measures the incremental solver on a synthetic call graph of the size of a JDK: `cargo run --release -p flow
+//! --example edits`. Prints how long edits take, by kind, and how many values they change.
 
 mod graph;
 mod sets;
@@ -28,14 +28,14 @@ fn main() {
     }
     println!("nodes {n}, edges {}: filled in {:.0?}", program.n_edges(), start.elapsed());
     let start = Instant::now();
-    solver.solve(&mut sets, &mut || false).expect("nobody cancels");
+    solver.solve(&mut sets, &mut || false).expect("this solver is never cancelled");
     println!("first solution {:.0?}, {} sets; {:?}", start.elapsed(), sets.len(), solver.statistics());
     solver.take_changed();
     check(&solver, &mut sets);
     let system = solver.system();
     let start = Instant::now();
     let scratch = solve(&system, &mut sets);
-    println!("from nothing {:.0?}, {} components", start.elapsed(), scratch.n_components());
+    println!("from scratch {:.0?}, {} components", start.elapsed(), scratch.n_components());
 
     println!(
         "{:34} {:>8} {:>8} {:>8} {:>8} {:>8}  changed p50 p99 max",
@@ -51,7 +51,7 @@ fn main() {
             for (node, (value, edges)) in updates {
                 solver.update(NodeId(node), value, edges);
             }
-            solver.solve(&mut sets, &mut || false).expect("nobody cancels");
+            solver.solve(&mut sets, &mut || false).expect("this solver is never cancelled");
             let changed = solver.take_changed();
             times.push(start.elapsed().as_nanos() as f64 / 1_000.0);
             changes.push(changed.len() as f64);
@@ -83,6 +83,7 @@ fn print_row(name: &str, times: &mut [f64], changes: &mut [f64]) {
 
 fn check(solver: &Incremental<u32>, sets: &mut Sets) {
     let solution = solve(&solver.system(), sets);
-    let wrong = (0..solver.n_nodes() as u32).map(NodeId).filter(|&it| solver.value(it) != solution.value(it));
+    let wrong =
+        (0..solver.n_nodes()).map(NodeId::from_index).filter(|&it| solver.value(it) != solution.value(it));
     assert_eq!(wrong.count(), 0, "all values are right");
 }

@@ -1,4 +1,4 @@
-//! Hash-consed sets of 1,600 atoms, with what was asked before.
+//! Hash-consed sets of 1,600 atoms, with memoised operations.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::graph::Random;
 
 const WORDS: usize = 25;
 
-/// How many atoms there are.
+/// The number of atoms.
 pub(crate) const ATOMS: u32 = WORDS as u32 * 64;
 
 type Bits = [u64; WORDS];
 
-/// Sets by number, and functions that take atoms away.
+/// Sets by number, and functions that remove atoms.
 pub(crate) struct Sets {
     sets: Vec<Bits>,
     ids: HashMap<Bits, u32, rustc_hash::FxBuildHasher>,
@@ -27,10 +27,10 @@ impl Sets {
     /// The set without atoms.
     pub(crate) const EMPTY: u32 = 0;
 
-    /// How many functions there are.
+    /// The number of functions.
     pub(crate) const FUNCTIONS: u32 = 100;
 
-    /// No sets but the empty one; functions are catch-all, catch-nearly-all and catches of few atoms.
+    /// Only the empty set; the functions keep nothing, nearly nothing, or all but a few atoms.
     pub(crate) fn new(random: &mut Random) -> Self {
         let mut keeps = vec![[u64::MAX; WORDS], [0; WORDS]];
         let mut nearly = [0; WORDS];
@@ -59,12 +59,12 @@ impl Sets {
         sets
     }
 
-    /// How many sets were met.
+    /// The number of sets made so far.
     pub(crate) fn len(&self) -> usize {
         self.sets.len()
     }
 
-    /// The set of some atoms.
+    /// The set of these atoms.
     pub(crate) fn of(&mut self, atoms: &[u32]) -> u32 {
         let mut bits = [0; WORDS];
         for &it in atoms {

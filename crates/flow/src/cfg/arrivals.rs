@@ -1,7 +1,7 @@
-//! What arrives at the handlers of one method, as far as it says what they throw again.
+//! The exception sets that arrive at those handlers of one method whose exception is thrown again.
 //!
-//! A least fixpoint: what a handler throws again may arrive at others. Methods that throw nothing they
-//! caught skip all of it.
+//! The result is a least fixpoint, because what one handler throws again may arrive at others. Methods that throw
+//! nothing they caught skip the computation.
 
 use bir::body::{Body, Instr, InstrId, ordinal};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,21 +12,21 @@ use crate::facts::MethodFacts;
 use crate::throwables::{Answer, Subtypes, well_known};
 use crate::thrown::Term;
 
-/// More sets than this at one handler are taken together as the types of its rows.
+/// The maximum number of sets at one handler; beyond it, the handler is widened to the types of its rows.
 const MAX_SETS: usize = 64;
-/// More rounds than this and all handlers are taken that way.
+/// The maximum number of rounds; beyond it, all handlers are widened to the types of their rows.
 const MAX_ROUNDS: usize = 24;
 
-/// The sets that arrive at each handler whose value is thrown again.
+/// The sets that arrive at each handler whose exception is thrown again.
 pub(super) struct Arrivals {
     sets: FxHashMap<InstrId, Vec<ExceptionSet>>,
-    /// Handlers whose sets are the types of their rows and cannot grow.
+    /// Handlers that were widened to the types of their rows, so their sets cannot grow.
     widened: FxHashSet<InstrId>,
     changed: bool,
 }
 
 impl Arrivals {
-    /// Computes them.
+    /// Computes the sets that arrive at the handlers of a body.
     pub(super) fn new(
         body: &Body,
         facts: &MethodFacts,
@@ -57,7 +57,8 @@ impl Arrivals {
         acc
     }
 
-    /// One walk over the instructions; after the first only those that throw can add anything.
+    /// Walks over the instructions once: over all of them, or only over those that throw, as after the first round
+    /// only these can add anything.
     fn sweep(
         &mut self,
         body: &Body,
@@ -88,7 +89,7 @@ impl Arrivals {
         }
     }
 
-    /// What arrives at the handler.
+    /// The sets that arrive at the handler.
     pub(super) fn at(&self, handler: InstrId) -> &[ExceptionSet] {
         self.sets.get(&handler).map_or(&[], Vec::as_slice)
     }
@@ -116,7 +117,7 @@ impl Arrivals {
     }
 }
 
-/// Everything that the rows of a handler may take, known and open.
+/// Returns everything that the rows of a handler may catch, as closed and as open sets.
 fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     let mut sets = Vec::new();
     for row in body.rows.iter().filter(|it| it.handler == handler) {
@@ -130,7 +131,7 @@ fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     sets
 }
 
-/// All sets that come out of an instruction, each once, in the JVM's order.
+/// Collects all sets that an instruction raises, each once, in the JVM's order.
 pub(super) fn sets_at(
     body: &Body,
     facts: &MethodFacts,
@@ -157,8 +158,8 @@ pub(super) fn sets_at(
     }
 }
 
-/// Sends a set through the rows that cover an instruction: calls `f` with each row that may take some
-/// of it, what it takes at most, and whether that is only perhaps so. Returns whether anything is left
+/// Routes a set through the rows that cover an instruction: calls `f` with each row that may catch some of the set,
+/// the most that it may catch, and whether it only may (`true`) or certainly does. Returns whether anything is left
 /// to leave the method.
 pub(super) fn route(
     body: &Body,
@@ -178,7 +179,7 @@ pub(super) fn route(
             }
             Catch::May(part) => {
                 let Some(catch_type) = catch_type else { continue };
-                // What an earlier row takes of a wider type does not come to this one.
+                // An earlier row of a wider type already caught what this row would catch.
                 let taken = |&it: &_| subtypes.is_subtype(catch_type, it) == Answer::Yes;
                 if !before.iter().any(taken) {
                     f(row, part, true);

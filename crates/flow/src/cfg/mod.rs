@@ -1,17 +1,16 @@
-//! The control-flow graph of one method, as in *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*
-//! (de Carvalho Gomes, Picoco, Gurov), Definition 1, extracted by its Fig. 4, over sets of exception types instead of single
-//! ones.
+//! The control-flow graph of one method: Definition 1 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode
+//! Programs* (de Carvalho Gomes, Picoco, Gurov), extracted as in its Fig. 4, but over sets of exception types instead of single
+//! types.
 //!
 //! Nodes, in this order:
 //! - for each BIR instruction its *normal* node; the node's number is the instruction's ordinal;
-//! - then, by instruction, its normal return node, and for each set of exceptions that it raises the
-//!   *exceptional* node (when some row may catch some of the set) before the exceptional return node
-//!   (when some of the set may leave the method). Sets are in the JVM's order of checks.
+//! - then, by instruction, its normal return node, and for each exception set that it raises, the *exceptional* node
+//!   (if some row may catch part of the set) followed by the exceptional return node (if part of the set may leave
+//!   the method). Sets are in the JVM's order of checks.
 //!
-//! Edges are those of the paper's function H: an exception goes from the normal node to the exceptional
-//! node and on to the handler, and where it is not caught, from the normal node to the exceptional
-//! return node. A set of which only a part is caught has both. What a call lets out is an open set until
-//! the callees are known.
+//! Edges are those of the paper's function H: an exception goes from the normal node to the exceptional node and on
+//! to the handler; where it is not caught, it goes from the normal node to the exceptional return node. A set of
+//! which only a part is caught has both. What a call throws is an open set until the callees are known.
 
 mod arrivals;
 
@@ -25,16 +24,31 @@ use crate::exceptions::{ExceptionSet, raised};
 use crate::facts::{MethodFacts, contains};
 use crate::throwables::{Subtypes, well_known};
 
-/// A node of one graph: its number.
+/// The number of a node in one graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub u32);
 
-/// A node; `S` is what a set of exceptions is.
+impl NodeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        NodeId(index as u32)
+    }
+}
+
+/// A node of the graph; `S` is the type of its exception sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Node<S = ExceptionSet> {
-    /// The instruction that it belongs to.
+    /// The instruction that the node belongs to.
     pub instr: InstrId,
-    /// What it stands for.
+    /// What the node stands for.
     pub kind: NodeKind<S>,
 }
 
@@ -43,35 +57,35 @@ pub struct Node<S = ExceptionSet> {
 pub enum NodeKind<S = ExceptionSet> {
     /// Control is before the instruction.
     Normal,
-    /// The instruction raised one of these, and a row of the exception table takes it.
+    /// The instruction raised an exception of this set, and a row of the exception table catches it.
     Exceptional(S),
-    /// The method returned by this instruction.
+    /// The method returned at this instruction.
     Return,
-    /// One of these left the method.
+    /// An exception of this set left the method.
     ExceptionalReturn(S),
 }
 
-/// An edge.
+/// An edge between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Edge {
-    /// Where it starts.
+    /// The node at which the edge starts.
     pub from: NodeId,
-    /// Where it ends.
+    /// The node at which the edge ends.
     pub to: NodeId,
-    /// How control passes.
+    /// How control passes along the edge.
     pub kind: EdgeKind,
 }
 
-/// How control passes an edge.
+/// How control passes along an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EdgeKind {
-    /// To the next instruction, or the label of a `goto`.
+    /// To the next instruction, or to the target of a `goto`.
     Normal,
     /// The comparison of an `if` holds.
     BranchTrue,
     /// The comparison of an `if` does not hold.
     BranchFalse,
-    /// The switch has this key; also the return site of a `ret`.
+    /// The value is this key of the switch; edges from a `ret` to its return sites have this kind too.
     Case(i32),
     /// The switch has no key for the value.
     Default,
@@ -79,31 +93,30 @@ pub enum EdgeKind {
     Return,
     /// From a normal to an exceptional node, or to an exceptional return node.
     Exception,
-    /// From an exceptional node to the handler of this row, which takes everything that is left.
+    /// From an exceptional node to the handler of this row, which catches everything that is left.
     Handler(u32),
-    /// From an exceptional node to the handler of this row, which may take some.
+    /// From an exceptional node to the handler of this row, which may catch a part.
     MayHandler(u32),
 }
 
-/// What a graph is drawn with.
+/// Options for drawing a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Options {
-    /// Whether an assertion that is proved raises all the same (profile `paper`).
+    /// Whether a proved assertion raises its exception all the same (profile `paper`).
     pub keep_proved: bool,
 }
 
-/// The graph of one method.
+/// The control-flow graph of one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cfg<S = ExceptionSet> {
-    /// The nodes by number, in the order that the module says. The entry is the first.
+    /// The nodes by number, in the order given in the module documentation. The first is the entry.
     pub nodes: Vec<Node<S>>,
-    /// The edges, by start; of one start in the order of the instruction: jumps, falling through, then
-    /// exceptions.
+    /// The edges, sorted by start; edges of one start are in the order jumps, fall-through, exceptions.
     pub edges: Vec<Edge>,
-    /// For each node the number of its first edge, and at the end the number of edges.
+    /// For each node the index of its first edge; the last entry is the number of edges.
     starts: Vec<u32>,
-    /// Handlers (their `catch`) that no exception of this graph enters: only groups of VM errors that
-    /// are off could. They are not unreachable.
+    /// Handlers (their `catch` instructions) that no exception of this graph enters. A group of VM errors that is
+    /// switched off could enter them, so they do not count as unreachable.
     pub entered_only_by_vm_errors: Box<[InstrId]>,
 }
 
@@ -114,24 +127,24 @@ impl<S> Default for Cfg<S> {
     }
 }
 
-/// The normal node of the instruction.
+/// Returns the normal node of the instruction.
 pub fn normal_node(instr: InstrId) -> NodeId {
     NodeId(ordinal(instr))
 }
 
 impl<S> Cfg<S> {
-    /// The graph of these nodes and edges; edges of one start keep their order. For graphs that are not drawn from a
-    /// body alone: no handler is said to be entered by VM errors only.
+    /// Builds a graph of these nodes and edges; edges of one start keep their order. For graphs that are not drawn
+    /// from a body alone: `entered_only_by_vm_errors` stays empty.
     pub fn of(nodes: Vec<Node<S>>, mut edges: Vec<Edge>) -> Self {
         edges.sort_by_key(|it| it.from);
-        let first = |node: usize| edges.partition_point(|it| (it.from.0 as usize) < node) as u32;
+        let first = |node: usize| edges.partition_point(|it| it.from.index() < node) as u32;
         let starts = (0..=nodes.len()).map(first).collect();
         Cfg { nodes, edges, starts, entered_only_by_vm_errors: Box::default() }
     }
 }
 
 impl<S: PartialEq> Cfg<S> {
-    /// The entry node; none in the graph of an empty body.
+    /// The entry node; `None` in the graph of an empty body.
     pub fn entry(&self) -> Option<NodeId> {
         (!self.nodes.is_empty()).then_some(NodeId(0))
     }
@@ -139,13 +152,13 @@ impl<S: PartialEq> Cfg<S> {
     /// The edges that start at the node.
     pub fn successors(&self, node: NodeId) -> &[Edge] {
         let at = |i: usize| self.starts.get(i).map_or(0, |&it| it as usize);
-        self.edges.get(at(node.0 as usize)..at(node.0 as usize + 1)).unwrap_or_default()
+        self.edges.get(at(node.index())..at(node.index() + 1)).unwrap_or_default()
     }
 
-    /// The paper's label of the edge: the called method, or nothing for ε. `body` is the one that the
-    /// graph was made from.
+    /// The paper's label of the edge: the called method, or `None` for ε. `body` must be the one from which the
+    /// graph was drawn.
     pub fn label(&self, body: &Body, edge: Edge) -> Option<MethodRef> {
-        let node = self.nodes.get(edge.from.0 as usize)?;
+        let node = self.nodes.get(edge.from.index())?;
         if node.kind != NodeKind::Normal {
             return None;
         }
@@ -156,7 +169,7 @@ impl<S: PartialEq> Cfg<S> {
     }
 }
 
-/// Draws the graph of a body. `facts` are those of the same body.
+/// Draws the control-flow graph of a body. `facts` must be those of the same body.
 pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: Options) -> Cfg {
     let mut coverage = Coverage::new(body);
     let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
@@ -166,7 +179,7 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: O
         let mut leaves = false;
         let mut one = |set| leaves |= draw_exception(acc, body, rows, id, set, subtypes);
         match body.instrs[id] {
-            // As `raised` says it, but in step with the proofs.
+            // The same rule as in `raised`, but in step with the iterator over the proofs.
             Instr::Assert(check) => {
                 let proved = proofs.next_if_eq(&id).is_some();
                 if !proved || options.keep_proved {
@@ -181,14 +194,14 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: O
             _ => raised(body, facts, id, options.keep_proved, one),
         }
         if leaves && contains(&facts.locks.leaving, id) {
-            // The monitors are looked at when no handler is left, so this one is not caught either.
+            // The JVM checks the monitors when no handler is left, so this exception is not caught either.
             acc.leave(id, ExceptionSet::exact(well_known().monitor_state));
         }
     })
 }
 
-/// Draws the graph of a body with sets of exceptions of any kind: `exceptions` is called for each instruction, with
-/// the rows that cover it, and draws what comes out of it.
+/// Draws the graph of a body with exception sets of any type: `exceptions` is called for each instruction, with the
+/// rows that cover it, and draws the exceptions that the instruction raises.
 pub fn draw_with<S: Copy>(body: &Body, exceptions: impl FnMut(&mut Drawing<S>, InstrId, &[u32])) -> Cfg<S> {
     draw(body, Coverage::new(body), exceptions)
 }
@@ -216,7 +229,7 @@ fn draw<S: Copy>(
     acc.finish()
 }
 
-/// The paper's H for one set. Returns whether some of it may leave.
+/// Applies the paper's function H to one set. Returns whether some of it may leave the method.
 fn draw_exception(
     acc: &mut Drawing<ExceptionSet>,
     body: &Body,
@@ -236,18 +249,18 @@ fn draw_exception(
     leaves
 }
 
-/// A graph that grows.
+/// A graph under construction.
 pub struct Drawing<S> {
     nodes: Vec<Node<S>>,
-    /// Edges from normal nodes, by start.
+    /// Edges from normal nodes, sorted by start.
     edges: Vec<Edge>,
-    /// For each normal node the number of its first edge.
+    /// For each normal node the index of its first edge in `edges`.
     starts: Vec<u32>,
-    /// Edges from the other nodes, by start.
+    /// Edges from the other nodes, sorted by start.
     later: Vec<Edge>,
-    /// For each of the other nodes its first edge in `later`.
+    /// For each of the other nodes the index of its first edge in `later`.
     later_starts: Vec<u32>,
-    /// The `catch` instructions.
+    /// The `catch` instructions seen so far.
     catches: Vec<InstrId>,
 }
 
@@ -255,17 +268,18 @@ impl<S: Copy> Drawing<S> {
     fn node(&mut self, instr: InstrId, kind: NodeKind<S>) -> NodeId {
         self.later_starts.push(self.later.len() as u32);
         self.nodes.push(Node { instr, kind });
-        NodeId(self.nodes.len() as u32 - 1)
+        NodeId::from_index(self.nodes.len() - 1)
     }
 
-    /// Draws that the instruction raises the set and some row takes some of it. Its handlers follow at once.
+    /// Draws that the instruction raises the set and that some row catches part of it. The calls of
+    /// [`Drawing::handler`] for the new node must follow directly.
     pub fn exceptional(&mut self, id: InstrId, set: S) -> NodeId {
         let to = self.node(id, NodeKind::Exceptional(set));
         self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });
         to
     }
 
-    /// Draws that the row takes what is in flight at the node, all of it or some.
+    /// Draws that the row catches what is in flight at the node: all of it, or with `may` possibly a part.
     pub fn handler(&mut self, body: &Body, from: NodeId, row: u32, may: bool) {
         let to = normal_node(body.rows[row as usize].handler);
         let kind = if may { EdgeKind::MayHandler(row) } else { EdgeKind::Handler(row) };
@@ -306,8 +320,8 @@ impl<S: Copy> Drawing<S> {
     }
 
     fn fall_through(&mut self, from: NodeId, kind: EdgeKind, n: usize) {
-        // A body never runs off its end; one that does has no edge there.
-        if (from.0 as usize + 1) < n {
+        // A valid body never runs off its end; an invalid one has no edge there.
+        if from.index() + 1 < n {
             self.edges.push(Edge { from, to: NodeId(from.0 + 1), kind });
         }
     }
@@ -332,7 +346,7 @@ impl<S: Copy> Drawing<S> {
         starts.extend(later_starts.iter().map(|it| before + it));
         edges.extend(later);
         starts.push(edges.len() as u32);
-        // Graphs are drawn, read and dropped: cutting the vectors to size would cost more than it saves.
+        // Graphs are drawn, read and dropped: shrinking the vectors to fit would cost more than it saves.
         Cfg { nodes, edges, starts, entered_only_by_vm_errors: catches.into() }
     }
 }

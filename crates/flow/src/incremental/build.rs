@@ -1,32 +1,33 @@
-//! Starts from nothing: finds the components, orders them, and goes over them once.
+//! Full builds: finds the components, orders them, and evaluates each of them once.
 
 use std::hash::Hash;
 
-use crate::components::{components, postorder};
+use crate::components::{ComponentId, components, postorder};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
 use super::Incremental;
 use super::history::Round;
 use super::order::Order;
-use super::parts::{ComponentId, Parts};
+use super::parts::Parts;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
-/// How far the first look at all components has come.
+/// The progress of the first evaluation of all components.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sweep {
-    /// The last component that was looked at.
+    /// The last component that was evaluated.
     Looking(Option<ComponentId>),
-    /// All were; now what flows into the large ones is counted.
+    /// All components were evaluated; now the inflow of the large ones is counted.
     Counting,
 }
 
-/// Fewer edits than this wear nothing out.
+/// The number of edits up to which a full build is never considered.
 const FEW: usize = 1_024;
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Whether it is better to start from nothing: for many edits at once, as a new node comes last in the order whatever
-    /// it is; and when edges against the order have become many, or make values travel more rounds than they need.
+    /// Whether a full build is better than an update: after many edits at once, because new nodes come last in the
+    /// order wherever they belong; and when edges against the order have become many, or make values need more
+    /// rounds than necessary.
     pub(super) fn is_worn(&self) -> bool {
         let few = FEW.max(self.graph.n_nodes() / 8);
         let n_new = self.graph.n_nodes() - self.parts.n_nodes();
@@ -37,7 +38,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
             || self.usual_rounds.is_some_and(|it| rounds > 2 * it + 16)
     }
 
-    /// Brings the graph up to date, and finds the components and their order.
+    /// Applies the edits to the graph, and finds the components and their order.
     pub(super) fn build(&mut self, fuel: &mut Fuel) -> Result<(), Cancelled> {
         self.is_built = false;
         self.spreading = None;
@@ -57,15 +58,14 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
             fuel.spend(1)?;
             parts.add(self.constant());
         }
-        for (node, &it) in component.iter().enumerate() {
+        for (node, &id) in component.iter().enumerate() {
             fuel.spend(1)?;
-            let id = ComponentId(it);
-            parts.get_mut(id).n_edges += self.graph.edges(NodeId(node as u32)).len();
+            parts.get_mut(id).n_edges += self.graph.edges(NodeId::from_index(node)).len();
             parts.place(id);
         }
         self.parts = parts;
-        self.order = Order::new(n as usize);
-        self.work = Work::new(n as usize);
+        self.order = Order::new(n);
+        self.work = Work::new(n);
         self.touched.clear();
         self.parts.ids().for_each(|it| self.touch(it));
         self.marks.grow(self.graph.n_nodes());
@@ -77,9 +77,10 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Components in an order in which all identities lead upwards, and of the other edges those that lie on no cycle, and
-    /// many others: roots in postorder over all edges have what flows into them before them.
-    fn find_components(&self, fuel: &mut Fuel) -> Result<(Vec<u32>, u32), Cancelled> {
+    /// Finds the components, in an order in which all identities lead upwards, and of the other edges those that lie
+    /// on no cycle and many more: the searches start from the nodes in postorder over all edges, so that what flows
+    /// into a node comes before it.
+    fn find_components(&self, fuel: &mut Fuel) -> Result<(Vec<ComponentId>, usize), Cancelled> {
         let graph = &self.graph;
         let n = graph.n_nodes();
         let all = |node: u32, cursor: &mut u32| {
@@ -97,7 +98,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         components(n, roots, identities, || fuel.spend(1))
     }
 
-    /// Looks at all components for the first time, in their order. Nobody is told, as users come later or wait.
+    /// Evaluates all components for the first time, in their order. Users are not notified, as they come later in
+    /// the order or wait for the next round.
     pub(super) fn sweep<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,

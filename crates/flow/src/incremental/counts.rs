@@ -1,4 +1,5 @@
-//! What flows into a component with many edges, counted, so that one edge that comes or goes costs no look at the others.
+//! Counts of what flows into a component with many edges, so that adding or removing one edge does not require
+//! examining the others.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -9,33 +10,34 @@ use super::history::{History, Round};
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// How many edges bring the same value through the same function in the same round, and what the function makes of it.
+/// The number of edges that bring the same value through the same function in the same round, and the function's
+/// result.
 #[derive(Clone, Copy, Debug)]
 struct Source<V> {
     n: u32,
-    /// What the function made of the value when it was asked; it may mean something else by now.
+    /// The function's result when it was applied; the function may have changed since.
     image: V,
 }
 
 /// The counting method for deletions (Gupta, Mumick, Subrahmanian, "Maintaining views incrementally", 1993), by
-/// value instead of by element: a lattice may have thousands of elements in a value, but few different values flow into
-/// one component. Cycles do it no harm, as what flows around one comes in a later round.
+/// value instead of by element: a value may have thousands of elements, but few different values flow into one
+/// component. Cycles do no harm, because what flows around a cycle arrives in a later round.
 #[derive(Clone, Debug)]
 pub(super) struct Counts<V> {
     sources: FxHashMap<(Round, FunctionId, V), Source<V>>,
-    /// How many of the sources have an image, each round apart. The least value is left out.
+    /// For each round and image, the number of sources that have this image. The least value is left out.
     images: FxHashMap<(Round, V), u32>,
-    /// Images that suffice: all of them join to the same.
+    /// A sufficient choice of images: their join is the join of all images.
     basis: Vec<(Round, V)>,
-    /// Images that came since the last look and are not in `total` yet.
+    /// Images that were added since the last call of `total()` and are not in the field `total` yet.
     fresh: Vec<(Round, V)>,
-    /// An image of the basis went since the last look.
+    /// Whether an image of the basis was removed since the last call of `total()`.
     broken: bool,
     total: History<V>,
 }
 
 impl<V: Copy + Eq + Hash> Counts<V> {
-    /// Nothing flows in.
+    /// Counts of a component into which nothing flows.
     pub(super) fn new(bottom: V) -> Self {
         Counts {
             sources: FxHashMap::default(),
@@ -47,8 +49,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         }
     }
 
-    /// A value comes through an edge. Like all that changes counts, says from which round on the total must be looked at
-    /// again.
+    /// Adds a value that arrives through an edge. Like all methods that change counts, returns the round from which
+    /// the total must be recomputed.
     pub(super) fn comes<L>(
         &mut self,
         lattice: &mut L,
@@ -71,13 +73,13 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if disturbs { round } else { Round::NEVER }
     }
 
-    /// A value comes no longer through an edge.
+    /// Removes a value that no longer arrives through an edge.
     pub(super) fn goes<L>(&mut self, lattice: &L, (round, function, value): (Round, FunctionId, V)) -> Round
     where
         L: Lattice<Value = V>,
     {
         let Entry::Occupied(mut it) = self.sources.entry((round, function, value)) else {
-            debug_assert!(false, "nothing goes that did not come");
+            debug_assert!(false, "a value is removed only after it was added");
             return Round::NEVER;
         };
         it.get_mut().n -= 1;
@@ -88,7 +90,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if self.image_goes(lattice, round, image) { round } else { Round::NEVER }
     }
 
-    /// An edge comes from where there is such a history; `against`: against the order.
+    /// Adds an edge whose source has this history; `against` tells whether the edge runs against the order.
     pub(super) fn edge_comes<L>(
         &mut self,
         lattice: &mut L,
@@ -105,7 +107,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// An edge goes.
+    /// Removes an edge.
     pub(super) fn edge_goes<L>(
         &mut self,
         lattice: &L,
@@ -122,7 +124,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Where an edge comes from, the history has changed from a round on.
+    /// Updates the counts of an edge whose source has changed its history from the round `from` on.
     pub(super) fn turns<L>(
         &mut self,
         lattice: &mut L,
@@ -154,8 +156,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if *n > 1 {
             return false;
         }
-        // If the basis is broken, the total may be too large from some round on, but all images are looked at then; and
-        // that round is already waiting.
+        // If the basis is broken, the total may be too large from some round on; but then all images are joined
+        // again, and the component already waits for that round.
         let there = self.total.at(round);
         if lattice.join(there, image) == there {
             return false;
@@ -169,7 +171,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
             return false;
         }
         let Entry::Occupied(mut n) = self.images.entry((round, image)) else {
-            debug_assert!(false, "no image goes that did not come");
+            debug_assert!(false, "an image is removed only after it was added");
             return false;
         };
         *n.get_mut() -= 1;
@@ -182,7 +184,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         needed
     }
 
-    /// Functions mean something else. The total must be looked at again, also if this is cancelled.
+    /// Applies the changed functions again. The total must be recomputed afterwards, even if this call is cancelled.
     pub(super) fn refresh<L>(
         &mut self,
         lattice: &mut L,
@@ -206,7 +208,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(())
     }
 
-    /// The join of all that flows in.
+    /// The join of everything that flows in, for each round.
     pub(super) fn total<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<&History<V>, Cancelled>
     where
         L: Lattice<Value = V>,
@@ -235,7 +237,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(&self.total)
     }
 
-    /// How many different values flow in.
+    /// The different values that flow in, each with its number of edges.
     #[cfg(test)]
     pub(super) fn sources(&self) -> impl Iterator<Item = ((Round, FunctionId, V), u32)> {
         self.sources.iter().map(|(&key, it)| (key, it.n))

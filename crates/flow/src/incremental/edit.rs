@@ -1,4 +1,4 @@
-//! Brings edits into the graph, and says what they disturb.
+//! Applies edits to the graph, and queues the components that they affect.
 
 use std::hash::Hash;
 
@@ -7,15 +7,15 @@ use rustc_hash::FxHashSet;
 use super::Incremental;
 use super::graph::Change;
 use super::history::Round;
-use super::parts::ComponentId;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// How many edges are changed before somebody is asked whether to go on.
+/// The maximum number of edges that are changed between two cancellation checks.
 const AT_ONCE: usize = 64;
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Lets everything be looked at into which something flows through a function that means something else now.
+    /// Queues all components into which something flows through a changed function.
     pub(super) fn apply_functions<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,
@@ -27,8 +27,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
             while let Some(&node) = self.graph.nodes_through(function).get(i) {
                 i += 1;
                 fuel.spend(1)?;
-                // A new node is looked at anyway.
-                if (node.0 as usize) >= self.parts.n_nodes() || !self.graph.has_through(node, function) {
+                // A new node is queued anyway.
+                if node.index() >= self.parts.n_nodes() || !self.graph.has_through(node, function) {
                     continue;
                 }
                 let id = self.parts.of(node);
@@ -59,7 +59,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// New nodes come last in the order: what they need is there, and who needs them comes in the same edit.
+    /// Places new nodes last in the order: what flows into them exists already, and their users are changed by the
+    /// same edit.
     fn place_new_nodes(&mut self, fuel: &mut Fuel) -> Result<(), Cancelled> {
         self.marks.grow(self.graph.n_nodes());
         while self.parts.n_nodes() < self.graph.n_nodes() {

@@ -1,4 +1,5 @@
-//! The system as a graph that can be walked both ways and changed edge by edge. Knows nothing of solutions.
+//! The system of inclusions as a graph that can be walked in both directions and changed edge by edge. The graph
+//! knows nothing of solutions.
 
 use std::cmp::Ordering;
 
@@ -6,46 +7,46 @@ use rustc_hash::FxHashSet;
 
 use crate::solver::{FunctionId, NodeId, System};
 
-/// What flows into a node.
+/// An edge that leads into a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// From where.
+    /// The node from which the value flows.
     pub(super) of: NodeId,
-    /// Through what.
+    /// The function that is applied to the value.
     pub(super) function: FunctionId,
-    /// The place among the users of `of`.
+    /// The index of the edge among the users of `of`.
     at: u32,
 }
 
-/// Where something flows that comes from a node.
+/// An edge that leads out of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct User {
-    /// To where.
+    /// The node into which the value flows.
     pub(super) node: NodeId,
-    /// Through what.
+    /// The function that is applied to the value.
     pub(super) function: FunctionId,
 }
 
-/// A difference between the edges that a node has and those that it shall have.
+/// A difference between the edges that a node has and those that it should have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Whether the edge comes or goes.
+    /// Whether the edge is added (`true`) or removed.
     pub(super) comes: bool,
-    /// From where it leads.
+    /// The node from which the value flows.
     pub(super) of: NodeId,
-    /// Through what.
+    /// The function that is applied to the value.
     pub(super) function: FunctionId,
 }
 
 #[derive(Clone, Debug)]
 struct Node<V> {
     value: V,
-    /// Sorted, each once.
+    /// The edges into the node, sorted and without duplicates.
     edges: Vec<Edge>,
     users: Vec<User>,
 }
 
-/// The nodes with edges through a function. May name some that have none any more, and some twice.
+/// The nodes with edges through a function. May contain duplicates, and nodes that have no such edge any more.
 #[derive(Clone, Debug, Default)]
 struct Through {
     nodes: Vec<NodeId>,
@@ -59,75 +60,75 @@ pub(super) struct Graph<V> {
     through: Vec<Through>,
 }
 
-/// Edges as [`Graph`] takes them: sorted, each once.
+/// Edges in the form that [`Graph`] takes: sorted and without duplicates.
 pub(super) type Edges = [(NodeId, FunctionId)];
 
 fn key(of: NodeId, function: FunctionId) -> (u32, u32) {
     (of.0, function.0)
 }
 
-/// Brings edges into the form of [`Edges`].
+/// Sorts edges and removes duplicates, as [`Edges`] requires.
 pub(super) fn sort(edges: &mut Vec<(NodeId, FunctionId)>) {
     edges.sort_unstable_by_key(|it| key(it.0, it.1));
     edges.dedup();
 }
 
 impl<V> Graph<V> {
-    /// Frees it piece by piece.
+    /// Frees the graph piece by piece, one with each step of the iterator.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         self.nodes.into_iter().map(drop).chain(self.through.into_iter().map(drop))
     }
 }
 
 impl<V: Copy + Eq> Graph<V> {
-    /// No nodes.
+    /// A graph without nodes.
     pub(super) fn new() -> Self {
         Graph { nodes: Vec::new(), through: Vec::new() }
     }
 
-    /// Makes room for so many further nodes.
+    /// Reserves memory for `n` further nodes.
     pub(super) fn reserve(&mut self, n: usize) {
         self.nodes.reserve(n);
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(super) fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Another node.
+    /// Adds a node with this value of its own.
     pub(super) fn add(&mut self, value: V) -> NodeId {
         self.nodes.push(Node { value, edges: Vec::new(), users: Vec::new() });
-        NodeId(self.nodes.len() as u32 - 1)
+        NodeId::from_index(self.nodes.len() - 1)
     }
 
-    /// The value that a node has of itself.
+    /// The node's own value.
     pub(super) fn value(&self, node: NodeId) -> V {
-        self.nodes[node.0 as usize].value
+        self.nodes[node.index()].value
     }
 
-    /// Gives a node a value of its own.
+    /// Sets the node's own value.
     pub(super) fn set_value(&mut self, node: NodeId, value: V) {
-        self.nodes[node.0 as usize].value = value;
+        self.nodes[node.index()].value = value;
     }
 
-    /// What flows into a node.
+    /// The edges that lead into a node.
     pub(super) fn edges(&self, node: NodeId) -> &[Edge] {
-        &self.nodes[node.0 as usize].edges
+        &self.nodes[node.index()].edges
     }
 
-    /// Where something flows that comes from a node.
+    /// The edges that lead out of a node.
     pub(super) fn users(&self, node: NodeId) -> &[User] {
-        &self.nodes[node.0 as usize].users
+        &self.nodes[node.index()].users
     }
 
-    /// Whether a node has these edges.
+    /// Whether a node has exactly these edges.
     pub(super) fn has(&self, node: NodeId, wanted: &Edges) -> bool {
         let edges = self.edges(node).iter().map(|it| (it.of, it.function));
         edges.eq(wanted.iter().copied())
     }
 
-    /// The first differences, at most `limit`, between the edges of a node and others.
+    /// Returns the first differences, at most `limit`, between the edges of a node and the wanted ones.
     pub(super) fn differences(&self, node: NodeId, wanted: &Edges, limit: usize) -> Vec<Change> {
         let (mut old, mut new) = (self.edges(node).iter().peekable(), wanted.iter().peekable());
         let mut found = Vec::new();
@@ -151,12 +152,12 @@ impl<V: Copy + Eq> Graph<V> {
         found
     }
 
-    /// Makes changes that [`Graph::differences`] found.
+    /// Applies changes that [`Graph::differences`] found.
     pub(super) fn change(&mut self, node: NodeId, changes: &[Change]) {
         for it in changes.iter().filter(|it| !it.comes) {
             self.unlink(node, it.of, it.function);
         }
-        let old = std::mem::take(&mut self.nodes[node.0 as usize].edges);
+        let old = std::mem::take(&mut self.nodes[node.index()].edges);
         let mut edges = Vec::with_capacity((old.len() + changes.len()).min(old.len() * 2 + 8));
         let mut old = old.into_iter().peekable();
         for it in changes {
@@ -171,15 +172,15 @@ impl<V: Copy + Eq> Graph<V> {
             }
         }
         edges.extend(old);
-        self.nodes[node.0 as usize].edges = edges;
+        self.nodes[node.index()].edges = edges;
     }
 
     fn link(&mut self, node: NodeId, of: NodeId, function: FunctionId) -> Edge {
-        let users = &mut self.nodes[of.0 as usize].users;
+        let users = &mut self.nodes[of.index()].users;
         users.push(User { node, function });
         let at = users.len() as u32 - 1;
         if function != FunctionId::IDENTITY {
-            let index = function.0 as usize;
+            let index = function.index();
             if self.through.len() <= index {
                 self.through.resize_with(index + 1, Through::default);
             }
@@ -189,11 +190,11 @@ impl<V: Copy + Eq> Graph<V> {
         Edge { of, function, at }
     }
 
-    /// Takes an edge out of the users. It stays among the edges of its node.
+    /// Removes an edge from the users of its source. The edge stays in the list of its node.
     fn unlink(&mut self, node: NodeId, of: NodeId, function: FunctionId) {
         let Some(edge) = self.find(node, of, function) else { return };
         let at = edge.at;
-        let users = &mut self.nodes[of.0 as usize].users;
+        let users = &mut self.nodes[of.index()].users;
         users.swap_remove(at as usize);
         if let Some(&moved) = users.get(at as usize)
             && let Some(edge) = self.find(moved.node, of, moved.function)
@@ -203,25 +204,26 @@ impl<V: Copy + Eq> Graph<V> {
         if function == FunctionId::IDENTITY {
             return;
         }
-        let through = &mut self.through[function.0 as usize];
+        let through = &mut self.through[function.index()];
         through.n_edges -= 1;
         if through.nodes.len() > 2 * through.n_edges + 16 {
             let mut nodes = std::mem::take(&mut through.nodes);
             let mut seen = FxHashSet::default();
             nodes.retain(|&it| seen.insert(it) && self.has_through(it, function));
-            self.through[function.0 as usize].nodes = nodes;
+            self.through[function.index()].nodes = nodes;
         }
     }
 
     fn find(&mut self, node: NodeId, of: NodeId, function: FunctionId) -> Option<&mut Edge> {
-        let edges = &mut self.nodes[node.0 as usize].edges;
+        let edges = &mut self.nodes[node.index()].edges;
         let found = edges.binary_search_by_key(&key(of, function), |it| key(it.of, it.function));
         found.ok().map(|it| &mut edges[it])
     }
 
-    /// The nodes that have an edge through a function. May name some twice, and some that have none any more.
+    /// The nodes that have an edge through a function. May contain duplicates, and nodes that have no such edge any
+    /// more.
     pub(super) fn nodes_through(&self, function: FunctionId) -> &[NodeId] {
-        self.through.get(function.0 as usize).map_or(&[], |it| &it.nodes)
+        self.through.get(function.index()).map_or(&[], |it| &it.nodes)
     }
 
     /// Whether a node has an edge through a function.
@@ -229,10 +231,10 @@ impl<V: Copy + Eq> Graph<V> {
         self.edges(node).iter().any(|it| it.function == function)
     }
 
-    /// The same as a list, with other values and edges for some nodes.
+    /// Returns the system as lists, with other values and edges for the nodes for which `other` gives some.
     pub(super) fn system<'a>(&'a self, other: impl Fn(NodeId) -> Option<(V, &'a Edges)>) -> System<V> {
         let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
-        for node in (0..self.nodes.len() as u32).map(NodeId) {
+        for node in (0..self.nodes.len()).map(NodeId::from_index) {
             if let Some((value, edges)) = other(node) {
                 acc.values.push(value);
                 acc.edges.extend_from_slice(edges);
@@ -245,10 +247,10 @@ impl<V: Copy + Eq> Graph<V> {
         acc
     }
 
-    /// Whether users and edges are the same seen from both sides.
+    /// Whether the lists of edges and of users agree.
     #[cfg(test)]
     pub(super) fn is_sound(&self) -> bool {
-        let nodes = || (0..self.nodes.len() as u32).map(NodeId);
+        let nodes = || (0..self.nodes.len()).map(NodeId::from_index);
         let n_users: usize = self.nodes.iter().map(|it| it.users.len()).sum();
         n_users == nodes().map(|it| self.edges(it).len()).sum()
             && nodes().all(|node| {
@@ -257,7 +259,7 @@ impl<V: Copy + Eq> Graph<V> {
                         let user = self.users(edge.of)[edge.at as usize];
                         (user.node, user.function) == (node, edge.function)
                             && (edge.function == FunctionId::IDENTITY
-                                || self.through[edge.function.0 as usize].nodes.contains(&node))
+                                || self.through[edge.function.index()].nodes.contains(&node))
                     })
             })
     }

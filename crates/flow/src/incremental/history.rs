@@ -1,18 +1,19 @@
-//! What a value is after each round.
+//! The value of a component after each round.
 
 use crate::solver::Lattice;
 
-/// A round of the iteration: how often something has flowed against the order.
+/// A round of the iteration: the number of times that something has flowed against the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Round(pub(super) u32);
 
 impl Round {
-    /// What flows along the order only.
+    /// The round of what flows along the order only.
     pub(super) const FIRST: Round = Round(0);
-    /// After all that can be.
+    /// Later than all rounds.
     pub(super) const NEVER: Round = Round(u32::MAX);
 
-    /// The round in which something arrives that leaves in this one.
+    /// The round in which something arrives that leaves in this round; `against` tells whether it flows against the
+    /// order.
     pub(super) fn through(self, against: bool) -> Round {
         Round(self.0 + u32::from(against))
     }
@@ -27,27 +28,27 @@ impl Round {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct History<V> {
     first: V,
-    /// When it grows to what. Rounds and values rise strictly.
+    /// The rounds in which the value grows, each with the new value. Rounds and values strictly increase.
     later: Vec<(Round, V)>,
 }
 
 impl<V: Copy + Eq> History<V> {
-    /// The same in all rounds.
+    /// A value that is the same in all rounds.
     pub(super) fn constant(value: V) -> Self {
         History { first: value, later: Vec::new() }
     }
 
-    /// The value in the end.
+    /// The value after the last round.
     pub(super) fn last(&self) -> V {
         self.later.last().map_or(self.first, |it| it.1)
     }
 
-    /// The value, if it is the same in all rounds.
+    /// The value if it is the same in all rounds.
     pub(super) fn only(&self) -> Option<V> {
         self.later.is_empty().then_some(self.first)
     }
 
-    /// The last round in which it grows.
+    /// The last round in which the value grows.
     pub(super) fn last_round(&self) -> Round {
         self.later.last().map_or(Round::FIRST, |it| it.0)
     }
@@ -58,17 +59,17 @@ impl<V: Copy + Eq> History<V> {
         n.checked_sub(1).map_or(self.first, |it| self.later[it].1)
     }
 
-    /// The first value, and each later one with the round in which it comes.
+    /// The first value, and each later value with the round in which it appears.
     pub(super) fn steps(&self) -> impl Iterator<Item = (Round, V)> {
         std::iter::once((Round::FIRST, self.first)).chain(self.later.iter().copied())
     }
 
-    /// When it grows after a round.
+    /// The first round after `round` in which the value grows.
     pub(super) fn next(&self, round: Round) -> Option<Round> {
         self.later.get(self.later.partition_point(|it| it.0 <= round)).map(|it| it.0)
     }
 
-    /// The first round after which two differ.
+    /// The first round after which two histories differ.
     pub(super) fn difference(&self, other: &Self) -> Option<Round> {
         if self.first != other.first {
             return Some(Round::FIRST);
@@ -78,12 +79,12 @@ impl<V: Copy + Eq> History<V> {
         next(self).into_iter().chain(next(other)).min()
     }
 
-    /// Forgets that it grows after a round.
+    /// Removes all growth after a round.
     pub(super) fn cut(&mut self, round: Round) {
         self.later.truncate(self.later.partition_point(|it| it.0 <= round));
     }
 
-    /// Lets something in that is there from a round on; says whether that changes anything.
+    /// Joins in a value that is present from a round on; returns whether that changes anything.
     pub(super) fn raise<L: Lattice<Value = V>>(&mut self, lattice: &mut L, round: Round, value: V) -> bool {
         let before = self.at(round);
         let joined = lattice.join(before, value);

@@ -1,26 +1,27 @@
-//! The least solution of a system of inclusions, kept while the system changes (`engine.md`, rule 3).
+//! The least solution of a system of inclusions, maintained while the system changes (`engine.md`, rule 3).
 //!
-//! Nodes, edges, functions and values are those of [`crate::solver`], and so is the solution: bit for bit what
-//! [`crate::solver::solve`] finds. The cost is that of what an edit affects.
+//! Nodes, edges, functions and values are those of [`crate::solver`], and so is the solution: bit for bit the one
+//! that [`crate::solver::solve`] finds. The cost of an update depends on what the edits affect.
 //!
 //! **Components.** Nodes that reach each other through identities have the same value; a JDK's call graph has such a
-//! component of tens of thousands. Components are found once (`build`) and taken apart when an edge goes without which
-//! they do not hang together (`split`). Two that a new edge joins stay apart until the next build: that costs a round.
+//! component of tens of thousands of nodes. Components are found once (`build`) and split when an edge is removed
+//! without which they are not strongly connected (`split`). Two components that a new edge joins stay apart until
+//! the next build, which costs a round.
 //!
-//! **Rounds.** Components stand in an order in which nearly everything flows upwards. What a component's value is after
-//! `k` rounds is the join of what flows in from below, as it is there after `k` rounds, and from above, as it is
-//! there after `k - 1`. That is round-robin iteration (Kam, Ullman, "Global data flow analysis and iterative
-//! algorithms", 1976); all rounds are kept, as in McSherry, Murray, Isaacs, Isard, "Differential dataflow" (2013), and in
-//! Szabó, Erdweg, Bergmann, "Incremental whole-program analysis in Datalog with lattices" (2021). So nothing depends on
-//! itself, not even around a cycle, and what is deleted needs no over-deletion: a value is wrong only if one of an earlier
-//! round or of a component below is. Few rounds bring anything, and to few components; most histories have one
+//! **Rounds.** Components are in an order in which nearly everything flows upwards. The value of a component after
+//! `k` rounds is the join of what flows in from below, as of `k` rounds, and from above, as of `k - 1` rounds. That
+//! is round-robin iteration (Kam, Ullman, "Global data flow analysis and iterative algorithms", 1976); all rounds
+//! are kept, as in McSherry, Murray, Isaacs, Isard, "Differential dataflow" (2013), and in Szabó, Erdweg, Bergmann,
+//! "Incremental whole-program analysis in Datalog with lattices" (2021). So no value depends on itself, not even
+//! around a cycle, and deletion needs no over-deletion: a value is wrong only if one of an earlier round or of a
+//! lower component is wrong. Few rounds change anything, and those change few components; most histories have one
 //! entry (`history`).
 //!
-//! **Looking at a component** (`spread`) means to join what flows in; of a component with many edges that is counted
-//! by value (`counts`). If its history is wrong from round `k` on, it takes the right value of that round *and forgets
-//! that it grew later*, for what it was later may have come from what is gone; then it waits for the next round in which
-//! something flows in. One that only gains something needs no look: functions distribute, so what it passes on is
-//! what it gained.
+//! **Looking at a component** (`spread`) means joining what flows in; for a component with many edges the inflow is
+//! counted by value (`counts`). If its history is wrong from round `k` on, it takes the right value of that round
+//! *and forgets all later growth*, which may stem from something that is gone; then it waits for the next round in
+//! which something flows in. A component that only gains something needs no look: functions distribute over joins,
+//! so what it passes on is what it gained.
 
 mod build;
 mod counts;
@@ -45,46 +46,47 @@ use self::build::Sweep;
 use self::graph::Graph;
 use self::history::{History, Round};
 use self::order::Order;
-use self::parts::{ComponentId, Parts};
+use self::parts::Parts;
 use self::search::Marks;
 use self::spread::Spreading;
 use self::work::Work;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, PATIENCE};
 use crate::solver::{FunctionId, Lattice, NodeId, System};
 
-/// A system of inclusions that can be changed, with its least solution.
+/// A changeable system of inclusions with its least solution.
 ///
-/// Edits are taken note of and cost next to nothing; [`Incremental::solve`] does the work. It may be cancelled at any time
-/// and goes on at the next call, also when there were other edits in between; only the search for the components starts
-/// again. If the lattice or `cancelled` panics, the next call starts from nothing; the system is not lost.
+/// Edits are only recorded and cost next to nothing; [`Incremental::solve`] does the work. It may be cancelled at
+/// any time and continues at the next call, even after further edits; only the search for the components starts
+/// over. If the lattice or `cancelled` panics, the next call does a full build; the system is not lost.
 #[derive(Clone, Debug)]
 pub struct Incremental<V> {
     bottom: V,
     graph: Graph<V>,
-    /// Edits that `graph` does not have yet.
+    /// Edits that were not yet applied to `graph`.
     wanted: FxHashMap<NodeId, Wanted<V>>,
-    /// Their nodes in the order in which they came; may name some twice.
+    /// The nodes of these edits in the order in which the edits came; may contain duplicates.
     edited: Vec<NodeId>,
     free: Vec<NodeId>,
     changed_functions: Vec<FunctionId>,
-    /// What `take_changed` said of each node.
+    /// The value of each node that `take_changed` has reported.
     told: Vec<V>,
-    /// Components whose nodes may have another value than was told.
+    /// Components whose nodes may have another value than the reported one.
     touched: Vec<ComponentId>,
-    /// Whether all that follows belongs to `graph`.
+    /// Whether the fields below belong to `graph` as it is now.
     is_built: bool,
-    /// Whether `solve` was entered and not left.
+    /// Whether `solve` was entered and not left, as after a panic.
     is_running: bool,
     parts: Parts<V>,
     order: Order,
     work: Work<V>,
-    /// For each component that may have fallen apart pairs of nodes: it hangs together if each first one reaches its
-    /// second one along identities.
+    /// For each component that may have fallen apart, pairs of nodes: the component is strongly connected if the
+    /// first node of each pair reaches the second one along identities.
     doubts: BTreeMap<ComponentId, Vec<(NodeId, NodeId)>>,
     marks: Marks,
     sweep: Option<Sweep>,
     spreading: Option<Spreading<V>>,
-    /// The most rounds that any value needed after the last build.
+    /// The maximum number of rounds that any value needed right after the last build.
     usual_rounds: Option<u32>,
     patience: u32,
     statistics: Statistics,
@@ -96,42 +98,42 @@ struct Wanted<V> {
     edges: Vec<(NodeId, FunctionId)>,
 }
 
-/// How much was done since a solver was made. For tests and measurements.
+/// Counters of the work done since the solver was created. For tests and measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Starts from nothing.
+    /// Full builds.
     pub builds: u64,
-    /// Those of them that many edits had made worth it.
+    /// Full builds that edits made worthwhile, by their number or by their effect on the order.
     pub worn: u64,
-    /// Edges that were added against the order since the last of them.
+    /// Edges that were added against the order since the last build.
     pub against: u64,
-    /// The most rounds that any value needed since the last of them.
+    /// The maximum number of rounds that any value needed since the last build.
     pub rounds: u32,
-    /// Identities that went and were found to be replaced by other ways.
+    /// Removed identities that other paths were found to replace.
     pub replaced: u64,
-    /// Closed sets of nodes cut off a component.
+    /// Closed sets of nodes that were cut off a component.
     pub cuts: u64,
-    /// Components that were taken apart whole.
+    /// Components that were decomposed as a whole.
     pub splits: u64,
-    /// Components that came of cuts and splits.
+    /// Components that resulted from cuts and splits.
     pub pieces: u64,
-    /// Functions that came to mean something else.
+    /// Functions that were reported as changed.
     pub changed_functions: u64,
-    /// Components that were looked at.
+    /// Evaluations of queued components.
     pub looks: u64,
-    /// Components whose history changed.
+    /// Changes of the history of a component.
     pub changes: u64,
 }
 
 impl<V> Incremental<V> {
-    /// Frees it piece by piece: with each step of the iterator one, each of which takes a moment.
+    /// Frees the solver piece by piece: one piece with each step of the iterator, which takes little time.
     pub fn freeing(self) -> impl Iterator<Item = ()> {
         self.graph.freeing().chain(self.parts.freeing())
     }
 }
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// A solver without nodes for a lattice with this least element.
+    /// Creates a solver without nodes for a lattice with this least element.
     pub fn new(bottom: V) -> Self {
         Incremental {
             bottom,
@@ -157,17 +159,19 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// Asks whether to go on after about so many steps; a step takes about 0.1 µs. For tests that cancel anywhere.
+    /// Sets the number of steps between two cancellation checks; a step takes about 0.1 µs. For tests that cancel
+    /// anywhere.
     pub fn set_patience(&mut self, steps: u32) {
         self.patience = steps;
     }
 
-    /// How many nodes there are, removed ones included.
+    /// The number of nodes, including removed ones.
     pub fn n_nodes(&self) -> usize {
         self.graph.n_nodes()
     }
 
-    /// Makes room for so many further nodes, so that none of them waits until all that is known of the others is copied.
+    /// Reserves memory for `n` further nodes, so that adding one never has to wait while the data of all others is
+    /// copied.
     pub fn reserve(&mut self, n: usize) {
         self.told.reserve(n);
         self.graph.reserve(n);
@@ -177,7 +181,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.marks.reserve(n);
     }
 
-    /// A node without value and edges: one that was removed, or else a new one.
+    /// Adds a node without value and edges; it reuses the number of a removed node if there is one.
     pub fn add(&mut self) -> NodeId {
         self.free.pop().unwrap_or_else(|| {
             self.told.push(self.bottom);
@@ -185,15 +189,16 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         })
     }
 
-    /// Takes a node's value and edges away and lets [`Incremental::add`] give its number to another, until when it must
-    /// not be named again. Edges that lead to it stay and will lead to that one, so their nodes should be updated too.
+    /// Removes a node's value and edges, and lets [`Incremental::add`] reuse its number; until then the node must
+    /// not be used. Edges from the node stay and then lead from the node that reuses the number, so the nodes that
+    /// have them should be updated too.
     pub fn remove(&mut self, node: NodeId) {
         self.update(node, self.bottom, []);
         self.free.push(node);
     }
 
-    /// Gives a node a value of its own, and edges in place of all that it has: what flows in, and through which
-    /// function. Neither order nor repetitions matter. Nodes must be there.
+    /// Sets a node's own value, and replaces all its edges: what flows in, and through which function. Order and
+    /// duplicates do not matter. The nodes must exist.
     pub fn update(&mut self, node: NodeId, value: V, edges: impl IntoIterator<Item = (NodeId, FunctionId)>) {
         let mut edges: Vec<_> = edges.into_iter().collect();
         graph::sort(&mut edges);
@@ -210,21 +215,23 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// Says that functions mean something else than at the last call of [`Incremental::solve`]. It need not be said of those
-    /// that make the same as before of all that can flow into them now, such as those that differ in new elements only.
+    /// Reports that functions have changed since the last call of [`Incremental::solve`]. This is not needed for
+    /// functions that give the same results as before on everything that can flow into them now, such as those that
+    /// differ on new elements only.
     pub fn functions_changed(&mut self, functions: impl IntoIterator<Item = FunctionId>) {
         self.changed_functions.extend(functions);
     }
 
-    /// Finds the least solution of the system as it is now.
+    /// Computes the least solution of the system as it is now.
     ///
-    /// Asks `cancelled` before anything else, and then at least every 50 µs, but for two things that cannot stop in
-    /// between and are rare: moving thousands of nodes that fall off a component, and sorting again what waited when an
+    /// Calls `cancelled` first, and then at least every 50 µs, except during two rare operations that cannot be
+    /// interrupted: moving thousands of nodes that split off a component, and sorting again what was queued when an
     /// earlier call was cancelled.
     ///
     /// # Errors
     ///
-    /// [`Cancelled`] if that said yes. What was done is kept; values are not those of a solution.
+    /// [`Cancelled`] if `cancelled` returned true. The work done so far is kept; until a later call succeeds, the
+    /// values are not those of a solution.
     pub fn solve<L: Lattice<Value = V>>(
         &mut self,
         lattice: &mut L,
@@ -246,7 +253,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         if is_worn || !self.is_built {
             self.build(fuel)?;
         } else {
-            // Before anything else changes: half of the users have heard of it.
+            // A notification that was cancelled halfway is finished before anything else changes.
             self.spread(lattice, fuel)?;
             self.apply_functions(lattice, fuel)?;
             self.apply_edits(lattice, fuel)?;
@@ -259,38 +266,40 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// The value of a node in the solution that [`Incremental::solve`] found; before the first one the least.
+    /// The value of a node in the solution that [`Incremental::solve`] computed last; before the first call, the
+    /// least value.
     pub fn value(&self, node: NodeId) -> V {
-        if (node.0 as usize) < self.parts.n_nodes() {
+        if node.index() < self.parts.n_nodes() {
             self.parts.history(self.parts.of(node)).last()
         } else {
             self.bottom
         }
     }
 
-    /// The value that a node has of itself, as far as that was taken in by [`Incremental::solve`].
+    /// The node's own value, as of the edits that [`Incremental::solve`] has applied.
     pub fn own(&self, node: NodeId) -> V {
         self.graph.value(node)
     }
 
-    /// The nodes of which something flows into a node, as far as that was taken in.
+    /// The nodes from which something flows into a node, as of the edits that [`Incremental::solve`] has applied.
     pub fn flows_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.graph.edges(node).iter().map(|it| it.of)
     }
 
-    /// The nodes into which something flows of a node, as far as that was taken in.
+    /// The nodes into which something flows from a node, as of the edits that [`Incremental::solve`] has applied.
     pub fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.graph.users(node).iter().map(|it| it.node)
     }
 
-    /// The nodes whose values are others than when this was last asked, by number. New ones had the least value then.
+    /// Returns the nodes whose value changed since the last call, in ascending order. New nodes count as having had
+    /// the least value.
     pub fn take_changed(&mut self) -> Vec<NodeId> {
         let mut changed = Vec::new();
         for id in std::mem::take(&mut self.touched) {
             self.parts.get_mut(id).touched = false;
             let value = self.parts.history(id).last();
             for node in self.parts.nodes(id) {
-                let told = &mut self.told[node.0 as usize];
+                let told = &mut self.told[node.index()];
                 if std::mem::replace(told, value) != value {
                     changed.push(node);
                 }
@@ -300,12 +309,12 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         changed
     }
 
-    /// The system as it is now, for [`crate::solver::solve`].
+    /// The system as it is now, with all edits, for [`crate::solver::solve`].
     pub fn system(&self) -> System<V> {
         self.graph.system(|node| self.wanted.get(&node).map(|it| (it.value, it.edges.as_slice())))
     }
 
-    /// What was done.
+    /// Counters of the work done so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
@@ -320,12 +329,12 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.work.look(&self.order, id, round);
     }
 
-    /// Whether what comes of a node arrives in the next round only.
+    /// Whether what flows from `of` to `user` arrives only in the next round.
     fn is_against(&self, user: ComponentId, of: ComponentId) -> bool {
         !self.order.is_before(of, user)
     }
 
-    /// Whether an edge lies within a component and brings nothing that is not there.
+    /// Whether an edge is an identity within a component, so that it brings nothing new.
     fn is_inner(&self, user: ComponentId, of: ComponentId, function: FunctionId) -> bool {
         user == of && function == FunctionId::IDENTITY
     }

@@ -1,15 +1,15 @@
-//! An order of components in which another can be put between any two.
+//! A total order of components, in which a new one can be inserted between any two.
 
-use super::parts::ComponentId;
+use crate::components::ComponentId;
 
-const NONE: ComponentId = ComponentId(u32::MAX);
+const NONE: ComponentId = ComponentId::NONE;
 
-/// Labels are below this, so that sums of two fit.
+/// The upper bound of all labels, chosen so that the sum of two labels fits into 64 bits.
 const TOP: u64 = 1 << 62;
 
-/// A list whose elements have labels that rise along it: the simpler structure of Bender, Cole, Demaine, Farach-Colton,
-/// Zito, "Two simplified algorithms for maintaining order in a list" (2002). Where there is no room for another label,
-/// the smallest range around is spread out that is not too full.
+/// A list whose elements have labels that increase along it: the simpler structure of Bender, Cole, Demaine,
+/// Farach-Colton, Zito, "Two simplified algorithms for maintaining order in a list" (2002). Where no label is free,
+/// the smallest surrounding range that is not too full is relabelled evenly.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     links: Vec<Link>,
@@ -26,10 +26,10 @@ struct Link {
 }
 
 impl Order {
-    /// The components from 0 to `n` in the order of their numbers.
+    /// The components from 0 to `n`, exclusive, in the order of their numbers.
     pub(super) fn new(n: usize) -> Self {
         let gap = TOP / (n as u64 + 1);
-        let near = |i: usize, ok: bool| if ok { ComponentId(i as u32) } else { NONE };
+        let near = |i: usize, ok: bool| if ok { ComponentId::from_index(i) } else { NONE };
         let link = |i: usize| Link {
             label: (i as u64 + 1) * gap,
             before: near(i.wrapping_sub(1), i > 0),
@@ -38,27 +38,27 @@ impl Order {
         Order {
             links: (0..n).map(link).collect(),
             first: (n > 0).then_some(ComponentId(0)),
-            last: n.checked_sub(1).map(|it| ComponentId(it as u32)),
+            last: n.checked_sub(1).map(ComponentId::from_index),
             version: 0,
         }
     }
 
-    /// Makes room for so many further components.
+    /// Reserves memory for `n` further components.
     pub(super) fn reserve(&mut self, n: usize) {
         self.links.reserve(n);
     }
 
-    /// Whether the first of two components comes before the second.
+    /// Whether `a` comes before `b`.
     pub(super) fn is_before(&self, a: ComponentId, b: ComponentId) -> bool {
         self.label(a) < self.label(b)
     }
 
-    /// Another number when labels have changed.
+    /// A number that changes whenever labels may have changed.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// A number that rises along the order. It stays as long as the version does.
+    /// The label of a component. Labels increase along the order, and stay as long as the version does.
     pub(super) fn label(&self, id: ComponentId) -> u64 {
         self.links[id.index()].label
     }
@@ -68,26 +68,26 @@ impl Order {
         self.first
     }
 
-    /// The component behind one.
+    /// The component directly after `id`.
     pub(super) fn after(&self, id: ComponentId) -> Option<ComponentId> {
         some(self.links[id.index()].after)
     }
 
-    /// Puts a new component, the one with the next number, right before another.
+    /// Inserts a new component, which has the next number, directly before `at`.
     pub(super) fn put_before(&mut self, at: ComponentId) -> ComponentId {
         let new = self.fresh();
         self.link(self.links[at.index()].before, new, at);
         new
     }
 
-    /// Puts a new component, the one with the next number, right behind another.
+    /// Inserts a new component, which has the next number, directly after `at`.
     pub(super) fn put_after(&mut self, at: ComponentId) -> ComponentId {
         let new = self.fresh();
         self.link(at, new, self.links[at.index()].after);
         new
     }
 
-    /// Puts a new component, the one with the next number, last.
+    /// Appends a new component, which has the next number.
     pub(super) fn put_last(&mut self) -> ComponentId {
         let new = self.fresh();
         self.link(self.last.unwrap_or(NONE), new, NONE);
@@ -96,7 +96,7 @@ impl Order {
 
     fn fresh(&mut self) -> ComponentId {
         self.links.push(Link { label: 0, before: NONE, after: NONE });
-        ComponentId(self.links.len() as u32 - 1)
+        ComponentId::from_index(self.links.len() - 1)
     }
 
     fn link(&mut self, before: ComponentId, new: ComponentId, after: ComponentId) {
@@ -117,7 +117,8 @@ impl Order {
         }
     }
 
-    /// Gives new labels to the smallest range around a component in which less than (2/3)^i of the 2^i labels are taken.
+    /// Relabels the smallest range around a component in which less than the fraction (2/3)^i of the 2^i labels is
+    /// taken.
     fn spread(&mut self, at: ComponentId) {
         let label = self.label(at);
         let (mut low, mut high, mut n) = (at, at, 1_u64);
@@ -166,7 +167,7 @@ mod tests {
         let mut state = 1_u64;
         for i in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Mostly beside the same one, where the room ends soonest.
+            // Insert mostly beside the same component, where labels run out soonest.
             let at = if i % 10 < 8 { 1 } else { (state >> 33) as u32 % expected.len() as u32 };
             let position = expected.iter().position(|&it| it == at).unwrap_or(0);
             if state >> 63 == 0 {
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_order_takes_a_first() {
+    fn components_can_be_added_to_an_empty_order() {
         let mut order = Order::new(0);
         let a = order.put_last();
         let b = order.put_last();

@@ -1,11 +1,12 @@
-//! Whether a node still reaches another along identities within a component.
+//! Searches for a path along identities between two nodes of a component.
 
 use super::graph::Graph;
-use super::parts::{ComponentId, Parts};
+use super::parts::Parts;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
-/// Which nodes a search has seen: those whose mark is its number.
+/// The nodes that each search has seen: those whose mark has the number of the search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
@@ -15,22 +16,22 @@ pub(super) struct Marks {
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     search: u32,
-    /// A number that the search gives to the node.
+    /// A number that the search assigned to the node.
     number: u32,
 }
 
 impl Marks {
-    /// Makes room for so many further nodes.
+    /// Reserves memory for `n` further nodes.
     pub(super) fn reserve(&mut self, n: usize) {
         self.marks.reserve(n);
     }
 
-    /// Makes room for nodes below `n`.
+    /// Makes room for the nodes below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.marks.resize(n, Mark::default());
     }
 
-    /// The number of a new search.
+    /// Starts a new search and returns its number.
     pub(super) fn start(&mut self) -> u32 {
         if self.last == u32::MAX {
             self.marks.fill(Mark::default());
@@ -42,58 +43,59 @@ impl Marks {
 
     /// Whether a search has seen a node.
     pub(super) fn has(&self, search: u32, node: NodeId) -> bool {
-        self.marks[node.0 as usize].search == search
+        self.marks[node.index()].search == search
     }
 
-    /// The number that a search gave to a node.
+    /// The number that a search assigned to a node; `None` if the search has not seen the node.
     pub(super) fn number(&self, search: u32, node: NodeId) -> Option<u32> {
-        let mark = self.marks[node.0 as usize];
+        let mark = self.marks[node.index()];
         (mark.search == search).then_some(mark.number)
     }
 
-    /// Lets a search see a node; forgets that others did.
+    /// Marks a node as seen by a search, and no longer as seen by any other.
     pub(super) fn set(&mut self, search: u32, node: NodeId, number: u32) {
-        self.marks[node.0 as usize] = Mark { search, number };
+        self.marks[node.index()] = Mark { search, number };
     }
 }
 
-/// A way to walk identities.
+/// The direction of a walk along identities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
-    /// From users to what flows into them.
+    /// From users to the nodes that flow into them.
     Down,
-    /// The other way.
+    /// From nodes to their users.
     Up,
 }
 
-/// The nodes of a component that reach its root, or that the root reaches, as far as they were needed.
+/// The nodes of a component that reach a root, or that the root reaches, as far as they were needed so far.
 ///
-/// Many questions may have the same root: a closed set with a thousand neighbours leaves a thousand. What was found
-/// for one helps the next.
+/// Many queries may have the same root: a closed set with a thousand neighbours leaves a thousand. What one query
+/// finds helps the next.
 pub(super) struct Search {
-    /// The component.
+    /// The component that is searched.
     component: ComponentId,
-    /// Where it starts.
+    /// The node from which the search starts.
     root: NodeId,
-    /// Where it goes.
+    /// The direction in which the search goes from the root.
     direction: Direction,
     mark: u32,
-    /// What it has seen, first those that it has left.
+    /// The nodes seen from the root; the edges of the first `left` of them have been walked.
     seen: Vec<NodeId>,
     left: usize,
-    /// How many edges were walked, from here and from the other ends.
+    /// The number of edges walked, from the root and from the other ends.
     steps: usize,
 }
 
-/// What a search finds.
+/// The result of a search.
 pub(super) enum Found {
-    /// There is a way.
+    /// There is a path.
     Way,
-    /// There is none: these nodes are all that can be reached in a direction from one end, and the other is not among them.
+    /// There is no path: these nodes are all that can be reached in this direction from one end, and the other end
+    /// is not among them.
     Closed(Direction, Vec<NodeId>),
 }
 
-/// The nodes that were seen from the other end, each with the number of the one from which it was seen.
+/// The nodes seen from the other end, each with the index of the node from which it was seen.
 struct Near {
     mark: u32,
     seen: Vec<(NodeId, u32)>,
@@ -102,25 +104,25 @@ struct Near {
 }
 
 impl Search {
-    /// A search that has seen nothing but its root.
+    /// Creates a search that has seen only its root.
     pub(super) fn new(marks: &mut Marks, component: ComponentId, root: NodeId, direction: Direction) -> Self {
         let mark = marks.start();
         marks.set(mark, root, 0);
         Search { component, root, direction, mark, seen: vec![root], left: 0, steps: 0 }
     }
 
-    /// Whether this is the search with such a root.
+    /// Whether the search has this root and direction.
     pub(super) fn is_from(&self, root: NodeId, direction: Direction) -> bool {
         (self.root, self.direction) == (root, direction)
     }
 
-    /// How many edges were walked.
+    /// The number of edges walked.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Looks for a way between the root and another node of its component: from both ends in turns (Even, Shiloach, "An
-    /// on-line edge-deletion problem", 1981), so that the cost is that of the side that ends sooner.
+    /// Searches for a path between the root and another node of its component, from both ends in turns (Even,
+    /// Shiloach, "An on-line edge-deletion problem", 1981), so that the cost is that of the side that ends sooner.
     pub(super) fn find<V: Copy + Eq>(
         &mut self,
         (graph, parts, marks): (&Graph<V>, &Parts<V>, &mut Marks),
@@ -151,7 +153,7 @@ impl Search {
             each_neighbour(graph, parts, (self.component, from, direction), |it| {
                 steps += 1;
                 match (marks.number(near.mark, it), marks.has(self.mark, it)) {
-                    // From where the way leads on to the start.
+                    // The index of the node from which the path goes on to the start.
                     (None, true) if is_near => way = Some(near.left as u32),
                     (Some(number), _) if !is_near => way = Some(number),
                     (None, false) if is_near => {
@@ -182,7 +184,7 @@ impl Search {
         }
     }
 
-    /// What lies on a way is seen from the root too.
+    /// Marks the nodes on a path to the start as seen from the root too.
     fn keep(&mut self, marks: &mut Marks, near: &Near, mut number: u32) {
         loop {
             let (node, before) = near.seen[number as usize];
@@ -196,7 +198,7 @@ impl Search {
     }
 }
 
-/// The nodes of a component to which identities lead from a node, until one says no.
+/// Calls `f` with the nodes of a component to which identities lead from a node, until `f` returns false.
 fn each_neighbour<V: Copy + Eq>(
     graph: &Graph<V>,
     parts: &Parts<V>,

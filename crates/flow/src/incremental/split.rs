@@ -1,24 +1,24 @@
-//! Takes components apart that do not hang together any more.
+//! Splits components that are no longer strongly connected.
 //!
-//! A component with doubts `(a, b)` hangs together if an identity led from each `a` to its `b`: so it does when edges
-//! go, each of which becomes a doubt. A doubt is settled by a way from `a` to `b`. Without one, what `a` reaches is
-//! closed: nothing in it reaches the rest (or what reaches `b` is, and nothing in the rest reaches it). It is cut off, and
-//! what led through it becomes doubts of the rest: each way in the rest that passed through the closed set entered
-//! or left it by a doubt, so a star of doubts around one end of those is enough.
+//! A component with doubts `(a, b)` would be strongly connected if an identity led from each `a` to its `b`. This
+//! holds after the removal of edges, each of which becomes a doubt. A path from `a` to `b` settles a doubt. Without
+//! a path, what `a` reaches is closed: nothing in it reaches the rest (or what reaches `b` is closed, and nothing in
+//! the rest reaches it). The closed set is cut off, and the paths that led through it become doubts of the rest:
+//! each path in the rest that passed through the closed set entered or left it by a doubt, so a star of doubts
+//! around one end of those is enough.
 
 use std::hash::Hash;
 
 use super::Incremental;
 use super::counts::Counts;
 use super::history::Round;
-use super::parts::ComponentId;
 use super::search::{Direction, Found, Search};
-use crate::components::components;
+use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Makes all components such that hang together.
+    /// Splits components until all of them are strongly connected.
     pub(super) fn settle_doubts<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,
@@ -38,11 +38,11 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         let mut last: Option<Search> = None;
         while let Some(&[ref rest @ .., (a, b)]) = self.doubts.get(&id).map(Vec::as_slice) {
             let n_edges = self.parts.get(id).n_edges;
-            // By now it would have been as cheap to look at all of it.
+            // By now it would have been as cheap to decompose the whole component.
             if steps > 2 * n_edges {
                 return self.split(lattice, id, fuel);
             }
-            // The end that the next doubt has too.
+            // The end that the next doubt shares is the better root.
             let from_a = rest.last().is_some_and(|it| it.0 == a);
             let ends = [(a, Direction::Down, b), (b, Direction::Up, a)];
             let known =
@@ -67,7 +67,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Cuts a closed set off a component; the last doubt is between it and the rest.
+    /// Cuts a closed set off a component; the last doubt leads from one side to the other.
     fn cut<L>(
         &mut self,
         lattice: &mut L,
@@ -127,7 +127,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Takes a component apart whole. The largest piece stays in its place.
+    /// Decomposes a whole component. The largest piece keeps its place in the order.
     fn split<L>(&mut self, lattice: &mut L, id: ComponentId, fuel: &mut Fuel) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,
@@ -143,7 +143,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// The components that some nodes of a component form, from below.
+    /// Returns the components that some nodes of a component form, from the lowest to the highest.
     fn pieces(&mut self, nodes: &[NodeId], fuel: &mut Fuel) -> Result<Vec<Vec<NodeId>>, Cancelled> {
         let mark = self.marks.start();
         for (i, &node) in nodes.iter().enumerate() {
@@ -159,15 +159,16 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         };
         let n = nodes.len();
         let (component, n_pieces) = components(n, 0..n as u32, identities, || fuel.spend(1))?;
-        let mut pieces = vec![Vec::new(); n_pieces as usize];
+        let mut pieces = vec![Vec::new(); n_pieces];
         for (&node, piece) in nodes.iter().zip(component) {
-            pieces[piece as usize].push(node);
+            pieces[piece.index()].push(node);
         }
         Ok(pieces)
     }
 
-    /// Moves nodes out of a component into new ones right below and right above it in the order, given from below. For
-    /// all others nothing changes: the new ones have the history of the old one, and stand where it stood.
+    /// Moves nodes out of a component into new components directly below and directly above it in the order, each
+    /// list given from below. Nothing changes for other components: the new ones have the history of the old one and
+    /// take its place.
     fn detach<L>(&mut self, lattice: &mut L, id: ComponentId, below: &[Vec<NodeId>], above: &[Vec<NodeId>])
     where
         L: Lattice<Value = V>,
@@ -201,10 +202,10 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.wait(id, Round::FIRST);
     }
 
-    /// Makes a component of nodes of another.
+    /// Moves nodes of a component into a new one.
     fn found(&mut self, old: ComponentId, new: ComponentId, nodes: &[NodeId]) {
         let made = self.parts.add(self.parts.history(old).clone());
-        debug_assert_eq!(made, new, "order and parts count alike");
+        debug_assert_eq!(made, new, "order and parts assign the same numbers");
         self.work.grow(self.parts.len());
         for &node in nodes {
             self.parts.move_to(node, new);
@@ -219,7 +220,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.statistics.pieces += 1;
     }
 
-    /// Counts no longer what flows into some nodes of a component, nor what flows from them into it.
+    /// Removes from the counts of a component what flows into some of its nodes, and what flows from them into the
+    /// others.
     fn uncount<L>(&mut self, lattice: &mut L, id: ComponentId, counts: &mut Counts<V>, moved: &[NodeId])
     where
         L: Lattice<Value = V>,

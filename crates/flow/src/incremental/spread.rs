@@ -1,36 +1,36 @@
-//! Looks at components, and tells those to which their values flow.
+//! Evaluates components, and notifies the components into which their values flow.
 
 use std::hash::Hash;
 
 use super::Incremental;
 use super::counts::Counts;
 use super::history::{History, Round};
-use super::parts::ComponentId;
 use super::work::Need;
+use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 
-/// A change that is being told to users.
+/// A change of which the users of a component are being notified.
 #[derive(Clone, Debug)]
 pub(super) struct Spreading<V> {
-    /// Of which component.
+    /// The component that changed.
     of: ComponentId,
-    /// What its history was.
+    /// Its history before the change.
     old: History<V>,
-    /// From which round on it is another.
+    /// The first round in which the history changed.
     from: Round,
-    /// If all that changes is that something comes earlier or is new: what that is.
+    /// If the change only adds something or brings it earlier, what that is.
     gain: Option<V>,
-    /// Which of its users is next.
+    /// The next user to be notified: a node of the component, and an index into its users.
     node: Option<NodeId>,
     user: usize,
 }
 
-/// A component with more edges than this has counts; with less than half of it, it has none.
+/// The number of edges above which a component has counts; with less than half of it, the counts are dropped.
 const MANY: usize = 64;
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Looks at all components that wait.
+    /// Evaluates all queued components.
     pub(super) fn look_at_all<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,
@@ -47,7 +47,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Makes a component's history right up to a round, and lets it wait for the next round in which it is not.
+    /// Corrects a component's history up to a round, and queues the component for the next round in which its value
+    /// grows.
     fn look<L>(
         &mut self,
         lattice: &mut L,
@@ -81,7 +82,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Lets something into a component that has no other need.
+    /// Joins a value into a component that is queued for no other reason.
     fn gain<L>(&mut self, lattice: &mut L, id: ComponentId, round: Round, value: V)
     where
         L: Lattice<Value = V>,
@@ -94,7 +95,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// Gives a component another history. Nothing may stop in between; telling the users can go on later.
+    /// Sets a component's history. This must not be interrupted; the notification of the users may be, and continues
+    /// later.
     fn change(&mut self, id: ComponentId, history: History<V>, from: Round, gain: Option<V>) {
         self.statistics.changes += 1;
         self.statistics.rounds = self.statistics.rounds.max(history.last_round().0);
@@ -108,7 +110,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.spreading = Some(Spreading { of: id, old, from, gain, node, user: 0 });
     }
 
-    /// Tells all users of a component that its history has changed.
+    /// Notifies all users of a component that its history has changed.
     pub(super) fn spread<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
     where
         L: Lattice<Value = V>,
@@ -132,7 +134,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Tells the user at the end of an edge.
+    /// Notifies the user at the end of one edge.
     fn tell<L>(
         &mut self,
         lattice: &mut L,
@@ -178,7 +180,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         self.wait(user, arrives);
     }
 
-    /// What the history of a component must be for what flows in.
+    /// Computes the history that a component must have, given what flows in.
     fn join<L>(&mut self, lattice: &mut L, id: ComponentId, fuel: &mut Fuel) -> Result<History<V>, Cancelled>
     where
         L: Lattice<Value = V>,
@@ -194,7 +196,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// What flows into a component, edge by edge, and whether anything comes from above.
+    /// Joins what flows into a component, edge by edge. Also returns whether anything flows in from above.
     pub(super) fn join_edges<L>(
         &self,
         lattice: &mut L,
@@ -218,7 +220,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok((acc, from_above))
     }
 
-    /// Counts what flows into a component with many edges, if that is not done.
+    /// Counts what flows into a component with many edges, unless that is done already.
     pub(super) fn count<L>(
         &mut self,
         lattice: &mut L,
@@ -241,7 +243,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Gives all that flows into a component: when, through what, and what it is before that.
+    /// Calls `f` with everything that flows into a component: the round, the function, and the value before the
+    /// function is applied.
     fn each_source(
         &self,
         id: ComponentId,
@@ -266,7 +269,8 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Changes the counts of a component, if it has any, given the history of another or the same.
+    /// Changes the counts of `user`, if it has any, given the history of `of`, and queues `user` from the round that
+    /// `change` returns. Returns whether there are counts.
     pub(super) fn recount<L>(
         &mut self,
         lattice: &mut L,

@@ -1,17 +1,16 @@
-//! What the solver keeps beside its answers, and what an edit costs. Whether the answers are right is the matter of
-//! `tests/incremental.rs`.
+//! Tests of the data that the solver keeps besides its values, and of the cost of an edit. `tests/incremental.rs`
+//! tests whether the values are right.
 
 use rustc_hash::FxHashMap;
 use test_utils::tier;
 
 use super::Incremental;
 use super::history::{History, Round};
-use super::parts::ComponentId;
-use crate::components::components;
+use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
-/// Sets of 64 elements; function `f` above 0 takes away those whose number is divisible by `f + 1`.
+/// Sets of 64 elements; function `f` above 0 removes those whose number is divisible by `f + 1`.
 #[derive(Default)]
 struct Bits {
     operations: u32,
@@ -56,13 +55,13 @@ fn solved(solver: &mut Incremental<u64>) {
     assert_eq!(solver.solve(&mut Bits::default(), &mut || false), Ok(()));
 }
 
-/// What is wrong with what a solver keeps after it has found a solution.
+/// Returns what is inconsistent in the data that a solver keeps after it has found a solution.
 fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let Incremental { graph, parts, order, .. } = solver;
     if !graph.is_sound() {
         return Some("edges and users differ".to_string());
     }
-    let nodes = || (0..graph.n_nodes() as u32).map(NodeId);
+    let nodes = || (0..graph.n_nodes()).map(NodeId::from_index);
     let in_parts: usize = parts.ids().map(|it| parts.nodes(it).count()).sum();
     if in_parts != graph.n_nodes() || parts.ids().any(|id| parts.nodes(id).any(|it| parts.of(it) != id)) {
         return Some("places and components differ".to_string());
@@ -77,14 +76,14 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     };
     let (hanging, n) =
         components(graph.n_nodes(), 0..graph.n_nodes() as u32, identities, || Ok::<(), ()>(())).ok()?;
-    if n as usize != parts.len() || hanging.len() != graph.n_nodes() {
+    if n != parts.len() || hanging.len() != graph.n_nodes() {
         return Some(format!("{} components where there are {n}", parts.len()));
     }
     for id in parts.ids() {
         let component = parts.get(id);
         let n_edges: usize = parts.nodes(id).map(|it| graph.edges(it).len()).sum();
         if component.n_edges != n_edges || solver.work.need(id).is_some() {
-            return Some(format!("{id:?} has not {} edges, or waits", component.n_edges));
+            return Some(format!("{id:?} does not have {} edges, or is still queued", component.n_edges));
         }
         let (mut sources, mut total) = (FxHashMap::default(), History::constant(0));
         let mut comes = |round: Round, function, value| {
@@ -114,14 +113,14 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
         if let Some(counts) = &component.counts
             && counts.sources().collect::<FxHashMap<_, _>>() != sources
         {
-            return Some(format!("{id:?} counts wrongly"));
+            return Some(format!("{id:?} has wrong counts"));
         }
     }
-    nodes().find(|&it| parts.of(it).index() >= parts.len()).map(|it| format!("{it:?} is nowhere"))
+    nodes().find(|&it| parts.of(it).index() >= parts.len()).map(|it| format!("{it:?} has no component"))
 }
 
 #[test]
-fn what_is_kept_fits_together() {
+fn kept_data_is_consistent() {
     let (mut counted, mut later) = (0, 0);
     for seed in 0..tier::rounds(15, 60) {
         let mut random = Random(seed);
@@ -150,8 +149,9 @@ fn what_is_kept_fits_together() {
 }
 
 #[test]
-fn what_only_supports_itself_goes() {
-    // Around a cycle of identities, around one with a function in it, and both at once.
+fn values_that_only_support_themselves_vanish() {
+    // The value flows around a cycle, of identities or with a function in it, and around a self-loop with another
+    // function.
     for function in [ID, FunctionId(1)] {
         let mut solver = Incremental::new(0);
         let [a, b, c] = [solver.add(), solver.add(), solver.add()];
@@ -170,8 +170,8 @@ fn what_only_supports_itself_goes() {
 }
 
 #[test]
-fn pieces_stand_in_order() {
-    // Two rings that lead to each other; then one way goes, and then each ring falls apart.
+fn pieces_are_in_order() {
+    // Two rings are connected in both directions; then one connection is removed, and then each ring falls apart.
     let mut solver = Incremental::new(0);
     let n = 10;
     (0..2 * n).for_each(|_| _ = solver.add());
@@ -187,7 +187,7 @@ fn pieces_stand_in_order() {
         solved(solver);
         assert_eq!((solver.statistics().rounds, solver.parts.len()), (0, n_components));
     };
-    // Nobody needs node 4 any more, which needs all others.
+    // No node uses node 4 any more, which uses all others.
     let mut passed_by = solver.clone();
     passed_by.update(NodeId(3), 0, [(NodeId(5), ID)]);
     one_round(&mut passed_by, 2);
@@ -202,7 +202,7 @@ fn pieces_stand_in_order() {
     }
 }
 
-/// A ring of nodes with chords, each with a caller that is called by nobody.
+/// A ring of nodes with chords; each node has a caller that nobody calls.
 fn ring(n: u32) -> Incremental<u64> {
     let mut solver = Incremental::new(0);
     (0..2 * n).for_each(|_| _ = solver.add());
@@ -236,7 +236,7 @@ fn an_edit_in_a_large_component_looks_at_little() {
 }
 
 #[test]
-fn equal_edits_are_none() {
+fn equal_edits_cause_no_work() {
     let mut solver = ring(100);
     solved(&mut solver);
     let edges = [(NodeId(6), ID), (NodeId(1), FunctionId(2)), (NodeId(6), ID)];
@@ -252,7 +252,7 @@ fn equal_edits_are_none() {
 }
 
 #[test]
-fn it_asks_often_whether_to_go_on() {
+fn cancellation_is_checked_often() {
     let mut solver = ring(5_000);
     let hub = solver.add();
     let mut most = 0;
@@ -266,7 +266,7 @@ fn it_asks_often_whether_to_go_on() {
             4 => solver.update(hub, 0, []),
             _ => {}
         }
-        // The lattice counts its operations since somebody asked; one is eight steps of about 0.1 µs.
+        // The lattice counts its operations between two cancellation checks; one is eight steps of about 0.1 µs.
         let bits = std::cell::RefCell::new(Bits::default());
         let mut lattice = Shared(&bits);
         let mut asked = || {
@@ -277,7 +277,7 @@ fn it_asks_often_whether_to_go_on() {
         assert_eq!(solver.solve(&mut lattice, &mut asked), Ok(()));
         most = most.max(bits.borrow().operations);
     }
-    assert!(most <= 256 && n_asked > 500, "{most} operations without asking, {n_asked} times asked");
+    assert!(most <= 256 && n_asked > 500, "{most} operations without a check, {n_asked} checks");
     let solution = solve(&solver.system(), &mut Bits::default());
     assert!((0..solver.n_nodes() as u32).all(|it| solver.value(NodeId(it)) == solution.value(NodeId(it))));
 }
@@ -301,7 +301,7 @@ impl Lattice for Shared<'_> {
 }
 
 #[test]
-fn fuel_asks_first_and_then_when_it_is_spent() {
+fn fuel_checks_first_and_then_when_it_is_spent() {
     let mut asked = 0;
     let mut count = || {
         asked += 1;

@@ -1,24 +1,24 @@
-//! The components that wait to be looked at.
+//! The queue of components to be evaluated.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::history::Round;
 use super::order::Order;
-use super::parts::ComponentId;
+use crate::components::ComponentId;
 use crate::solver::Lattice;
 
-/// For what a component waits.
+/// The reason why a component is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need<V> {
-    /// From this round on its value may be wrong.
+    /// The value may be wrong from this round on.
     Look(Round),
-    /// From this round on this is there too; else it is right.
+    /// This is joined in from this round on; otherwise the value is right.
     Gain(Round, V),
 }
 
 impl<V: Copy> Need<V> {
-    /// The first round in which its value may be wrong.
+    /// The first round in which the value may be wrong.
     pub(super) fn round(self) -> Round {
         match self {
             Need::Look(round) | Need::Gain(round, _) => round,
@@ -26,26 +26,27 @@ impl<V: Copy> Need<V> {
     }
 }
 
-/// A queue by round, then by order. A component waits once.
+/// A queue sorted by round, then by the order of the components. A component is queued at most once.
 #[derive(Clone, Debug)]
 pub(super) struct Work<V> {
     needs: Vec<Option<Need<V>>>,
-    /// Those that came while the order may change; may name some that wait no more, and some twice.
+    /// Components queued while the order may change; may contain duplicates, and components that are no longer
+    /// queued.
     unsorted: Vec<ComponentId>,
-    /// The others. An entry that is not of the round for which its component waits is void.
+    /// The other components. An entry is void if its component is not queued for the entry's round.
     sorted: BinaryHeap<Reverse<(Round, u64, ComponentId)>>,
-    /// The order by which they are sorted.
+    /// The version of the order by which `sorted` is sorted.
     version: u64,
     is_sorting: bool,
 }
 
 impl<V: Copy> Work<V> {
-    /// Makes room for so many further components.
+    /// Reserves memory for `n` further components.
     pub(super) fn reserve(&mut self, n: usize) {
         self.needs.reserve(n);
     }
 
-    /// Nothing waits.
+    /// An empty queue for `n` components.
     pub(super) fn new(n: usize) -> Self {
         Work {
             needs: vec![None; n],
@@ -56,17 +57,17 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// Makes room for components below `n`.
+    /// Makes room for the components below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.needs.resize(n, None);
     }
 
-    /// For what a component waits.
+    /// The reason why a component is queued; `None` if it is not.
     pub(super) fn need(&self, id: ComponentId) -> Option<Need<V>> {
         self.needs[id.index()]
     }
 
-    /// Lets a component wait to be looked at for a round or an earlier one.
+    /// Queues a component to be evaluated from this round on, or from an earlier one for which it is queued already.
     pub(super) fn look(&mut self, order: &Order, id: ComponentId, round: Round) {
         let old = self.need(id).map_or(Round::NEVER, Need::round);
         if round != Round::NEVER {
@@ -74,7 +75,7 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// Lets a component wait for something that will be there from a round on.
+    /// Queues a component to have a value joined in from a round on.
     pub(super) fn gain<L>(
         &mut self,
         lattice: &mut L,
@@ -104,12 +105,12 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// From now on the order may change.
+    /// Stops sorting; from now on the order may change.
     pub(super) fn pause(&mut self) {
         self.is_sorting = false;
     }
 
-    /// From now on the order stays.
+    /// Sorts the queue and keeps it sorted; from now on the order must not change.
     pub(super) fn resume(&mut self, order: &Order) {
         if self.version != order.version() {
             self.unsorted.extend(std::mem::take(&mut self.sorted).into_iter().map(|it| it.0.2));
@@ -121,7 +122,7 @@ impl<V: Copy> Work<V> {
         self.is_sorting = true;
     }
 
-    /// The first component and for what it waits; it waits on.
+    /// The first component and the reason why it is queued; it stays in the queue.
     pub(super) fn first(&mut self) -> Option<(ComponentId, Need<V>)> {
         while let Some(&Reverse((round, _, id))) = self.sorted.peek() {
             match self.needs[id.index()] {
@@ -132,7 +133,7 @@ impl<V: Copy> Work<V> {
         None
     }
 
-    /// A component waits no more.
+    /// Removes a component from the queue.
     pub(super) fn done(&mut self, id: ComponentId) {
         self.needs[id.index()] = None;
     }

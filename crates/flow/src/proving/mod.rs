@@ -1,11 +1,12 @@
 //! Which assertions always hold, and by which fact (`semantics.md` §3.5).
 //!
-//! Facts are about values of variables, never about the heap. They begin at an assertion or branch that
-//! was passed, an allocation, a constant or a handler, go with copies, and die when the variable's
-//! place is assigned. Where paths join, what all of them know stays.
+//! Facts are about values of variables, never about the heap. They begin at an assertion or branch that was passed,
+//! an allocation, a constant or a handler; they are copied with the value, and end when the variable's place is
+//! assigned. Where paths join, the facts known on all of them are kept.
 //!
-//! Most assertions need no flow: temporaries are assigned once, so what made the value says enough.
-//! The forward pass runs only where an assertion is left whose variables are mentioned elsewhere.
+//! Most assertions need no flow analysis: temporaries are assigned once, so the instruction that made the value
+//! tells enough. The forward pass runs only if an assertion is left unproved whose variables are mentioned
+//! elsewhere.
 
 mod branch;
 mod prove;
@@ -25,7 +26,7 @@ use state::{Fact, State, What, meet_one};
 use crate::blocks::{Blocks, Handlers};
 use crate::discharge::Proof;
 
-/// Memory that one method leaves for the next.
+/// Memory that is reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     tables: Tables,
@@ -34,7 +35,7 @@ pub struct Scratch {
     made: Made,
 }
 
-/// The assertions of a method that always hold, ascending.
+/// Returns the assertions of a method that always hold, each with its proof, ascending.
 pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     let Scratch { tables, proved, memory, .. } = scratch;
     let mut scan = Scan::new(body, tables);
@@ -54,8 +55,8 @@ pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     proved.as_slice().into()
 }
 
-/// As [`proofs`], for who wants to know only which exceptions assertions raise under which rows, and in which order they
-/// first do: often a look at the body tells.
+/// Like [`proofs`], for callers that need only which exceptions assertions raise under which rows, and in which
+/// order these first occur: often a single pass over the body settles that.
 pub fn proofs_of_raised(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     if settled(body, &mut scratch.made, &mut scratch.proved) {
         return scratch.proved.as_slice().into();
@@ -78,14 +79,14 @@ fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {
 /// What is known of an assertion.
 #[derive(Clone, Copy)]
 enum Known {
-    /// Proved at every place, without flow.
+    /// Proved on all paths, without the forward pass.
     Always(Proof),
-    /// Proved or not by the latest visit.
+    /// Proved or not by the latest visit of the forward pass.
     Here(Option<Proof>),
 }
 
-/// The forward pass: a greatest fixpoint, lowest block first. The facts at the start of a block only
-/// become fewer, so the last visit of each block is the one that counts.
+/// The forward pass: a greatest fixpoint, lowest block first. The facts at the start of a block only become fewer,
+/// so the result of the last visit of each block is the one that holds.
 struct Flow<'a> {
     body: &'a Body,
     scan: &'a Scan<'a>,
@@ -98,22 +99,22 @@ struct Flow<'a> {
 struct Memory {
     blocks: Blocks,
     handlers: Handlers,
-    /// For each block its facts in `pool`; none before it is reached.
+    /// For each block, the range of its facts in `pool`; `None` before the block is reached.
     at_start: Vec<Option<(u32, u32)>>,
     pool: Vec<Fact>,
     pending: Vec<bool>,
-    /// By instruction; only of assertions.
+    /// The result for each instruction; only those of assertions have a meaning.
     known: Vec<Known>,
     state: State,
-    /// What was known at every place of the current block where an exception can come.
+    /// The facts that hold at every point of the current block where an exception can be raised.
     raised: State,
 }
 
-/// Instructions visited at most, for each of the body.
+/// The maximum number of instructions visited, for each instruction of the body.
 const MAX_VISITS: usize = 16;
 
 impl<'a> Flow<'a> {
-    /// Completes `proved`, unless the method is too twisted to be worth it.
+    /// Completes `proved`, unless the method needs too many handlers or visits.
     fn run(body: &'a Body, scan: &'a Scan<'a>, m: &'a mut Memory, proved: &mut Vec<(InstrId, Proof)>) {
         m.blocks.fill(body);
         if m.handlers.fill(body, &m.blocks).is_none() {
@@ -170,7 +171,7 @@ impl<'a> Flow<'a> {
                 pool.extend_from_slice(facts);
             }
             Some((start, len)) => {
-                // Facts only go away, so they stay where they are.
+                // Facts are only removed, so they stay in the same place of the pool.
                 let mine = &mut pool[*start as usize..(*start + *len) as usize];
                 let mut kept = 0;
                 let mut changed = false;
@@ -206,8 +207,8 @@ impl<'a> Flow<'a> {
         }
         let mut forgot = false;
         for at in range.clone() {
-            // An exception comes before the effect of its instruction. Any instruction counts, as VM
-            // errors come anywhere; within a block only forgetting takes something away.
+            // An exception is raised before the effect of its instruction. Every instruction counts, as VM errors
+            // can be raised anywhere; within a block, only forgetting removes facts.
             if std::mem::take(&mut forgot) {
                 raised.meet(state.facts());
             }
@@ -226,7 +227,7 @@ impl<'a> Flow<'a> {
         self.m.raised = raised;
     }
 
-    /// Hands the facts to the blocks that come next.
+    /// Passes the facts on to the blocks that come next.
     fn leave(&mut self, block: u32, last: InstrId, state: &mut State) {
         let (body, scan) = (self.body, self.scan);
         let instr = &body.instrs[last];
@@ -251,11 +252,11 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The effect of one instruction on its normal way out. Returns whether something was forgotten.
+    /// Applies the effect of one instruction that completes normally. Returns whether a fact was forgotten.
     fn pass(&mut self, id: InstrId, state: &mut State) -> bool {
         match self.body.instrs[id] {
             Instr::Assert(check) => {
-                // What holds at every place teaches nothing about one.
+                // An assertion that always holds teaches nothing new.
                 if let Known::Here(it) = &mut self.m.known[ordinal(id) as usize] {
                     *it = prove(self.body, self.scan, Some(state), check);
                     self.learn_check(id, check, state);
@@ -280,9 +281,9 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The variable gets another value. Returns whether something was forgotten.
+    /// Forgets the facts about a variable that gets another value. Returns whether a fact was forgotten.
     fn kill(&self, var: Var, state: &mut State) -> bool {
-        // Locals of other kinds may overlap with this one; the others stand alone.
+        // Locals of other kinds may overlap with this one; other places do not overlap.
         let matters = matches!(var.place(), Place::Local(_)) || self.scan.is_followed(var);
         matters && state.kill(var)
     }
@@ -296,7 +297,7 @@ impl<'a> Flow<'a> {
         if !scan.is_followed(var) {
             return self.kill(var, state);
         }
-        // Before the place is overwritten, as the value may come from there.
+        // This comes before the place is overwritten, as the value may come from there.
         let not_null = not_null(body, scan, Some(state), e);
         let before = state.facts().len();
         match from {
@@ -307,7 +308,7 @@ impl<'a> Flow<'a> {
                 state.kill(var);
             }
         }
-        // Copying may have added as many as it forgot.
+        // The number of facts does not tell, as copying may have added as many as it forgot.
         let forgot = before > 0;
         if let Some(proof) = not_null {
             state.learn(var, What::NotNull, proof);
@@ -337,7 +338,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The check was passed.
+    /// Learns what follows from a check that was passed.
     fn learn_check(&self, id: InstrId, check: Check, state: &mut State) {
         let why = Proof::Tested(id);
         let mut learn = |e: ExprId, what| {

@@ -1,4 +1,4 @@
-//! Whether a check holds, given what is known before it.
+//! Whether a check holds, given the facts that are known before it.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId};
 use bir::ops::UnOp;
@@ -9,7 +9,7 @@ use super::state::{State, What};
 use crate::discharge::Proof;
 use crate::throwables::well_known;
 
-/// The fact that proves the check. Without a state only what holds at every place counts.
+/// Returns the fact that proves the check. Without a state, only what holds on all paths is used.
 pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: Check) -> Option<Proof> {
     match check {
         Check::NotNull(e) => not_null(body, scan, state, e),
@@ -37,7 +37,7 @@ pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: 
     }
 }
 
-/// Why the value is not null.
+/// Returns why the value is not null.
 pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::This => Some(Proof::This),
@@ -61,7 +61,7 @@ fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Optio
     }
 }
 
-/// The exact class of what the instruction allocates.
+/// The exact class of the object that the instruction allocates.
 fn class_made(body: &Body, id: InstrId) -> Option<ClassName> {
     match body.instrs[id] {
         Instr::New(_, constructor, _) => Some(constructor.class()),
@@ -86,9 +86,9 @@ fn constant(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> O
     }
 }
 
-/// The length of the array that the instruction allocates.
+/// The length of the array that the instruction allocates, if it is a constant.
 fn length_made(body: &Body, scan: &Scan<'_>, id: InstrId) -> Option<i32> {
-    // Of the length only what is the same at every execution counts, as that instruction ran before.
+    // The allocation ran earlier, so only a length that is the same at every execution counts.
     match body.instrs[id] {
         Instr::NewArray(_, _, len) => constant(body, scan, None, len),
         Instr::MultiNewArray(_, _, lens) => constant(body, scan, None, *body.operands(lens).first()?),
@@ -113,7 +113,7 @@ fn bound(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, ind
     })
 }
 
-/// Why the value is null.
+/// Returns why the value is null.
 fn null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => (body.exprs[e] == Expr::Null).then_some(Proof::Constant),
@@ -173,7 +173,7 @@ fn cast(body: &Body, scan: &Scan<'_>, state: Option<&State>, class: ClassName, e
     }
     match origin {
         Origin::Var(var) => state?.why(var, What::Is(class)),
-        // A caught value or the receiver may have been cast before under its name.
+        // The value in this variable, which was caught or is the receiver, may have been cast before.
         Origin::Caught(_) | Origin::This => state?.why(scan.copied(e)?, What::Is(class)),
         _ => None,
     }

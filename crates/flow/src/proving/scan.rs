@@ -1,5 +1,5 @@
-//! What one look at the instructions tells, before anything flows: the values of temporaries, and
-//! which variables are worth following.
+//! What one pass over the instructions tells before the forward pass: the values of temporaries, and which variables
+//! are worth following.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use bir::ops::UnOp;
@@ -8,55 +8,56 @@ use classfile::names::ClassName;
 
 use crate::reaching::overlap;
 
-/// Where a value comes from, as far as it is the same at every execution.
+/// The origin of a value, as far as it is the same at every execution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Origin {
     /// The receiver.
     This,
-    /// An allocation.
+    /// The result of this allocation.
     Made(InstrId),
-    /// A handler.
+    /// The exception that this handler caught.
     Caught(InstrId),
-    /// An expression that is no variable.
+    /// The value of this expression, which is not a variable.
     Expr(ExprId),
-    /// A variable that is assigned in several places, or by what tells nothing.
+    /// The value of this variable, which is assigned in several places, or by an instruction that tells nothing of
+    /// the value.
     Var(Var),
 }
 
 const NEVER: u32 = u32::MAX;
 const OFTEN: u32 = u32::MAX - 1;
-/// How many copies are followed.
+/// The maximum number of copies that are followed.
 const MAX_COPIES: usize = 16;
 
-/// The result of the look.
+/// The result of the pass.
 pub(super) struct Scan<'a> {
     body: &'a Body,
-    /// The receiver, when no instruction overwrites it.
+    /// The receiver, if no instruction overwrites it.
     this: Option<Var>,
-    /// The receiver at entry, when it is overwritten somewhere.
+    /// The receiver at entry, if an instruction overwrites it.
     pub(super) first_this: Option<Var>,
     tables: &'a mut Tables,
 }
 
-/// What is known of each place. One body leaves its memory for the next.
+/// What is known of each place. The memory is reused from one body to the next.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// For each temporary the instruction that assigns it.
+    /// For each temporary the instruction that assigns it, or [`NEVER`] or [`OFTEN`].
     made: Vec<u32>,
-    /// For each place how often it is mentioned where a fact begins, is handed on or is used; the top
-    /// bit says whether an assertion that is not yet proved can profit.
+    /// For each place the number of mentions, counted up to two, where a fact begins, is copied or is used; the top
+    /// bit tells whether an assertion that is not yet proved can profit.
     locals: Vec<u8>,
     stack: Vec<u8>,
     temps: Vec<u8>,
-    /// Copies: to and from.
+    /// The copies: pairs of target and source.
     copies: Vec<(Var, Var)>,
 }
 
-/// The bit of a place that an open assertion uses, directly or through copies.
+/// The bit of a place that an unproved assertion uses, directly or through copies.
 const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {
-    /// Looks at the whole body.
+    /// Scans the whole body.
     pub(super) fn new(body: &'a Body, tables: &'a mut Tables) -> Self {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
         tables.made.clear();
@@ -138,15 +139,16 @@ impl<'a> Scan<'a> {
         &mut list[i]
     }
 
-    /// An assertion that is not yet proved uses the variable. Returns whether facts can help it.
+    /// Marks a variable as used by an assertion that is not yet proved. Returns whether facts can help the
+    /// assertion.
     pub(super) fn use_in_open(&mut self, var: Var) -> bool {
         let it = self.place(var);
         *it |= USEFUL;
         *it & !USEFUL >= 2
     }
 
-    /// What a useful variable is copied from is useful as well; what is copied from it may learn of the
-    /// same value later.
+    /// Marks the sources of useful variables as useful, and the copies of useful variables too, since facts about a
+    /// copy may hold for the same value.
     pub(super) fn spread_use(&mut self) {
         let copies = std::mem::take(&mut self.tables.copies);
         let mut changed = true;
@@ -189,7 +191,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether facts about the variable can matter: something begins one and an open assertion uses it.
+    /// Whether facts about the variable can matter: something begins one and an unproved assertion uses it.
     pub(super) fn is_followed(&self, var: Var) -> bool {
         let n = match var.place() {
             Place::Local(i) => self.tables.locals.get(usize::from(i)),
@@ -199,7 +201,7 @@ impl<'a> Scan<'a> {
         n.is_some_and(|&it| it >= USEFUL | 2)
     }
 
-    /// The variable that the expression is a copy of.
+    /// The variable of which the expression is a copy.
     pub(super) fn copied(&self, mut e: ExprId) -> Option<Var> {
         loop {
             match self.body.exprs[e] {
@@ -210,10 +212,10 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Where the value comes from; calls `cast` with each cast on the way.
+    /// Returns the origin of the value; calls `cast` with each cast on the way.
     ///
-    /// A variable in the answer is the one that the expression names: what it was copied from may hold
-    /// a newer value by now.
+    /// A variable in the answer is the one that the expression names: the one from which it was copied may hold a
+    /// newer value by now.
     pub(super) fn origin(&self, mut e: ExprId, mut cast: impl FnMut(ClassName)) -> Origin {
         let mut named = None;
         for _ in 0..MAX_COPIES {
@@ -224,7 +226,8 @@ impl<'a> Scan<'a> {
                         cast(class);
                         e = inner;
                     }
-                    // What a variable got by anything but a constant is better asked of the variable.
+                    // For a value that is not a constant, the facts about the variable tell more than the
+                    // expression.
                     it if !tells_enough(&it) && named.is_some() => {
                         return named.map_or(Origin::Expr(e), Origin::Var);
                     }
@@ -252,13 +255,13 @@ impl<'a> Scan<'a> {
     fn only_assignment(&self, var: Var) -> Option<InstrId> {
         let Place::Temp(i) = var.place() else { return None };
         let id = *self.tables.made.get(i as usize)?;
-        // The kind is part of the name; a body that confuses them gets no facts.
+        // The kind is part of the variable's identity; a body that confuses kinds gets no facts.
         let id = (id < OFTEN).then(|| instr_id(id))?;
         (self.body.instrs[id].assigned() == Some(var)).then_some(id)
     }
 }
 
-/// Whether the expression alone answers what can be asked of its value.
+/// Whether the expression alone answers all questions about its value.
 fn tells_enough(e: &Expr) -> bool {
     match e {
         Expr::Int(_)

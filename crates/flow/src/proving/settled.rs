@@ -1,4 +1,5 @@
-//! Whether it is settled what the assertions of a body raise, whatever may be proved of some of them.
+//! A quick check whether the exceptions that the assertions of a body raise are settled, whatever else may be
+//! proved.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, ordinal};
 use bir::ops::UnOp;
@@ -9,19 +10,20 @@ use crate::discharge::Proof;
 use crate::reaching::overlap;
 use crate::throwables::well_known;
 
-/// Whether each assertion holds plainly, or fails for all that can be proved, or stands behind one that does so, raises the
-/// same exception, and has the same rows around it. Then to prove some changes nothing of what the body raises, nor in which
-/// order. `proved` gets those that hold plainly; if the answer is no, it is of no use.
+/// Whether each assertion plainly holds, or cannot be proved by any means, or comes after one that cannot be proved,
+/// raises the same exception, and is covered by the same rows. Then proving more assertions changes neither what the
+/// body raises nor in which order. `proved` receives the assertions that plainly hold; if the result is `false`, it
+/// is of no use.
 ///
-/// One look at the instructions. It goes along the path that falls through, with the variables of which no fact is known
-/// there; where paths join, nothing more is known than on each of them.
+/// The check is a single pass over the instructions. It follows the path that falls through, and tracks the
+/// variables about which no fact is known there; where paths join, nothing more is known than on each of them.
 pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
     made.clear();
     proved.clear();
     let mut coverage = (!body.rows.is_empty()).then(|| Coverage::new(body));
     let mut rows = Vec::new();
     let mut fresh = Fresh::at_entry(body);
-    // The kinds of assertions of which one fails for all that can be proved.
+    // The kinds of assertions of which one cannot be proved under the current rows.
     let mut failing = 0_u8;
     for (id, instr) in body.instrs.iter() {
         if let Instr::Assert(check) = *instr {
@@ -68,7 +70,7 @@ pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, P
     true
 }
 
-/// One bit for each exception that assertions raise.
+/// The bit that stands for the exception of an assertion.
 fn kind(check: Check) -> u8 {
     match check {
         Check::NotNull(_) => 1,
@@ -89,12 +91,12 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
     }
 }
 
-/// The temporaries that allocations made.
+/// The temporaries whose values were allocated.
 #[derive(Default)]
 pub(super) struct Made {
-    /// The number of the last one that was assigned, and one.
+    /// One more than the number of the temporary that was assigned last.
     next: u32,
-    /// Ascending.
+    /// Pairs of temporary and allocation, ascending.
     allocated: Vec<(u32, InstrId)>,
 }
 
@@ -104,12 +106,12 @@ impl Made {
         self.allocated.clear();
     }
 
-    /// Notes an assignment; no if another one may be of the same variable, and that matters.
+    /// Records an assignment; returns `false` if the same variable may have another assignment, and that matters.
     fn assign(&mut self, body: &Body, var: Var, id: InstrId) -> bool {
         match var.place() {
             Place::Local(_) => body.flags.is_static() || !overlap(var, Var::local(0, Kind::Ref)),
             Place::Stack(_) => true,
-            // Lowering numbers them as they come.
+            // Lowering numbers temporaries in the order of their assignments.
             Place::Temp(it) => {
                 let is_new = it >= self.next;
                 self.next = it + 1;
@@ -125,7 +127,7 @@ impl Made {
         }
     }
 
-    /// Why the assertion holds at all places, if that is plain.
+    /// Returns why the assertion holds on all paths, if that is plain.
     fn proof(&self, body: &Body, check: Check) -> Option<Proof> {
         let constant = |it: bool| it.then_some(Proof::Constant);
         match check {
@@ -176,8 +178,8 @@ impl Made {
     }
 }
 
-/// The variables of which no fact is known, and which no constant, allocation or copy made. Of many variables the last
-/// ones are not followed.
+/// The variables about which no fact is known, and whose value is not a constant, an allocation or a copy. Only the
+/// first 64 locals and the first 64 temporaries are tracked.
 #[derive(Default)]
 struct Fresh {
     locals: u64,
@@ -185,7 +187,7 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// The parameters; of the receiver it is known that it is not null.
+    /// The parameters, except for the receiver, which is known not to be null.
     fn at_entry(body: &Body) -> Self {
         Fresh { locals: if body.flags.is_static() { u64::MAX } else { u64::MAX << 1 }, temps: 0 }
     }
@@ -213,7 +215,7 @@ impl Fresh {
         }
     }
 
-    /// Whether nothing can be proved of the value.
+    /// Whether nothing can be proved about the value.
     fn is_unknown(&self, body: &Body, e: ExprId) -> bool {
         match body.exprs[e] {
             Expr::Field(..) | Expr::Static(_) | Expr::Elem(..) => true,
@@ -226,13 +228,13 @@ impl Fresh {
         match check {
             Check::NotNull(e) | Check::NotZero(_, e) | Check::NotNegative(e) => self.is_unknown(body, e),
             Check::Cast(class, e) => class != well_known().object && self.is_unknown(body, e),
-            // Of the index alone nothing follows.
+            // Facts about the index alone prove nothing.
             Check::Bound(array, _) => self.is_unknown(body, array),
             Check::Store(array, value) => self.is_unknown(body, array) && self.is_unknown(body, value),
         }
     }
 
-    /// Something may be learned of the variables in an expression.
+    /// Records that something may be learned about the variable in an expression.
     fn touch(&mut self, body: &Body, mut e: ExprId) {
         loop {
             match body.exprs[e] {

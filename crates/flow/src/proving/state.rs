@@ -1,4 +1,4 @@
-//! What is known of the values of variables at one place.
+//! The facts that are known about the values of variables at one point.
 
 use bir::body::Var;
 use classfile::names::ClassName;
@@ -6,7 +6,7 @@ use classfile::names::ClassName;
 use crate::discharge::Proof;
 use crate::reaching::overlap;
 
-/// Something about the value of a variable, and how it is known.
+/// A fact about the value of a variable, and its proof.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Fact {
     pub(super) var: Var,
@@ -14,29 +14,29 @@ pub(super) struct Fact {
     pub(super) why: Proof,
 }
 
-/// What is known of a value.
+/// What a fact says about a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     NotNull,
     Null,
     NotZero,
     NotNegative,
-    /// It is this int.
+    /// The value is this int.
     Int(i32),
-    /// It is null or of this class.
+    /// The value is null or of this class.
     Is(ClassName),
-    /// It is an array, and the value of this variable is an index of it.
+    /// The value is an array, and the value of this variable is an index of it.
     HasIndex(Var),
-    /// It is an array, and this number is an index of it.
+    /// The value is an array, and this number is an index of it.
     HasConstIndex(i32),
-    /// It is the value of this other variable.
+    /// The value is that of this other variable.
     Same(Var),
 }
 
-/// More facts than this at one place are not kept: the first ones stay.
+/// The maximum number of facts at one point; further ones are dropped.
 const MAX_FACTS: usize = 24;
 
-/// The facts at one place.
+/// The facts that are known at one point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     facts: Vec<Fact>,
@@ -60,7 +60,7 @@ impl State {
         self.facts.iter().find(|it| it.var == var && it.what == what).map(|it| it.why)
     }
 
-    /// All that is known of the variable.
+    /// All facts about the variable.
     pub(super) fn of(&self, var: Var) -> impl Iterator<Item = &Fact> {
         self.facts.iter().filter(move |it| it.var == var)
     }
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// Learns something about the value of the variable, which others may hold as well.
+    /// Adds a fact about the value of the variable, also for other variables that hold this value.
     pub(super) fn learn(&mut self, var: Var, what: What, why: Proof) {
         self.push(var, what, why);
         for i in 0..self.facts.len() {
@@ -83,7 +83,7 @@ impl State {
         }
     }
 
-    /// The place of the variable gets another value.
+    /// Forgets the facts about a variable whose place gets another value. Returns whether there were any.
     pub(super) fn kill(&mut self, assigned: Var) -> bool {
         if self.facts.is_empty() {
             return false;
@@ -99,10 +99,12 @@ impl State {
         self.facts.len() != before
     }
 
-    /// `to := from`, where both are different places. What was known of `to` is forgotten.
+    /// Copies the facts of `from` for `to := from`, where both are different places. Facts about the old value of
+    /// `to` are forgotten.
     pub(super) fn copy(&mut self, to: Var, from: Var) {
         self.kill(to);
-        // A wide local may have overwritten half of what is copied; then nothing is known of it either.
+        // A wide local may have overwritten half of the value that is copied; then nothing is known about that value
+        // either.
         if overlap(to, from) {
             return;
         }
@@ -118,14 +120,13 @@ impl State {
         self.push(to, What::Same(from), Proof::Type);
     }
 
-    /// Keeps what `other` knows as well.
+    /// Keeps the facts that are also in `other`.
     pub(super) fn meet(&mut self, other: &[Fact]) {
         self.facts.retain_mut(|it| meet_one(it, other));
     }
 }
 
-/// Whether the fact is among the others; when they know it otherwise, it becomes
-/// [`Proof::EveryPath`].
+/// Whether the fact is among the others. If its proof there is another one, its proof becomes [`Proof::EveryPath`].
 pub(super) fn meet_one(fact: &mut Fact, other: &[Fact]) -> bool {
     match other.iter().find(|it| it.var == fact.var && it.what == fact.what) {
         Some(it) => {

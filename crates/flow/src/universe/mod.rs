@@ -1,13 +1,15 @@
 //! The throwable types of one program as atoms, and sets of them (`engine.md`, "Exception sets, concretely").
 //!
-//! Each type T has an atom *exactly T*; one that may have unknown subclasses has a second, *an unknown subclass
-//! whose nearest known ancestor is T*. A cone is the atoms of all known subtypes. Sets of atoms are hash-consed:
-//! a [`SetId`] is equal exactly when the set is. Types may come and go while sets keep their ids ([`edit`]); a universe in
-//! which they may has atoms for that, of which no object is: to whoever asks they are not there.
+//! Each type T has an atom *exactly T*; a type that may have unknown subclasses has a second one, *an unknown
+//! subclass whose nearest known ancestor is T*. A cone is the set of the atoms of all known subtypes. Sets of atoms
+//! are hash-consed: two [`SetId`]s are equal exactly when the sets are. Types can be added and removed while sets
+//! keep their ids ([`edit`]); an editable universe has further atoms for that, to which no object belongs and which
+//! callers do not see.
 
 mod edit;
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use classfile::names::ClassName;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -21,111 +23,143 @@ pub struct Throwable {
     pub class: ClassName,
     /// Its direct superclass.
     pub parent: Parent,
-    /// Whether there may be direct subclasses of it that nobody knows.
+    /// Whether it may have direct subclasses that are not known.
     pub extensible: bool,
 }
 
 /// What is known of a direct superclass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parent {
-    /// It is this one, which is a throwable type of the program too.
+    /// The superclass is this one, which is a throwable type of the program too.
     Class(ClassName),
-    /// There is none, or none that can be thrown: the chain ends here.
+    /// There is no superclass, or it cannot be thrown: the chain ends here.
     Root,
-    /// It is not known: some class on the way is outside.
+    /// The superclass is not known: some class on the chain is outside the program.
     Unknown,
 }
 
-/// A type of one [`Universe`]: its number. Types are numbered so that a type's known subtypes follow it.
+/// The number of a type in one [`Universe`]. Types are numbered so that a type's known subtypes follow it without a
+/// gap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TypeId(pub u32);
 
-/// A hash-consed set of atoms of one [`Universe`]. Ids are never ordered or printed.
+impl TypeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        TypeId(index as u32)
+    }
+}
+
+/// The number of a hash-consed set of atoms in one [`Universe`]. Ids are never ordered or printed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SetId(pub u32);
 
 impl SetId {
     /// The empty set.
     pub const EMPTY: SetId = SetId(0);
+
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        SetId(index as u32)
+    }
 }
 
-/// A part of a set, as people see it.
+/// A part of a set, in the form that is shown to people.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
     /// The class.
     pub class: ClassName,
-    /// Whether its subclasses, known and unknown, are meant too.
+    /// Whether the subclasses of the class, known and unknown, belong to the part too.
     pub cone: bool,
 }
 
-/// The throwable types of a program and the sets of them that were met.
+/// The throwable types of a program, and the sets of them that were made.
 #[derive(Clone)]
 pub struct Universe {
     types: Vec<Type>,
     by_class: FxHashMap<ClassName, TypeId>,
-    /// Atoms so far.
+    /// The number of atoms so far.
     atoms: u32,
-    /// Whether types may come and go: then each type has an atom for its kin to come, and there is [`NOWHERE`].
+    /// Whether types can be added and removed: then each type has an atom for its known subclasses to come, and
+    /// there is [`NOWHERE`].
     editable: bool,
     edits: u32,
     sets: Sets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
-    /// What was asked before: a class alone, and its cone.
+    /// The sets already made of a class alone, and of its cone.
     exact: FxHashMap<ClassName, SetId>,
     cones: FxHashMap<ClassName, SetId>,
-    /// As people see sets that were asked about.
+    /// The parts already computed, by set and by whether they may contain more than the set.
     covers: FxHashMap<(SetId, bool), Box<[Part]>>,
 }
 
 #[derive(Clone)]
 struct Type {
     class: ClassName,
-    /// Number of the first type behind the known subtypes of this one.
-    end: u32,
+    /// The number of the first type after the known subtypes of this one.
+    end: TypeId,
     parent: Parent,
-    /// The known ancestor from which on nothing is known, or none.
+    /// Whether some class on the chain of ancestors is not known.
     leaves_world: bool,
     extensible: bool,
     atom: u32,
-    /// It is gone. Its atoms are in a set exactly when those are that they were like when it came.
+    /// Whether the type was removed. Its atoms are in a set exactly when the atoms are from which they were split
+    /// off.
     is_vacant: bool,
 }
 
 impl Type {
-    /// The atom of its unknown subclasses.
+    /// The atom of the type's unknown subclasses.
     fn unknown(&self) -> Option<u32> {
         self.extensible.then_some(self.atom + 1)
     }
 
-    /// The atom of the known subclasses that it does not have yet, of a universe in which types may come: it is where theirs
-    /// will be. A row whose class has unknown ancestors may catch an unknown subclass, but none of which all is known.
+    /// In an editable universe, the atom of the known subclasses that the type does not have yet; theirs are split
+    /// off from it. It differs from the atom of the unknown subclasses, because a row whose class has unknown
+    /// ancestors may catch an unknown subclass, but none whose ancestors are all known.
     fn to_come(&self) -> u32 {
         self.atom + 1 + u32::from(self.extensible)
     }
 }
 
-/// The atom of the types to come of whose ancestors nothing is known, of a universe in which types may come.
+/// In an editable universe, the atom of the types to come whose ancestors are not known.
 const NOWHERE: u32 = 0;
 
-/// What a row that catches a class does.
+/// What a row that catches a class catches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {
-    /// What it surely catches.
+    /// The exceptions that the row certainly catches.
     pub surely: SetId,
-    /// What it may catch.
+    /// The exceptions that the row may catch.
     pub may: SetId,
 }
 
 impl Universe {
-    /// The universe of these types, in any order. A parent that is not among them counts as unknown; so does one
-    /// that closes a circle.
+    /// Creates the universe of these types, given in any order. A parent that is not among them counts as unknown,
+    /// and so does one that closes a cycle.
     pub fn new(types: &[Throwable]) -> Self {
         Universe::of(types, false)
     }
 
-    /// The same, in which types may come and go ([`Universe::add`], [`Universe::remove`]). Its sets say the same, and take
-    /// half as much room more.
+    /// Creates a universe to which types can be added ([`Universe::add`]) and from which they can be removed
+    /// ([`Universe::remove`]). Its sets have the same contents, and take half as much memory again.
     pub fn editable(types: &[Throwable]) -> Self {
         Universe::of(types, true)
     }
@@ -138,7 +172,7 @@ impl Universe {
             let it = types[i];
             acc.push(Type {
                 class: it.class,
-                end: 0,
+                end: TypeId(0),
                 parent: it.parent,
                 leaves_world,
                 extensible: it.extensible,
@@ -169,7 +203,7 @@ impl Universe {
             }
         }
         let mut bits = vec![0; words];
-        universe.fill(&mut bits, 0, universe.types.len() as u32);
+        universe.fill(&mut bits, 0..universe.types.len());
         if editable {
             set(&mut bits, NOWHERE);
         }
@@ -179,7 +213,7 @@ impl Universe {
 
     fn close_ranges(&mut self) {
         for i in (0..self.types.len()).rev() {
-            let end = self.types[i].end.max(i as u32 + 1);
+            let end = self.types[i].end.max(TypeId::from_index(i + 1));
             self.types[i].end = end;
             let known = match self.types[i].parent {
                 Parent::Class(parent) => self.by_class.get(&parent),
@@ -189,64 +223,65 @@ impl Universe {
                 Parent::Root => None,
                 _ => known.or(self.by_class.get(&well_known().throwable)),
             };
-            if let Some(&TypeId(parent)) = above
-                && (parent as usize) < i
+            if let Some(parent) = above
+                && parent.index() < i
             {
-                let it = &mut self.types[parent as usize];
+                let it = &mut self.types[parent.index()];
                 it.end = it.end.max(end);
             }
         }
     }
 
-    /// The type of a class, if it can be thrown.
+    /// The type of a class; `None` if the class is no type of the universe.
     pub fn type_of(&self, class: ClassName) -> Option<TypeId> {
         self.by_class.get(&class).copied()
     }
 
-    /// Whether there may be direct subclasses of a type that nobody knows, if the class is one.
+    /// Whether the type may have direct subclasses that are not known; `None` if the class is no type of the
+    /// universe.
     pub fn is_extensible(&self, class: ClassName) -> Option<bool> {
-        self.type_of(class).map(|it| self.types[it.0 as usize].extensible)
+        self.type_of(class).map(|it| self.types[it.index()].extensible)
     }
 
-    /// What is known of the direct superclass of a type, if the class is one.
+    /// What is known of the type's direct superclass; `None` if the class is no type of the universe.
     pub fn parent(&self, class: ClassName) -> Option<Parent> {
-        self.type_of(class).map(|it| self.types[it.0 as usize].parent)
+        self.type_of(class).map(|it| self.types[it.index()].parent)
     }
 
-    /// Every atom.
+    /// The set of all atoms.
     pub fn all(&self) -> SetId {
         self.all
     }
 
-    /// Objects of exactly this class; everything when it is no type of the universe.
+    /// The set of objects of exactly this class; everything if the class is no type of the universe.
     pub fn exact(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.exact.get(&class) {
             return it;
         }
-        let Some(TypeId(it)) = self.type_of(class) else { return self.all };
+        let Some(it) = self.type_of(class) else { return self.all };
         let mut bits = vec![0; self.sets.words];
-        set(&mut bits, self.types[it as usize].atom);
+        set(&mut bits, self.types[it.index()].atom);
         let found = self.sets.intern(&bits);
         self.exact.insert(class, found);
         found
     }
 
-    /// Objects of this class and of its subclasses; everything when it is no type of the universe.
+    /// The set of objects of this class and of its subclasses; everything if the class is no type of the universe.
     ///
-    /// A subclass whose chain leaves the known world below an *unknown subclass of T* is counted there.
+    /// A subclass that is reached only through an *unknown subclass of T* is counted there.
     pub fn cone(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.cones.get(&class) {
             return it;
         }
-        let Some(TypeId(it)) = self.type_of(class) else { return self.all };
+        let Some(it) = self.type_of(class) else { return self.all };
         let mut bits = vec![0; self.sets.words];
-        self.fill(&mut bits, it, self.types[it as usize].end);
+        self.fill(&mut bits, it.index()..self.types[it.index()].end.index());
         let found = self.sets.intern(&bits);
         self.cones.insert(class, found);
         found
     }
 
-    /// What a row for this class catches; `None` catches everything.
+    /// What a row for this class catches; a row for `None` catches everything.
     pub fn masks(&mut self, class: Option<ClassName>) -> Masks {
         let Some(class) = class else { return Masks { surely: self.all, may: self.all } };
         if let Some(&it) = self.masks.get(&class) {
@@ -258,27 +293,28 @@ impl Universe {
     }
 
     fn new_masks(&mut self, class: ClassName) -> Masks {
-        let Some(TypeId(it)) = self.type_of(class) else {
-            // No type of the universe: nothing that anybody throws is known to be one, anything may be.
+        let Some(it) = self.type_of(class) else {
+            // The class is no type of the universe: nothing that is thrown is known to be one, and anything may be.
             return Masks { surely: SetId::EMPTY, may: self.all };
         };
-        let row = &self.types[it as usize];
-        let (end, outside) = (row.end, row.leaves_world);
+        let row = &self.types[it.index()];
+        let (it, end, outside) = (it.index(), row.end.index(), row.leaves_world);
         let mut bits = vec![0; self.sets.words];
-        self.fill(&mut bits, it, end);
+        self.fill(&mut bits, it..end);
         let surely = self.sets.intern(&bits);
-        for i in (0..it).chain(end..self.types.len() as u32) {
-            let other = &self.types[i as usize];
-            let above = i < it && it < other.end;
-            // Nothing is known of what lies above a type whose chain leaves the world, unless it is above the row.
+        for i in (0..it).chain(end..self.types.len()) {
+            let other = &self.types[i];
+            let above = i < it && it < other.end.index();
+            // The ancestors of a type whose chain leaves the known types are not known, unless the row's class is
+            // below the type.
             if other.leaves_world && !above {
-                self.fill(&mut bits, i, i + 1);
+                self.fill(&mut bits, i..i + 1);
             } else if outside && let Some(unknown) = other.unknown() {
-                // The row's class, or one above it, may be an unknown subclass of this one.
+                // The row's class, or a class above it, may be an unknown subclass of this type.
                 set(&mut bits, unknown);
             }
             if self.editable && other.leaves_world && above {
-                // Others below it are not above the row.
+                // Other types below this one are not above the row's class.
                 set(&mut bits, other.to_come());
             }
         }
@@ -288,9 +324,9 @@ impl Universe {
         Masks { surely, may: self.sets.intern(&bits) }
     }
 
-    /// Sets the atoms of the types from `start` to `end`.
-    fn fill(&self, bits: &mut [u64], start: u32, end: u32) {
-        for it in &self.types[start as usize..end as usize] {
+    /// Sets the atoms of the types with these indices.
+    fn fill(&self, bits: &mut [u64], types: Range<usize>) {
+        for it in &self.types[types] {
             set(bits, it.atom);
             if let Some(unknown) = it.unknown() {
                 set(bits, unknown);
@@ -298,14 +334,14 @@ impl Universe {
             if self.editable {
                 set(bits, it.to_come());
                 if it.class == well_known().throwable {
-                    // Whatever is thrown is below it.
+                    // Everything that is thrown is below Throwable.
                     set(bits, NOWHERE);
                 }
             }
         }
     }
 
-    /// Union.
+    /// The union of two sets.
     pub fn join(&mut self, a: SetId, b: SetId) -> SetId {
         if a == self.all || b == self.all {
             return self.all;
@@ -313,19 +349,19 @@ impl Universe {
         self.sets.binary(Op::Or, a, b)
     }
 
-    /// What both have.
+    /// The intersection of two sets.
     pub fn meet(&mut self, a: SetId, b: SetId) -> SetId {
         self.sets.binary(Op::And, a, b)
     }
 
-    /// What `a` has and `b` has not.
+    /// The difference of two sets: what `a` has and `b` does not have.
     pub fn minus(&mut self, a: SetId, b: SetId) -> SetId {
         self.sets.binary(Op::Minus, a, b)
     }
 
-    /// Whether there is an object that both sets have.
+    /// Whether some object is in both sets.
     pub fn overlaps(&self, a: SetId, b: SetId) -> bool {
-        // Most often one of them is told by its id.
+        // Most often the id of one of them decides.
         if a == b || a == self.all {
             return !self.is_nothing(b);
         }
@@ -343,31 +379,34 @@ impl Universe {
         both.zip(&self.sets.real).all(|((a, b), real)| a & !b & real == 0)
     }
 
-    /// Whether the set has no object. Besides [`SetId::EMPTY`] it may be one of types that may come.
+    /// Whether the set has no object. Besides [`SetId::EMPTY`], this holds for sets that have only types to come.
     pub fn is_nothing(&self, it: SetId) -> bool {
         it == SetId::EMPTY || self.sets.hollow.contains(&it)
     }
 
-    /// The set as the fewest classes and cones, by name.
+    /// Returns the set as the fewest classes and cones, sorted by name.
     ///
-    /// An *unknown subclass of T* that stands alone is written as the cone of T, the smallest that has it.
+    /// An *unknown subclass of T* without the rest of the cone is shown as the cone of T, the smallest that contains
+    /// it.
     pub fn parts(&self, it: SetId) -> Vec<Part> {
         self.cover(self.sets.bits(it), true)
     }
 
-    /// What the set surely has, as classes and cones, by name: an *unknown subclass of T* that stands alone is left out.
+    /// Returns what the set certainly has, as classes and cones, sorted by name: an *unknown subclass of T* without
+    /// the rest of the cone is left out.
     #[cfg(test)]
     fn parts_within(&self, it: SetId) -> Vec<Part> {
         self.cover(self.sets.bits(it), false)
     }
 
-    /// As [`Universe::parts`], for who asks about many sets of which many are equal: to find it takes as long as there are types.
+    /// Returns the same as [`Universe::parts`] and remembers it, for callers that ask about many sets of which many
+    /// are equal: computing the parts takes time proportional to the number of types.
     pub fn known_parts(&mut self, it: SetId) -> Vec<Part> {
         self.known_cover(it, true)
     }
 
-    /// What the set surely has, as classes and cones, by name: an *unknown subclass of T* that stands alone is left out.
-    /// Remembered, as [`Universe::known_parts`] is.
+    /// Returns what the set certainly has, as classes and cones, sorted by name: an *unknown subclass of T* without
+    /// the rest of the cone is left out. The answer is remembered.
     pub fn known_parts_within(&mut self, it: SetId) -> Vec<Part> {
         self.known_cover(it, false)
     }
@@ -381,7 +420,8 @@ impl Universe {
         parts
     }
 
-    /// `above`: parts may say more than the set, not less.
+    /// Computes the parts of a set; with `above` they may contain more than the set but not less, without it less
+    /// but not more.
     fn cover(&self, bits: &[u64], above: bool) -> Vec<Part> {
         let mut acc = Vec::new();
         let mut i = 0;
@@ -391,7 +431,7 @@ impl Universe {
                 i += 1;
                 continue;
             }
-            let range = i..ty.end as usize;
+            let range = i..ty.end.index();
             let has_all = |it: &Type| it.is_vacant || self.has_both(bits, it);
             if self.types[range.clone()].iter().all(has_all) && self.is_cone(i) {
                 acc.push(Part { class: ty.class, cone: true });
@@ -409,7 +449,7 @@ impl Universe {
         acc
     }
 
-    /// The classes whose *exactly* atom the set has, by name: the whole set where no type is extensible.
+    /// The classes whose *exactly* atom the set has, sorted by name. This is the whole set if no type is extensible.
     pub fn classes(&self, it: SetId) -> Vec<ClassName> {
         let bits = self.sets.bits(it);
         let has = self.types.iter().filter(|it| !it.is_vacant && get(bits, it.atom));
@@ -418,30 +458,30 @@ impl Universe {
         acc
     }
 
-    /// How many types the universe has.
+    /// The number of types.
     pub fn len(&self) -> usize {
         self.by_class.len()
     }
 
-    /// How many times a type came or went.
+    /// How many times a type was added or removed.
     pub fn n_edits(&self) -> u32 {
         self.edits
     }
 
-    /// Whether it has none.
+    /// Whether the universe has no types.
     pub fn is_empty(&self) -> bool {
         self.by_class.is_empty()
     }
 
-    /// How many distinct sets were met.
+    /// The number of distinct sets that were made.
     pub fn n_sets(&self) -> usize {
         self.sets.len()
     }
 
-    /// Whether class and cone differ.
+    /// Whether the cone of the type differs from the class alone.
     fn is_cone(&self, i: usize) -> bool {
         let ty = &self.types[i];
-        ty.extensible || self.types[i + 1..ty.end as usize].iter().any(|it| !it.is_vacant)
+        ty.extensible || self.types[i + 1..ty.end.index()].iter().any(|it| !it.is_vacant)
     }
 
     fn has_both(&self, bits: &[u64], ty: &Type) -> bool {
@@ -449,7 +489,7 @@ impl Universe {
     }
 }
 
-/// Words of a set of so many atoms.
+/// The number of words of a set of this many atoms.
 fn words(atoms: u32) -> usize {
     (atoms as usize).div_ceil(64).max(1)
 }
@@ -458,12 +498,16 @@ fn set(bits: &mut [u64], atom: u32) {
     bits[atom as usize / 64] |= 1 << (atom % 64);
 }
 
+fn clear(bits: &mut [u64], atom: u32) {
+    bits[atom as usize / 64] &= !(1 << (atom % 64));
+}
+
 fn get(bits: &[u64], atom: u32) -> bool {
     bits[atom as usize / 64] >> (atom % 64) & 1 != 0
 }
 
-/// Indices of the types so that each stands before its known subtypes and these follow it without a gap; and whether
-/// its chain leaves the known world. Roots and siblings are in order of name.
+/// Returns the indices of the types in an order in which each comes before its known subtypes and these follow it
+/// without a gap, each with whether its chain leaves the known types. Roots and siblings are sorted by name.
 fn preorder(types: &[Throwable]) -> Vec<(usize, bool)> {
     let index: FxHashMap<ClassName, usize> = types.iter().enumerate().map(|(i, it)| (it.class, i)).collect();
     let top = index.get(&well_known().throwable).copied();
@@ -473,7 +517,7 @@ fn preorder(types: &[Throwable]) -> Vec<(usize, bool)> {
         match it.parent {
             Parent::Class(parent) if let Some(&parent) = index.get(&parent) => children[parent].push(i),
             Parent::Root => pending.push((i, false)),
-            // Whatever lies between, what is thrown is below Throwable.
+            // Whatever lies in between, everything that is thrown is below Throwable.
             Parent::Class(_) | Parent::Unknown => match top {
                 Some(top) if top != i => children[top].push(i),
                 _ => pending.push((i, true)),
@@ -499,7 +543,7 @@ fn preorder(types: &[Throwable]) -> Vec<(usize, bool)> {
         }
         seen.iter().position(|&it| !it)
     };
-    // What is left hangs on a circle, which no JVM loads: its chain is not known.
+    // The remaining types are on or below a cycle of superclasses, which no JVM loads: their chains are not known.
     while let Some(i) = walk(&mut pending) {
         pending.push((i, true));
     }
@@ -518,17 +562,18 @@ enum Op {
 struct Sets {
     words: usize,
     bits: Vec<u64>,
-    /// From the hash of a set to the sets that have it.
+    /// The sets by the hash of their bits.
     ids: FxHashMap<u64, Vec<SetId>>,
     memo: FxHashMap<(Op, SetId, SetId), SetId>,
     scratch: Vec<u64>,
-    /// The atoms that stand for objects: those of types that are there.
+    /// The atoms to which objects belong: those of the types that are present.
     real: Vec<u64>,
-    /// The sets besides the empty one that have none of these: few.
+    /// The sets, besides the empty one, that have none of the `real` atoms: only a few.
     hollow: FxHashSet<SetId>,
-    /// Those that no set to come is: of types that are gone. None are, as long as there are fewer.
+    /// For each set, whether lookups must not find it because it is made of removed types. Sets beyond the end can
+    /// be found.
     forgotten: Vec<bool>,
-    /// Whether `ids` are of other bits than there are now.
+    /// Whether `ids` is out of date because bits have changed.
     is_index_old: bool,
 }
 
@@ -554,7 +599,7 @@ impl Sets {
     }
 
     fn bits(&self, it: SetId) -> &[u64] {
-        let at = it.0 as usize * self.words;
+        let at = it.index() * self.words;
         &self.bits[at..at + self.words]
     }
 
@@ -563,11 +608,11 @@ impl Sets {
             self.index();
         }
         let hash = FxBuildHasher.hash_one(bits);
-        let next = SetId(self.len() as u32);
+        let next = SetId::from_index(self.len());
         let (words, all) = (self.words, &self.bits);
         let known = self.ids.entry(hash).or_default();
         let same = |it: &&SetId| {
-            let at = it.0 as usize * words;
+            let at = it.index() * words;
             all[at..at + words] == *bits
         };
         if let Some(&it) = known.iter().find(same) {
@@ -581,7 +626,7 @@ impl Sets {
         next
     }
 
-    /// Whether there are no objects of these atoms.
+    /// Whether no object belongs to these atoms.
     fn is_hollow(&self, bits: &[u64]) -> bool {
         bits.iter().zip(&self.real).all(|(bits, real)| bits & real == 0)
     }
@@ -632,7 +677,8 @@ mod tests {
         Throwable { class: class(name), parent, extensible }
     }
 
-    /// Throwable with two subclasses, one of them final, and one type of which nothing is known.
+    /// A root T; its subclass Ex, with the subclasses IO and Fin, which is final; and X, whose ancestors are not
+    /// known.
     fn universe() -> Universe {
         Universe::new(&[
             ty("X", "?", true),
@@ -662,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_surely_takes_its_cone_and_perhaps_what_has_unknown_ancestors() {
+    fn a_row_certainly_catches_its_cone_and_may_catch_types_with_unknown_ancestors() {
         let mut it = universe();
         let masks = it.masks(Some(class("Ex")));
         assert_eq!(text(&it, masks.surely), "Ex+");
@@ -670,12 +716,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_whose_type_is_outside_may_take_an_unknown_subclass_of_anything_open() {
+    fn a_row_of_a_type_with_unknown_ancestors_may_catch_an_unknown_subclass_of_any_extensible_type() {
         let mut it = universe();
         let masks = it.masks(Some(class("X")));
         assert_eq!(text(&it, masks.surely), "X+");
         let io = it.exact(class("IO"));
-        assert!(!it.overlaps(masks.may, io), "IO itself is known, and is no X");
+        assert!(!it.overlaps(masks.may, io), "IO itself is known not to be an X");
         let fin = it.cone(class("Fin"));
         assert!(!it.overlaps(masks.may, fin), "a final class has no subclass");
         let cone = it.cone(class("IO"));
@@ -694,7 +740,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_supertypes_is_no_chain() {
+    fn a_cycle_of_superclasses_counts_as_unknown() {
         let mut it = Universe::new(&[ty("A", "B", true), ty("B", "A", true), ty("T", "", true)]);
         let masks = it.masks(Some(class("T")));
         let a = it.exact(class("A"));

@@ -1,11 +1,11 @@
-//! A lattice whose functions change, for the fuzz.
+//! A lattice whose functions change, for the fuzz test.
 
 use flow::solver::{FunctionId, Lattice};
 
-/// What the lattice panics with.
+/// The message with which the lattice panics.
 pub(crate) const FUSE: &str = "the fuse has blown";
 
-/// Xorshift.
+/// A xorshift generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// A part goes on; if any of the first is there, the second comes too.
+/// Keeps the atoms of `keep`; if the argument has any atom of `when`, adds those of `adds`.
 #[derive(Clone, Copy)]
 struct Mask {
     keep: u64,
@@ -33,11 +33,11 @@ struct Mask {
     adds: u64,
 }
 
-/// Sets of at most 64 atoms.
+/// The lattice of sets of at most 64 atoms, with its functions.
 pub(crate) struct Masks {
     pub(crate) n_atoms: u32,
     masks: Vec<Mask>,
-    /// After how many operations it panics.
+    /// The number of operations after which the lattice panics.
     pub(crate) fuse: Option<u32>,
 }
 
@@ -55,7 +55,8 @@ impl Masks {
     }
 
     fn random(&self, random: &mut Random) -> Mask {
-        // As for rows of exception tables: some catch all, some nearly all, some little, and wrappers replace.
+        // As with rows of exception tables: some catch everything, some nearly everything, some little, and wrappers
+        // replace exceptions.
         let some = random.bits(self.n_atoms);
         let (keep, when, adds) = match random.below(6) {
             0 => (0, 0, 0),
@@ -79,7 +80,7 @@ impl Masks {
         Some(FunctionId(i))
     }
 
-    /// Another atom, as when an exception type arrives. Gives the functions that it changes.
+    /// Adds an atom, as when an exception type is added. Returns the functions that this changes.
     pub(crate) fn add_atom(&mut self, random: &mut Random) -> Vec<FunctionId> {
         let atom = 1 << self.n_atoms;
         self.n_atoms += 1;
@@ -88,7 +89,7 @@ impl Masks {
             let before = mask.keep;
             mask.keep = if random.below(2) == 0 { mask.keep | atom } else { mask.keep & !atom };
             if mask.keep != before {
-                changed.push(FunctionId(i as u32));
+                changed.push(FunctionId::from_index(i));
             }
         }
         changed

@@ -1,30 +1,30 @@
-//! Random systems and edits to them.
+//! Random systems, and random edits to them.
 
 use flow::incremental::Incremental;
 use flow::solver::{FunctionId, NodeId, System};
 
 use crate::masks::{Masks, Random};
 
-/// A solver, its lattice, and the system as it should be.
+/// A solver, its lattice, and the expected system.
 pub(crate) struct World {
     pub(crate) masks: Masks,
     pub(crate) solver: Incremental<u64>,
     pub(crate) arrived_atoms: u64,
     pub(crate) reused_nodes: u64,
-    /// What the solver said last of each node.
+    /// The value of each node that the solver reported last.
     pub(crate) told: Vec<u64>,
     nodes: Vec<Node>,
-    /// How many nodes there shall be.
+    /// The number of nodes at the start.
     size: u32,
-    /// One of so many edges has a function.
+    /// About one in this many edges has a function other than the identity.
     filtered: u32,
-    /// Of how many edges a node has most.
+    /// The upper bound of the number of edges of most nodes.
     degree: u32,
-    /// Of how many nodes one has a value.
+    /// About one in this many nodes has a value.
     values: u32,
-    /// Edges lead to the next few nodes, so that components are long rings; or anywhere.
+    /// Whether edges lead only to the next few nodes, so that components are long rings, instead of anywhere.
     is_ring: bool,
-    /// Whether its lattice panics now and then.
+    /// Whether the lattice panics now and then.
     pub(crate) panics: bool,
 }
 
@@ -65,7 +65,7 @@ impl World {
         world
     }
 
-    /// The system as it should be, edges sorted.
+    /// The expected system, with sorted edges.
     pub(crate) fn system(&self) -> System<u64> {
         let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
         for node in &self.nodes {
@@ -79,7 +79,7 @@ impl World {
         acc
     }
 
-    /// One random edit, or several at once.
+    /// Makes one random edit, or several.
     pub(crate) fn edit(&mut self, random: &mut Random) {
         let n = if random.below(6) == 0 { 1 + random.below(12) } else { 1 };
         for _ in 0..n {
@@ -98,14 +98,14 @@ impl World {
             3 if self.masks.n_atoms < 60 => {
                 let changed = self.masks.add_atom(random);
                 self.arrived_atoms += 1;
-                // No value has the atom, so it need not be said.
+                // No value has the atom yet, so reporting the functions is optional.
                 if random.below(2) == 0 {
                     self.solver.functions_changed(changed);
                 }
             }
             4 if self.masks.n_functions() < 40 => self.masks.add_function(random),
             5 => {
-                // Empties a whole class, or fills it again.
+                // Empties all methods of a class, or fills them again.
                 let empties = random.below(2) == 0;
                 let first = random.below(self.nodes.len() as u32);
                 for i in first..(first + 5).min(self.nodes.len() as u32) {
@@ -124,14 +124,14 @@ impl World {
             }
             10..18 => {
                 if let Some(node) = self.any(random) {
-                    self.nodes[node.0 as usize].value = self.value(random);
+                    self.nodes[node.index()].value = self.value(random);
                     self.say(node);
                 }
             }
             18..28 => {
                 if let Some(node) = self.any(random) {
                     let edge = self.edge(random, node);
-                    self.nodes[node.0 as usize].edges.push(edge);
+                    self.nodes[node.index()].edges.push(edge);
                     self.say(node);
                 }
             }
@@ -141,7 +141,7 @@ impl World {
 
     fn remove_edge(&mut self, random: &mut Random) {
         let Some(node) = self.any(random) else { return };
-        let edges = &mut self.nodes[node.0 as usize].edges;
+        let edges = &mut self.nodes[node.index()].edges;
         if !edges.is_empty() {
             edges.swap_remove(random.below(edges.len() as u32) as usize);
             self.say(node);
@@ -150,12 +150,12 @@ impl World {
 
     fn add(&mut self, random: &mut Random) {
         let id = self.solver.add();
-        if id.0 as usize == self.nodes.len() {
+        if id.index() == self.nodes.len() {
             self.nodes.push(Node::default());
             self.told.push(0);
         } else {
             self.reused_nodes += 1;
-            self.nodes[id.0 as usize] = Node::default();
+            self.nodes[id.index()] = Node::default();
         }
         if random.below(2) == 0 {
             self.rewrite(random, id);
@@ -164,18 +164,18 @@ impl World {
 
     fn remove(&mut self, random: &mut Random) {
         let Some(node) = self.any(random) else { return };
-        // Often its users go first, as they should.
+        // Often the node's users are updated first, as they should be.
         if random.below(4) > 0 {
             for i in 0..self.nodes.len() {
                 let edges = &mut self.nodes[i].edges;
                 let before = edges.len();
                 edges.retain(|it| it.0 != node);
                 if edges.len() != before {
-                    self.say(NodeId(i as u32));
+                    self.say(NodeId::from_index(i));
                 }
             }
         }
-        self.nodes[node.0 as usize] = Node { is_removed: true, ..Node::default() };
+        self.nodes[node.index()] = Node { is_removed: true, ..Node::default() };
         self.solver.remove(node);
     }
 
@@ -192,7 +192,7 @@ impl World {
         let n = self.nodes.len() as u32;
         let of = match random.below(3) {
             _ if self.is_ring => (node.0 + 1 + random.below(2)) % n,
-            // Some nodes are wanted more than others.
+            // Some nodes have more users than others.
             0 => random.below(1 + n / 8),
             _ => random.below(n),
         };
@@ -202,7 +202,7 @@ impl World {
     }
 
     fn rewrite(&mut self, random: &mut Random, node: NodeId) {
-        if self.nodes[node.0 as usize].is_removed {
+        if self.nodes[node.index()].is_removed {
             return;
         }
         let n = if random.below(20) == 0 {
@@ -211,12 +211,12 @@ impl World {
             random.below(self.degree) + u32::from(self.is_ring)
         };
         let edges = (0..n).map(|_| self.edge(random, node)).collect();
-        self.nodes[node.0 as usize] = Node { is_removed: false, value: self.value(random), edges };
+        self.nodes[node.index()] = Node { is_removed: false, value: self.value(random), edges };
         self.say(node);
     }
 
     fn say(&mut self, node: NodeId) {
-        let it = &self.nodes[node.0 as usize];
+        let it = &self.nodes[node.index()];
         if !it.is_removed {
             self.solver.update(node, it.value, it.edges.iter().copied());
         }

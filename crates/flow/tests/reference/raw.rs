@@ -1,9 +1,9 @@
-//! The reference: bytecode read as naively as possible, sharing nothing with the decoder of the product.
+//! The reference: bytecode read as simply as possible, sharing nothing with the decoder of the product.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lengths of the instructions by opcode, 0 for `tableswitch`, `lookupswitch`, `wide` and what does not exist.
-/// JVMS §6.5, in rows of 64.
+/// The lengths of the instructions by opcode; 0 for `tableswitch`, `lookupswitch`, `wide` and opcodes that do not
+/// exist. JVMS §6.5, in rows of 64.
 const LENGTHS: &[u8; 202] = b"\
     1111111111111111232332222211111111111111111111111111112222211111\
     1111111111111111111111111111111111111111111111111111111111111111\
@@ -13,9 +13,9 @@ const LENGTHS: &[u8; 202] = b"\
 /// One instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct RawInsn {
-    /// Its opcode; of a `wide` one the opcode behind the prefix.
+    /// The opcode; for a `wide` instruction, the opcode after the prefix.
     pub(crate) opcode: u8,
-    /// Where control goes on: each target once.
+    /// The pcs to which control goes on, each once.
     pub(crate) next: BTreeSet<u32>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct RawRow {
     pub(crate) catch_type: Option<String>,
 }
 
-/// A body as the reference sees it: the instructions that control reaches, by pc.
+/// A body as the reference reads it: the instructions that control reaches, by pc.
 pub(crate) struct Raw {
     pub(crate) insns: BTreeMap<u32, RawInsn>,
     pub(crate) rows: Vec<RawRow>,
@@ -77,7 +77,7 @@ fn insn(code: &[u8], pc: usize) -> Option<RawInsn> {
 }
 
 impl Raw {
-    /// Walks the code from its start; `None` when it has subroutines.
+    /// Walks the code from its start; `None` if it has subroutines.
     pub(crate) fn walk(code: &[u8], rows: Vec<RawRow>) -> Option<Self> {
         let mut insns: BTreeMap<u32, RawInsn> = BTreeMap::new();
         let mut work = vec![0u32];
@@ -94,8 +94,8 @@ impl Raw {
     }
 }
 
-/// The edges after taking out the pcs that are not kept: an edge into one goes on to where it goes.
-/// Edges from a pc to itself are left out.
+/// Returns the edges after removing the pcs that are not kept: an edge into a removed pc is replaced by edges to
+/// where that pc leads. Edges from a pc to itself are left out.
 pub(crate) fn contracted(next: &BTreeMap<u32, BTreeSet<u32>>, kept: &BTreeSet<u32>) -> BTreeSet<(u32, u32)> {
     let mut edges = BTreeSet::new();
     for (&from, first) in next.iter().filter(|it| kept.contains(it.0)) {
@@ -116,8 +116,8 @@ pub(crate) fn contracted(next: &BTreeMap<u32, BTreeSet<u32>>, kept: &BTreeSet<u3
     edges
 }
 
-/// What an instruction may raise, JVMS §6.5: exact types by name, and what can be anything below a class.
-/// Link errors and errors of the machine itself are not counted, nor by the product.
+/// What an instruction may raise, JVMS §6.5: exact types by name, and classes of which any subclass can be raised.
+/// Link errors and VM errors are left out, as in the product.
 pub(crate) fn raises(opcode: u8) -> (&'static [&'static str], &'static [&'static str]) {
     const NPE: &str = "NullPointerException";
     const AIOOBE: &str = "ArrayIndexOutOfBoundsException";
@@ -142,7 +142,7 @@ pub(crate) fn raises(opcode: u8) -> (&'static [&'static str], &'static [&'static
     }
 }
 
-/// The classes above one of the machine's own exceptions, itself first, without `java/lang/`.
+/// The ancestors of one of the VM's own exceptions, starting with itself, without `java/lang/`.
 fn chain(of: &str) -> Vec<&str> {
     let middle: &[&str] = match of {
         "ArrayIndexOutOfBoundsException" => &["IndexOutOfBoundsException", "RuntimeException", "Exception"],
@@ -157,7 +157,7 @@ fn chain(of: &str) -> Vec<&str> {
     [&[of], middle, &["Throwable"]].concat()
 }
 
-/// Whether every object of the class is caught by the row.
+/// Whether the row catches every object of the class.
 pub(crate) fn catches(row: &RawRow, class: &str) -> bool {
     row.catch_type.as_deref().is_none_or(|it| {
         let simple = it.strip_prefix("java/lang/").unwrap_or(it);
@@ -165,10 +165,10 @@ pub(crate) fn catches(row: &RawRow, class: &str) -> bool {
     })
 }
 
-/// Whether the row may catch some object of the class or of one below it.
+/// Whether the row may catch some object of the class or of a subclass.
 pub(crate) fn may_catch_below(row: &RawRow, top: &str) -> bool {
     let Some(it) = row.catch_type.as_deref().filter(|_| top != "Throwable") else { return true };
-    // What stands outside of `java/lang` may be anywhere; an exception is no error.
+    // A class outside `java/lang` may have any superclass; an exception is not an error.
     let simple = it.strip_prefix("java/lang/");
     !matches!(simple, Some("Exception" | "RuntimeException"))
         && !simple.is_some_and(|it| chain(it).contains(&"Exception") && it.ends_with("Exception"))

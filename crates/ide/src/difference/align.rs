@@ -1,15 +1,15 @@
-//! Which instructions of two bodies of one method are the same.
+//! The alignment of two bodies of one method: which instructions are the same.
 //!
-//! An edit moves all behind it: ordinals, temporaries and labels get other numbers. So bodies are aligned first, by what
-//! each instruction says without those numbers (a longest common subsequence, after Myers: *An O(ND) Difference
-//! Algorithm and Its Variations*, 1986).
+//! An edit shifts everything after it: ordinals, temporaries and labels get new numbers. Bodies are therefore aligned
+//! by the text of each instruction without those numbers (a longest common subsequence, after Myers: *An O(ND)
+//! Difference Algorithm and Its Variations*, 1986).
 
 use analysis::parts::MethodCode;
 use bir::body::{Body, Instr, InstrId, ordinal};
 use bir::print;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// For each instruction of the old body the one of the new body that it became, if any.
+/// For each instruction of the old body, the ordinal of the matching instruction of the new body, if there is one.
 pub(super) struct Alignment(Vec<Option<u32>>);
 
 impl Alignment {
@@ -29,7 +29,7 @@ impl Alignment {
         Alignment(acc)
     }
 
-    /// What the instruction of the old body became.
+    /// The ordinal in the new body of the instruction that matches this one of the old body.
     pub(super) fn of(&self, instr: InstrId) -> Option<u32> {
         self.0.get(ordinal(instr) as usize).copied().flatten()
     }
@@ -39,7 +39,7 @@ fn texts(body: &Body) -> Vec<String> {
     body.instrs.iter().map(|(id, _)| without_temporaries(&without_targets(body, id))).collect()
 }
 
-/// The text without the ordinals that jumps go to.
+/// The text of an instruction without the ordinals of jump targets.
 fn without_targets(body: &Body, id: InstrId) -> String {
     let keys = |table: u32| -> Vec<i32> {
         body.switches.get(table as usize).map_or_else(Vec::new, |it| it.cases.iter().map(|it| it.0).collect())
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_temporaries_do_not_count() {
+    fn numbers_of_temporaries_are_ignored() {
         assert_eq!(without_temporaries("$a3 := a0->p/L1.f2:I"), "$a := a0->p/L1.f2:I");
     }
 }

@@ -1,13 +1,12 @@
-//! What changed from one answer to the next: facts that are new, and facts that no longer hold.
+//! The difference between two answers: facts that are new, and facts that no longer hold.
 //!
-//! Facts have no places: code that moves changes nothing. An answer about a method that is equal costs a comparison;
-//! of one that is not, each single fact is compared.
+//! Facts are compared without positions, so code that only moves changes none. If the answer about a method is
+//! unchanged, one comparison shows that; otherwise the single facts are compared.
 
 mod align;
 
 use std::sync::Arc;
 
-use analysis::names::{MethodId, Text};
 use analysis::parts::MethodCode;
 use analysis::whole::answers::{Call, CallWord, Step, Throws, Why};
 use analysis::whole::graph::{Graph, SetRef};
@@ -17,6 +16,7 @@ use bir::positions::Positions;
 use bir::print;
 use flow::cfg::{EdgeKind, NodeKind};
 use flow::universe::Part;
+use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use align::{Alignment, without_temporaries};
@@ -24,42 +24,42 @@ use align::{Alignment, without_temporaries};
 use crate::entries::{Entry, EntryReason};
 use crate::explain::Explanation;
 
-/// What an answer says of one method.
+/// The answer about one method, with its code.
 #[derive(Clone, Debug)]
 pub struct MethodState {
     /// The method.
-    pub method: MethodId,
-    /// Its code, if that can be read.
+    pub method: MethodName,
+    /// The method's code, if it can be read.
     pub code: Option<(Arc<MethodCode>, Arc<Positions>)>,
-    /// The answer.
+    /// The answer about the method.
     pub answer: MethodAnswer,
 }
 
 /// The answers that can be compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MethodAnswer {
-    /// Where its calls go.
+    /// The targets of the method's calls.
     Calls(Vec<Call>),
-    /// What it lets out.
+    /// The exceptions that leave the method.
     Throws(Throws),
-    /// Its graph.
+    /// The method's graph.
     Graph(Arc<Graph>),
-    /// Its code itself.
+    /// The method's code itself.
     Body,
-    /// Why it lets out what it does, and why its calls go where they go.
+    /// The reasons for the exceptions that leave the method and for the targets of its calls.
     Explained(Vec<Explanation>),
 }
 
-/// A fact that came or went.
+/// A fact that was added or removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Changed {
-    /// Whether it is new; else it no longer holds.
+    /// Whether the fact is new; otherwise it no longer holds.
     pub added: bool,
-    /// The method that it is about; none for a class that is missing.
-    pub method: Option<MethodId>,
-    /// The place of the instruction that it is about, in the code where the fact holds.
+    /// The method that the fact is about; none for a fact about a missing class.
+    pub method: Option<MethodName>,
+    /// The pc of the instruction that the fact is about, in the version of the code in which the fact holds.
     pub pc: Option<u16>,
-    /// The line there.
+    /// The source line of that instruction.
     pub line: Option<u16>,
     /// The fact.
     pub fact: Fact,
@@ -68,125 +68,127 @@ pub struct Changed {
 /// A single fact of an answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Fact {
-    /// A call.
+    /// A call has a certain effect.
     Call {
-        /// How control passes.
+        /// The kind of the call.
         kind: CallWord,
-        /// The method as the instruction names it.
-        declared: Option<MethodId>,
-        /// One thing that it may come to.
+        /// The called method as the instruction names it.
+        declared: Option<MethodName>,
+        /// One target or other effect of the call.
         to: Reaches,
     },
-    /// The method may let this out.
+    /// The method may throw these exceptions.
     LetsOut(Part),
-    /// The method may let out more than is known.
+    /// The method may throw more than the known exceptions.
     Open {
-        /// What it is within.
+        /// The classes and cones that contain all of the open part.
         within: Vec<Part>,
-        /// What cannot be among it.
+        /// The classes and cones excluded from the open part.
         except: Vec<Part>,
-        /// The reason.
+        /// The last step of the reason why it is open.
         because: Option<Step>,
     },
-    /// An edge of the graph.
+    /// The graph has an edge.
     Edge {
-        /// Where it starts.
+        /// The source of the edge.
         from: Box<End>,
-        /// Where it ends.
+        /// The destination of the edge.
         to: Box<End>,
-        /// How control passes; the numbers of rows do not count.
+        /// The kind of the edge; the row numbers in it are always 0.
         kind: EdgeKind,
-        /// The method that labels it, as the instruction names it; in profile `paper` those that it goes to.
-        labels: Vec<Option<MethodId>>,
+        /// The called method that labels the edge, as the instruction names it; in profile `paper` the targets of the
+        /// call.
+        labels: Vec<Option<MethodName>>,
     },
-    /// The method is there.
+    /// The method exists.
     Method,
-    /// The method has this instruction, in stackless form.
+    /// The method has this instruction, as text in stackless form.
     Instruction(String),
-    /// Why the method lets something out, or a call of it goes somewhere: with the places in the code where that holds.
+    /// The reason why the method throws something or why one of its calls has a target, with the positions in this
+    /// version of the code.
     Explained(Box<Explanation>),
-    /// The program starts with the method, for this reason.
+    /// The method is an entry point for this reason.
     Entry(EntryReason),
-    /// The class is named and not there.
+    /// A class is named but missing.
     Missing {
-        /// The class.
+        /// The missing class.
         class: Text,
-        /// How it is needed.
+        /// One way in which the program needs the class.
         need: Need,
     },
 }
 
-/// What a call may come to.
+/// One effect of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reaches {
-    /// This method.
-    Target(MethodId),
-    /// This method, if an absent class lies between.
-    Possible(MethodId),
-    /// The glue of an object of this functional interface.
+    /// The call may run this method.
+    Target(MethodName),
+    /// The call may run this method if a missing class allows it.
+    Possible(MethodName),
+    /// The call goes through the glue of a function object of this functional interface.
     Glue(Text),
-    /// An error of linking.
+    /// The call may raise this linkage error.
     Error(Text),
-    /// Methods that nobody has seen.
+    /// The call may run methods of unknown classes.
     Open(Why),
-    /// What the VM does itself.
+    /// The call only runs code of the VM itself.
     Vm,
 }
 
-/// How a class that is not there is needed.
+/// The way in which the program needs a missing class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Need {
-    /// At all.
+    /// The class is named at all.
     Class,
-    /// As a supertype of this class.
+    /// The class is a supertype of this class.
     SupertypeOf(Text),
-    /// This method names it.
-    UsedBy(MethodId),
-    /// This method of it is called.
-    Called(MethodId),
-    /// Calls of this method may run anything because of it.
-    Widened(MethodId),
+    /// This method names the class.
+    UsedBy(MethodName),
+    /// This method of the class is called.
+    Called(MethodName),
+    /// Calls in this method may run anything because the class is missing.
+    Widened(MethodName),
 }
 
-/// An end of an edge.
+/// A node at one end of an edge.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct End {
-    /// The instruction, as text.
+    /// The text of the instruction.
     pub instr: String,
-    /// Its place, in the code where the edge is.
+    /// The pc of the instruction, in the version of the code that has the edge.
     pub pc: Option<u16>,
-    /// What the node stands for, with its exceptions.
+    /// The kind of the node, with its exceptions.
     pub kind: EndKind,
 }
 
-/// What a node stands for.
+/// The kind of a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum EndKind {
     /// Control is before the instruction.
     Normal,
-    /// It raised one of these, and a handler takes it.
+    /// The instruction raised one of these exceptions, which a handler may catch.
     Exceptional(Raised),
     /// The method returned.
     Return,
-    /// One of these left the method.
+    /// One of these exceptions left the method.
     ExceptionalReturn(Raised),
 }
 
 /// A set of exceptions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Raised {
-    /// The classes and cones that it is made of.
+    /// The classes and cones in the set.
     pub parts: Vec<Part>,
-    /// For an open set: why nobody knows it better.
+    /// For an open set: the reason why it is open.
     pub open: Option<Why>,
-    /// For an open set: what cannot be among it.
+    /// For an open set: the classes and cones excluded from it.
     pub except: Vec<Part>,
 }
 
-/// What changed between two answers about methods, in the order of the new one; behind it what was about methods that are
-/// gone.
+/// The differences between two answers about methods, in the order of the new answer; facts about removed methods
+/// come last.
 pub fn difference(old: &[MethodState], new: &[MethodState]) -> Vec<Changed> {
-    let mut before: FxHashMap<MethodId, &MethodState> = old.iter().map(|it| (it.method, it)).collect();
+    let mut before: FxHashMap<MethodName, &MethodState> = old.iter().map(|it| (it.method, it)).collect();
     let mut acc = Vec::new();
     for now in new {
         match before.remove(&now.method) {
@@ -194,13 +196,14 @@ pub fn difference(old: &[MethodState], new: &[MethodState]) -> Vec<Changed> {
             None => acc.extend(facts(now, true, None).into_iter().map(|it| it.1)),
         }
     }
-    // A method that is there twice is compared once.
+    // A method that occurs twice is compared only once.
     let gone = old.iter().filter(|it| before.remove(&it.method).is_some());
     acc.extend(gone.flat_map(|it| facts(it, false, None)).map(|it| it.1));
     acc
 }
 
-/// What changed between two lists of entry points: what no longer is one, then what is new, in their orders.
+/// The differences between two lists of entry points: first those that were removed, then those that were added, each
+/// in the order of its list.
 pub fn entry_difference(old: &[Entry], new: &[Entry]) -> Vec<Changed> {
     let facts = |list: &[Entry], added| -> Vec<(Key, Changed)> {
         let changed = |it: &Entry| {
@@ -215,7 +218,8 @@ pub fn entry_difference(old: &[Entry], new: &[Entry]) -> Vec<Changed> {
     acc
 }
 
-/// What changed between two lists of missing classes: what no longer is, then what is new, by their names.
+/// The differences between two lists of missing classes: first the facts that were removed, then those that were
+/// added, each in the order of its list.
 pub fn missing_difference(old: &[Missing], new: &[Missing]) -> Vec<Changed> {
     let mut acc = Vec::new();
     compare(missing_facts(old, false), missing_facts(new, true), &mut acc);
@@ -237,29 +241,31 @@ fn between(old: &MethodState, new: &MethodState, acc: &mut Vec<Changed>) {
     compare(facts(old, false, alignment.as_ref()), facts(new, true, None), acc);
 }
 
-/// What tells facts apart. Of edges the instructions by number: those of the new code, and of the old code that are gone.
+/// The identity of a fact for the comparison. In edges, instructions are identified by their number in the new code,
+/// or by their number in the old code if the new code does not have them.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Plain(Fact),
-    Entry(MethodId, EntryReason),
-    /// Without places.
-    Explained(MethodId, Explanation),
+    Entry(MethodName, EntryReason),
+    /// An explanation without positions.
+    Explained(MethodName, Explanation),
     Edge {
         from: (Numbered, EndKind),
         to: (Numbered, EndKind),
         kind: EdgeKind,
-        labels: Vec<Option<MethodId>>,
+        labels: Vec<Option<MethodName>>,
     },
 }
 
-/// An instruction of the new code, or of the old code alone.
+/// The number of an instruction: in the new code, or in the old code if only that has it.
 #[derive(PartialEq, Eq, Hash)]
 enum Numbered {
     New(u32),
     Old(u32),
 }
 
-/// Adds what is only in the first list, then what is only in the second, as often as it is there more often.
+/// Appends the facts that occur more often in the first list, then those that occur more often in the second, as many
+/// times as the difference.
 fn compare(old: Vec<(Key, Changed)>, new: Vec<(Key, Changed)>, acc: &mut Vec<Changed>) {
     let mut counts: FxHashMap<&Key, (usize, usize)> = FxHashMap::default();
     old.iter().for_each(|it| counts.entry(&it.0).or_default().0 += 1);
@@ -279,8 +285,8 @@ fn compare(old: Vec<(Key, Changed)>, new: Vec<(Key, Changed)>, acc: &mut Vec<Cha
     acc.append(&mut added);
 }
 
-/// The single facts of an answer. `alignment` is that of its code with the code of the new answer; without one it is the
-/// new answer itself, or one that has none to be compared with.
+/// The single facts of an answer. For an old answer, `alignment` maps its code to that of the new answer. It is
+/// `None` for the new answer, and where there is nothing to align with.
 fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec<(Key, Changed)> {
     let mut acc = Vec::new();
     let mut add = |instr: Option<InstrId>, fact: Fact, key: Option<Key>| {
@@ -321,7 +327,7 @@ fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec
     acc
 }
 
-fn explained(method: MethodId, it: &Explanation, added: bool) -> (Key, Changed) {
+fn explained(method: MethodName, it: &Explanation, added: bool) -> (Key, Changed) {
     let spot = match it {
         Explanation::Exception(it) => Some(&it.spot),
         Explanation::Call(it) => Some(&it.spot),
@@ -358,9 +364,9 @@ fn edges(
     for (i, edge) in graph.cfg.edges.iter().enumerate() {
         let labels = match graph.labels.get(i) {
             Some(it) => it.to_vec(),
-            None => vec![graph.cfg.label(&code.body, *edge).map(MethodId::of)],
+            None => vec![graph.cfg.label(&code.body, *edge).map(MethodName::of)],
         };
-        // Rows are numbered in the order of the table: another row before moves them.
+        // Rows are numbered by their order in the table, so a row inserted before would change their numbers.
         let kind = match edge.kind {
             EdgeKind::Handler(_) => EdgeKind::Handler(0),
             EdgeKind::MayHandler(_) => EdgeKind::MayHandler(0),

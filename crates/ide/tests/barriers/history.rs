@@ -1,4 +1,4 @@
-//! Random histories: what a host says depends on what is there, not on what was there before.
+//! Random histories: the answers of a host depend only on the current classes, not on earlier ones.
 
 use ide::{Role, WorldKind};
 use test_utils::generate::{Mode, program};
@@ -20,9 +20,9 @@ fn archives(seed: u64) -> Vec<Archive> {
     vec![app, lib]
 }
 
-/// Changes one thing: a bit of a class, most often, or which classes are where.
+/// Makes one random edit: mostly flips a bit of a class; otherwise changes which container holds which classes.
 fn edit(shop: &mut Shop, rng: &mut Rng, gone: &mut Classes, originals: &Classes) {
-    // Nothing is taken in in the other worlds: they do not stay.
+    // In the other worlds, edits rebuild the program. The history does not stay in them.
     shop.settings.options.world = WorldKind::Open;
     let at = rng.range(0, 1) as usize;
     let archive = &mut shop.archives[at];
@@ -35,14 +35,14 @@ fn edit(shop: &mut Shop, rng: &mut Rng, gone: &mut Classes, originals: &Classes)
                 archive.put_bytes(&name, bytes);
             }
         }
-        // The same class in both: one is shadowed.
+        // Put the same class into both containers, so that one definition shadows the other.
         2 if n_classes > 0 => {
             let (name, bytes) = archive.classes[class].clone();
             shop.archives[1 - at].put_bytes(&name, bytes);
         }
         3 => shop.archives.swap(0, 1),
         4 => shop.settings.options.world = rng.one([WorldKind::Declared, WorldKind::Closed]),
-        // One bit of what it was at first, as code in which more is odd is read no more.
+        // Flip one bit of the original class. If bits accumulated, the code could soon not be read any more.
         _ if n_classes > 0 => {
             let (name, bytes) = &mut archive.classes[class];
             *bytes = originals.iter().find(|it| it.0 == *name).unwrap().1.clone();
@@ -65,7 +65,7 @@ fn answers_do_not_depend_on_history() {
             if rng.chance(20) {
                 shop.host.keep_current(&mut || false);
             }
-            // Compares with a new host.
+            // This compares with a new host.
             shop.ran();
         }
         taken_in += shop.host.counts().updated;
@@ -74,14 +74,14 @@ fn answers_do_not_depend_on_history() {
 }
 
 #[test]
-fn questions_that_are_broken_off_leave_nothing_half_done() {
+fn cancelled_questions_leave_nothing_half_done() {
     let mut broken_off = 0_u32;
     for seed in 9..tier::rounds(11, 15) {
         let mut shop = Shop::new(archives(seed));
         let originals = shop.archives.iter().flat_map(|it| it.classes.clone()).collect();
         let (mut rng, mut gone) = (Rng::new(seed), Vec::new());
         for _ in 0..30 {
-            // Each comes while somebody asks about the one before.
+            // Each edit arrives while another thread asks about the state before it.
             for _ in 0..rng.range(1, 4) {
                 edit(&mut shop, &mut rng, &mut gone, &originals);
                 shop.tell();
@@ -96,6 +96,6 @@ fn questions_that_are_broken_off_leave_nothing_half_done() {
             shop.ran();
         }
     }
-    // How many is a matter of threads; that there are some is not.
+    // The number of cancelled questions depends on the threads, but there must be some.
     assert!(broken_off > 0);
 }

@@ -1,5 +1,5 @@
-//! How far an edit spreads: by kind of edit, exactly the queries that run when all classes of the application are asked about
-//! again. After each edit the answers are those of a new host (`shop`).
+//! How far an edit spreads: for each kind of edit, the exact list of queries that run when all classes of the
+//! application are asked about again. After each edit, the answers must equal those of a new host (`shop`).
 
 mod history;
 mod shop;
@@ -8,7 +8,8 @@ use ide::{Counts, Role, WorldKind};
 use shop::{Archive, Shop};
 use test_utils::ghosts::with_ghosts;
 
-/// `A` calls `B`, which catches nothing; `D` calls the library; `J` and `S` are jobs, which `K` runs.
+/// The application: `A` calls `B`, which catches nothing; `D` calls the library; `J` and `S` are jobs, which `K`
+/// runs.
 const APP: &str = r"
 .class public final p/A
 .method public static a()V
@@ -51,7 +52,7 @@ H: pop
 .end
 ";
 
-/// The library has a `B` too, which that of the application stands before.
+/// The library also has a class `B`, which the application's `B` shadows.
 const LIB: &str = r"
 .class public final lib/L
 .method public static l()V
@@ -87,7 +88,7 @@ const JDK: &str = r"
 .end
 ";
 
-/// Code that lets out a `NullPointerException`.
+/// Code that throws a `NullPointerException`.
 const THROWS: &str = "aconst_null\n athrow";
 
 fn shop() -> Shop {
@@ -100,12 +101,12 @@ fn shop() -> Shop {
     shop
 }
 
-/// `B` with this code.
+/// The class `B` with this code.
 fn b(code: &str) -> String {
     format!(".class public final p/B\n.version 52.0\n.method public static b()V\n {code}\n.end")
 }
 
-/// The shop after a first edit of `B`, which changed a line: `B` is an input of its own since then.
+/// Creates the shop and edits `B` once by moving a line. From then on, `B` has an input of low durability.
 fn shop_with_edited() -> Shop {
     let mut shop = shop();
     shop.archive("app").put(&b(".line 9\n iconst_1\n pop\n return"));
@@ -113,39 +114,39 @@ fn shop_with_edited() -> Shop {
     shop
 }
 
-/// How often the program was rebuilt, and how often what changed was taken in.
+/// The number of times the program was rebuilt, and the number of updates in place.
 fn of(shop: &Shop) -> (u64, u64) {
     let Counts { rebuilt, updated, .. } = shop.host.counts();
     (rebuilt, updated)
 }
 
 #[test]
-fn equal_bytes_run_nothing() {
+fn equal_bytes_run_no_query() {
     let mut shop = shop();
     assert_eq!(shop.ran(), "");
     assert_eq!(shop.checked(), "", "no input was set");
 }
 
 #[test]
-fn a_first_edit_runs_what_is_of_the_class_alone() {
+fn a_first_edit_runs_only_queries_about_the_class() {
     let mut shop = shop();
     let before = shop.archive("app").classes.iter().find(|it| it.0 == "B").unwrap().1.clone();
     shop.archive("app").put(&b(".line 9\n iconst_1\n pop\n return"));
-    // The class is another input. The program is the same.
+    // The class has another input now, but the program is the same.
     assert_eq!(
         shop.ran(),
         "calls(B) container_records(app) facts(B) graphs(B) parsed(B) positions(B) record(B) throws(B)"
     );
-    // As soon as it is as it was, all is known.
+    // When the old content returns, all its memoized values are valid.
     shop.archive("app").put_bytes("B", before);
     assert_eq!(shop.ran(), "container_records(app)");
-    // So it is of the other one.
+    // The same holds for the memoized values of the edited class.
     shop.archive("app").put(&b(".line 9\n iconst_1\n pop\n return"));
     assert_eq!(shop.ran(), "container_records(app)");
     assert_eq!(of(&shop), (1, 0));
 }
 
-/// Which classes are looked at after an edit that moves `B` to this line.
+/// The classes that are validated after an edit that moves `B` to this line.
 fn looked_at(shop: &mut Shop, line: u32) -> Vec<String> {
     shop.archive("app").put(&b(&format!(".line {line}\n iconst_1\n pop\n return")));
     shop.ran();
@@ -154,10 +155,10 @@ fn looked_at(shop: &mut Shop, line: u32) -> Vec<String> {
 }
 
 #[test]
-fn classes_that_were_never_edited_are_not_looked_at() {
+fn classes_that_were_never_edited_are_not_validated() {
     let mut shop = shop_with_edited();
     assert_eq!(looked_at(&mut shop, 4), [""; 0]);
-    // One that was edited once is looked at with each edit.
+    // A class that was edited once is validated after each edit.
     let a =
         ".class public final p/A\n.method public static a()V\n nop\n invokestatic p/B.b()V\n return\n.end";
     shop.archive("app").put(a);
@@ -168,7 +169,7 @@ fn classes_that_were_never_edited_are_not_looked_at() {
 #[test]
 fn editing_a_body_stops_at_the_summary() {
     let mut shop = shop_with_edited();
-    // A loop, which nobody else can see.
+    // The edit adds a loop, which has no effect outside the method.
     let code = "iconst_2\n istore_0\nL: iinc 0 -1\n iload_0\n ifgt L\n return";
     shop.archive("app").put(&b(code));
     assert_eq!(shop.ran(), "calls(B) facts(B) graphs(B) parsed(B) positions(B) record(B)");
@@ -181,7 +182,7 @@ fn a_tier_that_did_not_change_is_one_look() {
     shop.archive("app").put(&b(THROWS));
     shop.ran();
     let checked = shop.checked();
-    // What is asked about is looked at; of the library and the JDK the tier alone, and no class.
+    // All that was asked about is validated. Of the library and the JDK, only the list of records is, and no class.
     assert!(checked.contains("facts(A)"), "{checked}");
     let others: Vec<&str> =
         checked.split(' ').filter(|it| it.contains("lib") || it.contains("jdk")).collect();
@@ -196,10 +197,10 @@ fn an_edit_looks_at_no_other_class() {
         let checked = shop.checked();
         checked.split(' ').filter(|it| it.contains("record")).collect::<Vec<_>>().join(" ")
     };
-    // The records of all that was never edited are one value in each container.
+    // The records of all classes that were never edited are one value for each container.
     shop.archive("app").put(&b(THROWS));
     assert_eq!(records(&mut shop), "base_records(app) container_records(jdk) container_records(lib)");
-    // A class that comes, and one that goes, leave it as it is.
+    // Adding or removing a class does not change that value.
     shop.archive("app").put(".class public final p/E\n.method public static e()V\n return\n.end");
     assert_eq!(
         records(&mut shop),
@@ -214,7 +215,7 @@ fn an_edit_looks_at_no_other_class() {
 }
 
 #[test]
-fn moving_lines_changes_positions_alone() {
+fn moving_lines_changes_only_positions() {
     let mut shop = shop_with_edited();
     shop.archive("app").put(&b(".line 4\n iconst_1\n pop\n return"));
     assert_eq!(shop.ran(), "facts(B) parsed(B) positions(B) record(B)");
@@ -225,7 +226,7 @@ fn a_new_throw_is_taken_in() {
     let mut shop = shop();
     assert_eq!(shop.known("app", "A"), [""; 0]);
     shop.archive("app").put(&b(THROWS));
-    // Asked again is the class, and what calls it.
+    // The class and its callers are recomputed.
     assert_eq!(
         shop.ran(),
         "calls(B) container_records(app) facts(B) graphs(A) graphs(B) parsed(B) positions(B) propagated \
@@ -240,17 +241,17 @@ fn an_edit_asks_again_only_where_it_is_seen() {
     let mut shop = shop();
     shop.archive("app").put(&b(THROWS));
     let ran = shop.ran();
-    // The solution is one value: of each class it is looked up since when its answers hold.
+    // The solution is one value. For each class, a cheap query looks up since when its answers are valid.
     let of_all = |query: &str| ["A", "B", "D", "J", "K", "S"].map(|it| format!("{query}({it})")).join(" ");
     let all = ["calls_since", "graphs_since", "throws_since"].map(of_all).join(" ");
     assert_eq!(shop.looked_up(), all);
-    // `A` calls `B`; where that call goes is what it was.
+    // `A` calls `B`, and the target of that call is unchanged, so `calls(A)` does not run.
     let asked: Vec<&str> = ran.split(' ').filter(|it| !it.contains("(B)")).collect();
     assert_eq!(asked, ["container_records(app)", "graphs(A)", "propagated", "throws(A)"]);
 }
 
 #[test]
-fn making_ready_changes_nothing() {
+fn keep_current_changes_no_answer() {
     let mut shop = shop();
     shop.host.keep_current(&mut || false);
     assert_eq!(shop.ran(), "");
@@ -266,7 +267,8 @@ fn making_ready_changes_nothing() {
 fn a_private_method() {
     let mut shop = shop();
     shop.archive("app").put(&format!("{}\n.method private static x()V\n return\n.end", b("return")));
-    // Nobody outside can see it, but what calls the class is looked at: the call may mean something else.
+    // The private method is not visible outside, but callers of the class are recomputed because their calls may now
+    // resolve differently.
     assert_eq!(
         shop.ran(),
         "calls(A) calls(B) container_records(app) facts(B) graphs(A) graphs(B) parsed(B) positions(B) \
@@ -297,7 +299,7 @@ fn a_method_reference_in_a_body() {
     assert_eq!(shop.known("app", "D"), ["ArithmeticException"]);
     assert_eq!(shop.known("app", "K"), [""; 0]);
     shop.archive("app").put(&reference);
-    // No outline is another one, yet what `K` calls goes to one more receiver.
+    // No outline changed, but the calls in `K` have one more receiver.
     assert_eq!(
         shop.ran(),
         "calls(D) calls(K) container_records(app) facts(D) graphs(D) graphs(K) parsed(D) positions(D) \
@@ -338,14 +340,14 @@ fn an_exception_class() {
     );
     shop.ran();
     shop.archive("app").put(".class public p/E\n.super java/lang/RuntimeException");
-    // The facts of `A` hold names: what these are is asked of the solution alone.
+    // The facts of `A` hold only names. What the types behind them are is a question to the solution alone.
     assert_eq!(
         shop.ran(),
         "calls(A) calls(B) calls(D) calls(E) calls(J) calls(K) calls(S) container_records(app) facts(E) \
          graphs(A) graphs(B) graphs(D) graphs(E) graphs(J) graphs(K) graphs(S) parsed(E) positions(E) \
          propagated record(E) throws(A) throws(B) throws(D) throws(E) throws(J) throws(K) throws(S)"
     );
-    // A type has a place in the sets, first as a name, then as a class: both times it is taken in.
+    // The sets have a place for the type, first as a name, then as a class. Both edits update the program in place.
     assert_eq!(of(&shop), (1, 2));
 }
 
@@ -359,7 +361,7 @@ fn adding_replacing_and_removing_a_class() {
         "calls(X) container_records(app) facts(X) graphs(X) parsed(X) positions(X) propagated record(X) \
          throws(X)"
     );
-    // Another class in the same file.
+    // The same file now holds another class.
     let y = x("return").replace("p/X", "p/Y");
     let bytes = Archive::new("other", Role::App, &y).classes.remove(0).1;
     shop.archive("app").put_bytes("X", bytes);
@@ -369,25 +371,26 @@ fn adding_replacing_and_removing_a_class() {
          throws(X)"
     );
     shop.archive("app").remove("X");
-    // Its memos are not looked at.
+    // The memoized values of the removed class are not validated.
     assert_eq!(shop.ran(), "container_records(app) propagated");
     assert_eq!(of(&shop), (1, 3));
 }
 
 #[test]
-fn a_slot_is_used_again() {
+fn a_free_input_is_reused() {
     let mut shop = shop();
     let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "S").unwrap().1.clone();
     shop.archive("app").remove("S");
     shop.ran();
-    // A file with the content of the one that is gone: only a slot that still has its memos runs nothing for it. The base
-    // lists that slot.
+    // A new file has the content of the removed class. No query runs for it only if it gets the free input that still
+    // has the memoized values. The base is rebuilt to list that input.
     shop.archive("app").put_bytes("T", bytes);
     assert_eq!(
         shop.ran(),
         "base_records(app) calls(T) container_records(app) graphs(T) propagated throws(T)"
     );
-    // Two go, two others come; one of them has known content, whichever comes first.
+    // Two classes are removed and two others added, one of them with known content. It must get the input with that
+    // content in whatever order they arrive.
     let bytes = shop.archive("app").classes.iter().find(|it| it.0 == "D").unwrap().1.clone();
     shop.archive("app").remove("T");
     shop.archive("app").remove("D");
@@ -408,13 +411,14 @@ fn a_shadowed_class() {
     shop.archive("app").put(&b(THROWS));
     shop.ran();
     shop.archive("lib").put(&b("return"));
-    // The one that stands before it hides what its code does: the solution stays the same value.
+    // The application's class shadows the new one and hides its code, so the solution stays the same value.
     assert_eq!(shop.ran(), "container_records(lib) parsed(lib!B) propagated record(lib!B)");
     assert_eq!(of(&shop), (1, 1));
-    // What it has of the other is the name.
+    // The shadowed class shares only its name with the other one.
     assert_eq!(shop.known("app", "B"), ["NullPointerException"]);
     assert_eq!(shop.known("lib", "B"), [""; 0]);
-    // The same library as another container: other slots, so all of it is read, and its `B` is shadowed as before.
+    // The same library as another container has other inputs, so all of it is read, and its `B` is shadowed as
+    // before.
     shop.archive("lib").name = "other";
     assert_eq!(
         shop.ran(),
@@ -432,7 +436,7 @@ fn uncovering_a_shadowed_class() {
     let mut shop = shop();
     assert_eq!(shop.known("app", "A"), [""; 0]);
     shop.archive("app").remove("B");
-    // That of the library has been read already.
+    // The library's class has been read already.
     assert_eq!(
         shop.ran(),
         "calls(A) calls(D) calls(J) calls(K) calls(S) container_records(app) graphs(A) graphs(D) \
@@ -444,7 +448,7 @@ fn uncovering_a_shadowed_class() {
 }
 
 #[test]
-fn a_class_that_is_twice_the_same() {
+fn two_equal_definitions_of_a_class() {
     let mut shop = shop();
     let twice = Archive::new("other", Role::Lib, &b(THROWS));
     shop.archives.push(twice);
@@ -453,7 +457,7 @@ fn a_class_that_is_twice_the_same() {
     shop.ran();
     assert_eq!(shop.known("other", "B"), [""; 0]);
     shop.archive("lib").remove("B");
-    // The program is the same, but another file says what its class is.
+    // The program is the same, but another file defines its class `B`.
     assert_eq!(
         shop.ran(),
         "calls(A) calls(D) calls(J) calls(K) calls(S) container_records(lib) graphs(A) graphs(D) \
@@ -463,11 +467,11 @@ fn a_class_that_is_twice_the_same() {
 }
 
 #[test]
-fn a_jar_behind_all_others_comes_and_goes() {
+fn adding_and_removing_the_last_jar() {
     let mut shop = shop();
     let d = ".class public final p/D\n.method public static d()V\n invokestatic q/Z.z()V\n return\n.end";
     shop.archive("app").put(d);
-    // No class is there twice: then only the containers that differ are compared.
+    // If no class has two definitions, only the containers that differ are compared.
     shop.archive("lib").remove("B");
     shop.ran();
     assert_eq!(shop.known("app", "D"), [""; 0]);
@@ -487,7 +491,7 @@ fn a_class_that_becomes_a_ghost() {
     let with_body = shop.archive("app").classes.iter().find(|it| it.0 == "B").unwrap().1.clone();
     let ghost = with_ghosts(&with_body, &[("p/B.b()V".to_owned(), Vec::new())].into());
     shop.archive("app").put_bytes("B", ghost);
-    // Its code is as it was; but it stands back behind that of the library, wherever that is.
+    // The code of the class is unchanged, but as a ghost it ranks after the library's definition.
     assert_eq!(
         shop.ran(),
         "calls(A) calls(B) calls(D) calls(J) calls(K) calls(S) container_records(app) graphs(A) \
@@ -501,7 +505,7 @@ fn a_class_that_becomes_a_ghost() {
 #[test]
 fn swapping_a_jar() {
     let mut shop = shop();
-    // All of it is set again; one class is another one.
+    // All classes of the jar are set again, but only one of them changed.
     *shop.archive("lib") = Archive::new("lib", Role::Lib, LIB);
     shop.archive("lib")
         .put(".class public final lib/L\n.method public static l()V\n aconst_null\n athrow\n.end");
@@ -511,7 +515,7 @@ fn swapping_a_jar() {
     );
     assert_eq!(of(&shop), (1, 1));
     assert_eq!(shop.known("app", "D"), ["NullPointerException"]);
-    // Away and back: nothing of it is read again, as each class comes to the slot that it had.
+    // Remove the jar and add it again: nothing in it is read again, because each class gets the input that it had.
     let lib = shop.archives.remove(1);
     assert_eq!(
         shop.ran(),
@@ -533,7 +537,7 @@ fn switching_the_jdk() {
     let mut newer = Archive::new("newer", Role::Jdk, JDK);
     newer.put(".class public final jdk/S\n.method public static s()V\n aconst_null\n athrow\n.end");
     let old = std::mem::replace(shop.archive("jdk"), newer);
-    // The whole of it is read, and nothing else.
+    // The whole new JDK is read, and nothing else.
     assert_eq!(
         shop.ran(),
         "base_records(newer) container_records(newer) graphs(D) parsed(newer!Object) parsed(newer!S) propagated \

@@ -1,5 +1,5 @@
-//! A program of three containers that is edited, asked as a whole after each edit, and compared with one that a new host
-//! makes of the same files.
+//! A program of three containers. After each edit it is asked about as a whole and compared with a new host that has
+//! the same files.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use test_utils::asm::assemble;
 use vfs::file::{FileId, Vfs};
 use vfs::identity::EntryIdentity;
 
-/// A container: its name, what it is, and its classes by name.
+/// A container: its name, its role, and its classes by name.
 #[derive(Clone)]
 pub(crate) struct Archive {
     pub(crate) name: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Archive {
     pub(crate) classes: Vec<(String, Vec<u8>)>,
 }
 
-/// A host, and the files that it is to know.
+/// A host, and the files that it should have.
 pub(crate) struct Shop {
     pub(crate) archives: Vec<Archive>,
     pub(crate) settings: Settings,
@@ -30,7 +30,7 @@ pub(crate) struct Shop {
     log: Vec<Logged>,
 }
 
-/// All that is said of a class.
+/// All answers about one class.
 #[derive(PartialEq)]
 struct Answer {
     class: Option<ClassAnswer>,
@@ -40,14 +40,14 @@ struct Answer {
 }
 
 impl Archive {
-    /// The classes of a text.
+    /// Creates an archive with the classes in an assembler text.
     pub(crate) fn new(name: &'static str, role: Role, text: &str) -> Archive {
         let mut it = Archive { name, role, classes: Vec::new() };
         it.put(text);
         it
     }
 
-    /// Adds the classes of a text, or puts them in the place of those of the same name.
+    /// Adds the classes in a text, or replaces the classes of the same names.
     pub(crate) fn put(&mut self, text: &str) {
         for class in assemble(text).unwrap() {
             let name = class.name.rsplit('/').next().unwrap().to_owned();
@@ -81,9 +81,9 @@ impl Shop {
         self.archives.iter_mut().find(|it| it.name == name).unwrap()
     }
 
-    /// Tells the host what there is now and asks all about the classes of the application. Gives the queries that ran, sorted,
-    /// without those that only look up since when an answer holds ([`Shop::looked_up`]).
-    /// Then asks about all classes, and compares with what a new host says.
+    /// Applies the current state to the host and asks everything about the classes of the application. Returns the
+    /// names of the queries that ran, sorted, without those that only look up since when an answer is valid
+    /// ([`Shop::looked_up`]). Then asks about all classes and compares with a new host.
     pub(crate) fn ran(&mut self) -> String {
         let change = self.change();
         self.host.apply_change(change.clone());
@@ -96,47 +96,47 @@ impl Shop {
         let expected = self.answers(&fresh.analysis(), false);
         for (((_, name), now), fresh) in self.files.iter().zip(answers).zip(expected) {
             assert!(now.class == fresh.class, "{name}: the class itself");
-            assert_eq!(now.throws, fresh.throws, "{name}: a new host says the second");
-            assert_eq!(now.calls, fresh.calls, "{name}: a new host says the second");
-            assert_eq!(now.graphs, fresh.graphs, "{name}: a new host says the second");
+            assert_eq!(now.throws, fresh.throws, "{name}: kept answer, answer of a new host");
+            assert_eq!(now.calls, fresh.calls, "{name}: kept answer, answer of a new host");
+            assert_eq!(now.graphs, fresh.graphs, "{name}: kept answer, answer of a new host");
         }
         let (now, fresh) = (self.host.analysis(), fresh.analysis());
-        assert_eq!(now.missing(), fresh.missing(), "a new host says the second");
+        assert_eq!(now.missing(), fresh.missing(), "kept answer, answer of a new host");
         self.host.logged();
         self.told(QueryStep::Ran, |it| !it.ends_with("_since"))
     }
 
-    /// The questions since when an answer holds that the last change asked again: each a look into a table.
+    /// The queries for the last change that look up since when an answer is valid. Each is one access to a table.
     pub(crate) fn looked_up(&self) -> String {
         self.told(QueryStep::Ran, |it| it.ends_with("_since"))
     }
 
-    /// Asks about all classes in another thread, until it is done or a change comes.
+    /// Asks about all classes in another thread, until it is done or a change cancels it.
     pub(crate) fn asked_meanwhile(&self) -> std::thread::JoinHandle<bool> {
         let analysis = self.host.analysis();
         let files: Vec<FileId> = self.files.iter().map(|it| it.0).collect();
         std::thread::spawn(move || files.iter().any(|&it| analysis.throws(it).is_err()))
     }
 
-    /// Tells the host what there is now, and asks nothing.
+    /// Applies the current state to the host, and asks nothing.
     pub(crate) fn tell(&mut self) {
         let change = self.change();
         self.host.apply_change(change);
     }
 
-    /// Tells the host what there is now, and asks about the program as a whole, of no class.
+    /// Applies the current state to the host, and asks about the program as a whole but about no class.
     pub(crate) fn solve(&mut self) {
         self.tell();
         self.host.analysis().program().unwrap();
         self.log = self.host.logged();
     }
 
-    /// The queries that were looked at by the last change, and did not run.
+    /// The queries that were validated after the last change and did not run.
     pub(crate) fn checked(&self) -> String {
         self.told(QueryStep::Checked, |_| true)
     }
 
-    /// What the first method of a class is known to let out.
+    /// The exceptions that the first method of a class is known to throw.
     pub(crate) fn known(&mut self, archive: &str, class: &str) -> Vec<String> {
         let file = self.file(archive, class);
         let all = self.host.analysis().throws(file).unwrap().unwrap();
@@ -148,7 +148,7 @@ impl Shop {
         self.vfs.file(&format!("{archive}!{class}.class"))
     }
 
-    /// The whole program as a change. What is equal to what the host has, it passes over.
+    /// The whole program as a change. The host ignores what is equal to what it has.
     fn change(&mut self) -> Change {
         let mut change = Change { settings: Some(self.settings.clone()), ..Change::default() };
         let mut listings = Vec::new();
@@ -199,7 +199,7 @@ impl Shop {
     }
 }
 
-/// The containers, by number.
+/// The names of containers, by number.
 const NAMES: [&str; 5] = ["app", "lib", "jdk", "newer", "other"];
 
 fn id(name: &str) -> ContainerId {

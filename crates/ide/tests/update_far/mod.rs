@@ -1,4 +1,4 @@
-//! Programs in which what is open arises far away from most methods: edits that change no set, but reasons.
+//! Programs in which open exceptions arise many calls away from most methods: edits that change reasons, but no sets.
 
 use ide::{WholeOptions, WorldKind};
 use test_utils::rng::Rng;
@@ -7,29 +7,30 @@ use test_utils::tier;
 use crate::update_programs::kept::in_world;
 use crate::{Editor, assembled, seeds};
 
-/// How many classes of each kind there are.
+/// The number of classes of each kind.
 const N_STATIC: u32 = 14;
 const N_BASES: u32 = 3;
 const N_SUBCLASSES: u32 = 5;
 
-/// What may stand in a throws clause.
+/// The classes that throws clauses may name.
 const CLAUSES: [&str; 3] = ["java/lang/RuntimeException", "java/lang/Error", "java/lang/Exception"];
 
-/// What may be caught on the way. Of what unknown classes let out by contract, the last leaves only what clauses declare.
+/// The classes that handlers between may catch. Of what unknown classes throw by contract, the last entry leaves only
+/// what throws clauses declare.
 const CAUGHT: [&[&str]; 4] =
     [&["java/lang/RuntimeException"], &["java/lang/Error"], &["java/lang/Exception"], &UNCHECKED];
 
 const UNCHECKED: [&str; 2] = ["java/lang/RuntimeException", "java/lang/Error"];
 
-/// A program: what the bodies of its classes do.
+/// A program, given by the bodies of its classes' methods.
 #[derive(Clone)]
 struct Far {
-    /// The classes of static methods.
+    /// The bodies of the static methods, one for each class.
     bodies: Vec<String>,
-    /// The classes whose methods are called virtually: which absent class they extend, if they do, and what their method
-    /// does, if they have it.
+    /// The classes whose methods are called virtually: the absent class that each extends, if it does, and the body
+    /// of its method, if it has one.
     bases: Vec<(Option<u32>, Option<String>)>,
-    /// Subclasses of these: whose, and what the method does that overrides, if one does.
+    /// Their subclasses: the number of the superclass, and the body of the overriding method, if there is one.
     subclasses: Vec<(u32, Option<String>)>,
 }
 
@@ -78,7 +79,8 @@ impl Far {
     }
 }
 
-/// The calls of a method that stands at this place in the chain: most go a little farther, few to code that cannot be read.
+/// Random calls of a method at this place in the chain: most go a little further along the chain, a few to code that
+/// cannot be read.
 fn body(place: u32, rng: &mut Rng) -> String {
     let mut acc = "F: nop\n".to_owned();
     for _ in 0..1 + rng.below(2) {
@@ -91,7 +93,7 @@ fn body(place: u32, rng: &mut Rng) -> String {
             _ => format!(" invokestatic p/K{farther}.k()V\n"),
         };
     }
-    // A handler lets only a part through, so the nearest reason may be another one's.
+    // A handler lets only a part through, so the nearest reason may belong to another part.
     acc += "T: return\n";
     if rng.chance(30) {
         acc += "H: pop\n return\n";
@@ -113,7 +115,7 @@ fn overriding(rng: &mut Rng) -> Option<String> {
     rng.chance(60).then(|| instance_body(rng))
 }
 
-/// With a throws clause, of which a call rests under `--assume contract`.
+/// Under `--assume contract`, a call of this method depends on its throws clause.
 fn instance_body(rng: &mut Rng) -> String {
     let clause = rng.chance(50).then(|| format!(" .throws {}\n", rng.pick(&CLAUSES).unwrap()));
     clause.unwrap_or_default() + &body(N_STATIC / 2, rng)
@@ -142,15 +144,15 @@ fn reasons_far_away_are_followed() {
                 n += 1;
             }
         }
-        println!("{world:?}: {taken} of {n} taken in");
+        println!("{world:?}: {taken} of {n} updated in place");
         assert!(taken * 10 > n * 9, "{world:?}: {taken} of {n}");
     }
 }
 
-/// A method on the way is open by itself before and after, lets out the same and calls the same, but what its caller is asked
-/// about arises elsewhere now.
+/// A method in the middle of a chain is open by itself before and after the edit, and throws and calls the same. But
+/// the exceptions that its caller is asked about now have another origin.
 #[test]
-fn what_arises_on_the_way_may_be_something_else() {
+fn the_origin_in_the_middle_of_a_chain_may_change() {
     let class = |name: &str, code: &str| {
         format!(".class public super p/{name}\n.method public static m()V\n{code} return\n.end\n")
     };
@@ -171,7 +173,7 @@ fn what_arises_on_the_way_may_be_something_else() {
         "{:#?}",
         editor.kept.answers(&before)
     );
-    assert!(editor.go(after.clone(), vec![0, 1, 2], "it reads a field"));
+    assert!(editor.go(after.clone(), vec![0, 1, 2], "with a read of a field"));
     assert!(is_because(&editor.last, "Outside(x/Other)"), "{:#?}", editor.last);
-    assert!(editor.go(before, vec![0, 1, 2], "it calls again"));
+    assert!(editor.go(before, vec![0, 1, 2], "with a call again"));
 }

@@ -1,12 +1,17 @@
-//! A program that a keeper has, asked after each change only about what may have changed, and one from nothing to compare with.
+//! A program in a keeper that is asked, after each change, only about what may have changed, and a program built from
+//! scratch for comparison.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use analysis::keeper::{Advance, Keeper, Work};
+use analysis::keeper::{Advance, Keeper};
 use analysis::stamps::Kind;
 use analysis::tiers::{ClassKey, Tier};
-use analysis::whole::program::WholeProgram;
+use analysis::whole::called::calls_of;
+use analysis::whole::drawing::{Sets, graph};
+use analysis::whole::missing::missing;
+use analysis::whole::solved::SolvedProgram;
+use analysis::whole::throws::throws;
 use ide::answer::{MethodAnswer, Question, class_answer};
 use ide::entries::EntryRequest;
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
@@ -23,7 +28,7 @@ pub(crate) fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRec
     fresh_from(classes, options, None)
 }
 
-/// The same; with `entries` calls go only to receivers that code makes which is reached from there.
+/// Like [`fresh`]; with `entries`, calls are narrowed to receivers that code creates which is reached from there.
 pub(crate) fn fresh_from(
     classes: &[Vec<u8>],
     options: WholeOptions,
@@ -36,7 +41,7 @@ pub(crate) fn fresh_from(
     (records, whole)
 }
 
-/// All that the program says.
+/// All answers about the program.
 pub(crate) fn answers(whole: &Whole, classes: &[Vec<u8>]) -> Vec<String> {
     let mut work = whole.work();
     let mut acc = Vec::new();
@@ -64,7 +69,7 @@ pub(crate) fn methods(class: &[u8]) -> Vec<MethodAnswer> {
 
 pub(crate) fn graph_text(graph: &Graph) -> String {
     let something = |it: &RaisedSet| !it.parts.is_empty();
-    assert!(graph.sets.iter().all(something), "an exception of no class: {graph:?}");
+    assert!(graph.sets.iter().all(something), "a set contains no exception: {graph:?}");
     let set = |it| format!("{:?}", graph.set(it));
     let nodes = graph.cfg.nodes.iter().map(|it| match it.kind {
         ide::NodeKind::Exceptional(of) | ide::NodeKind::ExceptionalReturn(of) => set(of),
@@ -73,14 +78,16 @@ pub(crate) fn graph_text(graph: &Graph) -> String {
     format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws)
 }
 
-/// A program that a keeper has, and what it said. Only what may have changed is asked again, so that this is compared too.
+/// A program in a keeper, and its last answers. Only what may have changed is asked again, so the comparison also
+/// tests that.
 pub(crate) struct Kept {
     pub(crate) keeper: Keeper,
     pub(crate) settings: Arc<Settings>,
     pub(crate) said: HashMap<(String, Kind), Said>,
 }
 
-/// What was said of the methods of a class, since when, and of which bytes.
+/// The answers about the methods of one class, the generation since when they are valid, and the class file that they
+/// are about.
 pub(crate) struct Said {
     since: u64,
     bytes: Vec<u8>,
@@ -95,12 +102,12 @@ impl Kept {
         Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
     }
 
-    /// Goes over to these records, each with a number that stays.
+    /// Advances to these records, each with a number that stays the same.
     pub(crate) fn advance(&self, records: &[(ClassRecord, Role)], numbers: &[usize]) -> Advance {
         self.advance_until(records, numbers, u32::MAX).unwrap()
     }
 
-    /// The same, broken off when it is asked for the `n_polls`th time whether it is still wanted.
+    /// Like [`Kept::advance`], but cancelled at the `n_polls`th check for cancellation.
     pub(crate) fn advance_until(
         &self,
         records: &[(ClassRecord, Role)],
@@ -124,13 +131,13 @@ impl Kept {
         self.keeper.advance(&self.settings, tiers.collect(), &mut cancelled).ok().map(|it| it.1)
     }
 
-    /// What is said of the methods of a class that have code. Asked again is what may have changed.
+    /// The answers about the methods with code of one class. They are recomputed if they may have changed.
     pub(crate) fn of_class(
         &mut self,
         bytes: &[u8],
         methods: &[MethodAnswer],
         kind: Kind,
-        ask: impl Fn(&WholeProgram, &mut Work, MethodId, &MethodCode) -> String,
+        ask: impl Fn(&SolvedProgram, &mut Sets, MethodId, &MethodCode) -> String,
     ) -> Vec<String> {
         let class = read_class(bytes, &mut Scratch::default()).unwrap().class();
         let program = self.keeper.current().unwrap();
@@ -142,36 +149,39 @@ impl Kept {
             return it.texts.clone();
         }
         let texts: Vec<String> = answers.ask(class, kind, |whole, work| {
-            methods.iter().map(|it| ask(whole, work, whole.named(it.method).unwrap(), &it.code)).collect()
+            methods
+                .iter()
+                .map(|it| ask(whole, work, whole.calls.classes.named(it.method).unwrap(), &it.code))
+                .collect()
         });
         let said = Said { since, bytes: bytes.to_vec(), texts: texts.clone() };
         self.said.insert(key, said);
         texts
     }
 
-    /// All that the program says, as [`answers`] has it.
+    /// All answers about the program, in the form of [`answers`].
     pub(crate) fn answers(&mut self, classes: &[Vec<u8>]) -> Vec<String> {
         let mut acc = Vec::new();
         for class in classes {
             let methods = methods(class);
             let throws = self.of_class(class, &methods, Kind::Throws, |whole, work, id, _| {
-                let is_reached = whole.reachable.as_ref().is_none_or(|it| it.from(id).is_some());
-                format!("{:?} {is_reached}", Some(whole.throws(&mut work.exceptions, id)))
+                let is_reached = whole.calls.reachable.as_ref().is_none_or(|it| it.from(id).is_some());
+                format!("{:?} {is_reached}", Some(throws(whole, &mut work.exceptions, id)))
             });
             let calls = self.of_class(class, &methods, Kind::Calls, |whole, _, id, code| {
-                format!("{:?} {:?}", whole.name(id), whole.calls(id, code))
+                format!("{:?} {:?}", whole.calls.classes.name(id), calls_of(&whole.calls, id, code))
             });
             let graphs = self.of_class(class, &methods, Kind::Graphs, |whole, work, id, code| {
-                if whole.program.ghost(id).is_some() {
+                if whole.calls.classes.ghost(id).is_some() {
                     return graph_text(&Graph::default());
                 }
-                graph_text(&whole.graph(&mut work.exceptions, &mut work.texts, id, code))
+                graph_text(&graph(whole, work, id, code))
             });
             let program = self.keeper.current().unwrap();
             let is_ghost = |it: &MethodAnswer| {
                 let answers = program.read();
-                let whole = answers.whole();
-                whole.named(it.method).is_some_and(|it| whole.program.ghost(it).is_some())
+                let classes = &answers.solved().calls.classes;
+                classes.named(it.method).is_some_and(|it| classes.ghost(it).is_some())
             };
             for (i, it) in methods.iter().enumerate() {
                 acc.push(format!("{} {}", it.method, is_ghost(it)));
@@ -184,19 +194,19 @@ impl Kept {
     /// Whether there is an entry point.
     pub(crate) fn has_entries(&self) -> bool {
         let program = self.keeper.current().unwrap();
-        program.read().whole().reachable.as_ref().is_some_and(|it| !it.entries.is_empty())
+        program.read().solved().calls.reachable.as_ref().is_some_and(|it| !it.entries.is_empty())
     }
 
     pub(crate) fn missing(&self) -> Vec<Missing> {
-        self.keeper.current().unwrap().read().whole().missing()
+        missing(&self.keeper.current().unwrap().read().solved().calls)
     }
 
     pub(crate) fn passed_over(&self) -> Vec<(usize, usize)> {
-        self.keeper.current().unwrap().read().whole().program.passed_over.to_vec()
+        self.keeper.current().unwrap().read().solved().calls.classes.passed_over.to_vec()
     }
 }
 
-/// Some tests give their programs a class of the platform.
+/// Gives each record a role: the class of the platform that some tests add is the JDK's.
 pub(crate) fn with_roles(records: Vec<ClassRecord>) -> Vec<(ClassRecord, Role)> {
     let is_platforms = |it: &ClassRecord| it.class().to_string() == "java/lang/Class";
     let role = |it: &ClassRecord| if is_platforms(it) { Role::Jdk } else { Role::App };

@@ -1,12 +1,12 @@
-//! The classes of the random programs that `update.rs` edits: types that can be thrown, code that throws and catches them,
-//! loaders, ghosts, and stubs of what is absent.
+//! The classes of the random programs that `update.rs` edits: throwable types, code that throws and catches them,
+//! class loaders, ghosts, and stubs of absent classes.
 
 pub(crate) mod kept;
 
 use test_utils::rng::Rng;
 
-/// The class `p/E{i}`, which can be thrown. Its variants differ in what others see: a method, whether there may be subclasses,
-/// the superclass, of one of which nobody knows what it is.
+/// The throwable class `p/E{i}`. Its variants differ in what other classes see: a method, whether subclasses are
+/// allowed, and the superclass, which is unknown in one of them.
 pub(crate) fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
     let name = |it: usize| match it {
         0 => "java/lang/Exception".to_owned(),
@@ -21,7 +21,7 @@ pub(crate) fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
     let flags = if variant == 2 { "public super final" } else { "public super" };
     let mut text = format!(".class {flags} p/E{i}\n.super {parent}\n");
     if variant == 5 {
-        // Sealed: whether there may be subclasses that nobody knows hangs on whether this one is there.
+        // Sealed: whether unknown subclasses are possible depends on whether the permitted class is present.
         text += &format!(".version 61.0\n.permits p/E{}\n", i + 1);
     }
     text +=
@@ -32,24 +32,24 @@ pub(crate) fn exception(i: usize, parent: usize, variant: usize) -> Vec<u8> {
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
-/// What the code of random programs says.
+/// The options for the code of random programs.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
-    /// How many of the exceptions it names.
+    /// The number of exception classes that the code may name.
     pub(crate) n_named: usize,
-    /// It is named as a type that is thrown and caught too.
+    /// An additional class that the code throws and catches.
     pub(crate) lost: &'a str,
-    /// A method that it calls.
+    /// A method that the code calls.
     pub(crate) callee: &'a str,
-    /// Whether some of it is not written yet.
+    /// Whether some methods are ghosts.
     pub(crate) has_ghosts: bool,
-    /// Whether there may be loaders.
+    /// Whether the program may have class loaders.
     pub(crate) has_loaders: bool,
-    /// Whether it calls methods that unknown ones may override, and such whose code nobody sees.
+    /// Whether the code calls methods that unknown classes may override, and methods with unseen code.
     pub(crate) has_unseen: bool,
 }
 
-/// The class `p/C{i}`, whose methods throw, catch, and call what nobody has seen.
+/// The class `p/C{i}`, whose methods throw, catch, and call unseen code.
 pub(crate) fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     let mut text = format!(
         ".class public super p/C{i}\n.version 52.0\n\
@@ -62,7 +62,7 @@ pub(crate) fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     if words.has_unseen {
         text += &unseen(rng, words);
     }
-    // An initialiser may fail.
+    // Let an initialiser fail.
     let first = if rng.chance(40) { 0 } else { 1 };
     for m in first..4 {
         let mut any = || match rng.below(8) {
@@ -70,11 +70,11 @@ pub(crate) fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
             1 => "java/lang/RuntimeException".to_owned(),
             2 => "java/lang/Error".to_owned(),
             3 => words.lost.to_owned(),
-            // Some are never named.
+            // Some of the classes are never named.
             _ => format!("p/E{}", rng.below(words.n_named as u32)),
         };
         let (thrown, caught, also) = (any(), any(), any());
-        // Of what a row lets through for certain nothing is left for another of its class.
+        // If a row surely catches a class, nothing is left for a later row of the same class.
         let behind = if rng.chance(40) { caught.clone() } else { also.clone() };
         let callee = match rng.below(6) {
             0 | 1 => format!("invokestatic {}()V", words.callee),
@@ -106,7 +106,7 @@ pub(crate) fn thrower(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     assembled_with_promises(&text)
 }
 
-/// Fields for receivers, and methods whose code nobody sees, or need not be what is called.
+/// Fields for receivers, and methods that have unseen code or that calls need not reach.
 fn unseen(rng: &mut Rng, words: &Words<'_>) -> String {
     let fields = (0..4).map(|it| format!(".field public static f{it} Lp/C{it};\n"));
     let mut throws = || match rng.below(4) {
@@ -125,7 +125,7 @@ fn unseen(rng: &mut Rng, words: &Words<'_>) -> String {
     fields.chain(methods).collect()
 }
 
-/// The class `p/L{i}`, a loader that may be abstract, or leave it to another how classes are loaded.
+/// The class `p/L{i}`, a class loader that may be abstract, or inherit how classes are loaded.
 pub(crate) fn loader(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     let parent = if i > 0 && rng.chance(40) { "p/L0" } else { "java/lang/ClassLoader" };
     let flags = if rng.chance(20) { "public super abstract" } else { "public super" };
@@ -151,7 +151,7 @@ pub(crate) fn loader(i: usize, rng: &mut Rng, words: &Words<'_>) -> Vec<u8> {
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
-/// The line of an annotation that makes a ghost, with what it never lets out as people write it.
+/// The annotation line that makes a ghost, with the exceptions that it promises never to throw in source notation.
 fn promise(rng: &mut Rng, words: &Words<'_>) -> String {
     let name = |rng: &mut Rng| match rng.below(12) {
         0 => "any".to_owned(),
@@ -168,7 +168,7 @@ fn promise(rng: &mut Rng, words: &Words<'_>) -> String {
 
 /// Assembles a class in which lines `.promise p.E any` stand for annotations `GhostComponent` with these handlers.
 fn assembled_with_promises(text: &str) -> Vec<u8> {
-    // The assembler has no annotations: what they name comes into the pool as names of attributes.
+    // The assembler has no annotations. The strings that they need get into the constant pool as names of attributes.
     let names: Vec<&str> = text
         .lines()
         .filter_map(|it| it.strip_prefix(".promise"))
@@ -195,7 +195,7 @@ fn assembled_with_promises(text: &str) -> Vec<u8> {
     with(&|name| pool_index(&bytes, name))
 }
 
-/// The number of a text in the constant pool of a class file.
+/// The index of a string in the constant pool of a class file.
 fn pool_index(bytes: &[u8], text: &str) -> usize {
     let two = |at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
     let (mut at, mut index) = (10, 1);
@@ -211,10 +211,10 @@ fn pool_index(bytes: &[u8], text: &str) -> usize {
         index += if matches!(bytes[at], 5 | 6) { 2 } else { 1 };
         at += len;
     }
-    panic!("{text} is not in the pool");
+    panic!("{text} is not in the constant pool");
 }
 
-/// A class that stands for an absent one, with a constructor alone.
+/// A stub for an absent class that has only a constructor.
 pub(crate) fn stub(class: &str) -> Vec<u8> {
     let parent = match class {
         "java/lang/Object" => "none",
@@ -229,7 +229,7 @@ pub(crate) fn stub(class: &str) -> Vec<u8> {
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
-/// The class `p/M`, which makes proxies, objects around method handles, or neither.
+/// The class `p/M`, which creates proxies, objects around method handles, both, or neither.
 pub(crate) fn maker(proxies: bool, around_handles: bool) -> Vec<u8> {
     let proxy = "aconst_null\n aconst_null\n aconst_null\n \
         invokestatic java/lang/reflect/Proxy.newProxyInstance(Ljava/lang/ClassLoader;[Ljava/lang/Class;\
@@ -245,10 +245,10 @@ pub(crate) fn maker(proxies: bool, around_handles: bool) -> Vec<u8> {
     test_utils::asm::assemble(&text).unwrap().remove(0).bytes
 }
 
-/// A type that is always absent.
+/// The name of a type that is always absent.
 pub(crate) const LOST: &str = "ext/Lost";
 
-/// The words of one program: in half of all, all types are known as long as all are there.
+/// The options of one program. In half of the programs, all types are known as long as all are present.
 pub(crate) fn words(seed: u64) -> Words<'static> {
     let lost = if seed.is_multiple_of(2) { LOST } else { "java/lang/Error" };
     Words {
@@ -261,5 +261,5 @@ pub(crate) fn words(seed: u64) -> Words<'static> {
     }
 }
 
-/// How many types that can be thrown there are.
+/// The number of throwable types.
 pub(crate) const EXCEPTIONS: usize = 8;

@@ -1,5 +1,5 @@
-//! Programs in which calls go only to receivers that reached code makes: what is reached follows edits, and with it where
-//! calls go.
+//! Programs in which calls are narrowed to receivers that reached code creates: what is reached follows edits, and
+//! with it the targets of calls.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::update_programs::kept::{Kept, fresh, in_world, with_roles};
 use crate::update_programs::{exception, loader, stub, words};
 use crate::{Editor, Words, assembled, seeds, structure_classes};
 
-/// How many classes there are with objects, and with code that makes them.
+/// The number of classes with objects, and of classes with code that creates these objects.
 const OBJECTS: usize = 6;
 const MAKERS: usize = 4;
-/// How many exceptions.
+/// The number of exception classes.
 const THROWN: usize = 6;
 
-/// The class `p/K{i}`: objects that are called by `p/S.v`, `p/I.v` and `ext/Base.v`.
+/// The class `p/K{i}`, whose objects are called through `p/S.v`, `p/I.v` and `ext/Base.v`.
 fn object(i: usize, rng: &mut Rng) -> Vec<u8> {
     let parent = match rng.below(6) {
         0 => "ext/Base".to_owned(),
@@ -59,7 +59,7 @@ fn object(i: usize, rng: &mut Rng) -> Vec<u8> {
     assembled(&[&text]).remove(0)
 }
 
-/// The class `p/F{i}` of static methods that make objects and call them.
+/// The class `p/F{i}`, whose static methods create objects and call them.
 fn maker(i: usize, rng: &mut Rng) -> Vec<u8> {
     let lookup = "Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;";
     let rest = "Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;";
@@ -83,7 +83,7 @@ fn maker(i: usize, rng: &mut Rng) -> Vec<u8> {
     assembled(&[&text]).remove(0)
 }
 
-/// A part of a body that leaves the stack as it was.
+/// A part of a body that leaves the stack unchanged.
 fn step(rng: &mut Rng) -> String {
     let call = match rng.below(10) {
         0..=2 => format!("invokestatic p/F{}.m{}()V", rng.below(MAKERS as u32), rng.below(4)),
@@ -110,7 +110,7 @@ fn body(rng: &mut Rng) -> String {
     text
 }
 
-/// The classes that stay: what is called, fields for receivers, and in half of the programs a platform.
+/// The classes that never change: what is called, fields for receivers, and in half of the programs a platform.
 fn fixed(has_platform: bool) -> Vec<Vec<u8>> {
     let fields: String = (0..OBJECTS).map(|it| format!(".field public static k{it} Lp/K{it};\n")).collect();
     let mut acc = assembled(&[
@@ -131,7 +131,7 @@ fn fixed(has_platform: bool) -> Vec<Vec<u8>> {
     acc
 }
 
-/// Where the programs start.
+/// The entry points of the programs.
 fn requests(pattern: &str) -> [EntryRequest; 4] {
     let patterns = vec![MethodPattern::parse(pattern).unwrap()];
     let none = EntryRequest::default;
@@ -143,18 +143,18 @@ fn requests(pattern: &str) -> [EntryRequest; 4] {
     ]
 }
 
-/// What became of edits.
+/// The number of edits by outcome.
 #[derive(Default, Debug)]
 struct Outcomes {
     taken: usize,
     refused: usize,
-    /// How often something was said to be reached that was not, or the other way round.
+    /// The number of answers about reachability that changed.
     reached: usize,
     broken_off: usize,
 }
 
 impl Outcomes {
-    /// Makes one edit, and counts what became of it.
+    /// Makes one edit, and counts its outcome.
     fn go(&mut self, editor: &mut Editor, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) {
         let reached = |it: &Editor| {
             it.last.iter().filter(|it| it.ends_with("} true") || it.ends_with(") true")).count()
@@ -189,7 +189,7 @@ fn edit(seed: u64, options: WholeOptions, outcomes: &mut Outcomes) {
         let mut what = format!("seed {seed}, {options:?}, edit {n}:");
         for _ in 0..1 + rng.below(3) / 2 {
             let at = rng.below(n_edited as u32) as usize;
-            // One that a pattern names stays.
+            // The class that a pattern names is never removed.
             let stays = at == OBJECTS;
             match present.iter().position(|it| *it == at) {
                 Some(place) if !stays && rng.chance(15) => {
@@ -216,7 +216,7 @@ fn edit(seed: u64, options: WholeOptions, outcomes: &mut Outcomes) {
 }
 
 #[test]
-fn what_is_reached_is_taken_in() {
+fn edits_update_what_is_reached() {
     for world in [WorldKind::Open, WorldKind::Closed, WorldKind::Declared] {
         let mut outcomes = Outcomes::default();
         for seed in seeds(5, 24) {
@@ -237,9 +237,9 @@ fn what_is_reached_is_taken_in() {
     }
 }
 
-/// Types that change what they inherit and who may use them, in programs of which some is reached.
+/// Types change what they inherit and who may use them, in programs of which only a part is reached.
 #[test]
-fn what_is_reached_follows_structures() {
+fn what_is_reached_follows_the_hierarchy() {
     let platform = Structure::platform().unwrap();
     let mut outcomes = Outcomes::default();
     for seed in seeds(3, 12) {
@@ -265,7 +265,7 @@ fn what_is_reached_follows_structures() {
     assert!(outcomes.taken > tier::rounds(25, 100), "{outcomes:?}");
 }
 
-/// Also where entry points are listed only, and nothing is narrowed.
+/// The same holds if entry points are only listed and calls are not narrowed.
 #[test]
 fn a_pattern_follows_what_it_selects() {
     let with = |method: &str| {

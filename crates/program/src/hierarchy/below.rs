@@ -1,4 +1,4 @@
-//! Subtyping by name, three-valued.
+//! Three-valued subtyping of class names.
 
 use classfile::names::ClassName;
 
@@ -6,11 +6,12 @@ use super::{Below, ClassId, Hierarchy, Link};
 use crate::input::WorldKind;
 
 impl Hierarchy {
-    /// Whether `sub` is `sup` or below it. Both may be outside, and array types (JVMS §6.5 *checkcast*).
+    /// Returns whether `sub` is `sup` or a subtype of it. Both may be absent classes or array types (JVMS §6.5
+    /// *checkcast*).
     ///
-    /// In the `closed` world a chain that leaves the known world leads nowhere: the class cannot be loaded.
+    /// In the `closed` world, an absent supertype has no supertypes of its own: the class cannot be loaded.
     pub fn is_subtype(&self, mut sub: ClassName, mut sup: ClassName) -> Below {
-        // A type has at most 255 dimensions, and each round takes one off.
+        // A type has at most 255 dimensions, and each iteration removes one.
         loop {
             if sub == sup || self.is_object(sup) {
                 return Below::Yes;
@@ -18,7 +19,7 @@ impl Hierarchy {
             match (sub.is_array(), sup.is_array()) {
                 (true, true) => match (component(sub), component(sup)) {
                     (Some(it), Some(of)) => (sub, sup) = (it, of),
-                    // Arrays of primitives are below no other array.
+                    // Arrays of primitives are subtypes of no other array type.
                     _ => return Below::No,
                 },
                 (true, false) => {
@@ -37,7 +38,7 @@ impl Hierarchy {
         if self.names_above(low, high, sup) {
             return Below::Yes;
         }
-        // No class is its own supertype: what is above `sub` is not below it.
+        // No class is its own supertype, so a supertype of `sub` is not below it.
         if self.is_closed() || self.names_above(high, low, sub) {
             return Below::No;
         }
@@ -45,7 +46,7 @@ impl Hierarchy {
             if self.outside_above(low).is_none() {
                 return Below::No;
             }
-            // Behind an absent interface there are interfaces only, and Object.
+            // An absent interface has no superclass but `Object`.
             if self.outside_superclass(low).is_none() && high.is_some_and(|it| !self.is_interface(it)) {
                 return Below::No;
             }
@@ -60,7 +61,7 @@ impl Hierarchy {
         self.world() == WorldKind::Closed
     }
 
-    /// Whether the class `low` is below the other one by links that are known.
+    /// Returns whether the class `low` is a subtype of `high`, whose name is `name`, through known links.
     fn names_above(&self, low: Option<ClassId>, high: Option<ClassId>, name: ClassName) -> bool {
         let Some(low) = low else { return false };
         if let Some(high) = high
@@ -68,13 +69,13 @@ impl Hierarchy {
         {
             return true;
         }
-        // A name that is outside, or above a cut, can stand at the end of a known chain.
+        // An absent class, or one whose link was cut, can end a known chain.
         self.outside_above(low).is_some()
             && self.supers(low).iter().any(|it| self.links(*it).contains(&Link::Outside(name)))
     }
 }
 
-/// The type of the components of an array, if it is a reference type.
+/// Returns the component type of an array type, if it is a reference type.
 fn component(array: ClassName) -> Option<ClassName> {
     let text = array.bytes().strip_prefix(b"[")?;
     match text {

@@ -1,4 +1,4 @@
-//! A hierarchy after classes have gone and come, in which all others keep their numbers.
+//! Editing a hierarchy: classes are removed and added, and all others keep their ids.
 
 use std::sync::Arc;
 
@@ -10,35 +10,37 @@ use super::{Class, ClassId, Hierarchy, Input, Link, Members, Surroundings, slice
 use crate::input::Role;
 use crate::outline::Outline;
 
-/// `ACC_FINAL`, `ACC_INTERFACE`, `ACC_ABSTRACT` (JVMS §4.1): nothing is below it, and nothing is made of it.
+/// `ACC_FINAL`, `ACC_INTERFACE`, `ACC_ABSTRACT` (JVMS §4.1): a vacant class has no subtypes and no instances.
 const VACANT: Flags = Flags(0x0610);
 
-/// What an edit changed in a hierarchy.
+/// The effect of an edit on a hierarchy.
 #[derive(Debug)]
 pub struct Edited {
-    /// What it said before of the classes that are changed.
+    /// The state of the changed classes before the edit.
     pub before: Before,
-    /// The classes whose supertypes are not the same in both, by number, by name, or as far as they are known; those that went
-    /// and came among them, and perhaps some more.
+    /// The classes whose supertypes changed, by id, by name, or in how far they are known. Includes the removed and
+    /// the added classes, and possibly unchanged ones.
     pub changed: Vec<ClassId>,
-    /// The classes of both of which it is not the same in both what absent classes may do with them.
+    /// The classes, present before and after, whose openness to absent classes changed.
     pub open_otherwise: Vec<ClassId>,
 }
 
-/// What a hierarchy said of the classes that are changed in it.
+/// The state of the changed classes before an edit.
 #[derive(Debug)]
 pub struct Before(pub(super) How);
 
 #[derive(Debug)]
 pub(super) enum How {
-    /// It was changed in place; what it said of these classes. Their lists of supertypes are where they were.
+    /// The hierarchy was changed in place. `classes` holds the previous values of the changed classes, whose
+    /// supertype lists are still in the lists of the edited hierarchy.
     Patched { n_classes: usize, classes: FxHashMap<ClassId, Class> },
-    /// It is another one now.
+    /// The hierarchy was rebuilt. Holds the previous one.
     Joined(Box<Hierarchy>),
 }
 
 impl Before {
-    /// The name and the supertypes of a class that is changed, if it was there; `now` is the edited hierarchy.
+    /// Returns the name and supertypes that a class had before the edit, if it was present; `now` is the edited
+    /// hierarchy.
     pub fn class<'a>(&'a self, class: ClassId, now: &'a Hierarchy) -> Option<(ClassName, &'a [ClassId])> {
         let (it, supers) = match &self.0 {
             How::Patched { n_classes, .. } if class.index() >= *n_classes => return None,
@@ -51,14 +53,15 @@ impl Before {
     }
 }
 
-/// Who says something of classes that need not be there, by the names of these. Numbers that are vacant may stand in it.
+/// An index of the classes that refer to other, possibly absent, classes, by the referenced name. It may contain
+/// vacant ids.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
-    /// The classes that list a name as a nest member, or permit it.
+    /// The classes that list a name as a nest member or as a permitted subclass.
     pub(super) listing: FxHashMap<ClassName, Vec<ClassId>>,
-    /// The classes of a nest, by its host.
+    /// The classes that name a nest host, by the host.
     pub(super) nests: FxHashMap<ClassName, Vec<ClassId>>,
-    /// The classes that name an absent one as a supertype.
+    /// The classes that name an absent supertype, by that supertype.
     pub(super) outside: FxHashMap<ClassName, Vec<ClassId>>,
 }
 
@@ -87,11 +90,12 @@ impl Lists {
 }
 
 impl Hierarchy {
-    /// Takes the classes `gone` away, and puts those of `come` behind all others. The numbers of classes that are gone stay
-    /// vacant: by such a number there is an interface without members that no name leads to. `None`, with nothing changed,
-    /// if a class that comes has the name of one that is there.
+    /// Removes the classes `gone` and appends the classes `come`. The ids of removed classes stay vacant: each
+    /// denotes an interface without members that has no valid name. Returns `None`, with nothing changed, if an
+    /// added class has the name of a present one.
     ///
-    /// Costs what is above and below these classes; `lists` are those of this hierarchy, and follow it.
+    /// The cost depends on the number of classes above and below the edited ones. `lists` must be those of this
+    /// hierarchy, and is updated.
     pub fn edit(
         &mut self,
         gone: &[ClassId],
@@ -109,7 +113,7 @@ impl Hierarchy {
                     |(before, other): &(Hierarchy, Hierarchy)| self.says_the_same(&it, before, other);
                 debug_assert!(
                     wanted.flatten().as_ref().is_some_and(is_wanted),
-                    "what is patched is what is joined anew"
+                    "a patched hierarchy must equal a rebuilt one"
                 );
                 it
             }
@@ -123,19 +127,20 @@ impl Hierarchy {
         for it in self.ids().skip(n_before) {
             lists.add(self, it);
         }
-        // Links that were there may lead out now.
+        // Links that led to removed classes are outside links now.
         for it in without_parent {
             lists.add_outside(self, it);
         }
         Some(edited)
     }
 
-    /// The classes with other supertypes in an edited hierarchy, and those that are open otherwise.
+    /// Returns the classes whose supertypes differ in an edited hierarchy, and those whose openness differs.
     fn compared(&self, edited: &Hierarchy) -> (Vec<ClassId>, Vec<ClassId>) {
         (self.with_other_supers(edited), self.open_otherwise(edited))
     }
 
-    /// Whether this, edited from `before`, says what `other` says that was joined anew. It may take more classes for changed.
+    /// Returns whether this hierarchy, patched from `before`, equals the rebuilt `other`. The patched one may
+    /// report more classes as changed.
     fn says_the_same(&self, edited: &Edited, before: &Hierarchy, other: &Hierarchy) -> bool {
         let (changed, open_otherwise) = before.compared(other);
         let vacant = |it: &ClassId| self.is_vacant(*it) && other.is_vacant(*it);
@@ -154,8 +159,8 @@ impl Hierarchy {
             && edited.changed.iter().all(|&it| edited.before.class(it, self) == was_there(it))
     }
 
-    /// This hierarchy as [`Hierarchy::edit`] leaves it. Names are looked up, supertypes collected and children listed anew, as
-    /// in [`Hierarchy::new`]; what is declared is not.
+    /// Returns this hierarchy after an edit, rebuilt as in [`Hierarchy::new`]: names are resolved, supertypes
+    /// collected and children listed again. The index of members is edited, not rebuilt.
     fn joined_again(
         &self,
         gone: &[ClassId],
@@ -170,7 +175,7 @@ impl Hierarchy {
         inputs.extend(come.iter().map(|it| (Arc::clone(&it.0), it.1)));
         let mut by_name = FxHashMap::default();
         by_name.reserve(inputs.len());
-        for (id, (outline, _)) in (0..).map(ClassId).zip(&inputs) {
+        for (id, (outline, _)) in (0..).map(ClassId::from_index).zip(&inputs) {
             if !is_vacant_outline(outline) && by_name.insert(outline.class, id).is_some() {
                 return None;
             }
@@ -186,32 +191,32 @@ impl Hierarchy {
         Some(acc)
     }
 
-    /// Lets the index of members follow; the first of those that come has this number.
+    /// Updates the index of members. The added classes have ids from `first` on.
     pub(super) fn edit_members(&mut self, first: usize, gone: &[ClassId], come: &[(Arc<Outline>, Role)]) {
         for &it in gone {
             self.methods.forget(it);
             self.fields.forget(it);
         }
-        for (id, (outline, _)) in (first as u32..).map(ClassId).zip(come) {
+        for (id, (outline, _)) in (first..).map(ClassId::from_index).zip(come) {
             self.methods.add(id, outline.methods.iter().map(|it| (it.name, it.descriptor)));
             self.fields.add(id, outline.fields.iter().map(|it| (it.name, it.descriptor)));
         }
     }
 
-    /// The lists that [`Hierarchy::edit`] needs.
+    /// Builds the lists that [`Hierarchy::edit`] needs.
     pub fn lists(&self) -> Lists {
         let mut acc = Lists::default();
         self.ids().for_each(|it| acc.add(self, it));
         acc
     }
 
-    /// Whether the number is that of a class that is gone.
+    /// Returns whether the id belongs to a removed class.
     pub fn is_vacant(&self, class: ClassId) -> bool {
         is_vacant_outline(self.outline(class))
     }
 
-    /// The classes of both hierarchies, of which one is an edited other, whose supertypes are not the same in both: by
-    /// number, by name, or as far as they are known.
+    /// Returns the classes whose supertypes differ between two versions of a hierarchy: by id, by name, or in how
+    /// far they are known.
     fn with_other_supers(&self, other: &Hierarchy) -> Vec<ClassId> {
         let same = |class: ClassId| match (self.classes.get(class.index()), other.classes.get(class.index()))
         {
@@ -225,26 +230,27 @@ impl Hierarchy {
             _ => false,
         };
         let n = self.len().max(other.len());
-        (0..n as u32).map(ClassId).filter(|&it| !same(it)).collect()
+        (0..n).map(ClassId::from_index).filter(|&it| !same(it)).collect()
     }
 
-    /// The classes of both of which it is not the same in both what absent classes may do with them.
+    /// Returns the classes, present in both versions, whose openness to absent classes differs.
     fn open_otherwise(&self, other: &Hierarchy) -> Vec<ClassId> {
         let open = |hierarchy: &Hierarchy, class: usize| hierarchy.classes.get(class).map(Class::open);
         let n = self.len().min(other.len());
-        let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::new);
+        let other_open = (0..n).filter(|&it| open(self, it) != open(other, it)).map(ClassId::from_index);
         other_open.filter(|&it| !self.is_vacant(it) && !other.is_vacant(it)).collect()
     }
 }
 
 impl Class {
-    /// What absent classes may do with it.
+    /// Returns the facts about the class that depend on what absent classes may do with it, for comparison.
     pub(super) fn open(&self) -> impl PartialEq + use<> {
         (self.package, self.module, self.nameable, self.extensible, self.nameable_below, self.witness)
     }
 }
 
-/// What stands at a number that is vacant. No class file can have its name: a zero byte is no modified UTF-8 (JVMS §4.4.7).
+/// Returns the placeholder outline for a vacant id. No class file can have its name: a zero byte is not valid
+/// modified UTF-8 (JVMS §4.4.7).
 pub(super) fn vacant(class: ClassId) -> Outline {
     let name = [&[0], class.index().to_string().as_bytes()].concat();
     Outline {
@@ -267,12 +273,12 @@ pub(super) fn is_vacant_outline(outline: &Outline) -> bool {
 }
 
 impl Members {
-    /// Takes away what a class declares, whose number nobody will have again.
+    /// Removes the members of a class whose id is not reused.
     fn forget(&mut self, class: ClassId) {
         self.names[class.index()] = 0;
     }
 
-    /// Adds what a class declares whose number is the next.
+    /// Adds the members of a class that was just appended.
     fn add(&mut self, class: ClassId, members: impl Iterator<Item = (Name, Descriptor)>) {
         self.names.resize((class.index() + 1).max(self.names.len()), 0);
         for (number, (name, descriptor)) in (0..).zip(members) {

@@ -1,4 +1,4 @@
-//! Links between classes: cycles cut, supertypes collected in one pass from above, children listed.
+//! Links between classes: cuts cycles, collects supertypes in one pass from superclasses down, lists children.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::{
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// The links of all classes, and what follows from them alone. Ranges are by class.
+/// The links of all classes, and the facts that follow from links alone. Ranges are indexed by class.
 pub(super) struct Shape {
     pub(super) links: Vec<Link>,
     link_ranges: Vec<Range<u32>>,
@@ -22,12 +22,12 @@ pub(super) struct Shape {
     child_ranges: Vec<Range<u32>>,
     outside: Vec<Option<ClassName>>,
     outside_class: Vec<Option<ClassName>>,
-    /// Every class behind its supertypes.
+    /// All classes, each after its supertypes.
     pub(super) order: Vec<ClassId>,
 }
 
 impl Shape {
-    /// `None` when it is not wanted any more.
+    /// Returns `None` if cancelled.
     pub(super) fn new(
         inputs: &[Input<'_>],
         by_name: &ByName,
@@ -54,7 +54,7 @@ impl Shape {
             }
             let outline = it.outline;
             let start = shape.links.len() as u32;
-            // Whatever a file that calls itself Object names, nothing is above it (JVMS §4.1).
+            // Whatever supertypes a class file with the name Object declares, Object has none (JVMS §4.1).
             let is_root = outline.class == object;
             let super_class = outline.super_class.filter(|_| !is_root);
             let interfaces = if is_root { &[] } else { &*outline.interfaces };
@@ -82,7 +82,7 @@ impl Shape {
         self.link_ranges.get(class).map(|it| slice(&self.links, it)).unwrap_or_default()
     }
 
-    /// The present supertypes that the class names.
+    /// Returns the present supertypes that the class names.
     fn parents(&self, class: usize) -> impl Iterator<Item = ClassId> + '_ {
         self.links_of(class).iter().filter_map(|it| match it {
             Link::Present(it) => Some(*it),
@@ -90,10 +90,10 @@ impl Shape {
         })
     }
 
-    /// Lists the children of each class, each once, by number.
+    /// Lists the children of each class without duplicates, sorted by id.
     fn list_children(&mut self) {
         let n = self.link_ranges.len();
-        // A class may name a supertype twice; the last child counted tells.
+        // A class may name a supertype twice: `last` holds the child that was counted last for each supertype.
         let mut last = vec![usize::MAX; n];
         let mut starts = vec![0_u32; n + 1];
         let mut pairs = Vec::with_capacity(self.links.len());
@@ -101,7 +101,7 @@ impl Shape {
             for parent in self.parents(class) {
                 if std::mem::replace(&mut last[parent.index()], class) != class {
                     starts[parent.index() + 1] += 1;
-                    pairs.push((parent, ClassId(class as u32)));
+                    pairs.push((parent, ClassId::from_index(class)));
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Shape {
             starts[i + 1] += starts[i];
         }
         self.child_ranges = starts.windows(2).map(|it| it[0]..it[1]).collect();
-        self.children = vec![ClassId(0); pairs.len()];
+        self.children = vec![ClassId::from_index(0); pairs.len()];
         for (parent, child) in pairs {
             let next = &mut starts[parent.index()];
             self.children[*next as usize] = child;
@@ -117,7 +117,7 @@ impl Shape {
         }
     }
 
-    /// Puts every class behind its supertypes; what is in or below a cycle stays out.
+    /// Sorts the classes topologically, supertypes first. Classes in or below a cycle are left out.
     fn sort(&mut self) {
         let n = self.link_ranges.len();
         let mut waiting = vec![0_u32; n];
@@ -125,7 +125,7 @@ impl Shape {
             waiting[it.index()] += 1;
         }
         self.order.clear();
-        self.order.extend((0..n as u32).map(ClassId).filter(|it| waiting[it.index()] == 0));
+        self.order.extend((0..n).map(ClassId::from_index).filter(|it| waiting[it.index()] == 0));
         let mut next = 0;
         while let Some(&it) = self.order.get(next) {
             next += 1;
@@ -138,8 +138,8 @@ impl Shape {
         }
     }
 
-    /// Makes each link that closes a cycle, which is one between two classes of one strongly connected component,
-    /// an outside one.
+    /// Cuts each link that is part of a cycle, that is, each link between classes of one strongly connected
+    /// component, by turning it into an outside link.
     fn cut_cycles(&mut self, inputs: &[Input<'_>], problems: &mut Vec<Problem>) {
         let component = self.components();
         for class in 0..self.link_ranges.len() {
@@ -155,8 +155,8 @@ impl Shape {
         }
     }
 
-    /// The strongly connected component of each class that could not be sorted. Tarjan, "Depth-first search and
-    /// linear graph algorithms" (1972), with a stack of its own: depth is the input's to choose.
+    /// Computes the strongly connected component of each class that could not be sorted. Tarjan, "Depth-first
+    /// search and linear graph algorithms" (1972), with an explicit stack, because the input determines the depth.
     fn components(&self) -> Vec<u32> {
         let n = self.link_ranges.len();
         let mut component = vec![u32::MAX; n];
@@ -210,7 +210,7 @@ impl Shape {
         component
     }
 
-    /// Collects supertypes and the ways out, from above. Returns whether links were cut on the way.
+    /// Collects supertypes and ways out, supertypes first. Returns whether links were cut, or `None` if cancelled.
     fn climb(
         &mut self,
         inputs: &[Input<'_>],
@@ -259,14 +259,14 @@ impl Shape {
         Some(was_cut)
     }
 
-    /// Notes by which names the chain of the class leaves the known world.
+    /// Records the names through which supertypes of the class leave the known classes.
     fn leave(&mut self, class: usize, object: ClassName) {
         let above = |it: ClassId| (self.outside[it.index()], self.outside_class[it.index()]);
         let ways = ways_out(self.links_of(class), self.has_super[class], object, above);
         (self.outside[class], self.outside_class[class]) = ways;
     }
 
-    /// The classes, with nothing said yet of what may be below them.
+    /// Returns the classes, with links but without openness.
     pub(super) fn classes(&self, inputs: &[Input<'_>]) -> Vec<Class> {
         let class = |(i, it): (usize, &Input<'_>)| Class {
             has_super: self.has_super[i],
@@ -281,8 +281,8 @@ impl Shape {
     }
 }
 
-/// By which names the chain of a class with these links leaves the known world, and by which by superclasses alone; `above` says
-/// the same of its present supertypes.
+/// Returns the smallest absent name that is reached by the given links, and the one reached by superclasses alone.
+/// `above` returns the same pair for a present supertype.
 pub(super) fn ways_out(
     links: &[Link],
     has_super: bool,
@@ -306,14 +306,14 @@ pub(super) fn ways_out(
     (outside, outside_class)
 }
 
-/// Reports the links for which the JVM refuses to load a class (JVMS §5.3.5).
+/// Reports the links because of which the JVM refuses to load a class (JVMS §5.3.5).
 pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for it in classes {
         refused_of(it, classes, links, problems);
     }
 }
 
-/// The same of one class.
+/// Reports the links of one class because of which the JVM refuses to load it (JVMS §5.3.5).
 pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for (idx, link) in slice(links, &it.links).iter().enumerate() {
         let Link::Present(parent) = *link else { continue };
@@ -328,7 +328,7 @@ pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems
         } else if !parent.flags.is_interface() {
             refuse(ProblemKind::ClassAsInterface);
         }
-        // HotSpot also wants a subclass from another package to be public (`has_as_permitted_subclass`).
+        // HotSpot also requires a subclass in another package to be public (`has_as_permitted_subclass`).
         let fits = it.outline.flags.is_public() || parent.class.package() == class.package();
         if permitted(parent).is_some_and(|permitted| !permitted.contains(&class) || !fits) {
             refuse(ProblemKind::NotPermitted);

@@ -1,11 +1,11 @@
-//! The type hierarchy of an open program, from the outlines of its classes.
+//! The type hierarchy of an open program, built from the outlines of its classes.
 //!
-//! [`Hierarchy::new`] takes the class that wins for each name, in class-path order. What is asked by name may be
-//! *outside*; then the answer is three-valued ([`Below`]): a chain of supertypes that leaves the known world may
-//! lead to any class that an unknown class may extend. `java/lang/Object` alone is known without its class file:
-//! nothing is above it.
+//! [`Hierarchy::new`] takes the classes in class-path order; the first class of each name is used. A class named in
+//! a query may be absent (*outside*), so subtyping has a three-valued answer ([`Below`]): a chain of supertypes
+//! that leaves the known classes may lead to any class that an unknown class may extend. `java/lang/Object` is the
+//! only class known without its class file: it has no supertypes.
 //!
-//! The members of the classes are resolved in [`crate::members`]; this room knows no method body.
+//! The members of the classes are resolved in [`crate::members`]; this module reads no method bodies.
 
 mod below;
 pub mod edited;
@@ -24,44 +24,44 @@ use rustc_hash::FxHashMap;
 use crate::input::{Role, WorldKind};
 use crate::outline::Outline;
 
-/// A class or interface that is present: its number in one [`Hierarchy`], in class-path order. It means nothing
-/// in another.
+/// A present class or interface: its index in one [`Hierarchy`], in class-path order. It is not valid in any other
+/// hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ClassId(u32);
 
 impl ClassId {
-    /// The class with this number.
-    pub fn new(index: usize) -> Self {
+    /// Returns the id of the class with this index.
+    pub fn from_index(index: usize) -> Self {
         ClassId(index as u32)
     }
 
-    /// Its number, from 0.
+    /// Returns the index of the class, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Whether something holds in every completion of the program, in none, or in some.
+/// Whether something holds in every completion of the program, in none, or only in some.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Below {
-    /// In every one.
+    /// It holds in every completion.
     Yes,
-    /// In none.
+    /// It holds in no completion.
     No,
     /// It depends on classes that are absent.
     Unknown,
 }
 
-/// A class of the program.
+/// A class of the program, as input of [`Hierarchy::new`].
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What can be seen of it.
+    /// The outline of the class.
     pub outline: &'a Arc<Outline>,
-    /// What its container is to the program.
+    /// The role of the container that the class comes from.
     pub role: Role,
 }
 
-/// What the hierarchy must know besides the classes.
+/// The settings of the hierarchy, apart from its classes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Which classes may exist besides the present ones.
@@ -69,57 +69,57 @@ pub struct Options {
     /// The release of the JDK image. From 16 on, packages that it does not export are closed (JEP 396);
     /// `None` closes nothing.
     pub platform_release: Option<u16>,
-    /// Packages of the image that `--add-exports` or a manifest opens again: `sun/nio/ch`.
+    /// Packages of the image that `--add-exports` or a manifest opens again, such as `sun/nio/ch`.
     pub add_exports: Box<[Name]>,
-    /// The packages of classes outside the JDK image that are complete, for a reason that was given.
+    /// The packages outside the JDK image to which no unknown class can belong, with the reason.
     pub owners: FxHashMap<Name, Owner>,
-    /// Whether code or descriptors name a class that is absent. Only the `declared` world asks: there all names
-    /// are known, so with nothing missing nothing can be below a known class. Absent supertypes count by
-    /// themselves.
+    /// Whether code or descriptors name an absent class. Only the `declared` world uses this: all names are known
+    /// there, so if no absent class is named, no known class has unknown subtypes. Absent supertypes are detected
+    /// separately.
     pub names_outside: bool,
 }
 
-/// Why no class from elsewhere lies in a package.
+/// The reason why no class from elsewhere belongs to a package.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// It is of a named module.
+    /// The package belongs to a named module.
     Module {
-        /// Which one: two packages of one module have the same number.
+        /// The number of the module: packages of the same module have the same number.
         module: u32,
-        /// Whether code that is not known may use what is public there.
+        /// Whether unknown code may use the public classes of the package.
         exported: bool,
     },
-    /// It is sealed.
+    /// The package is sealed.
     Sealed,
 }
 
 /// A direct supertype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Link {
-    /// One that is present.
+    /// A present supertype.
     Present(ClassId),
-    /// One of which only the name is known, or where a chain was cut ([`Problem`]).
+    /// A supertype of which only the name is known, or a link that was cut ([`Problem`]).
     Outside(ClassName),
 }
 
-/// A fault of the hierarchy. The JVM refuses to load a class with one, apart from [`ProblemKind::Duplicate`] and
-/// [`ProblemKind::TooManySupertypes`].
+/// A fault of the hierarchy. Apart from [`ProblemKind::Duplicate`] and [`ProblemKind::TooManySupertypes`], each is
+/// a reason for the JVM to refuse to load the class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Problem {
     /// The class at fault.
     pub class: ClassName,
-    /// What is wrong.
+    /// The kind of fault.
     pub kind: ProblemKind,
-    /// The supertype concerned; the class itself where there is no other.
+    /// The supertype concerned, or the class itself if no other class is involved.
     pub other: ClassName,
 }
 
-/// The ways in which a hierarchy can be wrong.
+/// The kinds of faults of a hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProblemKind {
-    /// The name came before; this definition was passed over.
+    /// An earlier class has the same name; this definition is ignored.
     Duplicate,
-    /// The class is its own supertype by this link, which is cut: `ClassCircularityError` (JVMS §5.3.5).
+    /// The class is its own supertype through this link, which is cut: `ClassCircularityError` (JVMS §5.3.5).
     Cycle,
     /// The superclass is an interface: `IncompatibleClassChangeError` (JVMS §5.3.5).
     InterfaceAsSuperclass,
@@ -129,38 +129,39 @@ pub enum ProblemKind {
     FinalSuperclass,
     /// The supertype is sealed and does not permit the class: `IncompatibleClassChangeError` (JVMS §5.3.5).
     NotPermitted,
-    /// More than [`MAX_SUPERS`] supertypes: a limit of ours. Its links are cut, its chain counts as unknown.
+    /// The class has more than [`MAX_SUPERS`] supertypes, a limit of this implementation. Its links are cut, and
+    /// its supertypes count as unknown.
     TooManySupertypes,
 }
 
-/// What [`Hierarchy::new`] knew besides the classes, kept for [`Hierarchy::edit`].
+/// The inputs of [`Hierarchy::new`] besides the classes, kept for [`Hierarchy::edit`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Surroundings {
     /// The modules of the JDK image.
     pub modules: Vec<Module>,
-    /// The rest.
+    /// The options.
     pub options: Options,
 }
 
-/// How many supertypes a class may have, itself included, before its links are cut. Real classes have some dozens;
-/// without a limit a chain made for the purpose would take memory with its square.
+/// The maximum number of supertypes of a class, itself included, before its links are cut. Real classes have some
+/// dozens; without a limit, the memory for a crafted chain would grow with the square of its length.
 pub const MAX_SUPERS: usize = 1024;
 
-/// How many classes are looked at before somebody is asked whether the hierarchy is still wanted.
+/// The number of classes processed between two checks for cancellation.
 const AT_ONCE: usize = 64;
 
-/// The name of the root, which is known without its class file.
+/// The name of the root class, which is known without its class file.
 pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 
-/// What closes the package of a class to classes that are not present.
+/// How far the package of a class is closed to absent classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Package {
-    /// Nothing: others may even lie in it.
+    /// Not at all: absent classes may even belong to it.
     Free,
-    /// No class from elsewhere lies in it, but others may use what is public there: it is of a module that exports it,
-    /// or sealed.
+    /// No absent class belongs to it, but absent classes may use its public classes: it belongs to a module that
+    /// exports it, or it is sealed.
     Owned,
-    /// It is of a module that does not export it.
+    /// It belongs to a module that does not export it.
     Closed,
 }
 
@@ -169,7 +170,7 @@ struct Class {
     outline: Arc<Outline>,
     role: Role,
     package: Package,
-    /// The module of the module path that it belongs to.
+    /// The number of the named module that the class belongs to, if it is outside the JDK image.
     module: Option<u32>,
     /// Whether the first link is the superclass.
     has_super: bool,
@@ -177,21 +178,21 @@ struct Class {
     supers: Range<u32>,
     children: Range<u32>,
     outside: Option<ClassName>,
-    /// As `outside`, by superclasses alone.
+    /// Like `outside`, but following superclasses only.
     outside_class: Option<ClassName>,
-    /// Whether an unknown class may name it as a direct supertype, whatever the world.
+    /// Whether an unknown class may name this class as a direct supertype, regardless of the world.
     nameable: bool,
-    /// Whether instances of such a class can come to be, too.
+    /// Whether, in addition, such an unknown class can have instances.
     extensible: bool,
-    /// Whether some known subtype is nameable.
+    /// Whether some known subtype, or the class itself, is nameable.
     nameable_below: bool,
-    /// The nearest known subtype that is extensible, and how many links it is away.
+    /// The nearest known subtype that is extensible; `distance` is the number of links to it.
     witness: Option<ClassId>,
     distance: u32,
 }
 
 impl Class {
-    /// A class of which nothing is known but what its file says.
+    /// Returns a class with the facts of its own file, but without links and openness.
     fn unlinked(outline: Arc<Outline>, role: Role) -> Class {
         Class {
             outline,
@@ -213,7 +214,7 @@ impl Class {
     }
 }
 
-/// The classes of a program by name and by supertype.
+/// The classes of a program, by name and by supertype.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hierarchy {
     classes: Vec<Class>,
@@ -226,14 +227,14 @@ pub struct Hierarchy {
     problems: Box<[Problem]>,
     object: ClassName,
     world: WorldKind,
-    /// Whether some name is known whose class is absent.
+    /// Whether the name of some absent class is known.
     names_outside: bool,
-    /// Whether it is one as the name of a supertype.
+    /// Whether some absent class is named as a supertype.
     has_absent_supertype: bool,
 }
 
 impl Default for Hierarchy {
-    /// That of no class.
+    /// Returns the hierarchy without classes.
     fn default() -> Self {
         Hierarchy {
             classes: Vec::new(),
@@ -253,12 +254,12 @@ impl Default for Hierarchy {
 }
 
 impl Hierarchy {
-    /// The hierarchy of `inputs`, which come in class-path order; where a name comes twice, the first is the class.
-    /// `modules` are those of the JDK image: with none, as before Java 9, no package is closed. Files that
-    /// are modules themselves are passed over.
+    /// Builds the hierarchy of `inputs`, which must be in class-path order; of several classes with one name, the
+    /// first is used. `modules` are those of the JDK image; if there are none, as before Java 9, no package is
+    /// closed. `module-info` classes are skipped.
     ///
-    /// Linear in the sum of links and supertypes. Member lookup needs whole outlines: of dispatch outlines
-    /// ([`Outline::dispatch`]) all but private members is right.
+    /// Takes time linear in the number of links and supertypes. Member lookup needs whole outlines: with dispatch
+    /// outlines ([`Outline::dispatch`]), everything but private members is correct.
     pub fn new<'a>(
         inputs: impl IntoIterator<Item = Input<'a>>,
         modules: &[Module],
@@ -266,11 +267,12 @@ impl Hierarchy {
     ) -> Hierarchy {
         match Hierarchy::new_cancellable(inputs, modules, options, &mut || false) {
             Some(it) => it,
-            None => unreachable!("nobody cancels"),
+            None => unreachable!("construction without cancellation must succeed"),
         }
     }
 
-    /// As [`Hierarchy::new`]; `None` as soon as `cancelled`, which is asked every few dozen classes, says that it is not wanted.
+    /// Like [`Hierarchy::new`], but returns `None` once `cancelled`, which is called every few dozen classes,
+    /// returns true.
     pub fn new_cancellable<'a>(
         inputs: impl IntoIterator<Item = Input<'a>>,
         modules: &[Module],
@@ -292,14 +294,15 @@ impl Hierarchy {
                 problems.push(Problem { class, kind: ProblemKind::Duplicate, other: class });
                 continue;
             }
-            by_name.insert(class, ClassId(present.len() as u32));
+            by_name.insert(class, ClassId::from_index(present.len()));
             present.push(it);
         }
         let members = members(&present, cancelled)?;
         Hierarchy::joined(&present, (by_name, problems), members, (modules, options), None, cancelled)
     }
 
-    /// `before`: a hierarchy in which the same classes have the same numbers.
+    /// Links and completes a hierarchy. Facts that cannot have changed are copied from `before`, a hierarchy in
+    /// which the same classes have the same ids.
     fn joined(
         present: &[Input<'_>],
         (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),
@@ -335,12 +338,12 @@ impl Hierarchy {
         })
     }
 
-    /// The class of this name, if it is present.
+    /// Returns the class with this name, if it is present.
     pub fn class(&self, name: ClassName) -> Option<ClassId> {
         self.by_name.get(&name).copied()
     }
 
-    /// How many classes are present.
+    /// Returns the number of present classes.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
@@ -350,42 +353,43 @@ impl Hierarchy {
         self.classes.is_empty()
     }
 
-    /// All present classes in class-path order.
+    /// Returns all present classes in class-path order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = ClassId> + use<> {
-        (0..self.classes.len() as u32).map(ClassId)
+        (0..self.classes.len()).map(ClassId::from_index)
     }
 
     fn at(&self, class: ClassId) -> &Class {
         &self.classes[class.index()]
     }
 
-    /// What can be seen of the class.
+    /// Returns the outline of the class.
     pub fn outline(&self, class: ClassId) -> &Arc<Outline> {
         &self.at(class).outline
     }
 
-    /// Its name.
+    /// Returns the name of the class.
     pub fn name(&self, class: ClassId) -> ClassName {
         self.at(class).outline.class
     }
 
-    /// What its container is to the program.
+    /// Returns the role of the container that the class comes from.
     pub fn role(&self, class: ClassId) -> Role {
         self.at(class).role
     }
 
-    /// Whether it is an interface.
+    /// Returns whether the class is an interface.
     pub fn is_interface(&self, class: ClassId) -> bool {
         self.at(class).outline.flags.is_interface()
     }
 
-    /// Its direct superclass; `None` for `java/lang/Object`. Of an interface it is `java/lang/Object`.
+    /// Returns the direct superclass; `None` for `java/lang/Object`. The superclass of an interface is
+    /// `java/lang/Object`.
     pub fn super_class(&self, class: ClassId) -> Option<Link> {
         let it = self.at(class);
         if it.has_super { self.links.get(it.links.start as usize).copied() } else { None }
     }
 
-    /// Its direct superinterfaces in the order of the class file.
+    /// Returns the direct superinterfaces in class-file order.
     pub fn interfaces(&self, class: ClassId) -> &[Link] {
         let links = self.links(class);
         if self.at(class).has_super { links.get(1..).unwrap_or_default() } else { links }
@@ -395,33 +399,35 @@ impl Hierarchy {
         slice(&self.links, &self.at(class).links)
     }
 
-    /// All its present supertypes and itself, by number. Of an interface too `java/lang/Object` is one.
+    /// Returns the class and all its present supertypes, sorted by id. Those of an interface include
+    /// `java/lang/Object`.
     pub fn supers(&self, class: ClassId) -> &[ClassId] {
         slice(&self.supers, &self.at(class).supers)
     }
 
-    /// Whether `sub` is `sup` or reaches it by links that are all present.
+    /// Returns whether `sub` is `sup` or reaches it through links to present classes only.
     pub fn is_known_subtype(&self, sub: ClassId, sup: ClassId) -> bool {
         self.supers(sub).binary_search(&sup).is_ok()
     }
 
-    /// The name by which its chain leaves the known world: of all absent supertypes that it or a present supertype
-    /// names directly, the smallest by text. `java/lang/Object` never counts, as nothing is above it.
+    /// Returns the smallest name, in byte order, among the absent supertypes that the class or one of its present
+    /// supertypes names directly. `java/lang/Object` is never counted, because it has no supertypes.
     pub fn outside_above(&self, class: ClassId) -> Option<ClassName> {
         self.at(class).outside
     }
 
-    /// As [`Hierarchy::outside_above`], by superclasses alone.
+    /// Like [`Hierarchy::outside_above`], but follows superclasses only.
     pub fn outside_superclass(&self, class: ClassId) -> Option<ClassName> {
         self.at(class).outside_class
     }
 
-    /// The present classes and interfaces that name it as a direct supertype, by number.
+    /// Returns the present classes and interfaces that name `class` as a direct supertype, sorted by id.
     pub fn children(&self, class: ClassId) -> &[ClassId] {
         slice(&self.children, &self.at(class).children)
     }
 
-    /// It and all present classes and interfaces below it, by number. Costs their number.
+    /// Returns the class and all present classes and interfaces below it, sorted by id, in time linear in their
+    /// number.
     pub fn subtypes(&self, class: ClassId) -> Vec<ClassId> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut out = vec![class];
@@ -435,27 +441,28 @@ impl Hierarchy {
         out
     }
 
-    /// The faults of the hierarchy, sorted by text.
+    /// Returns the faults of the hierarchy, sorted by class name.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Which classes may exist besides the present ones.
+    /// Returns which classes may exist besides the present ones.
     pub fn world(&self) -> WorldKind {
         self.world
     }
 
-    /// Whether the name of an absent class is known as that of a supertype.
+    /// Returns whether an absent class is named as a supertype.
     pub fn has_absent_supertype(&self) -> bool {
         self.has_absent_supertype
     }
 
-    /// Where in [`Outline::methods`] the class declares this method. Of two alike, which the JVM refuses, the first.
+    /// Returns the index of the method in [`Outline::methods`]. Of two equal methods, which the JVM refuses, the
+    /// first.
     pub fn method(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.methods.get(class, name, descriptor)
     }
 
-    /// Where in [`Outline::fields`] the class declares this field.
+    /// Returns the index of the field in [`Outline::fields`].
     pub fn field(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.fields.get(class, name, descriptor)
     }
@@ -464,7 +471,7 @@ impl Hierarchy {
         self.at(class).package
     }
 
-    /// The number of the module of the module path that the class belongs to.
+    /// Returns the number of the named module that the class belongs to, if it is outside the JDK image.
     pub(crate) fn module(&self, class: ClassId) -> Option<u32> {
         self.at(class).module
     }
@@ -478,12 +485,12 @@ impl Hierarchy {
     }
 }
 
-/// Whether the chain of supertypes of some class leaves the known world.
+/// Returns whether some class has an absent supertype other than `java/lang/Object`.
 fn any_outside_above(classes: &[Class]) -> bool {
     classes.iter().any(|it| it.outside.is_some())
 }
 
-/// Whether a chain leaves the known world by this link.
+/// Returns whether the link leads to an absent class other than `java/lang/Object`.
 fn is_outside(link: Link, object: ClassName) -> bool {
     matches!(link, Link::Outside(name) if name != object)
 }
@@ -492,8 +499,8 @@ fn slice<'a, T>(items: &'a [T], range: &Range<u32>) -> &'a [T] {
     items.get(range.start as usize..range.end as usize).unwrap_or_default()
 }
 
-/// The permitted subclasses of a class that the JVM takes as sealed: class versions from 61 on, and the previews
-/// of 59 and 60 (JVMS §4.7.31). An empty list seals nothing, in HotSpot.
+/// Returns the permitted subclasses, if the JVM treats the class as sealed: class versions from 61 on, and the
+/// preview versions 59 and 60 (JVMS §4.7.31). HotSpot ignores an empty list.
 fn permitted(outline: &Outline) -> Option<&[ClassName]> {
     let is_sealed = match outline.version {
         (minor, 59 | 60) => minor == u16::MAX,
@@ -502,27 +509,28 @@ fn permitted(outline: &Outline) -> Option<&[ClassName]> {
     outline.permitted.as_deref().filter(|it| is_sealed && !it.is_empty())
 }
 
-/// The host that a class names, if the JVM reads it: class files have nests from 55 on (JVMS §4.7.28).
+/// Returns the nest host that a class names, if the JVM reads it: nests exist from class version 55 on (JVMS
+/// §4.7.28).
 pub(crate) fn nest_host(outline: &Outline) -> Option<ClassName> {
     outline.nest_host.filter(|_| outline.version.1 >= 55)
 }
 
-/// The members that a host lists, if the JVM reads them (JVMS §4.7.29).
+/// Returns the nest members that a host lists, if the JVM reads them (JVMS §4.7.29).
 pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
     if outline.version.1 >= 55 { &outline.nest_members } else { &[] }
 }
 
-/// The declared methods, or fields, by class, name and descriptor.
+/// An index of declared methods, or of declared fields, by class, name and descriptor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Members {
-    /// Of the classes that a hierarchy began with.
+    /// The members of the classes that the hierarchy was built with.
     index: Arc<MemberIndex>,
-    /// Of those that came later.
+    /// The members of classes added by edits.
     later: MemberIndex,
-    /// How many it began with.
+    /// The number of classes that the hierarchy was built with.
     n_first: usize,
-    /// For each class a bit for each name that it declares: most lookups on the way up a chain find nothing, and need
-    /// not look at the index for that.
+    /// For each class, a 64-bit Bloom filter of the member names that it declares: most lookups on the way up a
+    /// chain find nothing and can skip the index.
     names: Vec<u64>,
 }
 
@@ -537,7 +545,7 @@ impl Members {
         index.get(&(class, name, descriptor)).copied()
     }
 
-    /// Of two alike the first counts.
+    /// Builds the index. Of several equal members of a class, the first is kept.
     fn new(
         n: usize,
         classes: usize,
@@ -563,13 +571,13 @@ fn bit(name: Name) -> u64 {
     1 << (rustc_hash::FxBuildHasher.hash_one(name) >> 58)
 }
 
-/// The declared methods and fields.
+/// Indexes the declared methods and the declared fields.
 fn members(inputs: &[Input<'_>], cancelled: &mut dyn FnMut() -> bool) -> Option<(Members, Members)> {
     let (n_methods, n_fields) = (
         inputs.iter().map(|it| it.outline.methods.len()).sum(),
         inputs.iter().map(|it| it.outline.fields.len()).sum(),
     );
-    let classes = || (0..).map(ClassId).zip(inputs);
+    let classes = || (0..).map(ClassId::from_index).zip(inputs);
     let methods = classes().flat_map(|(id, it)| {
         (0..).zip(&it.outline.methods).map(move |(number, it)| (id, it.name, it.descriptor, number))
     });

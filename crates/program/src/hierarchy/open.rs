@@ -1,4 +1,4 @@
-//! Which classes an unknown class may extend (`semantics.md` §1), and what may therefore be below each class.
+//! Computes which classes an unknown class may extend (`semantics.md` §1), and hence what may be below each class.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// Fills in what may be below each class, from below. `before`: a hierarchy in which the same classes have the same numbers.
-/// `None` when that is not wanted any more.
+/// Computes, from subclasses to superclasses, what may be below each class. `before` is a hierarchy in which the
+/// same classes have the same ids. Returns `None` if cancelled.
 pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
@@ -61,8 +61,9 @@ pub(super) fn fill(
     Some(())
 }
 
-/// What may be below a class: the nearest extensible class by its distance, of those of one distance the first by text; and
-/// whether anything below can be named. That is known of its children.
+/// Returns the nearest extensible class at or below `class`, its distance in links, and whether any class at or
+/// below it is nameable. Of several at the same distance, the one with the smallest name wins. The results of the
+/// children must be up to date.
 pub(super) fn nearest(
     class: ClassId,
     classes: &[Class],
@@ -86,21 +87,24 @@ pub(super) fn nearest(
     (witness, far, nameable)
 }
 
-/// Whether an absent class may name a class as a direct supertype, and whether it may have instances then.
+/// Returns whether an absent class may name `class` as a direct supertype, and whether such a class can have
+/// instances.
 pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName) -> (bool, bool) {
     let nameable = is_nameable(class, by_name);
     (nameable, nameable && is_constructible(class, classes, by_name))
 }
 
 impl Hierarchy {
-    /// Whether an unknown class may name it as a direct supertype, and have instances. Not in worlds without
-    /// unknown classes; not below final classes, sealed ones whose permitted subclasses are all present, classes
-    /// that nobody outside may access or construct: in packages that the JDK image or a module does not export,
-    /// package-private in their other packages and in sealed ones, or with constructors that are private in a nest
-    /// that is complete, or package-private in such packages.
+    /// Returns whether an unknown class may name it as a direct supertype and have instances.
     ///
-    /// Approximates: what `Unsafe.allocateInstance` makes and proxy classes for interfaces of closed packages are
-    /// left out.
+    /// It is false in worlds without unknown classes, for final classes, for sealed ones whose permitted subclasses
+    /// are all present, and for classes that no absent class may access or construct. The latter are: classes in
+    /// packages that the JDK image or a module does not export; package-private classes in its other packages and
+    /// in sealed packages; classes whose constructors are all private in a nest without absent members, or
+    /// package-private in such packages.
+    ///
+    /// Approximates: objects made by `Unsafe.allocateInstance` and proxy classes for interfaces of closed packages
+    /// are ignored.
     pub fn extensible(&self, class: ClassId) -> bool {
         self.world() == WorldKind::Open && self.at(class).extensible
     }
@@ -117,8 +121,9 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
-    /// For a class that may be extended although all that may extend it is listed: the class that is absent of those, the
-    /// first in the order of the list. None where nothing lists them.
+    /// For a class whose possible subclasses are listed (sealed, or with constructors private to its nest), returns
+    /// the first absent class in the list, which is the reason why it may be extended. Returns `None` if there is
+    /// no list.
     pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
         let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
         if let Some(permitted) = permitted(&it.outline) {
@@ -130,7 +135,7 @@ impl Hierarchy {
         }
     }
 
-    /// Whether code of a class that is not present may name the class, in worlds where there is such code.
+    /// Returns whether code of an absent class may name the class, in worlds that have absent code.
     pub fn nameable_outside(&self, class: ClassId) -> bool {
         match self.at(class).package {
             Package::Free => true,
@@ -139,7 +144,8 @@ impl Hierarchy {
         }
     }
 
-    /// Whether such code may use a member of these flags that the class declares, if it can name the class or a subclass.
+    /// Returns whether absent code that can name the class or a subclass may use a declared member with these
+    /// flags.
     pub fn usable_outside(&self, class: ClassId, flags: Flags) -> bool {
         if flags.is_public() || flags.is_protected() {
             return true;
@@ -147,17 +153,18 @@ impl Hierarchy {
         if flags.is_private() {
             return absent_of_nest(self.outline(class), &self.classes, &self.by_name).is_some();
         }
-        // Whoever is not present may lie in the same package.
+        // An absent class may belong to the same package.
         self.at(class).package == Package::Free
     }
 
-    /// Whether an absent class may be below the class, whether or not it has instances.
+    /// Returns whether an absent class may be below the class, whether or not it can have instances.
     pub(super) fn outside_below(&self, class: ClassId) -> bool {
         self.at(class).nameable_below
     }
 }
 
-/// The packages of the JDK image, and of others those that are complete.
+/// The access rules of packages: those of the JDK image, and those of other packages to which no absent class
+/// belongs.
 pub(super) struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,
@@ -167,8 +174,8 @@ pub(super) struct Packages<'a> {
 
 impl<'a> Packages<'a> {
     pub(super) fn new(modules: &'a [Module], options: &'a Options) -> Packages<'a> {
-        // JEP 261: up to Java 15 code on the class path may use what was there before modules. An open module
-        // that does not list its packages opens we know not what.
+        // JEP 261: up to Java 15, code on the class path may use packages that existed before modules. An open
+        // module that does not list its packages opens an unknown set of packages.
         let strict = options.platform_release.is_some_and(|it| it >= 16)
             && !modules.is_empty()
             && !modules.iter().any(|it| it.open && it.packages.is_empty());
@@ -205,12 +212,12 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// Whether it hangs on other classes what an absent class may do with this one.
+/// Returns whether the openness of the class depends on other classes.
 fn asks_for_others(outline: &Outline) -> bool {
     outline.permitted.is_some() || outline.nest_host.is_some() || !outline.nest_members.is_empty()
 }
 
-/// Whether the JVM would load an unknown class that names it as a direct supertype (JVMS §5.3.5).
+/// Returns whether the JVM would load an unknown class that names `class` as a direct supertype (JVMS §5.3.5).
 fn is_nameable(class: &Class, by_name: &ByName) -> bool {
     let outline = &class.outline;
     if outline.flags.is_final() {
@@ -224,7 +231,7 @@ fn is_nameable(class: &Class, by_name: &ByName) -> bool {
     permitted(outline).is_none_or(|it| it.iter().any(|it| !by_name.contains_key(it)))
 }
 
-/// Whether a constructor of an unknown subclass may call one of its own.
+/// Returns whether a constructor of an unknown subclass may call a constructor of `class`.
 fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool {
     match constructors(class) {
         Constructors::Open => true,
@@ -233,13 +240,13 @@ fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool 
     }
 }
 
-/// Who may call the constructors of a class, so far as that is more than its package where that is closed.
+/// Who may call the constructors of a class.
 enum Constructors {
-    /// Anybody, or there are none to be called.
+    /// Some absent class; also if there are none to be called.
     Open,
-    /// Its nest mates.
+    /// Only its nest mates.
     OfNest,
-    /// Nobody that is not there.
+    /// No absent class.
     Closed,
 }
 
@@ -258,7 +265,7 @@ fn constructors(class: &Class) -> Constructors {
         }
         all_private &= flags.is_private();
     }
-    // Dispatch outlines leave private constructors out: without any, the nest decides as well.
+    // Dispatch outlines omit private constructors: a class without any constructor is decided by its nest, too.
     let has_private =
         all_private || outline.methods.iter().any(|it| is_private_constructor(it.flags, it.name));
     if has_private { Constructors::OfNest } else { Constructors::Closed }
@@ -268,7 +275,7 @@ fn is_private_constructor(flags: Flags, name: Name) -> bool {
     flags.is_private() && name.bytes() == b"<init>"
 }
 
-/// A class that is of its nest, or may be, and is not present (JVMS §5.4.4).
+/// Returns an absent class that is, or may be, a nest mate of the class (JVMS §5.4.4).
 fn absent_of_nest(outline: &Outline, classes: &[Class], by_name: &ByName) -> Option<ClassName> {
     let members = match nest_host(outline) {
         None => nest_members(outline),

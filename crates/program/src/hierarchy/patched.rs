@@ -1,5 +1,6 @@
-//! [`Hierarchy::edit`] at the price of what changes: links of the classes that came and of those that name one that went or
-//! came, supertypes of what is below these, and what may be below all that is above.
+//! In-place implementation of [`Hierarchy::edit`], at a cost that depends on the edit. It recomputes the links of
+//! added classes and of classes that name an added or removed one, the supertypes of everything below these, and
+//! the openness of everything above.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::{
 use crate::input::Role;
 use crate::outline::Outline;
 
-/// The present ones of some supertypes.
+/// Filters the present supertypes out of some links.
 fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = ClassId> {
     links.filter_map(|it| match it {
         Link::Present(it) => Some(*it),
@@ -24,21 +25,22 @@ fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = Cl
     })
 }
 
-/// So much may lie about before it is cleared away; little where assertions hold what comes of it against a hierarchy that is
-/// joined anew.
+/// The number of unused list entries that are tolerated before compaction. Small in debug builds, so that
+/// compaction is tested by the assertion that compares a patched hierarchy with a rebuilt one.
 const MAX_WASTE: usize = if cfg!(debug_assertions) { 1 << 5 } else { 1 << 16 };
 
-/// A hierarchy that is being changed.
+/// A hierarchy during an in-place edit.
 struct Patch<'a> {
     hierarchy: &'a mut Hierarchy,
-    /// What it said of the classes that are changed.
+    /// The previous values of the changed classes.
     before: FxHashMap<ClassId, Class>,
-    /// How many classes, links, supertypes and children it had.
+    /// The previous lengths of `classes`, `links`, `supers` and `children`.
     n_before: [usize; 4],
 }
 
 impl Hierarchy {
-    /// See the module. `None` where links are cut, or are to be: then the whole has to be looked at, and nothing is changed.
+    /// Applies the edit in place. Returns `None`, with nothing changed, if links are or would have to be cut: that
+    /// requires a rebuild.
     pub(super) fn patch(
         &mut self,
         gone: &[ClassId],
@@ -79,7 +81,8 @@ impl Hierarchy {
         }
     }
 
-    /// Each edit puts new lists behind the old ones. Where these are most of it, only what some class still has is kept.
+    /// Compacts the lists. Each edit appends new lists behind the old ones; once most entries are unused, only
+    /// those in use are kept.
     fn clear_away(&mut self) {
         let classes = &mut self.classes;
         keep_used(&mut self.links, classes, |it| &mut it.links);
@@ -88,13 +91,13 @@ impl Hierarchy {
     }
 }
 
-/// Drops what no class has, if that is most of it.
+/// Drops the entries that no class uses, if they are the majority.
 fn keep_used<T: Copy>(
     items: &mut Vec<T>,
     classes: &mut [Class],
     range: impl Fn(&mut Class) -> &mut Range<u32>,
 ) {
-    // So much may lie about in any case: the classes need not be asked what they have.
+    // Below this size, the scan over all classes is not worth its cost.
     if items.len() <= MAX_WASTE {
         return;
     }
@@ -112,7 +115,7 @@ fn keep_used<T: Copy>(
     *items = acc;
 }
 
-/// The classes of which something is changed, and those that are open otherwise.
+/// The classes whose supertypes changed, and those whose openness changed.
 type Changes = (Vec<ClassId>, Vec<ClassId>);
 
 impl Patch<'_> {
@@ -134,8 +137,8 @@ impl Patch<'_> {
                 let known = of.get(name).into_iter().flatten().copied();
                 known.filter(|it| !this.hierarchy.is_vacant(*it)).collect()
             };
-        // Who names one that went or came.
-        let mut linking: Vec<ClassId> = (first..self.hierarchy.len()).map(ClassId::new).collect();
+        // The classes that name an added or removed one, and the added ones.
+        let mut linking: Vec<ClassId> = (first..self.hierarchy.len()).map(ClassId::from_index).collect();
         linking.extend(children.into_iter().flatten().filter(|it| !gone.contains(it)));
         linking.extend(come.iter().flat_map(|it| there(self, &it.0.class, &lists.outside)));
         linking.sort_unstable();
@@ -189,7 +192,7 @@ impl Patch<'_> {
         Some((below.into_iter().chain(gone.iter().copied()).collect(), open_otherwise))
     }
 
-    /// Takes back all that was done.
+    /// Reverts all changes made so far.
     fn take_back(self, come: &[(Arc<Outline>, Role)]) {
         let all = self.hierarchy;
         for (outline, _) in come {
@@ -206,7 +209,7 @@ impl Patch<'_> {
         }
     }
 
-    /// A class, to be changed.
+    /// Returns the class for modification, after saving its previous value.
     fn class(&mut self, class: ClassId) -> &mut Class {
         let it = &mut self.hierarchy.classes[class.index()];
         if class.index() < self.n_before[0] {
@@ -224,12 +227,12 @@ impl Patch<'_> {
             Class { supers: at..at + 1, ..Class::unlinked(Arc::new(vacant(class)), Role::Jdk) };
     }
 
-    /// Gives classes their places.
+    /// Appends the added classes, without links.
     fn place(&mut self, come: &[(Arc<Outline>, Role)], surroundings: &Surroundings) {
         let packages = Packages::new(&surroundings.modules, &surroundings.options);
         let all = &mut *self.hierarchy;
         for (outline, role) in come {
-            all.by_name.insert(outline.class, ClassId::new(all.classes.len()));
+            all.by_name.insert(outline.class, ClassId::from_index(all.classes.len()));
             all.classes.push(Class {
                 package: packages.of(*role, outline.class),
                 module: packages.module(*role, outline.class),
@@ -243,14 +246,15 @@ impl Patch<'_> {
         present(self.hierarchy.links(class).iter()).collect()
     }
 
-    /// Looks up the names of supertypes, and lists the classes among the children of these. Gives those that have others now.
+    /// Resolves the names of the supertypes of `linking` and updates the children of these supertypes. Returns the
+    /// supertypes whose children changed.
     fn link<'a>(
         &mut self,
         linking: &[ClassId],
         gone: &[ClassId],
         gone_links: impl Iterator<Item = &'a Link>,
     ) -> Vec<ClassId> {
-        // What went is nobody's child any more.
+        // Removed classes are removed from the children of their supertypes.
         let mut parents: Vec<ClassId> = present(gone_links).collect();
         for &class in linking {
             parents.extend(self.parents(class));
@@ -291,7 +295,8 @@ impl Patch<'_> {
         parents
     }
 
-    /// Collects the supertypes of these classes and of all below. Gives all of them; `None` if there is a circle, or too many.
+    /// Recomputes the supertypes of these classes and of all classes below them, and returns them all. `None` if
+    /// there is a cycle or a class has too many supertypes.
     fn climb(&mut self, linking: &[ClassId]) -> Option<Vec<ClassId>> {
         let mut below: Vec<ClassId> = linking.to_vec();
         let mut seen: FxHashSet<ClassId> = below.iter().copied().collect();
@@ -301,7 +306,7 @@ impl Patch<'_> {
             let children = self.hierarchy.children(it);
             below.extend(children.iter().copied().filter(|it| seen.insert(*it)));
         }
-        // Every class behind those of its supertypes that are here.
+        // Topological order: every class after those of its supertypes that are in `below`.
         let mut waiting: FxHashMap<ClassId, usize> = FxHashMap::default();
         let mut ready = Vec::new();
         for &it in &below {
@@ -350,15 +355,15 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Finds again what may be below these classes and all above them. Gives all of them. `replaced` are those that went, and
-    /// those whose supertypes were looked up.
+    /// Recomputes what may be below these classes and all their supertypes, and returns them all. `replaced` holds
+    /// the removed classes and those whose supertypes were resolved again.
     fn look_below(&mut self, changed: impl Iterator<Item = ClassId>, replaced: &[ClassId]) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
             all.extend(self.hierarchy.supers(it));
         }
         let mut order: Vec<ClassId> = all.into_iter().collect();
-        // Whoever is below has more supertypes.
+        // A subtype has more supertypes than each of its supertypes.
         order.sort_unstable_by_key(|it| std::cmp::Reverse(self.hierarchy.supers(*it).len()));
         let mut news: FxHashMap<ClassId, Vec<(Below, Below)>> = FxHashMap::default();
         for it in replaced {
@@ -386,8 +391,9 @@ impl Patch<'_> {
         order
     }
 
-    /// What may be below a class, of whose children these say something else than before. It is looked for among all children only
-    /// where what was found came from one of these: a class may have as many children as there are classes.
+    /// Computes what may be below a class, given the old and new values of those of its children that changed. All
+    /// children are searched only if the previous result came from one of these: a class may have as many children
+    /// as there are classes.
     fn below(&self, class: ClassId, news: &[(Below, Below)]) -> Below {
         let all = &self.hierarchy.classes;
         let own = &all[class.index()];
@@ -416,7 +422,7 @@ impl Patch<'_> {
     }
 }
 
-/// What may be below a class, as [`nearest`] has it.
+/// What may be below a class: the result of [`nearest`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Below {
     witness: Option<ClassId>,
@@ -425,14 +431,14 @@ struct Below {
 }
 
 impl Below {
-    /// That of what is not there.
+    /// The value for a class that is not present.
     const NOTHING: Below = Below { witness: None, distance: u32::MAX, nameable: false };
 
     fn of(class: &Class) -> Below {
         Below { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
     }
 
-    /// What it says of a class above.
+    /// Returns the witness and distance that this value yields for a direct supertype.
     fn above(self) -> (Option<ClassId>, u32) {
         (self.witness, self.distance.saturating_add(1))
     }

@@ -1,7 +1,8 @@
-//! Access control (JVMS §5.4.4), three-valued: a class may be absent, and so may the host of a nest.
+//! Three-valued access control (JVMS §5.4.4): a class, or the host of a nest, may be absent.
 //!
-//! All classes of one role outside the JDK image count as loaded by one loader. Between named modules, those of the
-//! image among them, everything public is taken as readable, and between those of the image as exported.
+//! All classes of one role outside the JDK image are assumed to be loaded by one loader. Between named modules,
+//! including those of the image, everything public is assumed to be readable, and between modules of the image to
+//! be exported.
 
 use classfile::flags::Flags;
 use classfile::names::ClassName;
@@ -10,7 +11,7 @@ use super::{FieldId, MethodId};
 use crate::hierarchy::{Below, ClassId, Hierarchy, Package, nest_host, nest_members};
 use crate::input::Role;
 
-/// Whether code of class `from` may name the class. Of an array its elements count.
+/// Returns whether code of class `from` may access the class. For an array type, its element type decides.
 pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below {
     let text = class.bytes();
     let element = text.iter().position(|&it| it != b'[').and_then(|at| text.get(at..)).unwrap_or_default();
@@ -27,8 +28,8 @@ pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below
     if is_visible { may_use_package(h, from, id) } else { Below::No }
 }
 
-/// Whether the package of a class is exported to code of class `from`. What a module exports to another one alone is
-/// not known here.
+/// Returns whether the package of `class` is exported to code of class `from`. Qualified exports (to specific
+/// modules) are not known here.
 fn may_use_package(h: &Hierarchy, from: ClassId, class: ClassId) -> Below {
     if h.package(class) != Package::Closed {
         return Below::Yes;
@@ -47,17 +48,17 @@ fn may_use_package(h: &Hierarchy, from: ClassId, class: ClassId) -> Below {
     }
 }
 
-/// Whether code of class `from` may use the method, which it named as one of class `named`.
+/// Returns whether code of class `from` may use the method, given that the reference names class `named`.
 pub fn may_access_method(h: &Hierarchy, from: ClassId, named: ClassName, method: MethodId) -> Below {
     let Some(it) = method.of(h) else { return Below::No };
-    // JVMS §5.4.4 leaves arrays to the implementation; their clone is public (JLS §10.7).
+    // JVMS §5.4.4 leaves arrays to the implementation; their `clone` is public (JLS §10.7).
     if named.is_array() && it.name.bytes() == b"clone" {
         return Below::Yes;
     }
     may_access(h, from, named, method.class, it.flags)
 }
 
-/// Whether code of class `from` may use the field, which it named as one of class `named`.
+/// Returns whether code of class `from` may use the field, given that the reference names class `named`.
 pub fn may_access_field(h: &Hierarchy, from: ClassId, named: ClassName, field: FieldId) -> Below {
     field.of(h).map_or(Below::No, |it| may_access(h, from, named, field.class, it.flags))
 }
@@ -80,7 +81,7 @@ fn may_access(h: &Hierarchy, from: ClassId, named: ClassName, owner: ClassId, fl
     if flags.is_static() || inherits == Below::No {
         return inherits;
     }
-    // The class named must be above or below the one whose code it is.
+    // `named` must be a supertype or subtype of the accessing class.
     match (inherits, h.is_subtype(from, named), h.is_subtype(named, from)) {
         (Below::Yes, Below::Yes, _) | (Below::Yes, _, Below::Yes) => Below::Yes,
         (_, Below::No, Below::No) => Below::No,
@@ -88,7 +89,7 @@ fn may_access(h: &Hierarchy, from: ClassId, named: ClassName, owner: ClassId, fl
     }
 }
 
-/// Whether the two classes are of one nest (JVMS §5.4.4).
+/// Returns whether the two classes belong to one nest (JVMS §5.4.4).
 pub fn are_nestmates(h: &Hierarchy, a: ClassId, b: ClassId) -> Below {
     if a == b {
         return Below::Yes;
@@ -96,18 +97,18 @@ pub fn are_nestmates(h: &Hierarchy, a: ClassId, b: ClassId) -> Below {
     match (host(h, a), host(h, b)) {
         (Host::Known(a), Host::Known(b)) => yes(a == b),
         (Host::Absent(a), Host::Absent(b)) if a == b => Below::Unknown,
-        // An absent host that refuses its member leaves it a nest of its own: in no case are they one.
+        // A class whose absent host does not list it is the host of its own nest, so the two can never share one.
         _ => Below::No,
     }
 }
 
 enum Host {
     Known(ClassId),
-    /// The class names this one, which may list it or not.
+    /// The nest host that the class names is absent, and may or may not list the class.
     Absent(ClassName),
 }
 
-/// The host of the class's nest: the one that it names if that lists it, else itself.
+/// Returns the host of the class's nest: the named host if it lists the class, else the class itself.
 fn host(h: &Hierarchy, class: ClassId) -> Host {
     let outline = h.outline(class);
     let Some(name) = nest_host(outline) else { return Host::Known(class) };
@@ -123,8 +124,8 @@ fn host(h: &Hierarchy, class: ClassId) -> Host {
     }
 }
 
-/// A package of one loader (JVMS §5.3): whether it is free for classes from elsewhere, and its name. No such class lies
-/// in a package of the image, of a named module, or that is sealed.
+/// A run-time package (JVMS §5.3): whether absent classes may belong to it, and its name. No absent class belongs
+/// to a package of the JDK image, of a named module, or to a sealed package.
 pub(super) type RunTimePackage = (bool, &'static [u8]);
 
 pub(super) fn run_time_package(h: &Hierarchy, class: ClassId) -> RunTimePackage {

@@ -6,28 +6,28 @@ use rustc_hash::FxHashSet;
 use super::MethodId;
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// The candidates, and what could change them.
+/// The maximally-specific candidates, and the absent class that could change them.
 pub(super) struct Maximal {
-    /// Methods of superinterfaces, neither private nor static, that no other of them overrides. By class number.
+    /// The non-private, non-static superinterface methods that no other candidate overrides, sorted by class id.
     methods: Vec<MethodId>,
     n_concrete: usize,
     concrete: Option<MethodId>,
-    /// An absent class that could add a candidate or take one away, the smallest by text.
+    /// An absent class that could add or remove a candidate; of several, the one with the smallest name.
     pub(super) outside: Option<ClassName>,
 }
 
-/// What the candidates mean to a selection (JVMS §5.4.6, and *invokespecial*).
+/// The method that selection takes from the candidates (JVMS §5.4.6, and *invokespecial*).
 pub(super) enum Choice {
-    /// Exactly one has code: abstract ones beside it do not count.
+    /// Exactly one candidate has code: abstract ones do not matter.
     One(MethodId),
-    /// Several have code.
+    /// Several candidates have code.
     Conflict,
-    /// None has.
+    /// No candidate has code.
     Abstract,
 }
 
 impl Maximal {
-    /// The candidates for the class, whose own declaration does not count.
+    /// Computes the candidates for the class, without its own declaration.
     pub(super) fn of(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Maximal {
         let declared = |id: ClassId| {
             let method = MethodId { class: id, index: h.method(id, name, descriptor)? };
@@ -44,10 +44,11 @@ impl Maximal {
         let maximal: Vec<_> = all.iter().filter(|it| is_maximal(it.0)).copied().collect();
         let mut outside = None;
         if h.outside_above(class).is_some() {
-            // An absent interface above a candidate is less specific than it, so only the others can add one.
+            // An absent interface above a candidate is less specific than it, so only other absent ones can add a
+            // candidate.
             outside = first_way_out(h, class, |it| declared(it).is_some());
             if outside.is_none() && maximal.len() > 1 {
-                // Of several, one may turn out to be above another.
+                // With several candidates, one may turn out to override another.
                 let above = maximal.iter().filter_map(|it| h.outside_above(it.0.class));
                 outside = above.min_by_key(|it| it.bytes());
             }
@@ -61,8 +62,8 @@ impl Maximal {
         }
     }
 
-    /// What resolution takes: the only one with code, else any. We take that of the first class by text: the numbers of
-    /// classes depend on how a program came to be.
+    /// Returns the method that resolution takes: the only one with code, else any. We take that of the class with
+    /// the smallest name, because class ids depend on the history of the program.
     pub(super) fn any(&self, h: &Hierarchy) -> Option<MethodId> {
         match self.choice() {
             Choice::One(it) => Some(it),
@@ -81,8 +82,8 @@ impl Maximal {
     }
 }
 
-/// The smallest by text of the absent supertypes that are reached from the class without passing a class that
-/// stops the search.
+/// Returns the smallest name among the absent supertypes that are reached from the class without passing a class
+/// for which `stops` holds.
 fn first_way_out(h: &Hierarchy, class: ClassId, stops: impl Fn(ClassId) -> bool) -> Option<ClassName> {
     let mut seen = FxHashSet::default();
     let mut work = vec![class];

@@ -1,15 +1,17 @@
-//! Which field or method a name means: resolution, selection and access control (JVMS §5.4.3 to §5.4.6).
+//! Resolution, selection and access control of fields and methods (JVMS §5.4.3 to §5.4.6).
 //!
-//! Each function answers one step of the JVM and no more: [`resolve::resolve_method`] searches, as does
-//! [`resolve::resolve_field`]; [`access`] checks whether what was found may be used; [`select::select`] says what
-//! runs for a receiver's class, [`select::special_target`] what `invokespecial` runs. Checks that belong to an
-//! instruction, such as `static` or not, are the caller's.
+//! Each function implements one step of the JVM and no more: [`resolve::resolve_method`] and
+//! [`resolve::resolve_field`] search; [`access`] checks whether the member found may be used; [`select::select`]
+//! returns the method that runs for a receiver's class, and [`select::special_target`] the method that
+//! `invokespecial` runs. Checks that belong to an instruction, such as whether a member is static, are left to the
+//! caller.
 //!
-//! Where a search passes an absent class before it is at an end the answer is unknown, with what would come out if
-//! neither that class nor what is above it declared the member. The methods of `java/lang/Object` are known by name
-//! without its class file. All this needs whole outlines: private members matter.
+//! If a search passes an absent class before it ends, the answer is unknown, together with the result in case
+//! neither that class nor its supertypes declare the member. The methods of `java/lang/Object` are known by name
+//! without its class file. All functions need whole outlines, because private members matter.
 
 pub mod access;
+pub mod declared;
 mod maximal;
 pub mod resolve;
 pub mod select;
@@ -19,112 +21,118 @@ use classfile::names::{ClassName, Descriptor, Name};
 use crate::hierarchy::{ClassId, Hierarchy};
 use crate::outline::{Field, Method};
 
-/// A method as a class declares it. It belongs to one [`Hierarchy`].
+/// A declared method. The id is valid in one [`Hierarchy`] only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MethodId {
-    /// The class that declares it.
+    /// The declaring class.
     pub class: ClassId,
-    /// Its place in [`crate::outline::Outline::methods`].
+    /// The index of the method in [`crate::outline::Outline::methods`].
     pub index: u32,
 }
 
-/// A field as a class declares it. It belongs to one [`Hierarchy`].
+/// A declared field. The id is valid in one [`Hierarchy`] only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FieldId {
-    /// The class that declares it.
+    /// The declaring class.
     pub class: ClassId,
-    /// Its place in [`crate::outline::Outline::fields`].
+    /// The index of the field in [`crate::outline::Outline::fields`].
     pub index: u32,
 }
 
 impl MethodId {
-    /// Its declaration; `None` only if it belongs to another hierarchy.
+    /// The method with this index in [`crate::outline::Outline::methods`] of the class.
+    pub fn new(class: ClassId, index: usize) -> Self {
+        MethodId { class, index: index as u32 }
+    }
+
+    /// Returns the declaration; `None` only if the id belongs to another hierarchy.
     pub fn of(self, hierarchy: &Hierarchy) -> Option<&Method> {
         hierarchy.outline(self.class).methods.get(self.index as usize)
     }
 }
 
 impl FieldId {
-    /// Its declaration; `None` only if it belongs to another hierarchy.
+    /// Returns the declaration; `None` only if the id belongs to another hierarchy.
     pub fn of(self, hierarchy: &Hierarchy) -> Option<&Field> {
         hierarchy.outline(self.class).fields.get(self.index as usize)
     }
 }
 
-/// Where a method name leads (JVMS §5.4.3.3, §5.4.3.4).
+/// The result of method resolution (JVMS §5.4.3.3, §5.4.3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ResolvedMethod {
-    /// To this method. Access is not checked yet.
+    /// The resolved method. Its access has not been checked.
     Method(MethodId),
-    /// To a signature-polymorphic one (JVMS §2.9.3), whatever the descriptor.
+    /// A signature-polymorphic method (JVMS §2.9.3), whatever the descriptor.
     SignaturePolymorphic(MethodId),
-    /// Nowhere.
+    /// Resolution fails with this error.
     Error(LinkError),
-    /// It depends on an absent class.
+    /// The result depends on an absent class.
     Unknown {
-        /// The class named, or where the search left the known world.
+        /// The absent class: the one named, or the first one that the search reached.
         outside: ClassName,
-        /// What is found if it declares and inherits nothing of the kind.
+        /// The result if the absent class neither declares nor inherits such a method.
         beyond: Option<MethodId>,
     },
 }
 
-/// Where a field name leads (JVMS §5.4.3.2).
+/// The result of field resolution (JVMS §5.4.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ResolvedField {
-    /// To this field. Access is not checked yet.
+    /// The resolved field. Its access has not been checked.
     Field(FieldId),
-    /// Nowhere.
+    /// Resolution fails with this error.
     Error(LinkError),
-    /// It depends on an absent class.
+    /// The result depends on an absent class.
     Unknown {
-        /// The class named, or where the search left the known world.
+        /// The absent class: the one named, or the first one that the search reached.
         outside: ClassName,
-        /// What is found if it declares and inherits nothing of the kind.
+        /// The result if the absent class neither declares nor inherits such a field.
         beyond: Option<FieldId>,
     },
 }
 
-/// What runs for the class of a receiver (JVMS §5.4.6).
+/// The result of method selection for the class of a receiver (JVMS §5.4.6).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selected {
-    /// This method.
+    /// The selected method.
     Method(MethodId),
-    /// None.
+    /// Selection fails with this error.
     Error(LinkError),
-    /// It depends on an absent class.
+    /// The result depends on an absent class.
     Unknown {
-        /// Where the search left the known world.
+        /// The absent class that the search reached.
         outside: ClassName,
-        /// What runs if it declares and inherits nothing of the kind.
+        /// The result if the absent class neither declares nor inherits such a method.
         beyond: Option<MethodId>,
     },
 }
 
-/// Why linking fails.
+/// The reason why linking fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkError {
-    /// There is no such method.
+    /// The method does not exist.
     NoSuchMethod,
-    /// There is no such field.
+    /// The field does not exist.
     NoSuchField,
-    /// The member or class is of another kind than its user takes it for.
+    /// The member or class is of another kind than the instruction requires.
     IncompatibleClassChange,
-    /// Several superinterfaces have code for it and none is the most specific. An `IncompatibleClassChangeError`; of
-    /// `invokeinterface`, HotSpot 17 makes its subclass `AbstractMethodError`, so count on the cone.
+    /// Several superinterfaces have code for the method and none is most specific: `IncompatibleClassChangeError`.
+    /// For `invokeinterface`, HotSpot 17 throws the subclass `AbstractMethodError` instead, so callers must expect
+    /// any subclass.
     ConflictingDefaults,
-    /// Its user may not access the member.
+    /// The class that refers to the member may not access it.
     IllegalAccess,
-    /// What is selected has no code.
+    /// The selected method has no code.
     AbstractMethod,
-    /// The class has no objects of its own (JVMS §6.5 *new*).
+    /// The class cannot be instantiated (JVMS §6.5 *new*).
     Instantiation,
     /// The class is absent.
     NoClassDefFound,
 }
 
 impl LinkError {
-    /// The internal name of the class that the JVM throws.
+    /// Returns the internal name of the class that the JVM throws.
     pub fn exception(self) -> &'static str {
         match self {
             LinkError::NoSuchMethod => "java/lang/NoSuchMethodError",
@@ -140,16 +148,16 @@ impl LinkError {
     }
 }
 
-/// What [`maximal`] and the walks up a chain of superclasses find: a method, and the absent class that could change
-/// that.
+/// The result of [`maximal`] and of the walks up a chain of superclasses: the method found, and the absent class
+/// that could change the result.
 #[derive(Clone, Copy, Default)]
 struct Found {
     method: Option<MethodId>,
     outside: Option<ClassName>,
 }
 
-/// Whether `java/lang/Object` declares this method, in some release, and if so whether for everybody: what is not
-/// here is not declared there, whether its class file is there or not.
+/// Returns whether `java/lang/Object` declares this method, in some release: `Some(true)` if it is public. `None`
+/// means that no release declares it, whether or not its class file is present.
 fn of_object(name: Name, descriptor: Descriptor) -> Option<bool> {
     match (name.bytes(), descriptor.bytes()) {
         (b"getClass", b"()Ljava/lang/Class;")

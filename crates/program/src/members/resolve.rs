@@ -9,8 +9,8 @@ use super::maximal::Maximal;
 use super::{FieldId, Found, LinkError, MethodId, ResolvedField, ResolvedMethod, of_object};
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// The method that a constant means; `interface` for a `CONSTANT_InterfaceMethodref`. The class may be an array
-/// type: its methods are those of `java/lang/Object`.
+/// Resolves a method reference; `interface` is set for a `CONSTANT_InterfaceMethodref`. The class may be an array
+/// type, whose methods are those of `java/lang/Object`.
 pub fn resolve_method(
     h: &Hierarchy,
     class: ClassName,
@@ -54,7 +54,7 @@ pub fn resolve_method(
     }
 }
 
-/// Steps 2 and 3 of §5.4.3.4: the interface itself, then what is public in `java/lang/Object`.
+/// Steps 2 and 3 of §5.4.3.4: the interface itself, then the public instance methods of `java/lang/Object`.
 fn in_interface(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Found {
     if let Some(index) = h.method(class, name, descriptor) {
         return Found { method: Some(MethodId { class, index }), outside: None };
@@ -62,7 +62,7 @@ fn in_interface(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descripto
     public_of_object(h, name, descriptor)
 }
 
-/// A public instance method of `java/lang/Object`.
+/// Finds a public instance method of `java/lang/Object`.
 pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor) -> Found {
     let Some(class) = h.class(h.object()) else {
         let is_public = of_object(name, descriptor) == Some(true);
@@ -74,7 +74,7 @@ pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor
     Found { method: method.filter(is_public), outside: None }
 }
 
-/// Step 2 of §5.4.3.3: the class and its superclasses. `Err` is a signature-polymorphic method.
+/// Step 2 of §5.4.3.3: the class and its superclasses. `Err` holds a signature-polymorphic method.
 fn in_superclasses(
     h: &Hierarchy,
     class: ClassId,
@@ -98,7 +98,8 @@ fn in_superclasses(
     Ok(Found::default())
 }
 
-/// What a search up the superclasses finds behind an absent one: at least `java/lang/Object` is there.
+/// Continues a search up the superclasses beyond the absent class `outside`: at least `java/lang/Object` is above
+/// it.
 pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: Descriptor) -> Found {
     if h.is_object(outside) {
         return Found { method: None, outside: of_object(name, descriptor).map(|_| outside) };
@@ -108,7 +109,7 @@ pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: 
     Found { method, outside: Some(outside) }
 }
 
-/// The signature-polymorphic method of this name that the class declares, if it declares one method of the name
+/// Returns the signature-polymorphic method with this name, if the class declares exactly one method with the name
 /// (JVMS §2.9.3).
 fn polymorphic(h: &Hierarchy, class: ClassId, name: Name) -> Option<MethodId> {
     static OWNERS: LazyLock<[ClassName; 2]> = LazyLock::new(|| {
@@ -119,15 +120,15 @@ fn polymorphic(h: &Hierarchy, class: ClassId, name: Name) -> Option<MethodId> {
     }
     let mut named = (0..).zip(&h.outline(class).methods).filter(|(_, it)| it.name == name);
     let (index, it) = named.next()?;
-    // The bit of ACC_VARARGS (JVMS §4.6).
+    // The bit `ACC_VARARGS` (JVMS §4.6).
     let flags = it.flags.is_native() && it.flags.0 & 0x0080 != 0;
     let takes_objects = it.descriptor.bytes().starts_with(b"([Ljava/lang/Object;)");
     (flags && takes_objects && named.next().is_none()).then_some(MethodId { class, index })
 }
 
-/// The field that a constant means.
+/// Resolves a field reference.
 pub fn resolve_field(h: &Hierarchy, class: ClassName, name: Name, descriptor: Descriptor) -> ResolvedField {
-    // Arrays have no fields, and Object has none.
+    // Arrays have no fields, and neither has Object.
     if class.is_array() || h.is_object(class) && h.class(class).is_none() {
         return ResolvedField::Error(LinkError::NoSuchField);
     }
@@ -155,7 +156,7 @@ pub fn resolve_field(h: &Hierarchy, class: ClassName, name: Name, descriptor: De
                 None => ResolvedField::Field(field),
             };
         }
-        // Superinterfaces in order and all above them, then the superclass: pushed backwards.
+        // Superinterfaces with all their supertypes in order, then the superclass: pushed in reverse.
         work.extend(h.super_class(class));
         work.extend(h.interfaces(class).iter().rev());
     }

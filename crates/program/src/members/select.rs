@@ -1,4 +1,5 @@
-//! Which method runs: selection for a receiver's class (JVMS §5.4.6), and the target of `invokespecial` (§6.5).
+//! Selection of the method that runs for a receiver's class (JVMS §5.4.6), and the target of `invokespecial`
+//! (§6.5).
 
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
@@ -10,20 +11,23 @@ use super::resolve::{behind, public_of_object, resolve_method};
 use super::{Found, LinkError, MethodId, ResolvedMethod, Selected};
 use crate::hierarchy::{Below, ClassId, Hierarchy, Link};
 
-/// The method that `invokevirtual` runs on an object whose class is `receiver`, for a name that means `resolved`.
-/// Private methods select themselves. For arrays ask nobody: they have the methods of `java/lang/Object`.
+/// Returns the method that `invokevirtual` runs on an object of class `receiver`, for a reference that resolves to
+/// `resolved`. Private methods select themselves. Array types are not supported: they have the methods of
+/// `java/lang/Object`.
 ///
-/// A receiver that may be below the class of `resolved` is taken to be below it; one that is not gets an error.
+/// A receiver that may be a subclass of the class of `resolved` is assumed to be one; for one that is not, the
+/// result is an error.
 ///
-/// Approximates: private and static methods of classes do not hide a default, as JVMS §5.4.6 says. HotSpot agrees for
-/// a class that inherits from `java/lang/Object` alone; where a superclass or subclass has the default too, it throws
-/// `AbstractMethodError`. No compiler writes such classes; recompiling an interface alone makes them.
+/// Approximates: private and static methods of classes do not hide a default method, as JVMS §5.4.6 says. HotSpot
+/// agrees for a class whose only superclass is `java/lang/Object`; if a superclass or subclass has the default,
+/// too, it throws `AbstractMethodError`. No compiler writes such classes, but recompiling an interface alone
+/// produces them.
 pub fn select(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
     select_if(h, receiver, resolved, |_| true)
 }
 
-/// As [`select`], for `invokeinterface` on a name of interface `named`: the receiver must implement that, and what is
-/// selected must be public, unless it is private (JVMS §6.5 *invokeinterface*).
+/// Like [`select`], for `invokeinterface` on a reference to interface `named`: the receiver must implement `named`,
+/// and the selected method must be public, unless it is private (JVMS §6.5 *invokeinterface*).
 pub fn select_interface(h: &Hierarchy, receiver: ClassId, named: ClassName, resolved: MethodId) -> Selected {
     if h.is_subtype(h.name(receiver), named) == Below::No {
         return Selected::Error(LinkError::IncompatibleClassChange);
@@ -55,13 +59,13 @@ fn select_if(
     };
     let is_refused = found.method.and_then(|it| it.of(h)).is_some_and(|it| !is_allowed(it.flags));
     match found.outside {
-        // Access comes before the question for code.
+        // The access check comes before the check for code.
         None if is_refused => Selected::Error(LinkError::IllegalAccess),
         outside => selected(h, Found { outside, method: found.method.filter(|_| !is_refused) }),
     }
 }
 
-/// The answer for a method found, which may have no code.
+/// Returns the result for a found method, which may have no code.
 fn selected(h: &Hierarchy, found: Found) -> Selected {
     let has_code = |it: MethodId| it.of(h).is_some_and(|it| !it.flags.is_abstract());
     match found {
@@ -73,7 +77,7 @@ fn selected(h: &Hierarchy, found: Found) -> Selected {
     }
 }
 
-/// What the superinterfaces give when no class declares the method.
+/// Selects among the superinterface methods if no class declares the method.
 fn by_interfaces(
     h: &Hierarchy,
     class: ClassId,
@@ -91,14 +95,14 @@ fn by_interfaces(
     }
 }
 
-/// Whether a walk up the superclasses takes private methods for what it looks for.
+/// Whether a walk up the superclasses skips private methods.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Private {
     Skip,
     Find,
 }
 
-/// The first instance method of this name in the class or a superclass.
+/// Finds the first instance method with this name and descriptor in the class or its superclasses.
 fn in_classes(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor, private: Private) -> Found {
     let mut link = Some(Link::Present(class));
     while let Some(it) = link {
@@ -116,8 +120,8 @@ fn in_classes(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor,
     Found::default()
 }
 
-/// The last of the methods between the resolved one and the receiver that can override it (JVMS §5.4.5): the
-/// first that a search from the receiver upward meets.
+/// Finds the lowest method, between the receiver's class and the resolved method, that can override the latter
+/// (JVMS §5.4.5): the first that a search from the receiver upward meets.
 fn overriding(
     h: &Hierarchy,
     receiver: ClassId,
@@ -126,7 +130,7 @@ fn overriding(
     name: Name,
     descriptor: Descriptor,
 ) -> Found {
-    // The declarations that may override it, from below.
+    // The declarations that may override it, from the receiver's class upward.
     let mut declared = Vec::new();
     let (mut last, mut last_flags) = (resolved, resolved_flags);
     let mut outside = None;
@@ -144,7 +148,7 @@ fn overriding(
             let method = MethodId { class, index };
             let flags = method.of(h).map(|it| it.flags).unwrap_or_default();
             if !flags.is_static() && !flags.is_private() {
-                // What overrides it whatever lies in between needs no look at what is above.
+                // A method that overrides it directly, regardless of the classes between, ends the search.
                 if h.outline(class).version.1 >= 51 && overrides(h, class, resolved.class, resolved_flags) {
                     (last, last_flags) = (method, flags);
                     break;
@@ -166,18 +170,18 @@ fn overriding(
     Found { method: Some(last), outside }
 }
 
-/// Whether a method of class `sub` overrides one of class `sup` with these flags without others in between.
+/// Returns whether a method of class `sub` directly overrides a method of class `sup` with these flags.
 fn overrides(h: &Hierarchy, sub: ClassId, sup: ClassId, flags: Flags) -> bool {
     flags.is_public() || flags.is_protected() || run_time_package(h, sub) == run_time_package(h, sup)
 }
 
-/// The methods that override the resolved one so far, from above. Overriding is transitive (JVMS §5.4.5): a method
-/// joins them if it overrides one directly.
+/// The methods that override the resolved one so far, from superclasses down. Overriding is transitive (JVMS
+/// §5.4.5): a method is added if it directly overrides one of them.
 #[derive(Default)]
 struct History {
-    /// Some is public or protected.
+    /// Whether one of the methods is public or protected.
     is_wide: bool,
-    /// The packages of the package-private ones.
+    /// The packages of the package-private methods.
     packages: FxHashSet<RunTimePackage>,
     last: Option<(ClassId, Flags)>,
 }
@@ -194,17 +198,18 @@ impl History {
 
     fn is_overridden(&self, h: &Hierarchy, class: ClassId) -> bool {
         if h.outline(class).version.1 < 51 {
-            // HotSpot keeps transitive overriding from classes before Java 7 (`VTABLE_TRANSITIVE_OVERRIDE_VERSION`):
-            // they override what runs for their superclass, or nothing.
+            // HotSpot does not apply transitive overriding to classes before Java 7
+            // (`VTABLE_TRANSITIVE_OVERRIDE_VERSION`): they override the method that runs for their superclass, or
+            // nothing.
             return self.last.is_some_and(|(above, flags)| overrides(h, class, above, flags));
         }
         self.is_wide || self.packages.contains(&run_time_package(h, class))
     }
 }
 
-/// The method that `invokespecial` in a method of `caller` runs, for the named class, name and descriptor.
-/// Static methods are refused; access is not checked. Every class counts as one with `ACC_SUPER`, as in the JVM since
-/// Java 8.
+/// Returns the method that `invokespecial` in a method of `caller` runs, for the named class, name and descriptor.
+/// Static methods are refused; access is not checked. Every class is treated as if `ACC_SUPER` were set, as in the
+/// JVM since Java 8.
 pub fn special_target(
     h: &Hierarchy,
     caller: ClassId,
@@ -216,7 +221,7 @@ pub fn special_target(
     let resolved = match resolve_method(h, class, name, descriptor, interface) {
         ResolvedMethod::Method(it) => it,
         other if name.bytes() != b"<init>" => return other,
-        // A constructor is that of the class named or none, so what is above does not matter.
+        // A constructor is found only in the named class itself, so absent supertypes do not matter.
         ResolvedMethod::Unknown { outside, .. } if outside != class => {
             return ResolvedMethod::Error(LinkError::NoSuchMethod);
         }
@@ -233,7 +238,7 @@ pub fn special_target(
     let mut start = h.class(class).unwrap_or(resolved.class);
     let mut outside = None;
     if !h.is_interface(start) && start != caller {
-        // A call of a superclass's method is one of the direct superclass's.
+        // A reference to a method of any superclass is looked up from the direct superclass on.
         match (h.is_subtype(h.name(caller), class), h.super_class(caller)) {
             (Below::Yes, Some(Link::Present(it))) => start = it,
             (Below::Yes | Below::Unknown, Some(Link::Outside(it))) => outside = Some(it),
@@ -251,7 +256,7 @@ pub fn special_target(
     ResolvedMethod::Unknown { outside, beyond }
 }
 
-/// The lookup of *invokespecial*, from class or interface `class` on.
+/// The lookup of *invokespecial*, starting at `class`.
 fn special_in(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> ResolvedMethod {
     let mut found = in_classes(h, class, name, descriptor, Private::Find);
     if h.is_interface(class) && found.method.is_none_or(|it| it.class != class) {

@@ -1,8 +1,8 @@
-//! Random small worlds for [`crate::oracle`]: classes and interfaces of two packages that the JVM loads, and
-//! calls in them, each from a class of its own.
+//! Random small programs for [`crate::oracle`]: classes and interfaces in two packages that the JVM loads, and
+//! calls of their methods, each from a class of its own.
 //!
-//! Every method returns its own name, so that a call tells what ran. All classes load: supertypes are of the right
-//! kind and accessible, nothing final is overridden.
+//! Every method returns its own name, so that the result of a call shows which method ran. All classes load:
+//! supertypes are of the right kind and accessible, and nothing final is overridden.
 
 use test_utils::asm::{
     Attribute, ClassBuilder, CodeBuilder, Const, FieldDef, Insn, Member, MethodDef, opcodes as op,
@@ -17,16 +17,16 @@ const FINAL: u16 = 0x10;
 const INTERFACE: u16 = 0x200;
 const ABSTRACT: u16 = 0x400;
 
-/// The names of methods; `toString` is in `Object` too.
+/// The method names; `toString` is declared in `Object`, too.
 pub(crate) const METHODS: [&str; 3] = ["m", "n", "toString"];
-/// The names of fields.
+/// The field names.
 pub(crate) const FIELDS: [&str; 2] = ["f", "g"];
-/// What all methods take and return.
+/// The descriptor of all methods.
 pub(crate) const METHOD_TYPE: &str = "()Ljava/lang/String;";
-/// What all fields hold.
+/// The descriptor of all fields.
 pub(crate) const FIELD_TYPE: &str = "Ljava/lang/String;";
 
-/// What a call does.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     Virtual,
@@ -36,20 +36,20 @@ pub(crate) enum How {
     GetStatic,
 }
 
-/// A call or read from a class of its own.
+/// A call or field read, made by a class of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) caller: String,
     pub(crate) how: How,
     pub(crate) owner: String,
     pub(crate) name: &'static str,
-    /// Whether the constant says interface.
+    /// Whether the constant refers to an interface.
     pub(crate) interface: bool,
-    /// The class of the receiver, for the instance calls.
+    /// The class of the receiver, for instance calls.
     pub(crate) receiver: String,
 }
 
-/// A world and what happens in it.
+/// A generated program and the calls in it.
 pub(crate) struct Generated {
     pub(crate) classes: Vec<ClassBuilder>,
     pub(crate) calls: Vec<Call>,
@@ -59,11 +59,11 @@ struct Generator {
     rng: Rng,
     prefix: String,
     types: Vec<Type>,
-    /// The methods that interfaces may declare as public instance methods. Where HotSpot does not do what the JVMS
-    /// says, classes stay away from them: none makes one package-private (HotSpot 17 dies of an access to address 8 in
-    /// `klassVtable::update_inherited_vtable` when others override that from another package), and one that makes
-    /// one private or static is of version 52 at least and has no superclass or subclass (else HotSpot 17 and 25 miss
-    /// the default).
+    /// The methods that interfaces may declare as public instance methods. Where HotSpot deviates from the JVMS,
+    /// classes avoid these methods: no class makes one package-private (HotSpot 17 crashes with an access to
+    /// address 8 in `klassVtable::update_inherited_vtable` when others override it from another package), and a
+    /// class that makes one private or static has version 52 or higher and no superclass or subclass (else HotSpot
+    /// 17 and 25 miss the default).
     of_interfaces: Vec<&'static str>,
     out: Generated,
 }
@@ -86,7 +86,7 @@ impl Type {
     }
 }
 
-/// The world of this seed with so many calls.
+/// Generates the program for this seed, with `n_calls` calls.
 pub(crate) fn generate(seed: u64, n_calls: u32) -> Generated {
     let out = Generated { classes: Vec::new(), calls: Vec::new() };
     let mut rng = Rng::new(seed);
@@ -112,7 +112,7 @@ impl Generator {
         format!("{}/{package}", self.prefix)
     }
 
-    /// The earlier types that a class of this package may name.
+    /// Returns the earlier types that a class of this package may access.
     fn accessible(&self, package: &str, interface: bool) -> Vec<usize> {
         let fits = |it: &Type| {
             it.is_interface() == interface
@@ -125,7 +125,7 @@ impl Generator {
     fn some_interfaces(&mut self, package: &str, percent: u32) -> Vec<usize> {
         let mut out = self.accessible(package, true);
         out.retain(|_| self.rng.chance(percent));
-        // The order is the class file's.
+        // The order of interfaces in the class file is arbitrary.
         if self.rng.chance(50) {
             out.reverse();
         }
@@ -140,7 +140,7 @@ impl Generator {
         let mut it = self.builder(format!("{package}/I{i}"), access, version);
         it.interfaces = supers.iter().map(|&it| (&self.types[it].name).into()).collect();
         for name in METHODS {
-            // JVMS §4.6: public or private; toString may be anything but a default in javac alone.
+            // JVMS §4.6: public or private; only javac forbids `toString` as a default method.
             let access = match self.rng.below(100) {
                 0..30 if self.of_interfaces.contains(&name) => PUBLIC,
                 30..55 if self.of_interfaces.contains(&name) => PUBLIC | ABSTRACT,
@@ -205,15 +205,15 @@ impl Generator {
                 self.field(&mut it, visible | is_static, name);
             }
         }
-        // Nothing extends it, though its class file does not say so.
+        // Nothing extends the class, even if its class file does not say so.
         self.add(it, access | if is_last { FINAL } else { 0 }, supers, version);
     }
 
-    /// Seals some classes and interfaces of version 61 with the subclasses that they have.
+    /// Seals some classes and interfaces of version 61, permitting their existing subclasses.
     fn seal(&mut self) {
         for i in 0..self.types.len() {
             let children: Vec<&Type> = self.types.iter().filter(|it| it.supers.contains(&i)).collect();
-            // HotSpot wants a permitted subclass of another package to be public.
+            // HotSpot requires a permitted subclass in another package to be public.
             let package = self.types[i].package();
             let fits = |it: &&Type| it.access & PUBLIC != 0 || it.package() == package;
             let all_fit = children.iter().all(fits);
@@ -225,7 +225,7 @@ impl Generator {
         }
     }
 
-    /// A class for each package that makes objects of its concrete classes.
+    /// Adds one class per package that creates objects of the concrete classes in it.
     fn factories(&mut self) {
         for package in ["p", "q"] {
             let package = format!("{}/{package}", self.prefix);
@@ -274,7 +274,7 @@ impl Generator {
         it.fields.push(FieldDef { access, name, descriptor, attributes });
     }
 
-    /// A class that makes one call: a stranger, a subclass or a nestmate of one of the types.
+    /// Adds a class that makes one call: an unrelated class, a subclass or a nest mate of one of the types.
     fn call(&mut self, i: u32) {
         let package = self.package();
         let caller = format!("{package}/Call{i}");
@@ -290,7 +290,7 @@ impl Generator {
                 it.interfaces = interfaces.iter().map(|&it| (&self.types[it].name).into()).collect();
             }
             4..6 if self.types[friend].version >= 55 => {
-                // The host lists it; where the package differs, in vain.
+                // The host lists the class, which has no effect if their packages differ.
                 let host = &mut self.out.classes[friend];
                 let listed = host.attributes.iter_mut().find_map(|it| match it {
                     Attribute::NestMembers(it) => Some(it),
@@ -312,7 +312,7 @@ impl Generator {
         self.out.calls.push(call);
     }
 
-    /// The concrete classes that are below type `owner`, by index.
+    /// Returns the concrete classes below type `owner`, by index.
     fn receivers(&self, owner: usize) -> Vec<usize> {
         let is_below = |start: usize| {
             let mut work = vec![start];
@@ -337,7 +337,7 @@ impl Generator {
             how: How::Virtual,
             owner: self.types[owner].name.clone(),
             name,
-            // Sometimes the wrong kind of constant.
+            // Sometimes, the constant has the wrong kind.
             interface: is_interface ^ self.rng.chance(3),
             receiver: caller.clone(),
         };
@@ -346,7 +346,7 @@ impl Generator {
             0..12 => call.how = How::Static,
             12..24 => (call.how, call.name) = (How::GetStatic, field),
             24..36 => {
-                // The verifier wants the caller itself, a superclass or a direct superinterface.
+                // The verifier requires the caller itself, a superclass or a direct superinterface.
                 let interface = self.rng.pick(&it.interfaces).filter(|_| self.rng.chance(50));
                 call.how = How::Special;
                 call.interface = interface.is_some();
@@ -360,20 +360,20 @@ impl Generator {
                 }
             }
             24.. if self.rng.chance(15) && above != "java/lang/Object" => {
-                // The caller itself is receiver and the class named.
+                // The caller itself is both the receiver and the named class.
                 (call.owner, call.interface) = (caller, false);
             }
             _ => {
                 let mut receivers = self.receivers(owner);
                 if is_interface && self.rng.chance(5) {
-                    // The verifier lets anything pass as an interface.
+                    // The verifier accepts any class as an interface.
                     receivers =
                         (0..self.types.len()).filter(|&it| self.types[it].access & ABSTRACT == 0).collect();
                 }
                 let receiver = *self.rng.pick(&receivers)?;
                 call.receiver = self.types[receiver].name.clone();
                 call.how = if is_interface { How::Interface } else { How::Virtual };
-                // invokeinterface has but one kind of constant, and invokevirtual too.
+                // invokeinterface accepts only one kind of constant, and so does invokevirtual.
                 call.interface = is_interface;
             }
         }
@@ -392,7 +392,7 @@ impl Generator {
         };
         let mut code = CodeBuilder::new();
         let receive = |code: &mut CodeBuilder| {
-            // Objects come from a factory, so that a caller needs no access to their class.
+            // Objects come from a factory, so that the caller needs no access to their class.
             let package = call.receiver.rsplit_once('/').map_or("", |it| it.0);
             let factory = format!("{package}/Make");
             if call.receiver == call.caller {

@@ -1,4 +1,4 @@
-//! Supertypes, subtypes and openness, rule by rule (`semantics.md` §1).
+//! Tests of supertypes, subtypes and openness, one per rule (`semantics.md` §1).
 
 use classfile::module::Module;
 use classfile::names::Name;
@@ -7,7 +7,7 @@ use program::input::WorldKind;
 
 use crate::world::{World, below, class, id, names, options, world};
 
-/// The extensible classes, by text.
+/// Returns the names of the extensible classes, sorted.
 fn extensible(h: &Hierarchy) -> String {
     names(h, &h.ids().filter(|it| h.extensible(*it)).collect::<Vec<_>>())
 }
@@ -33,13 +33,13 @@ p/B",
     assert_eq!(h.super_class(id(&h, "p/B")), Some(Link::Present(id(&h, "p/A"))));
     assert_eq!(h.interfaces(id(&h, "p/B")), [Link::Present(id(&h, "p/J"))]);
     assert_eq!(h.super_class(id(&h, "java/lang/Object")), None);
-    // The second p/B was passed over.
+    // The second p/B is ignored.
     assert_eq!(problems(&h), [("p/B".into(), ProblemKind::Duplicate, "p/B".into())]);
     assert_eq!(h.len(), 5);
 }
 
 #[test]
-fn below_is_unknown_where_a_chain_leaves() {
+fn subtyping_is_unknown_beyond_absent_supertypes() {
     let h = world(
         "p/A < x/Out
 p/B < p/A
@@ -61,14 +61,14 @@ p/K",
         ("p/B", "p/I", Below::Unknown),
         ("p/B", "p/Final", Below::No),
         ("p/B", "x/Other", Below::Unknown),
-        // x/Out may not be below what is below it.
+        // x/Out cannot be below its own subtype.
         ("x/Out", "p/B", Below::No),
         ("x/Out", "p/Open", Below::Unknown),
         ("x/Out", "java/lang/Object", Below::Yes),
-        // Behind an absent interface there are interfaces only.
+        // An absent interface has only interfaces above it.
         ("p/C", "p/Open", Below::No),
         ("p/C", "p/I", Below::Unknown),
-        // A known chain ends in Object.
+        // A chain of present classes ends in Object.
         ("p/K", "p/I", Below::No),
         ("p/K", "x/Out", Below::No),
         ("x/Out", "x/Other", Below::Unknown),
@@ -139,7 +139,7 @@ p/U < p/S",
 }
 
 #[test]
-fn a_chain_without_end_is_cut() {
+fn a_chain_of_too_many_supertypes_is_cut() {
     let mut text = "p/C0\n".to_owned();
     for i in 1..5000 {
         text += &format!("p/C{i} < p/C{}\n", i - 1);
@@ -211,13 +211,13 @@ final p/C < java/lang/Object p/J";
     assert_eq!(extensible(&h), "java/lang/Object p/B");
     assert_eq!(h.open_witness(id(&h, "p/S")), Some(id(&h, "p/B")));
     assert!(h.open_witness(id(&h, "p/I")).is_none());
-    // An absent branch opens the sealed class itself.
+    // An absent permitted subclass opens the sealed class itself.
     let h = world(text).without(class("p/C")).open();
     assert_eq!(extensible(&h), "java/lang/Object p/B p/J");
     assert_eq!(h.open_witness(id(&h, "p/I")), Some(id(&h, "p/J")));
     assert_eq!(h.opened_by(id(&h, "p/J")), Some(class("p/C")));
     assert_eq!(h.opened_by(id(&h, "p/B")), None);
-    // Before 61 the attribute means nothing, but for previews.
+    // Before version 61, the attribute has an effect in preview versions only.
     for (version, sealed) in [("60", false), ("60.65535", true), ("59.65535", true), ("58.65535", false)] {
         let text =
             format!("interface p/I\n  permits p/A\n  version {version}\nfinal p/A < java/lang/Object p/I");
@@ -260,7 +260,7 @@ fn worlds_without_unknown_classes_close() {
         assert_eq!(extensible(&h), "");
         let is_declared = kind == WorldKind::Declared;
         assert_eq!(below(&h, "p/B", "p/A"), if is_declared { Below::Unknown } else { Below::No });
-        // x/Out is absent, so it may be below p/A; with nothing absent nothing may.
+        // x/Out is absent, so it may be below p/A; with no absent class, nothing may be.
         assert_eq!(h.open_witness(id(&h, "p/A")).is_some(), is_declared);
         let h = in_world(full, kind);
         assert!(h.open_witness(id(&h, "p/A")).is_none());
@@ -312,11 +312,12 @@ fn the_image_closes_packages() {
     };
     let modules = std::slice::from_ref(&module);
     let h = world.hierarchy(modules, &with(Some(17), &[]));
-    // What is not exported, not public, or not constructible from elsewhere is closed; app classes are not.
+    // JDK classes that are not exported, not public, or not constructible from elsewhere are closed; app classes
+    // are not.
     assert_eq!(extensible(&h), "j/in/App j/out/Public java/lang/Object");
     let h = world.hierarchy(modules, &with(Some(17), &["j/in"]));
     assert_eq!(extensible(&h), "j/in/App j/in/Closed j/out/Public java/lang/Object");
-    // JEP 261: export closes nothing up to 15, but no class from elsewhere lies in the packages.
+    // JEP 261: missing exports close nothing up to release 15, but no absent class belongs to the packages.
     for release in [Some(11), None] {
         let h = world.hierarchy(modules, &with(release, &[]));
         assert_eq!(extensible(&h), "j/in/App j/in/Closed j/out/Public java/lang/Object");
@@ -359,9 +360,9 @@ public free/Free
         ("s", program::hierarchy::Owner::Sealed),
     ];
     let h = world.hierarchy(&[], &owners(&all));
-    // Constructors of subclasses call a protected one (JVMS §5.4.4).
+    // Constructors of subclasses may call a protected constructor (JVMS §5.4.4).
     assert_eq!(extensible(&h), "free/Free java/lang/Object m/out/Base m/out/Public n/Other s/Sealed");
-    // What `--add-exports` opens is usable, and still nobody's to add to.
+    // Packages opened by `--add-exports` are usable, but still no absent class belongs to them.
     let added = program::hierarchy::Options { add_exports: [Name::new(b"m/in")].into(), ..owners(&all) };
     assert_eq!(
         extensible(&world.hierarchy(&[], &added)),
@@ -370,8 +371,8 @@ public free/Free
     let h = world.hierarchy(&[], &owners(&[]));
     assert_eq!(h.ids().filter(|it| h.extensible(*it)).count(), h.len());
 
-    // The module may name what it does not export, the class path may not, another module may be meant by it; and one of
-    // the platform whose module nobody knows.
+    // The module may access what it does not export; the class path may not. Another module may be the target of a
+    // qualified export, and so may a platform class whose module is unknown.
     let h = world.hierarchy(&[], &owners(&all));
     let may = |from: &str| program::members::access::may_access_class(&h, id(&h, from), class("m/in/Hidden"));
     let want = [

@@ -1,4 +1,4 @@
-//! The type hierarchy and the members of open programs: rule by rule, and against the JVM.
+//! The type hierarchy and the members of open programs, tested rule by rule and against the JVM.
 
 mod generate;
 mod hierarchy;

@@ -1,4 +1,4 @@
-//! Resolution, selection and access, rule by rule. What the JVM does with the same rules is in `oracle`.
+//! Tests of resolution, selection and access, one per rule. `oracle` compares the same rules with the JVM.
 
 use classfile::names::{Descriptor, Name};
 use program::hierarchy::{Below, Hierarchy};
@@ -9,7 +9,7 @@ use program::members::{LinkError, MethodId, ResolvedField, ResolvedMethod, Selec
 
 use crate::world::{class, id, method, options, world};
 
-/// Splits `p/A.m()V`; `I:` before it makes it a name of an interface.
+/// Splits `p/A.m()V`; the prefix `I:` makes it a reference to an interface method.
 fn parts(text: &str) -> (bool, &str, Name, Descriptor) {
     let (interface, text) = text.strip_prefix("I:").map_or((false, text), |it| (true, it));
     let (owner, member) = text.split_once('.').expect("a dot");
@@ -87,12 +87,12 @@ p/B < p/A",
     for (text, want) in [
         ("p/B.m()V", "p/A.m()V"),
         ("p/B.a()V", "p/I.a()V"),
-        // The abstract one is more specific.
+        // The abstract method is more specific.
         ("p/B.d()V", "p/J.d()V"),
         ("p/B.toString()Ljava/lang/String;", "java/lang/Object.toString()Ljava/lang/String;"),
         ("I:p/J.toString()Ljava/lang/String;", "java/lang/Object.toString()Ljava/lang/String;"),
         ("I:p/J.clone()Ljava/lang/Object;", "java/lang/NoSuchMethodError"),
-        // Neither private nor static methods of interfaces are inherited.
+        // Private and static methods of interfaces are not inherited.
         ("p/B.s()V", "java/lang/NoSuchMethodError"),
         ("I:p/J.v()V", "java/lang/NoSuchMethodError"),
         ("I:p/I.v()V", "p/I.v()V"),
@@ -108,7 +108,7 @@ p/B < p/A",
 }
 
 #[test]
-fn absent_classes_on_the_way_leave_answers_open() {
+fn absent_classes_on_the_path_leave_answers_open() {
     let h = world(
         "p/A < x/Out p/I
   public m()V
@@ -126,12 +126,12 @@ p/D < p/C p/I",
         ("p/A.n()V", "x/Out? nothing"),
         ("p/A.d()V", "x/Out? p/I.d()V"),
         ("p/A.toString()Ljava/lang/String;", "x/Out? java/lang/Object.toString()Ljava/lang/String;"),
-        // Known superclasses come before any interface.
+        // Present superclasses are searched before any interface.
         ("p/B.toString()Ljava/lang/String;", "java/lang/Object.toString()Ljava/lang/String;"),
         ("p/B.d()V", "x/IOut? p/I.d()V"),
-        // What is above a candidate is less specific.
+        // An absent interface above a candidate is less specific than it.
         ("p/C.d()V", "p/Over.d()V"),
-        // Of two, the absent one may make one the more specific.
+        // The absent interface may make one of the two candidates more specific than the other.
         ("p/D.d()V", "x/IOut? p/I.d()V"),
     ] {
         assert_eq!(resolved(&h, text), want, "{text}");
@@ -142,7 +142,7 @@ p/D < p/C p/I",
         selected(&h, "p/A", "java/lang/Object.toString()Ljava/lang/String;"),
         "x/Out? java/lang/Object.toString()Ljava/lang/String;"
     );
-    // A receiver that may be below.
+    // A receiver that may be a subtype.
     assert_eq!(
         selected(&h, "p/A", "p/C.toString()Ljava/lang/String;"),
         "x/Out? java/lang/Object.toString()Ljava/lang/String;"
@@ -177,25 +177,27 @@ public q/D < p/C
 public r/E < q/D
   m()V";
     let h = world(text).open();
-    // The public method of p/C is overridden from every package, also where one of another package is in between.
+    // The public method of p/C is overridden from every package, also across a class of another package.
     for (receiver, want) in [("p/A", "p/A"), ("q/B", "p/A"), ("p/C", "p/C"), ("q/D", "q/D"), ("r/E", "r/E")] {
         assert_eq!(selected(&h, receiver, "p/A.m()V"), format!("{want}.m()V"), "{receiver}");
     }
-    // The method of q/B is another one; p/C does not override it, and q/D does.
+    // The method of q/B is a different one; p/C does not override it, but q/D does.
     for (receiver, want) in [("q/B", "q/B"), ("p/C", "q/B"), ("q/D", "q/D"), ("r/E", "q/D")] {
         assert_eq!(selected(&h, receiver, "q/B.m()V"), format!("{want}.m()V"), "{receiver}");
     }
-    // Before class version 51 overriding is not transitive: q/D finds the public p/C, which it overrides.
+    // Before class version 51, overriding is not transitive: q/D finds the public method of p/C, which it
+    // overrides.
     let h = world(&text.replace("public q/D < p/C", "public q/D < p/C\n  version 50")).open();
     assert_eq!(selected(&h, "q/D", "p/A.m()V"), "q/D.m()V");
     assert_eq!(selected(&h, "q/D", "q/B.m()V"), "q/D.m()V");
-    // With p/C absent what q/D overrides is open.
+    // With p/C absent, it is unknown what q/D overrides.
     let h = world(text).without(class("p/C")).open();
     assert_eq!(selected(&h, "q/D", "p/A.m()V"), "p/C? p/A.m()V");
     assert_eq!(selected(&h, "q/D", "q/B.m()V"), "q/D.m()V");
 }
 
-/// `q/D` overrides the method of `p/A` by way of the public `p/C`, whose version decides only what that overrides itself.
+/// `q/D` overrides the method of `p/A` through the public `p/C`, whose version matters only for what `p/C` itself
+/// overrides.
 #[test]
 fn what_a_class_before_version_51_overrides_is_overridden_with_it() {
     let h = world(
@@ -215,9 +217,9 @@ public q/D < p/C
     }
 }
 
-/// Any of them may be taken (JVMS §5.4.3.3); answers do not depend on the order of the class path.
+/// Any of them may be resolved (JVMS §5.4.3.3); the answer must not depend on the order of the class path.
 #[test]
-fn of_conflicting_methods_the_first_by_text_is_resolved() {
+fn conflicting_methods_resolve_to_the_smallest_class_name() {
     let interfaces = ["interface p/I\n  public d()V\n", "interface p/J\n  public d()V\n"];
     let class = "p/A < java/lang/Object p/J p/I\n";
     for [first, second] in [interfaces, [interfaces[1], interfaces[0]]] {
@@ -255,7 +257,7 @@ p/E < java/lang/Object p/I
     ] {
         assert_eq!(selected(&h, receiver, "I:p/I.d()V"), want, "{receiver}");
     }
-    // A receiver that is no p/K at all, let through by the verifier.
+    // A receiver that does not implement p/K, which the verifier does not reject.
     assert_eq!(selected(&h, "p/A", "I:p/K.d()V"), "java/lang/IncompatibleClassChangeError");
 }
 
@@ -340,7 +342,7 @@ p/Fake
 }
 
 #[test]
-fn access_goes_by_package_subclass_and_nest() {
+fn access_depends_on_package_subclass_and_nest() {
     let h = world(
         "public p/A
   public pub()V
@@ -373,12 +375,12 @@ q/Open < x/Out",
         ("p/Near", "pro()V", "p/A", Yes),
         ("q/Sub", "pro()V", "q/Sub", Yes),
         ("q/Sub", "pro()V", "q/SubSub", Yes),
-        // By the JVM alone a superclass may be named; the verifier then looks at the receiver's type.
+        // For the JVM alone, a superclass may be named; the verifier then checks the type of the receiver.
         ("q/Sub", "pro()V", "p/A", Yes),
         ("q/Sub", "stat()V", "p/A", Yes),
         ("q/Open", "pro()V", "p/A", Unknown),
         ("q/Open", "stat()V", "p/A", Unknown),
-        // What is absent above the class named may be below the one whose code it is.
+        // An absent supertype of the named class may be a subtype of the accessing class.
         ("q/Sub", "pro()V", "q/Open", Unknown),
         ("q/Sub", "pack()V", "p/A", No),
         ("p/Near", "pack()V", "p/A", Yes),

@@ -1,7 +1,7 @@
-//! What the JVM does with every call of random worlds, against resolution, access control and selection.
+//! Compares resolution, access control and selection with what the JVM does for every call of random programs.
 //!
-//! `RESOLUTION_WORLDS` and `RESOLUTION_FROM` choose how many worlds and which seed first; `RESOLUTION_DUMP` is a
-//! folder for the class files.
+//! `RESOLUTION_WORLDS` and `RESOLUTION_FROM` set the number of programs and the first seed; `RESOLUTION_DUMP` names
+//! a folder for the class files.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use test_utils::tier;
 use crate::generate::{Call, FIELD_TYPE, Generated, How, METHOD_TYPE, generate};
 use crate::world::{World, class, id, world};
 
-/// The worlds' seeds, so many in the fast and in the full tier.
+/// Returns the seeds of the programs: `fast` or `full` many, depending on the test tier.
 pub(crate) fn seeds(fast: u64, full: u64) -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let first = number("RESOLUTION_FROM").unwrap_or(0);
@@ -36,7 +36,7 @@ fn assemble(it: &Generated) -> Vec<Assembled> {
     it.classes.iter().map(one).collect()
 }
 
-/// The world of a generated one, with `Object`.
+/// Returns the outlines of a generated program, with `Object`.
 pub(crate) fn outlines(it: &Generated) -> World {
     let mut out = world("");
     for it in assemble(it) {
@@ -45,13 +45,13 @@ pub(crate) fn outlines(it: &Generated) -> World {
     out
 }
 
-/// What a call does, by our rules: the name of what runs, or the class of the error.
+/// Predicts the outcome of a call: the name of the method that runs, or the error.
 fn predict(h: &Hierarchy, call: &Call) -> Result<String, LinkError> {
     let (caller, owner) = (id(h, &call.caller), class(&call.owner));
     let refuse = |it: Below| match it {
         Below::Yes => Ok(()),
         Below::No => Err(LinkError::IllegalAccess),
-        Below::Unknown => panic!("nothing is missing"),
+        Below::Unknown => panic!("no class is absent"),
     };
     refuse(may_access_class(h, caller, owner))?;
     let name = Name::new(call.name.as_bytes());
@@ -96,13 +96,13 @@ fn selected(it: Selected) -> Result<MethodId, LinkError> {
     }
 }
 
-/// The answer of the JVM in the same words.
+/// Converts the outcome in the JVM to the same form.
 fn observed(it: &Outcome) -> String {
     match it {
-        // What Object.toString makes holds an @, and no name does.
+        // The result of Object.toString contains an @; no method name does.
         Outcome::Result(it) if it.contains('@') => "java/lang/Object.toString".to_owned(),
         Outcome::Result(it) => it.trim_matches('"').to_owned(),
-        // A message may follow.
+        // A message may follow the class name.
         Outcome::Throw(it) => it.split(' ').next().unwrap_or_default().to_owned(),
         Outcome::Timeout => "timeout".to_owned(),
     }
@@ -138,7 +138,7 @@ fn the_jvm_agrees() {
                     && call.how == How::Interface
                     && observed == LinkError::AbstractMethod.exception()
                     && predict(&h, call) == Err(LinkError::ConflictingDefaults);
-                // A caller that the verifier refuses says nothing.
+                // If the verifier refuses the caller, the call yields no information.
                 let kind = if observed == "java/lang/VerifyError" { "VerifyError" } else { kind };
                 *seen.entry(format!("{:?} {kind}", call.how)).or_default() += 1;
                 if observed != ours && !is_old_conflict && kind != "VerifyError" {

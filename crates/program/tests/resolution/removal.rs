@@ -1,4 +1,5 @@
-//! Taking a class away from a world may make answers unknown, never different (`semantics.md` §1, *Completion*).
+//! Removing a class from a program may turn answers into unknown, but never change them (`semantics.md` §1,
+//! *Completion*).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::generate::{FIELD_TYPE, FIELDS, METHOD_TYPE, METHODS, generate};
 use crate::oracle::{outlines, seeds};
 use crate::world::{World, method};
 
-/// The answer to each question by its text; `None` is unknown.
+/// The answer to each question, keyed by the text of the question; `None` means unknown.
 type Answers = BTreeMap<String, Option<String>>;
 
 fn below(it: Below) -> Option<String> {
@@ -36,7 +37,7 @@ fn selected(h: &Hierarchy, it: Selected) -> Option<String> {
     }
 }
 
-/// Every question about classes of these names. Those of `gone` may be named, no more.
+/// Asks every question about classes with these names. The class `gone` occurs only as a name in questions.
 fn answers(world: &World, names: &[ClassName], gone: Option<ClassName>) -> Answers {
     let h = world.open();
     let mut out = Answers::new();
@@ -99,7 +100,7 @@ fn selections(
     let shown = method(h, resolved);
     let owner = h.name(resolved.class);
     for &(receiver, name) in present {
-        // A receiver that only may be below is taken to be.
+        // `select` assumes that a receiver which may be a subtype is one.
         if h.is_interface(receiver) || h.is_subtype(name, owner) == Below::Unknown {
             continue;
         }
@@ -110,13 +111,13 @@ fn selections(
 }
 
 #[test]
-fn taking_a_class_away_only_opens() {
+fn removing_a_class_only_makes_answers_unknown() {
     let (mut n_kept, mut n_opened) = (0_u32, 0_u32);
     for seed in seeds(20, 60) {
         let full = outlines(&generate(seed, 3));
         let names: Vec<ClassName> = full.classes.iter().map(|it| it.0.class).collect();
         let before = answers(&full, &names, None);
-        assert!(before.values().all(Option::is_some), "nothing is missing");
+        assert!(before.values().all(Option::is_some), "no class is absent");
         let whole = full.open();
         for &gone in &names {
             let world = full.without(gone);
@@ -140,7 +141,7 @@ fn taking_a_class_away_only_opens() {
             }
         }
     }
-    // Most answers stay: the unknown is not everywhere.
+    // Most answers must stay: not everything may become unknown.
     assert!(
         n_opened > test_utils::tier::rounds(300, 1000) && n_kept > 3 * n_opened,
         "{n_kept} kept, {n_opened} opened"

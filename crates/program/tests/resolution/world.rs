@@ -1,4 +1,4 @@
-//! Outlines from text, for small worlds.
+//! Outlines of small programs, read from text.
 //!
 //! ```text
 //! public abstract p/A < p/B p/I      flags, name, superclass, superinterfaces; without `<` Object alone
@@ -7,7 +7,7 @@
 //!   permits p/C p/D                  also `host p/H`, `members p/X p/Y`, `version 52`, `role jdk`
 //! public interface p/I < p/J         superinterfaces alone
 //! ```
-//! Versions are 61 unless said otherwise; roles are app.
+//! The default version is 61, the default role is app.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use program::input::{Role, WorldKind};
 use program::members::MethodId;
 use program::outline::{Field, Method, Outline};
 
-/// The classes of a world in class-path order.
+/// The classes of a program in class-path order.
 pub(crate) struct World {
     pub(crate) classes: Vec<(Arc<Outline>, Role)>,
 }
@@ -28,7 +28,7 @@ pub(crate) fn class(name: &str) -> ClassName {
     ClassName::new(name.as_bytes())
 }
 
-/// `Object` with what the tests need of it.
+/// `Object` with the members that the tests need.
 pub(crate) const OBJECT: &str = "
 public java/lang/Object <
   public <init>()V
@@ -48,7 +48,7 @@ pub(crate) fn options(world: WorldKind) -> Options {
     }
 }
 
-/// A world of these classes and `Object`.
+/// Returns the program with these classes and `Object`.
 pub(crate) fn world(text: &str) -> World {
     let mut classes = Vec::new();
     read(OBJECT, &mut classes);
@@ -66,7 +66,7 @@ impl World {
         self.hierarchy(&[], &options(WorldKind::Open))
     }
 
-    /// The world without one class.
+    /// Returns the program without one class.
     pub(crate) fn without(&self, name: ClassName) -> World {
         World { classes: self.classes.iter().filter(|it| it.0.class != name).cloned().collect() }
     }
@@ -76,7 +76,7 @@ pub(crate) fn id(h: &Hierarchy, name: &str) -> ClassId {
     h.class(class(name)).unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Names of classes, joined.
+/// Returns the names of the classes, sorted and joined.
 pub(crate) fn names(h: &Hierarchy, ids: &[ClassId]) -> String {
     let mut out: Vec<String> = ids.iter().map(|it| h.name(*it).to_string()).collect();
     out.sort();
@@ -87,7 +87,7 @@ pub(crate) fn below(h: &Hierarchy, sub: &str, sup: &str) -> Below {
     h.is_subtype(class(sub), class(sup))
 }
 
-/// A method as `p/A.m()V`.
+/// Formats a method as `p/A.m()V`.
 pub(crate) fn method(h: &Hierarchy, it: MethodId) -> String {
     let declared = it.of(h).expect("of this hierarchy");
     format!("{}.{}{}", h.name(it.class), declared.name, declared.descriptor)

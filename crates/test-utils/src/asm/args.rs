@@ -1,10 +1,10 @@
-//! The words behind a directive or an instruction, read as names, members, constants and flags.
+//! The words after a directive or mnemonic, read as names, members, constants and flags.
 
 use super::AsmError;
 use super::pool::{Const, Member, Text};
 use super::words::Word;
 
-/// The words of a line behind the directive, taken one by one.
+/// The words of a line after its first one, taken one by one.
 pub(super) struct Args<'a>(std::slice::Iter<'a, Word>);
 
 impl<'a> Args<'a> {
@@ -40,7 +40,7 @@ impl<'a> Args<'a> {
         self.0.as_slice().is_empty()
     }
 
-    /// Access flags by name or number, as many as follow.
+    /// Combines all access flags that follow, given by name or number.
     pub(super) fn flags(&mut self) -> u16 {
         let mut flags = 0;
         while let Some(flag) = self.0.as_slice().first().and_then(flag) {
@@ -55,7 +55,7 @@ impl<'a> Args<'a> {
         Ok(if it.is("none") { None } else { Some(it.text()) })
     }
 
-    /// `owner.name` and a descriptor, `interface` before it for interface methods.
+    /// Reads `owner.name` and a descriptor, after `interface` for members of interfaces.
     pub(super) fn field_ref(&mut self) -> Result<Member, AsmError> {
         let word = self.next()?;
         let Some((owner, name)) = word.split_off_last(b'.') else {
@@ -80,7 +80,7 @@ impl<'a> Args<'a> {
         Ok(Member { owner: owner.text(), name: name.text(), descriptor: ty.text(), interface })
     }
 
-    /// A kind of method handle and its member.
+    /// Reads the kind of a method handle and its member.
     pub(super) fn handle(&mut self) -> Result<(u8, Member), AsmError> {
         let kinds = [
             "getfield",
@@ -95,13 +95,14 @@ impl<'a> Args<'a> {
         ];
         let word = self.next()?;
         let kind = kinds.iter().zip(1..).find(|it| word.is(it.0)).map(|it| it.1);
-        let kind: u8 = kind.ok_or_else(|| AsmError::new(format!("no kind of handle: {}", word.plain())))?;
+        let kind: u8 =
+            kind.ok_or_else(|| AsmError::new(format!("unknown kind of method handle: {}", word.plain())))?;
         let mut member = if kind <= 4 { self.field_ref()? } else { self.method_ref()? };
         member.interface |= kind == 9;
         Ok((kind, member))
     }
 
-    /// A constant as `ldc` writes it.
+    /// Reads a constant in the notation of `ldc`.
     pub(super) fn constant(&mut self, bootstraps: &[Text]) -> Result<Const, AsmError> {
         let word = self.next()?;
         if word.is_quoted() {
@@ -148,7 +149,7 @@ fn real<T: std::str::FromStr>(word: &Word) -> Result<T, AsmError> {
     word.plain().parse().map_err(|_| AsmError::new(format!("not a number: {}", word.plain())))
 }
 
-/// The position of a named bootstrap method; a number is taken as it is.
+/// The index of a named bootstrap method; a number stands for itself.
 pub(super) fn bootstrap_idx(bootstraps: &[Text], word: &Word) -> Result<u16, AsmError> {
     let text = word.text();
     match bootstraps.iter().position(|it| *it == text).and_then(|it| u16::try_from(it).ok()) {

@@ -5,7 +5,7 @@ use super::pool::{Const, Text};
 /// An attribute of a class, field, method or body.
 #[derive(Clone, Debug)]
 pub enum Attribute {
-    /// Any name with any content.
+    /// An attribute with any name and content.
     Raw(Text, Vec<u8>),
     /// `ConstantValue`.
     ConstantValue(Const),
@@ -25,15 +25,15 @@ pub enum Attribute {
     Signature(Text),
 }
 
-/// One row of `InnerClasses`.
+/// One entry of `InnerClasses`.
 #[derive(Clone, Debug)]
 pub struct Inner {
-    /// The inner class.
+    /// The name of the inner class.
     pub class: Text,
-    /// Its outer class, absent for local and anonymous ones.
+    /// The outer class, absent for local and anonymous classes.
     pub outer: Option<Text>,
-    /// Its simple name, absent for anonymous ones.
+    /// The simple name, absent for anonymous classes.
     pub name: Option<Text>,
-    /// Its access flags.
+    /// The access flags of the inner class.
     pub access: u16,
 }

@@ -7,69 +7,69 @@ use super::pool::{Const, Member, Text};
 /// A class under construction.
 #[derive(Clone, Debug)]
 pub struct ClassBuilder {
-    /// Major and minor version.
+    /// The major and minor version of the class file.
     pub version: (u16, u16),
-    /// Access flags.
+    /// The access flags of the class.
     pub access: u16,
-    /// Internal name.
+    /// The internal name of the class.
     pub name: Text,
-    /// Superclass; `None` is written as index 0.
+    /// The superclass; `None` is written as index 0.
     pub super_name: Option<Text>,
-    /// Direct superinterfaces.
+    /// The direct superinterfaces.
     pub interfaces: Vec<Text>,
-    /// Fields.
+    /// The fields, in file order.
     pub fields: Vec<FieldDef>,
-    /// Methods.
+    /// The methods, in file order.
     pub methods: Vec<MethodDef>,
-    /// Bootstrap methods; dynamic constants and call sites name them by position.
+    /// The bootstrap methods; dynamic constants and call sites refer to them by index.
     pub bootstraps: Vec<Bootstrap>,
-    /// Class attributes.
+    /// The attributes of the class.
     pub attributes: Vec<Attribute>,
 }
 
 /// A field of a class under construction.
 #[derive(Clone, Debug)]
 pub struct FieldDef {
-    /// Access flags.
+    /// The access flags of the field.
     pub access: u16,
-    /// Name.
+    /// The name of the field.
     pub name: Text,
-    /// Descriptor.
+    /// The descriptor of the field.
     pub descriptor: Text,
-    /// Attributes.
+    /// The attributes of the field.
     pub attributes: Vec<Attribute>,
 }
 
 /// A method of a class under construction.
 #[derive(Clone, Debug)]
 pub struct MethodDef {
-    /// Access flags.
+    /// The access flags of the method.
     pub access: u16,
-    /// Name.
+    /// The name of the method.
     pub name: Text,
-    /// Descriptor.
+    /// The descriptor of the method.
     pub descriptor: Text,
-    /// Body, unless abstract or native.
+    /// The body; none for abstract and native methods.
     pub code: Option<CodeBuilder>,
-    /// Attributes other than `Code`.
+    /// The attributes other than `Code`.
     pub attributes: Vec<Attribute>,
 }
 
 /// A bootstrap method and its static arguments.
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
-    /// Kind of the method handle.
+    /// The kind of the method handle.
     pub kind: u8,
-    /// The method.
+    /// The method that the handle refers to.
     pub member: Member,
-    /// Static arguments.
+    /// The static arguments.
     pub args: Vec<Const>,
 }
 
 impl ClassBuilder {
-    /// A public class of version 49.0 that extends `java/lang/Object`.
+    /// Creates a public class of version 49.0 that extends `java/lang/Object`.
     ///
-    /// Version 49 is the last whose frames HotSpot infers by itself, so a body needs no `StackMapTable`.
+    /// Version 49 is the last for which HotSpot infers stack frames itself, so a body needs no `StackMapTable`.
     pub fn new(name: impl Into<Text>) -> ClassBuilder {
         ClassBuilder {
             version: (49, 0),

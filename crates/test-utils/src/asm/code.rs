@@ -1,22 +1,23 @@
 //! A method body under construction: instructions with labels, exception rows, debug tables.
 //!
-//! The builder keeps instructions as data and names; `encode_code` turns them into bytes. Branches must fit their
-//! form (`goto` is never widened silently), while locals above 255 get `wide` and `ldc` becomes `ldc_w` by need.
+//! The builder stores instructions as data; `encode_code` turns them into bytes. A branch offset must fit the form of
+//! its instruction (`goto` is never widened silently), while locals above 255 get `wide`, and `ldc` becomes `ldc_w`
+//! where necessary.
 
 use super::attribute::Attribute;
 use super::opcodes as op;
 use super::pool::{Const, Member, Text};
 
-/// A place in the code of one `CodeBuilder`.
+/// A position in the code of one `CodeBuilder`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label(pub(super) u32);
 
-/// A place in an exception row or a variable range: a label, or a raw offset (possibly wrong on purpose).
+/// A position in an exception row or a variable range: a label, or a raw offset, which may be wrong on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pos {
-    /// Where the label is bound.
+    /// The position where the label is bound.
     At(Label),
-    /// This offset, whatever stands there.
+    /// This offset, whatever instruction is there.
     Raw(u16),
 }
 
@@ -33,11 +34,11 @@ pub enum Insn {
     Plain(u8),
     /// `bipush`, `sipush` or `newarray`.
     Number(u8, i32),
-    /// An instruction that names a local; `true` forces the `wide` form.
+    /// An instruction with a local variable operand; `true` forces the `wide` form.
     Local(u8, u16, bool),
     /// `iinc`; `true` forces the `wide` form.
     Iinc(u16, i16, bool),
-    /// A branch, 16 or 32 bit by its opcode.
+    /// A branch, with a 16-bit or 32-bit offset depending on its opcode.
     Jump(u8, Label),
     /// `ldc`, `ldc_w` or `ldc2_w`.
     Ldc(u8, Const),
@@ -45,49 +46,49 @@ pub enum Insn {
     Field(u8, Member),
     /// A call other than `invokedynamic`.
     Call(u8, Member),
-    /// `invokedynamic`: index of a bootstrap method, name, descriptor.
+    /// `invokedynamic`: the index of a bootstrap method, a name, and a descriptor.
     Dynamic(u16, Text, Text),
     /// `new`, `anewarray`, `checkcast` or `instanceof`.
     Type(u8, Text),
     /// `multianewarray`.
     MultiArray(Text, u8),
-    /// `tableswitch`: lowest key, targets, default.
+    /// `tableswitch`: the lowest key, the targets, and the default target.
     Table(i32, Vec<Label>, Label),
-    /// `lookupswitch`: pairs as written (the format wants them sorted), default.
+    /// `lookupswitch`: the pairs as written (the format requires sorted ones), and the default target.
     Lookup(Vec<(i32, Label)>, Label),
-    /// Bytes copied as they are.
+    /// Bytes that are copied unchanged.
     Raw(Vec<u8>),
-    /// Binds a label here.
+    /// Binds a label at this position.
     Bind(Label),
-    /// Gives the following instructions a source line.
+    /// Sets the source line of the following instructions.
     Line(u16),
 }
 
 /// One row of the exception table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// First covered offset.
+    /// The first covered offset.
     pub start: Pos,
-    /// First offset behind the covered range.
+    /// The first offset after the covered range.
     pub end: Pos,
-    /// Where the handler starts.
+    /// The start of the handler.
     pub handler: Pos,
-    /// The class that is caught; `None` catches everything.
+    /// The caught class; `None` catches everything.
     pub class: Option<Text>,
 }
 
 /// One row of the table of local variables.
 #[derive(Clone, Debug)]
 pub struct Var {
-    /// The slot.
+    /// The slot of the variable.
     pub slot: u16,
-    /// The source name.
+    /// The source name of the variable.
     pub name: Text,
-    /// The descriptor.
+    /// The descriptor of the variable.
     pub descriptor: Text,
-    /// First offset of its range.
+    /// The first offset of the variable's range.
     pub start: Pos,
-    /// First offset behind its range.
+    /// The first offset after the variable's range.
     pub end: Pos,
 }
 
@@ -96,13 +97,13 @@ pub struct Var {
 pub struct CodeBuilder {
     /// The instructions so far.
     pub insns: Vec<Insn>,
-    /// The exception rows, in the order in which they will be searched.
+    /// The exception rows, in the order in which the JVM searches them.
     pub rows: Vec<Row>,
-    /// Variables for a `LocalVariableTable`; none, no table.
+    /// The variables for the `LocalVariableTable`; if there are none, the attribute is not written.
     pub vars: Vec<Var>,
-    /// `max_stack`; computed when absent.
+    /// The value of `max_stack`; computed if absent.
     pub max_stack: Option<u16>,
-    /// `max_locals`; computed when absent.
+    /// The value of `max_locals`; computed if absent.
     pub max_locals: Option<u16>,
     /// Further attributes of `Code`.
     pub attributes: Vec<Attribute>,
@@ -110,23 +111,23 @@ pub struct CodeBuilder {
 }
 
 impl CodeBuilder {
-    /// An empty body.
+    /// Creates an empty body.
     pub fn new() -> CodeBuilder {
         CodeBuilder::default()
     }
 
-    /// A new label, not bound yet.
+    /// Creates a label that is not bound yet.
     pub fn label(&mut self) -> Label {
         self.n_labels += 1;
         Label(self.n_labels - 1)
     }
 
-    /// Binds `label` here.
+    /// Binds `label` at the current position.
     pub fn bind(&mut self, label: Label) -> &mut Self {
         self.push(Insn::Bind(label))
     }
 
-    /// A new label, bound here.
+    /// Creates a label that is bound at the current position.
     pub fn here(&mut self) -> Label {
         let label = self.label();
         self.bind(label);
@@ -144,7 +145,7 @@ impl CodeBuilder {
         self.push(Insn::Plain(opcode))
     }
 
-    /// Appends a load, store or `ret` of `slot` in its general form.
+    /// Appends a load or store of `slot`, or a `ret`, in its general form.
     pub fn local(&mut self, opcode: u8, slot: u16) -> &mut Self {
         self.push(Insn::Local(opcode, slot, false))
     }
@@ -154,7 +155,7 @@ impl CodeBuilder {
         self.push(Insn::Jump(opcode, target))
     }
 
-    /// Appends the load of a constant: `ldc2_w` for longs and doubles, else `ldc`.
+    /// Appends an instruction that loads a constant: `ldc2_w` for longs and doubles, else `ldc`.
     pub fn ldc(&mut self, constant: Const) -> &mut Self {
         let opcode = if constant.is_wide() { op::LDC2_W } else { op::LDC };
         self.push(Insn::Ldc(opcode, constant))
@@ -175,7 +176,7 @@ impl CodeBuilder {
         self.push(Insn::Field(opcode, member(owner, name, descriptor, false)))
     }
 
-    /// Appends a call; an `invokeinterface` names an interface, the others a class.
+    /// Appends a call; `invokeinterface` refers to an interface method, all others to a class method.
     pub fn call(&mut self, opcode: u8, owner: &str, name: &str, descriptor: &str) -> &mut Self {
         let interface = opcode == op::INVOKEINTERFACE;
         self.push(Insn::Call(opcode, member(owner, name, descriptor, interface)))
@@ -186,7 +187,7 @@ impl CodeBuilder {
         self.push(Insn::Type(opcode, class.into()))
     }
 
-    /// Adds an exception row behind those already there.
+    /// Appends an exception row.
     pub fn catch(&mut self, start: Label, end: Label, handler: Label, class: Option<&str>) -> &mut Self {
         let class = class.map(Text::from);
         self.rows.push(Row { start: start.into(), end: end.into(), handler: handler.into(), class });

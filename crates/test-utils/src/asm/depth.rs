@@ -1,7 +1,7 @@
-//! `max_stack` and `max_locals` when the writer gives none.
+//! Computes `max_stack` and `max_locals` for bodies that do not set them.
 //!
-//! Depths follow the flow of instructions and are never too small for code that verifies; a body whose depths
-//! disagree at a join gets the largest seen. Raw bytes count nothing: give `max_stack` with them.
+//! The stack depth follows the control flow and is never too small for code that verifies. If depths differ at a
+//! join, the largest counts. The effect of raw bytes is unknown, so a body with raw bytes should set `max_stack`.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::code::{CodeBuilder, Insn, Label, Pos};
 use super::opcodes as op;
 use super::slots::{arg_slots, value_slots};
 
-/// Highest depth on any path, as a class file can hold it.
+/// The highest stack depth on any path, limited to the range of the class-file field.
 pub(super) fn max_stack(body: &CodeBuilder) -> u16 {
     let places: HashMap<Label, usize> = body
         .insns
@@ -23,7 +23,7 @@ pub(super) fn max_stack(body: &CodeBuilder) -> u16 {
         if let Pos::At(label) = row.handler {
             work.extend(places.get(&label).map(|&it| (it, 1)));
         } else {
-            // A raw handler may start anywhere.
+            // A raw offset of a handler may be anywhere.
             work.extend((0..body.insns.len()).map(|it| (it, 1)));
         }
     }
@@ -40,18 +40,18 @@ pub(super) fn max_stack(body: &CodeBuilder) -> u16 {
             work.extend(places.get(label).map(|&it| (it, after)));
         }
         if falls_through(insn) {
-            // What follows a call of a subroutine starts without the return address.
+            // The code after a `jsr` starts without the return address on the stack.
             let after = if is_jsr(insn) { depth } else { after };
             work.push((idx + 1, after));
         }
         max = max.max(after);
     }
-    // A subroutine may leave a value; each call may find the values of all others below it.
+    // A subroutine may leave a value on the stack, and each call may find the values of all other calls below it.
     let n_jsrs = body.insns.iter().filter(|it| is_jsr(it)).count();
     u16::try_from(max.saturating_add(2 * n_jsrs as i64)).unwrap_or(u16::MAX)
 }
 
-/// One more than the highest slot used, parameters included.
+/// One more than the highest used slot, including parameters.
 pub(super) fn max_locals(body: &CodeBuilder, n_args: u32) -> u16 {
     let mut max = n_args;
     for it in &body.insns {
@@ -85,7 +85,7 @@ fn short_form(opcode: u8) -> Option<(u8, u8)> {
     }
 }
 
-/// The depth after the instruction.
+/// The stack depth after the instruction.
 fn depth_after(insn: &Insn, depth: i64) -> i64 {
     let opcode = match insn {
         Insn::Bind(_) | Insn::Line(_) | Insn::Raw(_) => return depth,

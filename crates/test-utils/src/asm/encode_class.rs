@@ -1,4 +1,4 @@
-//! A class to bytes (JVMS §4.1); bodies are encoded by `encode_code`.
+//! Encodes a class as bytes (JVMS §4.1); `encode_code` encodes the bodies.
 
 use super::AsmError;
 use super::class::{ClassBuilder, MethodDef};
@@ -8,7 +8,7 @@ use super::put::{put_attribute, put_attributes, put_count};
 use super::slots::arg_slots;
 
 impl ClassBuilder {
-    /// The class file's bytes.
+    /// Returns the bytes of the class file.
     pub fn finish(&self) -> Result<Vec<u8>, AsmError> {
         let mut pool = Pool::default();
         let mut body = Vec::new();

@@ -1,4 +1,5 @@
-//! Bodies to bytes: two passes over the instructions (the first finds the labels), then the tables of `Code`.
+//! Encodes bodies as bytes: two passes over the instructions, of which the first finds the labels, then the tables of
+//! `Code`.
 
 use std::collections::HashMap;
 
@@ -80,7 +81,8 @@ fn offset(labels: &Labels, pos: Pos) -> Result<u16, AsmError> {
     }
 }
 
-/// One pass: finds the labels, or, when they are known, also resolves branches and collects lines.
+/// One pass over the instructions. The first finds the labels; the second, which knows them, resolves branches and
+/// collects lines.
 fn pass(
     body: &CodeBuilder,
     pool: &mut Pool,
@@ -107,14 +109,14 @@ fn pass(
     Ok(out)
 }
 
-/// The distance from `pc` to the label, 0 while labels are not known.
+/// The distance from `pc` to the label; 0 while labels are unknown.
 fn distance(labels: Option<(&Labels, u32)>, label: Label) -> Result<i32, AsmError> {
     let Some((labels, pc)) = labels else { return Ok(0) };
     let target = labels.get(&label).ok_or_else(|| AsmError::new("a label is never bound"))?;
     i32::try_from(i64::from(*target) - i64::from(pc)).map_err(|_| AsmError::new("branch is too far"))
 }
 
-// long match: one arm an instruction shape.
+// long match: one arm for each form of instruction.
 fn insn(
     out: &mut Vec<u8>,
     it: &Insn,

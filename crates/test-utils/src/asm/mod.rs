@@ -1,12 +1,12 @@
-//! An assembler: text (`.jasm`) or builder calls to class-file bytes.
+//! An assembler that turns text (`.jasm`) or builder calls into class files.
 //!
-//! It is an oracle for the decoder, so it shares no code with `classfile`. It checks next to nothing: wrong
-//! classes are a use. It writes no `StackMapTable` by itself; version 49 (the default) needs none.
+//! It is an oracle for the decoder, so it shares no code with `classfile`. It checks almost nothing, because tests
+//! also need invalid classes. It writes no `StackMapTable` by itself; version 49 (the default) needs none.
 //!
 //! # The text
-//! One directive or instruction a line; `//` at the start of a word comments out the rest. A word with odd
-//! characters is quoted, in whole or in part: `"a b"`, `p/"we.ird".m()V`. Escapes in quotes: `\n \r \t \\ \"`
-//! and `\uXXXX`, unpaired surrogates included. Numbers are decimal or `0x…`.
+//! Each line has one directive or instruction; `//` at the start of a word makes the rest a comment. A word with
+//! special characters is quoted, as a whole or in part: `"a b"`, `p/"we.ird".m()V`. The escapes in quotes are
+//! `\n \r \t \\ \"` and `\uXXXX`, including unpaired surrogates. Numbers are decimal or `0x…`.
 //! ```text
 //! .class public super p/A            // flags by name or number, then the name; starts a new class
 //! .version 49.0                      // the default
@@ -46,7 +46,8 @@
 //!   newarray int
 //! .end                               // ends the method
 //! ```
-//! `goto`, `goto_w`, `jsr`, `jsr_w`, `ldc`, `ldc_w` are what is written, but for `ldc` of an index above 255.
+//! `goto`, `goto_w`, `jsr`, `jsr_w`, `ldc` and `ldc_w` are encoded as written, except that `ldc` of an index above
+//! 255 becomes `ldc_w`.
 
 mod args;
 mod attribute;
@@ -69,12 +70,12 @@ pub use code::{CodeBuilder, Insn, Label, Pos, Row, Var};
 pub use pool::{Const, Member, Text};
 pub use text::{assemble, parse};
 
-/// What the assembler could not write.
+/// An error of the assembler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsmError {
-    /// Line of the text, 0 when the class came from a builder.
+    /// The line of the text; 0 if the class came from a builder.
     pub line: u32,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -92,11 +93,11 @@ impl std::fmt::Display for AsmError {
 
 impl std::error::Error for AsmError {}
 
-/// A class that the text front end made.
+/// A class assembled from text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembled {
-    /// Internal name, with unpaired surrogates replaced.
+    /// The internal name, with unpaired surrogates replaced.
     pub name: String,
-    /// The class file.
+    /// The bytes of the class file.
     pub bytes: Vec<u8>,
 }

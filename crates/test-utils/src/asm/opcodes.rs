@@ -1,9 +1,10 @@
-//! The assembler's own table of the 202 opcodes: number, mnemonic, operand shape, change of the stack's depth.
+//! The assembler's own table of the 202 opcodes: number, mnemonic, operand layout, and change of the stack depth.
 //!
-//! Written apart from `classfile`'s table on purpose: the assembler is an oracle for the decoder.
-//! JVMS §6.5 and §7. The depth change leaves out what depends on a descriptor (fields, calls, `multianewarray`).
+//! It is deliberately independent of the table in `classfile`, because the assembler is an oracle for the decoder.
+//! See JVMS §6.5 and §7. The change of the stack depth excludes what depends on a descriptor (fields, calls,
+//! `multianewarray`).
 
-/// How the operands of an instruction are laid out.
+/// The layout of an instruction's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// No operands.
@@ -40,7 +41,7 @@ pub enum Shape {
     Primitive,
     /// A class and a number of dimensions.
     MultiArray,
-    /// `wide` itself, which no one writes by name.
+    /// The `wide` prefix, which is never written by its name.
     Prefix,
 }
 
@@ -51,11 +52,11 @@ pub struct OpInfo {
     pub name: &'static str,
     /// The operand layout.
     pub shape: Shape,
-    /// Change of the stack's depth in slots, descriptors left out.
+    /// The change of the stack depth in slots, without what depends on a descriptor.
     pub delta: i8,
 }
 
-/// The row of `opcode`, if it is one of the 202 that class files may hold.
+/// The table row of `opcode`, if it is one of the 202 that class files may contain.
 pub fn info(opcode: u8) -> Option<&'static OpInfo> {
     TABLE.get(usize::from(opcode))
 }
@@ -69,7 +70,7 @@ macro_rules! opcodes {
     ($($constant:ident = $number:literal $name:literal $shape:ident $delta:literal;)*) => {
         $(#[doc = concat!("`", $name, "`")] pub const $constant: u8 = $number;)*
 
-        /// The rows in order of their opcode.
+        /// The rows in the order of their opcodes.
         static TABLE: [OpInfo; 202] = [$(OpInfo { name: $name, shape: Shape::$shape, delta: $delta }),*];
     };
 }
@@ -284,12 +285,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_agree_with_positions() {
+    fn opcodes_are_their_table_positions() {
         for (name, number) in [("ifnonnull", IFNONNULL), ("athrow", ATHROW), ("jsr_w", JSR_W), ("lcmp", LCMP)]
         {
             assert_eq!(by_name(name), Some(number), "{name}");
         }
-        // Spot values from JVMS §7.
+        // A few values from JVMS §7.
         assert_eq!((IADD, GOTO, NEW, INVOKEDYNAMIC, JSR_W), (0x60, 0xa7, 0xbb, 0xba, 0xc9));
     }
 }

@@ -1,17 +1,18 @@
-//! Texts, constants and the constant pool under construction.
+//! Strings, constants and the constant pool under construction.
 //!
-//! An entry is keyed by its encoded bytes, so equal constants share an index. Nothing here knows about methods.
+//! An entry is identified by its encoded bytes, so equal constants share an index. This module knows nothing about
+//! methods.
 
 use std::collections::HashMap;
 
 use super::AsmError;
 
-/// A string as a class file can hold it: UTF-16 code units, unpaired surrogates allowed.
+/// A string in the form that a class file can contain: UTF-16 code units, unpaired surrogates allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(Vec<u16>);
 
 impl Text {
-    /// The text with these code units.
+    /// Creates the string with these code units.
     pub fn from_units(units: Vec<u16>) -> Text {
         Text(units)
     }
@@ -21,7 +22,7 @@ impl Text {
         &self.0
     }
 
-    /// Modified UTF-8 (JVMS §4.4.7): zero as two bytes, each surrogate as three.
+    /// The string in modified UTF-8 (JVMS §4.4.7): zero as two bytes, each surrogate as three.
     pub fn modified_utf8(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.0.len());
         for &unit in &self.0 {
@@ -60,20 +61,20 @@ impl From<&Text> for Text {
     }
 }
 
-/// A field or method named by its owner.
+/// A field or method with the class that a reference names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// The class through which the member is named.
+    /// The class that the reference names.
     pub owner: Text,
-    /// Its simple name.
+    /// The simple name of the member.
     pub name: Text,
-    /// Its descriptor.
+    /// The descriptor of the member.
     pub descriptor: Text,
     /// Whether the reference is an `InterfaceMethodref`.
     pub interface: bool,
 }
 
-/// A constant that `ldc`, `ConstantValue` or a bootstrap argument can name.
+/// A constant for `ldc`, `ConstantValue` or a bootstrap argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Const {
     /// An int.
@@ -92,12 +93,12 @@ pub enum Const {
     Handle(u8, Member),
     /// A method type.
     MethodType(Text),
-    /// A dynamic constant: index of a bootstrap method, name, descriptor.
+    /// A dynamic constant: the index of a bootstrap method, a name, and a descriptor.
     Dynamic(u16, Text, Text),
 }
 
 impl Const {
-    /// Whether the constant takes two stack slots and `ldc2_w`.
+    /// Whether the constant takes two stack slots and needs `ldc2_w`.
     pub fn is_wide(&self) -> bool {
         match self {
             Const::Long(_) | Const::Double(_) => true,
@@ -201,7 +202,7 @@ impl Pool {
         }
     }
 
-    /// The pool as the class file holds it: count and entries.
+    /// Appends the pool in the form of the class file: count and entries.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         // `entry` keeps `next` below 65,535.
         out.extend(((self.next + 1) as u16).to_be_bytes());

@@ -1,4 +1,4 @@
-//! The parts that classes and bodies write alike: counts and attributes (JVMS §4.7).
+//! Encodes the parts that classes and bodies have in common: counts and attributes (JVMS §4.7).
 
 use super::AsmError;
 use super::attribute::Attribute;

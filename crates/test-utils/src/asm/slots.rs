@@ -1,8 +1,8 @@
-//! How many slots the parameters and the value of a descriptor take (JVMS §4.3).
+//! The number of slots that the parameters and the value of a descriptor take (JVMS §4.3).
 
 use super::pool::Text;
 
-/// Slots that the parameters of a method descriptor take; malformed ones count as far as they can be read.
+/// The number of slots of a method descriptor's parameters; a malformed descriptor counts as far as it can be read.
 pub(super) fn arg_slots(descriptor: &[u16]) -> u32 {
     let close = descriptor.iter().position(|&it| it == u16::from(b')')).unwrap_or(descriptor.len());
     let mut slots = 0;
@@ -28,7 +28,7 @@ pub(super) fn arg_slots(descriptor: &[u16]) -> u32 {
     slots
 }
 
-/// Slots of the value that a field of this descriptor holds or a method of it returns.
+/// The number of slots of a field's value or a method's result, by its descriptor.
 pub(super) fn value_slots(descriptor: &Text) -> u32 {
     let units = descriptor.units();
     let start = units.iter().position(|&it| it == u16::from(b')')).map_or(0, |it| it + 1);

@@ -1,4 +1,4 @@
-//! The text front end: class, field and method directives. Lines inside a method go to `text_code`.
+//! The text front end: directives for classes, fields and methods. `text_code` reads the lines inside a method.
 
 use super::args::Args;
 use super::attribute::{Attribute, Inner};
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
     Ok(classes)
 }
 
-/// A class of which not all lines have been read.
+/// A class whose lines have not all been read.
 struct ClassText {
     class: ClassBuilder,
     bootstraps: Vec<Text>,
@@ -98,7 +98,7 @@ impl ClassText {
         args.end()
     }
 
-    // long match: one arm a directive.
+    // long match: one arm for each directive.
     fn directive(&mut self, keyword: &str, args: &mut Args<'_>) -> Result<(), AsmError> {
         let class = &mut self.class;
         match keyword {

@@ -11,7 +11,7 @@ use super::opcodes::{self as op, Shape};
 use super::pool::{Const, Text};
 use super::words::Word;
 
-/// A method of which not all lines have been read.
+/// A method whose lines have not all been read.
 pub(super) struct MethodText {
     def: MethodDef,
     code: CodeBuilder,
@@ -119,7 +119,7 @@ impl MethodText {
         Ok(())
     }
 
-    // long match: one arm an operand shape.
+    // long match: one arm for each operand layout.
     fn insn(&mut self, keyword: &str, args: &mut Args<'_>, bootstraps: &[Text]) -> Result<(), AsmError> {
         let wide = keyword == "wide";
         let name = if wide { args.next()?.plain() } else { keyword.to_owned() };

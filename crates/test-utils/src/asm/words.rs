@@ -1,41 +1,41 @@
-//! Lines of the assembler text to words; knows quotes, escapes, comments and numbers, no directives.
+//! Splits lines of the assembler text into words; knows quotes, escapes, comments and numbers, but no directives.
 
 use super::AsmError;
 use super::pool::Text;
 
-/// A word: code units, each with whether it stood in quotes.
+/// A word: its code units, each with a flag that says whether it was quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word(Vec<(u16, bool)>);
 
 impl Word {
-    /// The word as text, quotes taken away.
+    /// The word as a string, without quotes.
     pub(super) fn text(&self) -> Text {
         Text::from_units(self.0.iter().map(|it| it.0).collect())
     }
 
-    /// The word for keywords, numbers and messages.
+    /// The word as needed for keywords, numbers and messages.
     pub(super) fn plain(&self) -> String {
         String::from_utf16_lossy(self.text().units())
     }
 
-    /// Whether the word is this keyword, unquoted.
+    /// Whether the word is this keyword, without quotes.
     pub(super) fn is(&self, keyword: &str) -> bool {
         !self.is_quoted() && self.plain() == keyword
     }
 
-    /// Whether any part stood in quotes.
+    /// Whether any part of the word was quoted.
     pub(super) fn is_quoted(&self) -> bool {
         self.0.iter().any(|it| it.1) || self.0.is_empty()
     }
 
-    /// Splits before the first unquoted `mark`, which stays with the second part.
+    /// Splits before the first unquoted `mark`, which begins the second part.
     pub(super) fn split_at_first(&self, mark: u8) -> Option<(Word, Word)> {
         let at = self.0.iter().position(|it| *it == (u16::from(mark), false))?;
         let (head, tail) = self.0.split_at(at);
         Some((Word(head.to_vec()), Word(tail.to_vec())))
     }
 
-    /// Splits at the last unquoted `mark`, which is dropped.
+    /// Splits at the last unquoted `mark`, which is in neither part.
     pub(super) fn split_off_last(&self, mark: u8) -> Option<(Word, Word)> {
         let at = self.0.iter().rposition(|it| *it == (u16::from(mark), false))?;
         Some((
@@ -52,7 +52,7 @@ impl Word {
         }
     }
 
-    /// A decimal or hexadecimal number.
+    /// Reads a decimal or hexadecimal number.
     pub(super) fn number(&self) -> Result<i64, AsmError> {
         let plain = self.plain();
         let parsed = match plain.strip_prefix("0x") {
@@ -62,13 +62,13 @@ impl Word {
         parsed.ok_or_else(|| AsmError::new(format!("not a number: {plain}")))
     }
 
-    /// A number that fits `T`.
+    /// Reads a number that fits `T`.
     pub(super) fn number_as<T: TryFrom<i64>>(&self) -> Result<T, AsmError> {
         T::try_from(self.number()?)
             .map_err(|_| AsmError::new(format!("number out of range: {}", self.plain())))
     }
 
-    /// Bytes written as `0x` and pairs of digits.
+    /// Reads bytes written as `0x` and pairs of digits.
     pub(super) fn bytes(&self) -> Result<Vec<u8>, AsmError> {
         let plain = self.plain();
         let digits: Vec<u32> =

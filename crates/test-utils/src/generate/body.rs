@@ -1,7 +1,8 @@
-//! A body while it is written: locals, what lies on the stack below, the budget that bounds its running time.
+//! A body under construction: its locals, the number of values on the stack, and the budget that limits its running
+//! time.
 //!
-//! Loops are counted and calls go only to methods already written, so a body's cost (an estimate of executed
-//! expressions) is known when it is done; a call is written only where it fits the caller's budget.
+//! Loops are counted, and only methods that are already written are called, so the cost of a finished body (an
+//! estimate of the executed expressions) is known. A call is written only if its cost fits the caller's budget.
 
 use crate::asm::{CodeBuilder, Const, Insn, Label, opcodes as op};
 use crate::rng::Rng;
@@ -9,22 +10,22 @@ use crate::rng::Rng;
 use super::types::{Decl, Ref, Ty};
 use super::world::World;
 
-/// The class of the trace methods.
+/// The class with the trace methods.
 pub(super) const TRACE: &str = "ajar/T";
 
-/// What kinds of body to write.
+/// The language features that bodies may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
-    /// `jsr` and `ret`.
+    /// Whether bodies may use `jsr` and `ret`.
     pub(super) subroutines: bool,
-    /// Random exception rows over the finished body.
+    /// Whether random exception rows are added to finished bodies.
     pub(super) odd_rows: bool,
-    /// `ldc` of classes.
+    /// Whether bodies may use `ldc` of classes.
     pub(super) class_constants: bool,
 }
 
 impl Style {
-    /// Whether all locals must be initialised at entry, since code may be entered from anywhere.
+    /// Whether all locals must be initialised at entry, because odd control flow may come from anywhere.
     pub(super) fn fixed_slots(self) -> bool {
         self.subroutines || self.odd_rows
     }
@@ -34,7 +35,7 @@ impl Style {
 pub(super) struct Local {
     pub(super) slot: u16,
     pub(super) ty: Ty,
-    /// Whether statements may assign it; loop counters are not assigned.
+    /// Whether statements may assign the local; they may not assign loop counters.
     pub(super) assignable: bool,
 }
 
@@ -46,11 +47,11 @@ pub(super) struct Loop {
     pub(super) n_monitors: usize,
 }
 
-/// A place between statements, for odd exception rows.
+/// A position between statements, for odd exception rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) label: Label,
-    /// Whether one may jump here: nothing on the stack.
+    /// Whether jumps to the position are allowed, because the stack is empty there.
     pub(super) enterable: bool,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Sub {
     pub(super) label: Label,
     pub(super) leaves: Option<Ty>,
     pub(super) cost: u32,
-    /// The subroutine that calls it; HotSpot's old verifier wants the same nesting at all calls.
+    /// The subroutine that calls it; HotSpot's old verifier requires the same nesting at all calls.
     pub(super) caller: Option<Label>,
 }
 
@@ -71,21 +72,21 @@ pub(super) struct Body<'w> {
     pub(super) code: CodeBuilder,
     pub(super) locals: Vec<Local>,
     pub(super) next_slot: u16,
-    /// Values on the stack below the expression being written.
+    /// The number of values on the stack below the current expression.
     pub(super) live: u32,
-    /// Nesting of expressions and of statements.
+    /// The nesting depth of expressions, then of statements.
     pub(super) depth: u32,
     pub(super) nest: u32,
-    /// How often the code being written runs at most.
+    /// The maximum number of times that the current code runs.
     pub(super) mult: u32,
     pub(super) cost: u32,
     pub(super) budget: u32,
     pub(super) ret: Option<Decl>,
     /// The class of `this` in local 0.
     pub(super) this: Option<usize>,
-    /// The class that holds the method.
+    /// The class that contains the method.
     pub(super) owner: usize,
-    /// Before the constructor call of the superclass: no statements.
+    /// Whether the position is before the constructor call of the superclass, where no statements are written.
     pub(super) early: bool,
     pub(super) monitors: Vec<u16>,
     pub(super) loops: Vec<Loop>,
@@ -94,9 +95,9 @@ pub(super) struct Body<'w> {
     pub(super) handlers: Vec<Label>,
     pub(super) subs: Vec<Sub>,
     pub(super) tail: Vec<Insn>,
-    /// The subroutine being written.
+    /// The subroutine under construction.
     pub(super) sub: Option<Label>,
-    /// Locals that subroutines may name.
+    /// The number of locals that subroutines may use.
     pub(super) n_base: usize,
 }
 
@@ -140,22 +141,22 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// Whether only leaves should be written from here on.
+    /// Whether only leaves should be written from now on.
     pub(super) fn is_full(&self) -> bool {
         self.code.insns.len() > 1000 || self.tail.len() > 1000 || self.cost >= self.budget
     }
 
-    /// Counts `cost` for every run of the code being written.
+    /// Adds `cost` for every run of the current code.
     pub(super) fn spend(&mut self, cost: u32) {
         self.cost = self.cost.saturating_add(self.mult.saturating_mul(cost));
     }
 
-    /// Whether something of this cost fits here.
+    /// Whether code of this cost fits the budget here.
     pub(super) fn affords(&self, cost: u32) -> bool {
         self.cost.saturating_add(self.mult.saturating_mul(cost)) <= self.budget
     }
 
-    /// Writes with `n` more values below.
+    /// Writes code while `n` more values are on the stack.
     pub(super) fn under<R>(&mut self, n: u32, write: impl FnOnce(&mut Self) -> R) -> R {
         self.live += n;
         let out = write(self);
@@ -163,12 +164,12 @@ impl<'w> Body<'w> {
         out
     }
 
-    /// A slot that no statement names, of this type.
+    /// Reserves a slot of this type that no statement uses.
     pub(super) fn hidden_slot(&mut self, ty: Ty) -> u16 {
         let slot = self.next_slot;
         self.next_slot += ty.width();
         if self.style.fixed_slots() {
-            // Whatever jumps around must find a value of the right type.
+            // Wherever control comes from, it must find a value of the right type.
             let zero = match ty {
                 Ty::Int => op::ICONST_0,
                 Ty::Long => op::LCONST_0,
@@ -182,14 +183,14 @@ impl<'w> Body<'w> {
         slot
     }
 
-    /// A new local that statements may name; not initialised yet.
+    /// Creates a local that statements may use; it is not initialised yet.
     pub(super) fn new_local(&mut self, ty: Ty) -> Local {
         let local = Local { slot: self.hidden_slot(ty), ty, assignable: true };
         self.locals.push(local);
         local
     }
 
-    /// Runs `write` and forgets the locals it made; their slots are used again with other types.
+    /// Runs `write` and drops the locals that it created; their slots are reused for other types.
     pub(super) fn scope(&mut self, write: impl FnOnce(&mut Self)) {
         let (n_locals, next_slot) = (self.locals.len(), self.next_slot);
         write(self);
@@ -221,7 +222,7 @@ impl<'w> Body<'w> {
         self.access(op::ISTORE, op::ISTORE_0, ty, slot);
     }
 
-    /// A load or store in any of its forms.
+    /// Writes a load or store in one of its forms.
     fn access(&mut self, general: u8, short: u8, ty: Ty, slot: u16) {
         let family = ty.family();
         match u8::try_from(slot) {
@@ -246,7 +247,8 @@ impl<'w> Body<'w> {
         self.code.jump(opcode, label);
     }
 
-    /// Calls a trace method and leaves the value (references come back as they are by a copy).
+    /// Writes a call of a trace method with the value on the stack, which stays there. References are duplicated before
+    /// the call where their type is narrower than `Object`, which the method returns.
     pub(super) fn trace(&mut self, ty: Ty) {
         let letter = match ty {
             Ty::Int => "I",
@@ -266,7 +268,7 @@ impl<'w> Body<'w> {
         self.spend(2);
     }
 
-    /// A constant of a primitive type or a string, null for other references.
+    /// Writes a constant of a primitive type or a string; null for other references.
     pub(super) fn constant(&mut self, ty: Ty) {
         match ty {
             Ty::Int => {
@@ -338,7 +340,7 @@ impl<'w> Body<'w> {
         self.code.ldc(Const::Double(it));
     }
 
-    /// Leaves the method: gives back the locks, then returns.
+    /// Leaves the method: unlocks all monitors, then returns.
     pub(super) fn leave(&mut self) {
         let ret = self.ret.map(Decl::ty);
         if let Some(ty) = ret {

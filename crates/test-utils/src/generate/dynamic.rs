@@ -1,7 +1,7 @@
 //! A helper class whose methods use `invokedynamic` and dynamic constants.
 //!
-//! Such classes need version 51 (55 for constants), and from 51 on methods with branches need a `StackMapTable`;
-//! so these methods are straight lines that the programs call like any other.
+//! Such classes need version 51 (55 for constants), and from version 51 on, methods with branches need a
+//! `StackMapTable`. These methods therefore have no branches; the programs call them like any others.
 
 use crate::asm::{Bootstrap, ClassBuilder, CodeBuilder, Const, Insn, Member, MethodDef, opcodes as op};
 use crate::rng::Rng;
@@ -16,7 +16,7 @@ const SITE: &str = "Ljava/lang/invoke/CallSite;";
 const STRING: Decl = Decl::Val(Ty::Ref(Ref::Str));
 const INT: Decl = Decl::Val(Ty::Int);
 
-/// The methods that the helper class offers; `owner` is its index in the world.
+/// The methods of the helper class; `owner` is its index in the world.
 pub(super) fn methods(owner: usize) -> Vec<Method> {
     let method = |name: &str, params: &[Decl], ret: Decl| Method {
         owner,
@@ -34,7 +34,7 @@ pub(super) fn methods(owner: usize) -> Vec<Method> {
     ]
 }
 
-/// Writes the helper class and returns the interface of its lambdas.
+/// Writes the helper class, and returns the interface of its lambdas.
 pub(super) fn write(class: &mut ClassBuilder, name: &str, rng: &mut Rng) -> ClassBuilder {
     class.version = (55, 0);
     bootstraps(class, name);
@@ -45,7 +45,7 @@ pub(super) fn write(class: &mut ClassBuilder, name: &str, rng: &mut Rng) -> Clas
     interface(name)
 }
 
-/// `long op(int, long)`, implemented by lambdas only.
+/// The interface with the method `long op(int, long)`, which only lambdas implement.
 fn interface(name: &str) -> ClassBuilder {
     let mut out = ClassBuilder::new(format!("{name}$Op"));
     out.access = 0x601;
@@ -83,7 +83,7 @@ fn add(class: &mut ClassBuilder, name: &str, descriptor: &str, code: CodeBuilder
     class.methods.push(MethodDef { access: 0x9, name, descriptor, code: Some(code), attributes: Vec::new() });
 }
 
-/// A concatenation, its parts shown in order.
+/// A method that concatenates strings and shows the order in which it evaluates the parts.
 fn join(class: &mut ClassBuilder) {
     let mut code = CodeBuilder::new();
     code.op(op::ILOAD_0).call(op::INVOKESTATIC, TRACE, "t", "(I)I").op(op::ALOAD_1).op(op::LLOAD_2);
@@ -94,7 +94,7 @@ fn join(class: &mut ClassBuilder) {
     add(class, "join", "(ILjava/lang/String;J)I", code);
 }
 
-/// A lambda without captured values, called at once.
+/// A method that calls a lambda without captured values immediately.
 fn apply(class: &mut ClassBuilder, name: &str) {
     let interface = format!("{name}$Op");
     let mut code = CodeBuilder::new();
@@ -103,13 +103,13 @@ fn apply(class: &mut ClassBuilder, name: &str) {
     code.op(op::LRETURN);
     add(class, "apply", "(IJ)J", code);
     let mut code = CodeBuilder::new();
-    // Divides by the int, so that an exception passes through the lambda.
+    // Divide by the int, so that an exception can pass through the lambda.
     code.op(op::LLOAD_1).call(op::INVOKESTATIC, TRACE, "t", "(J)J").op(op::ILOAD_0).op(op::I2L);
     code.op(op::LDIV).op(op::LRETURN);
     add(class, "body", "(IJ)J", code);
 }
 
-/// A lambda that captures a string.
+/// A method with a lambda that captures a string.
 fn bound(class: &mut ClassBuilder, name: &str) {
     let interface = format!("{name}$Op");
     let mut code = CodeBuilder::new();
@@ -125,7 +125,7 @@ fn bound(class: &mut ClassBuilder, name: &str) {
     add(class, "body", "(Ljava/lang/String;IJ)J", code);
 }
 
-/// A dynamic constant whose bootstrap shows that it runs, once.
+/// A method with a dynamic constant whose bootstrap method shows that it runs, and that it runs once.
 fn constant(class: &mut ClassBuilder, name: &str, rng: &mut Rng) {
     let mut code = CodeBuilder::new();
     let own = format!("({LOOKUP}Ljava/lang/String;Ljava/lang/Class;I)I");
@@ -134,7 +134,7 @@ fn constant(class: &mut ClassBuilder, name: &str, rng: &mut Rng) {
     code.op(op::ILOAD_3).int(rng.range(-9, 9)).op(op::IMUL).op(op::IRETURN);
     add(class, "bootstrap", &own, code);
     let mut code = CodeBuilder::new();
-    // A static field read before the constant: its bootstrap writes the field.
+    // Read a static field before the constant: the constant's bootstrap method writes the field.
     code.field(op::GETSTATIC, name, "seen", "I").op(op::ILOAD_0).op(op::IADD);
     code.ldc(Const::Dynamic(3, "lucky".into(), "I".into())).op(op::DUP);
     code.field(op::PUTSTATIC, name, "seen", "I").op(op::IADD).op(op::IRETURN);

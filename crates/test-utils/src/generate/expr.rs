@@ -6,7 +6,7 @@ use super::body::Body;
 use super::types::{Elem, Ref, Ty};
 
 impl Body<'_> {
-    /// Writes code that pushes a value of `ty`.
+    /// Writes code that pushes a value of type `ty`.
     pub(super) fn expr(&mut self, ty: Ty) {
         self.spend(1);
         if self.depth >= 5 || self.is_full() {
@@ -37,7 +37,7 @@ impl Body<'_> {
         self.depth -= 1;
     }
 
-    /// A value without much ado.
+    /// Writes a simple value.
     pub(super) fn leaf(&mut self, ty: Ty) {
         self.spend(1);
         if self.rng.chance(65)
@@ -65,7 +65,7 @@ impl Body<'_> {
         }
     }
 
-    /// An operator whose result is of this type.
+    /// Writes an operator whose result has this type.
     fn operator(&mut self, ty: Ty) {
         match ty {
             Ty::Int => self.int_operator(),
@@ -130,7 +130,7 @@ impl Body<'_> {
         }
     }
 
-    /// Mostly keeps a divisor from being zero.
+    /// In most cases makes the divisor on the stack nonzero.
     fn nonzero(&mut self, ty: Ty, opcode: u8) {
         if matches!(opcode, op::IDIV | op::IREM) && self.rng.chance(85) {
             match ty {
@@ -141,7 +141,7 @@ impl Body<'_> {
         }
     }
 
-    /// `lcmp`, `fcmpl`, `fcmpg`, `dcmpl` or `dcmpg`.
+    /// Writes `lcmp`, `fcmpl`, `fcmpg`, `dcmpl` or `dcmpg`.
     fn comparison(&mut self) {
         let (ty, opcode) = self.rng.one([
             (Ty::Long, op::LCMP),
@@ -161,7 +161,7 @@ impl Body<'_> {
             0 => self.code.call(op::INVOKEVIRTUAL, string, "length", "()I"),
             1 => {
                 if self.rng.chance(60) {
-                    // Not empty, whatever it was.
+                    // Make sure that the string is not empty.
                     self.code.ldc(Const::Str("xyz".into()));
                     let ty = "(Ljava/lang/String;)Ljava/lang/String;";
                     self.code.call(op::INVOKEVIRTUAL, string, "concat", ty);
@@ -176,7 +176,7 @@ impl Body<'_> {
         };
     }
 
-    /// Longs, floats and doubles.
+    /// Writes an operator on longs, floats or doubles.
     fn wide_operator(&mut self, ty: Ty) {
         let family = ty.family();
         match self.rng.below(10) {
@@ -238,7 +238,7 @@ impl Body<'_> {
         match it {
             Ref::Str if self.rng.chance(40) => {
                 self.expr(Ty::Ref(Ref::Str));
-                // One side is a constant, so that loops cannot grow strings beyond bounds.
+                // One operand is a constant, so that loops cannot make strings grow without limit.
                 self.code.ldc(Const::Str("+".into()));
                 let ty = "(Ljava/lang/String;)Ljava/lang/String;";
                 self.code.call(op::INVOKEVIRTUAL, "java/lang/String", "concat", ty);
@@ -270,7 +270,7 @@ impl Body<'_> {
         }
     }
 
-    /// Casts the value on the stack, mostly after asking whether that works.
+    /// Casts the value on the stack, in most cases after an `instanceof` test.
     fn cast(&mut self, to: Ref) {
         let name = self.world.ref_name(to);
         let (good, end) = (self.code.label(), self.code.label());
@@ -284,7 +284,7 @@ impl Body<'_> {
         self.code.ty(op::CHECKCAST, &name).bind(end);
     }
 
-    /// Any reference type.
+    /// Picks a reference type.
     pub(super) fn any_ref(&mut self) -> Ref {
         match self.rng.below(4) {
             0 => Ref::Str,
@@ -298,7 +298,7 @@ impl Body<'_> {
         self.world.ref_name(it)
     }
 
-    /// Jumps to `target` on some condition, else goes on.
+    /// Jumps to `target` under some condition.
     pub(super) fn branch(&mut self, target: Label) {
         match self.rng.below(8) {
             0..2 => {
@@ -327,7 +327,7 @@ impl Body<'_> {
                 self.code.jump(opcode, target);
             }
             _ => {
-                // A conjunction: two ways to the same place.
+                // A conjunction: two edges to the same label.
                 let other = self.code.label();
                 self.expr(Ty::Int);
                 self.code.jump(op::IFEQ, other);

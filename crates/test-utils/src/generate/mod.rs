@@ -1,11 +1,12 @@
-//! Random programs that every JVM accepts: a few classes each, deterministic in the seed, bounded in time.
+//! Random programs that every JVM accepts: a few classes each, determined by the seed, with limited running time.
 //!
-//! [`program`] writes bodies of all kinds in a few plain classes, [`Structure`] classes of all kinds with plain bodies.
+//! [`program`] writes many kinds of bodies in a few plain classes; [`Structure`] writes many kinds of classes with
+//! plain bodies.
 //!
-//! All classes of the former are of version 49 or older, which HotSpot verifies by inferring types, so no `StackMapTable` is
-//! needed. The programs make the order of evaluation visible through `ajar/T` and use, besides their own
-//! classes, only `java/lang/Object`, `String` (`length`, `charAt`, `equals`, `concat`) and exceptions of
-//! `java/lang` with constructors without arguments.
+//! All classes of the former have version 49 or older (except the helper class of `Mode::Dynamic`). HotSpot verifies
+//! those by inferring types, so no `StackMapTable` is needed. The programs make the order of evaluation visible
+//! through `ajar/T`. Besides their own classes, they use only `java/lang/Object`, `String` (`length`, `charAt`,
+//! `equals`, `concat`) and exceptions of `java/lang` with constructors without parameters.
 
 mod body;
 mod dynamic;

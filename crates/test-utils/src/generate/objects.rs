@@ -1,4 +1,4 @@
-//! Expressions on the heap: object creation, arrays, fields, calls.
+//! Expressions that use the heap: object creation, arrays, fields, calls.
 
 use crate::asm::{Insn, opcodes as op};
 
@@ -7,7 +7,7 @@ use super::types::{Decl, Elem, Ref, Ty};
 use super::world::{Field, Kind, Method};
 
 impl Body<'_> {
-    /// Pushes the arguments of a call; values of small types are narrowed, as no JVM checks them.
+    /// Pushes the arguments of a call. Values of small types are narrowed, because the JVM does not check them.
     pub(super) fn args(&mut self, params: &[Decl]) {
         for (below, &decl) in (0..).zip(params) {
             self.under(below, |it| it.expr(decl.ty()));
@@ -25,7 +25,7 @@ impl Body<'_> {
         };
     }
 
-    /// A new object of `class` or a subclass, made plainly; null if none can be made here.
+    /// Creates an object of `class` or a subclass in the plain way; pushes null if none can be created here.
     pub(super) fn new_of(&mut self, class: usize) {
         let Some((class, params)) = self.creatable(class) else {
             self.code.op(op::ACONST_NULL);
@@ -39,7 +39,8 @@ impl Body<'_> {
         self.depth -= 1;
     }
 
-    /// A concrete class below `class` whose constructor is written and fits the budget.
+    /// Picks a concrete subclass of `class` (or `class` itself) whose constructor is already written and fits the
+    /// budget.
     fn creatable(&mut self, class: usize) -> Option<(usize, Vec<Decl>)> {
         if self.depth > 7 {
             return None;
@@ -56,7 +57,7 @@ impl Body<'_> {
         Some((method.owner, method.params.clone()))
     }
 
-    /// The constructor call itself.
+    /// Writes the constructor call.
     fn init(&mut self, class: usize, params: &[Decl]) {
         let world = self.world;
         let cost = world.constructor(class).and_then(|it| world.methods.get(it)).and_then(|it| it.cost);
@@ -65,7 +66,7 @@ impl Body<'_> {
         self.code.call(op::INVOKESPECIAL, world.name(class), "<init>", &descriptor);
     }
 
-    /// A new object in one of the ways that the verifier lets pass.
+    /// Creates an object in one of the ways that the verifier accepts.
     pub(super) fn new_object(&mut self, class: usize) {
         let Some((class, params)) = self.creatable(class) else {
             return self.leaf(Ty::Ref(Ref::Class(class)));
@@ -74,7 +75,7 @@ impl Body<'_> {
         let object = Ty::Ref(Ref::Object);
         match self.rng.below(6) {
             0 => {
-                // Kept in a local while it is not initialised.
+                // Keep the object in a local while it is uninitialised.
                 let slot = self.hidden_slot(object);
                 self.code.ty(op::NEW, name);
                 self.store(object, slot);
@@ -84,26 +85,26 @@ impl Body<'_> {
                 self.load(object, slot);
             }
             1 => {
-                // Three copies, one of them dropped before and one after.
+                // Make three copies, and drop one before and one after the constructor call.
                 self.code.ty(op::NEW, name).op(op::DUP).op(op::DUP2).op(op::POP);
                 self.under(3, |it| it.args(&params));
                 self.init(class, &params);
                 self.code.op(op::SWAP).op(op::POP);
             }
             2 if matches!(params.as_slice(), [Decl::Val(it)] if it.width() == 1) => {
-                // The argument is there before the object.
+                // Push the argument before the object.
                 self.args(&params);
                 self.code.ty(op::NEW, name).op(op::DUP_X1).op(op::SWAP);
                 self.init(class, &params);
             }
             3 => {
-                // One that never gets its constructor call.
+                // Create another object whose constructor is never called.
                 let other = self.rng.pick(&self.world.concrete(class)).copied().unwrap_or(class);
                 self.code.ty(op::NEW, self.world.name(other)).op(op::POP);
                 self.new_of(class);
             }
             4 => {
-                // Two of a class alive, the inner one an object of its own.
+                // Two objects of the class are alive, the inner one independent of the outer.
                 self.code.ty(op::NEW, name).op(op::DUP);
                 self.under(2, |it| it.new_of(class));
                 self.code.op(op::POP);
@@ -131,7 +132,7 @@ impl Body<'_> {
         }
     }
 
-    /// `newarray` or `anewarray` over the length on the stack.
+    /// Writes `newarray` or `anewarray` for the length on the stack.
     pub(super) fn new_array(&mut self, elem: Elem) {
         match (elem.primitive(), elem.ty()) {
             (Some(number), _) => {
@@ -145,12 +146,12 @@ impl Body<'_> {
         }
     }
 
-    /// Mostly more than the usual indices need.
+    /// A length that is mostly larger than the usual indices.
     pub(super) fn usual_length(&mut self) -> i32 {
         if self.rng.chance(90) { self.rng.range(3, 5) } else { self.rng.range(0, 2) }
     }
 
-    /// A length: small, sometimes negative.
+    /// Pushes a length: mostly small, sometimes negative.
     fn length(&mut self) {
         if self.rng.chance(95) {
             let n = self.usual_length();
@@ -161,7 +162,7 @@ impl Body<'_> {
         }
     }
 
-    /// An array, often with some elements stored.
+    /// Creates an array, often with some elements stored.
     pub(super) fn fresh_array(&mut self, elem: Elem) {
         if elem == Elem::Ints && self.rng.chance(60) {
             let dims = if self.rng.chance(70) { 2 } else { 1 };
@@ -173,7 +174,7 @@ impl Body<'_> {
             return;
         }
         if elem == Elem::Object && self.rng.chance(15) {
-            // An array that refuses some stores.
+            // An array of a narrower type, which refuses some stores.
             let narrow = self.rng.one([Elem::Str, Elem::Ints, Elem::Class(self.owner)]);
             self.length();
             self.new_array(narrow);
@@ -189,7 +190,7 @@ impl Body<'_> {
         }
     }
 
-    /// An index: mostly within small arrays.
+    /// Pushes an index, mostly one within small arrays.
     pub(super) fn index(&mut self) {
         match self.rng.below(10) {
             0..8 => {
@@ -219,7 +220,7 @@ impl Body<'_> {
         self.rng.pick(&found).copied()
     }
 
-    /// The class through which a member of `owner` is named, and which a receiver must have.
+    /// The class that a reference to a member of `owner` names, and of which the receiver must be.
     fn symbolic_owner(&mut self, owner: usize) -> usize {
         let world = self.world;
         let found: Vec<usize> =
@@ -246,7 +247,7 @@ impl Body<'_> {
         }
     }
 
-    /// Stores to a field, leaving the value on the stack if `keep`; false if there is no such field.
+    /// Stores to a field, and leaves the value on the stack if `keep`; false if there is no such field.
     pub(super) fn write_field(&mut self, ty: Option<Ty>, keep: bool) -> bool {
         let fits = |it: &Field| !it.is_final && ty.is_none_or(|ty| it.decl.ty() == ty);
         let Some(field) = self.field_for(fits) else { return false };
@@ -277,7 +278,7 @@ impl Body<'_> {
         true
     }
 
-    /// The value to store; the old one lies on the stack if `compound`.
+    /// Pushes the value to store; the old one is on the stack if `compound`.
     fn new_value(&mut self, ty: Ty, live: u32, compound: bool, decl: Decl) {
         self.under(live, |it| it.expr(ty));
         if compound {
@@ -287,7 +288,7 @@ impl Body<'_> {
         self.narrow(decl);
     }
 
-    /// Stores to an array element, leaving the value on the stack if `keep`.
+    /// Stores to an array element, and leaves the value on the stack if `keep`.
     pub(super) fn write_element(&mut self, elem: Elem, keep: bool) {
         let ty = elem.ty();
         let compound = ty.family() < 4 && self.rng.chance(40);
@@ -303,7 +304,7 @@ impl Body<'_> {
         self.code.op(op::IASTORE + elem.access());
     }
 
-    /// An assignment whose value stays on the stack.
+    /// Writes an assignment whose value stays on the stack.
     pub(super) fn assignment(&mut self, ty: Ty) {
         match self.rng.below(4) {
             0 => {
@@ -335,7 +336,7 @@ impl Body<'_> {
         }
     }
 
-    /// A call that returns a value of `ty`.
+    /// Writes a call that returns a value of type `ty`.
     pub(super) fn call_for(&mut self, ty: Ty) {
         let world = self.world;
         let fits = |it: &Method| it.ret.is_some_and(|ret| world.is_sub(ret.ty(), ty));
@@ -344,7 +345,7 @@ impl Body<'_> {
         }
     }
 
-    /// Calls one of the methods that fit and leaves its result; false if none does.
+    /// Calls one of the methods that fit, and leaves its result on the stack; false if none fits.
     pub(super) fn call_some(&mut self, fits: impl Fn(&Method) -> bool) -> bool {
         let world = self.world;
         let callable = |it: &&Method| {
@@ -378,7 +379,7 @@ impl Body<'_> {
         };
         let receiver = u32::from(opcode != op::INVOKESTATIC);
         if opcode == op::INVOKESPECIAL && method.kind == Kind::Virtual {
-            // A super call wants an object of the calling class.
+            // A super call needs an object of the calling class.
             self.expr(Ty::Ref(Ref::Class(self.owner)));
         } else if receiver == 1 {
             self.expr(Ty::Ref(Ref::Class(through)));

@@ -1,4 +1,4 @@
-//! One program: its world, the order in which methods are written, entry points and their arguments.
+//! One program: its world, the order in which methods are written, the entry points and their arguments.
 
 use crate::asm::{AsmError, Assembled, ClassBuilder, CodeBuilder, Const, Insn, opcodes as op};
 use crate::jvm::{Arg, Case};
@@ -9,14 +9,15 @@ use super::dynamic;
 use super::types::{Decl, Ref, Ty};
 use super::world::{Kind, Method, World};
 
-/// Which programs to make.
+/// The kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// What compilers write and more.
+    /// Bodies as compilers write them, and more.
     Plain,
-    /// Bodies with subroutines (`jsr`, `ret`), class versions 46 to 49.
+    /// Bodies with subroutines (`jsr`, `ret`), in class versions 46 to 49.
     Subroutines,
-    /// Exception tables that no compiler writes: overlapping, self-covering, jumping into each other.
+    /// Exception tables that no compiler writes: overlapping rows, handlers that cover themselves or jump into each
+    /// other.
     OddRows,
     /// Plain programs with a helper class (version 55) that uses `invokedynamic` and dynamic constants.
     Dynamic,
@@ -25,16 +26,16 @@ pub enum Mode {
 /// A generated program.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its classes, in a package of their own.
+    /// The classes of the program, in a package of their own.
     pub classes: Vec<Assembled>,
-    /// Calls of its entry methods.
+    /// Calls of the entry methods.
     pub cases: Vec<Case>,
 }
 
-/// The budget of a method and of an entry method.
+/// The budgets of an ordinary method and of an entry method.
 const BUDGETS: (u32, u32) = (250, 2500);
 
-/// The program of this seed; it never depends on anything else.
+/// Generates the program of this kind and seed; the result depends on nothing else.
 pub fn program(seed: u64, mode: Mode) -> Result<Program, AsmError> {
     let mut rng = Rng::new(seed.wrapping_mul(3).wrapping_add(mode as u64));
     let letter = match mode {
@@ -49,7 +50,7 @@ pub fn program(seed: u64, mode: Mode) -> Result<Program, AsmError> {
     let style = Style {
         subroutines: mode == Mode::Subroutines,
         odd_rows: mode == Mode::OddRows,
-        // JVMS §5.1: `ldc` of a class came with version 49.
+        // JVMS §5.1: `ldc` of a class exists since version 49.
         class_constants: version >= 49,
     };
     let mut writer = Writer { builders: builders(&world, version), world, rng, style };
@@ -90,7 +91,7 @@ struct Writer {
     builders: Vec<ClassBuilder>,
 }
 
-/// What one body is to be.
+/// The plan for one body.
 struct Plan {
     owner: usize,
     params: Vec<Decl>,
@@ -100,7 +101,7 @@ struct Plan {
     kind: Shape,
 }
 
-/// What comes first in a body.
+/// The code at the beginning of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Plain,
@@ -152,7 +153,7 @@ impl Writer {
         }
     }
 
-    /// Writes the helper class, if the world has one, and returns the interface that goes with it.
+    /// Writes the helper class, if the world has one, and returns the interface that belongs to it.
     fn helper(&mut self) -> Option<ClassBuilder> {
         let owner = self.world.helper?;
         self.world.methods.extend(dynamic::methods(owner));
@@ -227,7 +228,7 @@ impl Writer {
         self.body(&plan, "<clinit>", 0x8);
     }
 
-    /// A method of a class or interface with its implementations; callable once all are written.
+    /// Writes a method of a class or interface with its implementations. It can be called once all are written.
     fn family(&mut self, number: i32) {
         let n_classes = self.world.classes.len() as u32;
         let declaring =
@@ -243,7 +244,7 @@ impl Writer {
             }
         }
         for class in self.world.concrete(declaring) {
-            // Classes of an interface may inherit the method only if their superclass has it.
+            // A class that implements an interface may inherit the method only if its superclass has it.
             let inherits = self.world.parent(class).is_some_and(|it| self.world.is_subclass(it, declaring));
             if inherits && self.rng.chance(40) {
                 continue;
@@ -323,7 +324,7 @@ fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeB
         body.next_slot += param.ty().width();
         body.locals.push(local);
     }
-    // The class of the entry methods should mostly get through its initialiser.
+    // The initialiser of the class with the entry methods should mostly succeed.
     let is_main = plan.owner + 1 == world.classes.len();
     if plan.kind == Shape::Constructor {
         call_super(&mut body);
@@ -365,12 +366,12 @@ fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeB
     let cost = body.cost.saturating_mul(times);
     let mut code = body.code;
     code.insns.extend(body.tail);
-    // The call of the superclass's constructor comes before the prologue only if nothing else does.
+    // The prologue comes first, even before the call of the superclass's constructor.
     code.insns.splice(0..0, body.prologue);
     (code, cost)
 }
 
-/// The return at the end.
+/// Writes the return at the end.
 fn finish(body: &mut Body<'_>, plan: &Plan) {
     match plan.ret {
         Some(ret) => {
@@ -387,7 +388,7 @@ fn finish(body: &mut Body<'_>, plan: &Plan) {
     }
 }
 
-/// The constructor call of the superclass, its arguments with branches while `this` is not initialised.
+/// Writes the constructor call of the superclass. Its arguments contain branches while `this` is uninitialised.
 fn call_super(body: &mut Body<'_>) {
     let world = body.world;
     let parent = world.parent(body.owner);
@@ -398,7 +399,7 @@ fn call_super(body: &mut Body<'_>) {
         .unwrap_or_default();
     body.early = true;
     body.code.op(op::ALOAD_0);
-    // Shallow, or few objects would ever be made.
+    // Keep the arguments shallow, because otherwise few objects would ever be created.
     body.depth += 2;
     body.under(1, |it| it.args(&params));
     body.depth -= 2;
@@ -412,7 +413,7 @@ fn call_super(body: &mut Body<'_>) {
     body.spend(cost.unwrap_or(0));
 }
 
-/// Gives fields their first values, so that most references are not null; final ones for certain.
+/// Assigns fields their first values, so that most references are not null; final fields are always assigned.
 fn set_fields(body: &mut Body<'_>, is_static: bool) {
     let (world, owner) = (body.world, body.owner);
     for field in world.fields.iter().filter(|it| it.owner == owner && it.is_static == is_static) {
@@ -435,7 +436,7 @@ fn set_fields(body: &mut Body<'_>, is_static: bool) {
     }
 }
 
-/// Locals that statements use, some behind the 256th slot.
+/// Creates the locals that statements use, some of them after the 256th slot.
 fn initial_locals(body: &mut Body<'_>) {
     for it in 0..body.rng.range(2, 6) {
         if it == 2 && body.rng.chance(4) {
@@ -444,7 +445,7 @@ fn initial_locals(body: &mut Body<'_>) {
         let ty = body.world.ty(body.rng);
         let local = body.new_local(ty);
         if body.style.fixed_slots() {
-            // The prologue gave it a value already.
+            // The prologue initialised it already.
             continue;
         }
         body.locals.pop();

@@ -1,5 +1,5 @@
-//! Expressions that are hard on a stackless form: joins and loops below a full stack, values overwritten while
-//! they wait on the stack, stack shuffles.
+//! Expressions that are hard to convert to a stackless form: joins and loops with a nonempty stack, values
+//! overwritten while they wait on the stack, stack shuffles.
 
 use crate::asm::{Insn, opcodes as op};
 
@@ -7,7 +7,7 @@ use super::body::Body;
 use super::types::Ty;
 
 impl Body<'_> {
-    /// A counted loop; `write` writes one round. Leaves the stack as it was.
+    /// Writes a counted loop whose body is written by `write`. Leaves the stack unchanged.
     pub(super) fn counted(&mut self, write: impl FnOnce(&mut Self)) {
         let rounds = self.rng.range(1, 4);
         let slot = self.hidden_slot(Ty::Int);
@@ -30,7 +30,7 @@ impl Body<'_> {
         self.mult = old;
     }
 
-    /// A value carried on the stack round a loop.
+    /// Writes a value that stays on the stack through the rounds of a loop.
     pub(super) fn loop_expr(&mut self, ty: Ty) {
         self.expr(ty);
         self.counted(|it| {
@@ -45,7 +45,7 @@ impl Body<'_> {
         });
     }
 
-    /// Two values that change places on one of two paths.
+    /// Writes two values that are swapped on one of two paths.
     pub(super) fn parallel_join(&mut self, ty: Ty) {
         let (other, end) = (self.code.label(), self.code.label());
         let slots = self.two_values(ty);
@@ -60,7 +60,7 @@ impl Body<'_> {
         self.keep_one(ty);
     }
 
-    /// Two values on the stack that change places on each round of a loop.
+    /// Writes two values on the stack that are swapped in each round of a loop.
     pub(super) fn parallel_loop(&mut self, ty: Ty) {
         self.pair(ty, ty);
         self.counted(|it| {
@@ -82,7 +82,7 @@ impl Body<'_> {
         slots
     }
 
-    /// Makes one value of two.
+    /// Combines two values to one.
     fn keep_one(&mut self, ty: Ty) {
         if matches!(ty, Ty::Ref(_)) {
             if self.rng.chance(50) {
@@ -98,12 +98,12 @@ impl Body<'_> {
         if self.early || self.nest >= 3 {
             return self.leaf(ty);
         }
-        // The statement runs while a value waits below it.
+        // The statement runs while a value waits on the stack.
         self.expr(ty);
         self.under(1, |it| it.stmt());
     }
 
-    /// A local is read, overwritten and read again while its old value is on the stack.
+    /// Reads a local, overwrites it and reads it again while its old value is on the stack.
     pub(super) fn overwritten_local(&mut self, ty: Ty) {
         let Some(local) = self.writable(Some(ty)).filter(|it| it.ty == ty) else { return self.leaf(ty) };
         self.load(ty, local.slot);
@@ -118,7 +118,8 @@ impl Body<'_> {
         self.keep_one(ty);
     }
 
-    /// Pushes several values, shuffles them by the `dup` family, uses them up; leaves one of type `want`.
+    /// Pushes several values, shuffles them by instructions of the `dup` family, and consumes them; leaves one of
+    /// type `want`.
     pub(super) fn shuffle(&mut self, want: Option<Ty>) {
         let mut stack = Vec::new();
         for _ in 0..self.rng.range(2, 5) {
@@ -155,7 +156,7 @@ impl Body<'_> {
         }
     }
 
-    /// Takes one or two values from the stack.
+    /// Consumes one or two values on the stack.
     fn use_up(&mut self, stack: &mut Vec<Ty>) {
         let Some(top) = stack.pop() else { return };
         match self.rng.below(4) {
@@ -175,7 +176,8 @@ impl Body<'_> {
     }
 }
 
-/// The stack after `pop` to `swap`, if the opcode's form fits the categories of the values on top.
+/// The stack after one of `pop` to `swap`; `None` if the form of the opcode does not fit the categories of the top
+/// values.
 fn shuffled(opcode: u8, stack: &[Ty]) -> Option<Vec<Ty>> {
     let mut stack = stack.to_vec();
     match opcode {
@@ -199,7 +201,7 @@ fn shuffled(opcode: u8, stack: &[Ty]) -> Option<Vec<Ty>> {
     Some(stack)
 }
 
-/// Takes values of exactly `slots` slots from the top, in stack order.
+/// Takes values of exactly `slots` slots from the top, and returns them in stack order.
 fn take(stack: &mut Vec<Ty>, slots: u16) -> Option<Vec<Ty>> {
     let mut taken = Vec::new();
     let mut left = slots;

@@ -7,7 +7,7 @@ use super::types::{Ref, Ty};
 use super::world::Method;
 
 impl Body<'_> {
-    /// A few statements.
+    /// Writes a few statements.
     pub(super) fn block(&mut self) {
         if self.live == 0 && self.nest < 3 && !self.early && self.rng.chance(10) {
             return self.guarded(|it| it.stmt());
@@ -17,7 +17,7 @@ impl Body<'_> {
         }
     }
 
-    // long match: one arm a kind of statement.
+    // long match: one arm for each kind of statement.
     pub(super) fn stmt(&mut self) {
         self.point();
         self.spend(1);
@@ -60,11 +60,11 @@ impl Body<'_> {
         self.nest -= 1;
     }
 
-    /// Marks a place between statements for odd exception rows.
+    /// Marks a position between statements for odd exception rows.
     fn point(&mut self) {
         if self.style.odd_rows && self.rng.chance(50) {
             let label = self.code.here();
-            // No two places are the same offset, so no range is empty: HotSpot refuses those.
+            // No two positions have the same offset, so no range is empty; HotSpot rejects empty ranges.
             self.code.op(op::NOP);
             self.points.push(Point { label, enterable: self.live == 0 });
         }
@@ -105,7 +105,7 @@ impl Body<'_> {
         }
     }
 
-    /// Two values computed and dropped at once, in each form of `pop2`.
+    /// Computes two values and drops them together, in each form of `pop2`.
     fn discarded(&mut self) {
         if self.rng.chance(50) {
             let ty = self.world.ty(self.rng);
@@ -141,7 +141,7 @@ impl Body<'_> {
         self.code.bind(end);
     }
 
-    /// Something that happens only if a random condition holds.
+    /// Writes code that runs only if a random condition holds.
     fn unlikely(&mut self, write: impl FnOnce(&mut Self)) {
         if self.early || (self.sub.is_some() && self.rng.chance(50)) {
             return self.simple();
@@ -174,7 +174,7 @@ impl Body<'_> {
         self.code.bind(end);
     }
 
-    /// `break` or `continue`, of an outer loop too.
+    /// Writes `break` or `continue`, possibly of an outer loop.
     fn leave_loop(&mut self) {
         let fits = |it: &&Loop| it.live == self.live && it.n_monitors == self.monitors.len();
         let found: Vec<Loop> = self.loops.iter().filter(fits).copied().collect();
@@ -193,7 +193,7 @@ impl Body<'_> {
         for label in arms {
             self.code.bind(label);
             self.block();
-            // Sometimes falls into the next arm.
+            // Sometimes fall through to the next arm.
             if self.rng.chance(70) {
                 self.goto(end);
             }
@@ -201,7 +201,7 @@ impl Body<'_> {
         self.code.bind(end);
     }
 
-    /// Writes the scrutinee and the switch; the caller binds the arms. `fallback` may be the default.
+    /// Writes the switch and its operand; the caller binds the arms. `fallback` may be the default target.
     fn switch(&mut self, fallback: Label) -> Vec<Label> {
         let arms: Vec<Label> = (0..self.rng.range(1, 4)).map(|_| self.code.label()).collect();
         self.expr(Ty::Int);

@@ -6,12 +6,12 @@ use super::body::{Body, Sub};
 use super::types::{Ref, Ty};
 
 impl Body<'_> {
-    /// Calls a subroutine that leaves nothing.
+    /// Calls a subroutine that leaves no value.
     pub(super) fn call_sub(&mut self) {
         self.jsr(None);
     }
 
-    /// Calls a subroutine that leaves a value.
+    /// Calls a subroutine that leaves a value on the stack.
     pub(super) fn sub_expr(&mut self, ty: Ty) {
         if self.early || !matches!(ty, Ty::Int | Ty::Long) || !self.jsr(Some(ty)) {
             self.leaf(ty);
@@ -19,7 +19,7 @@ impl Body<'_> {
     }
 
     fn jsr(&mut self, leaves: Option<Ty>) -> bool {
-        // The old verifier merges the stacks of all calls, so they are all made on an empty stack.
+        // The old verifier merges the stacks of all calls, so all calls are made with an empty stack.
         if self.live != 0 || self.early {
             return false;
         }
@@ -37,7 +37,7 @@ impl Body<'_> {
         true
     }
 
-    /// Writes a subroutine behind the body. It may call those written before it.
+    /// Writes a subroutine after the body. It may call those written before it.
     fn new_sub(&mut self, leaves: Option<Ty>) -> Sub {
         let label = self.code.label();
         let insns = std::mem::take(&mut self.code.insns);
@@ -63,7 +63,7 @@ impl Body<'_> {
         self.next_slot += 1;
         self.store(Ty::Ref(Ref::Object), slot);
         self.block();
-        // HotSpot's old verifier wants one `ret` a subroutine, so several exits meet there.
+        // HotSpot's old verifier requires one `ret` for each subroutine, so several exits join there.
         let exit = self.code.label();
         match self.rng.below(10) {
             0..2 => {

@@ -1,4 +1,4 @@
-//! Code around exceptions: try, finally, synchronized; handlers that odd exception rows lead to.
+//! Code with exceptions: try, finally, synchronized; handlers for odd exception rows.
 
 use crate::asm::{Label, Pos, Row, opcodes as op};
 
@@ -25,7 +25,7 @@ const CAUGHT: [&str; 14] = [
 const THROWABLE: Ty = Ty::Ref(Ref::Throwable);
 
 impl Body<'_> {
-    /// A class to catch, or anything.
+    /// Picks a class to catch; `None` catches everything.
     fn catch_class(&mut self) -> Option<String> {
         let world = self.world;
         let own: Vec<usize> = (0..world.classes.len()).filter(|&it| world.is_throwable(it)).collect();
@@ -40,7 +40,7 @@ impl Body<'_> {
         self.trapped(|it| it.block(), |it| it.block());
     }
 
-    /// A value, or another one from the handler; only leaves the method if something waits on the stack.
+    /// Writes a value, or another one from the handler; only leaves the method if values wait on the stack.
     pub(super) fn try_expr(&mut self, ty: Ty) {
         if self.early {
             return self.leaf(ty);
@@ -48,7 +48,7 @@ impl Body<'_> {
         self.trapped(|it| it.expr(ty), |it| it.expr(ty));
     }
 
-    /// Writes code whose exceptions are shown and end there.
+    /// Writes code whose exceptions are traced and caught.
     pub(super) fn guarded(&mut self, body: impl FnOnce(&mut Self)) {
         let (start, end, after) = (self.code.here(), self.code.label(), self.code.label());
         self.code.op(op::NOP);
@@ -62,13 +62,13 @@ impl Body<'_> {
         self.code.op(op::POP).bind(after);
     }
 
-    /// A protected range with one to three handlers; inner rows come first, as javac has them.
+    /// Writes a protected range with one to three handlers; inner rows come first, as javac writes them.
     fn trapped(&mut self, body: impl Fn(&mut Self), handled: impl Fn(&mut Self)) {
         if self.early {
             return body(self);
         }
         let (start, end, after) = (self.code.here(), self.code.label(), self.code.label());
-        // An empty range would be refused.
+        // An empty range would be rejected.
         self.code.op(op::NOP);
         body(self);
         self.code.bind(end);
@@ -78,13 +78,13 @@ impl Body<'_> {
             let class = self.catch_class();
             self.code.catch(start, end, handler, class.as_deref());
         }
-        // The handlers need not lie in the order of their rows.
+        // The handlers need not be in the order of their rows.
         if self.rng.chance(15) {
             handlers.reverse();
         }
         for handler in handlers {
             self.code.bind(handler);
-            // What waited on the stack is gone in a handler.
+            // In a handler, the values that waited on the stack are gone.
             let waiting = std::mem::replace(&mut self.live, 0);
             self.scope(|it| {
                 let local = it.new_local(THROWABLE);
@@ -98,7 +98,7 @@ impl Body<'_> {
         self.code.bind(after);
     }
 
-    /// Goes on behind the `try` if nothing waited on the stack; else leaves the method.
+    /// Continues after the `try` if no value waited on the stack; otherwise leaves the method.
     fn finish_handler(&mut self, waiting: u32, after: Label, handled: &impl Fn(&mut Self)) {
         if self.rng.chance(15) {
             self.code.op(op::ATHROW);
@@ -122,7 +122,7 @@ impl Body<'_> {
         }
     }
 
-    /// `try … finally` with the finally block written twice.
+    /// Writes `try … finally` with two copies of the finally block.
     pub(super) fn finally_stmt(&mut self) {
         if self.early {
             return;
@@ -136,7 +136,7 @@ impl Body<'_> {
         let handler = self.code.here();
         self.code.catch(start, end, handler, None);
         if self.rng.chance(50) {
-            // The handler's first instruction covers itself, as javac once wrote it.
+            // The handler's first instruction is in its own range, as older versions of javac wrote it.
             let stored = self.code.label();
             let waiting = std::mem::replace(&mut self.live, 0);
             self.handle_any(Some((handler, stored)));
@@ -162,7 +162,7 @@ impl Body<'_> {
         });
     }
 
-    /// `synchronized`, as javac writes it, its handler covering its own unlock.
+    /// Writes `synchronized` as javac does, with a handler whose range includes its own unlock.
     pub(super) fn synchronized_stmt(&mut self) {
         if self.early {
             return;
@@ -192,7 +192,7 @@ impl Body<'_> {
         self.code.catch(start, unlocked, handler, None).catch(handler, end, handler, None);
     }
 
-    /// Jumps into a shared handler with a value instead of an exception caught.
+    /// Jumps into a shared handler with a value that is no caught exception.
     pub(super) fn enter_handler(&mut self) {
         match self.rng.pick(&self.handlers).copied() {
             Some(handler) if self.live == 0 => {
@@ -206,11 +206,11 @@ impl Body<'_> {
         }
     }
 
-    /// The shared handlers behind the body, each entered at most as often as there is fuel, and rows that lead
-    /// to them from anywhere: overlapping, crossing statements, covering handlers, in any order.
+    /// Writes the shared handlers after the body, each of which can be entered only as often as there is fuel, and
+    /// rows that lead to them from anywhere: overlapping, crossing statements, covering handlers, in any order.
     pub(super) fn shared_handlers(&mut self, fuel: u16) {
         let exit = self.code.label();
-        // Only places in the body: from a place in a handler one could come back without using fuel.
+        // Only positions in the body: from a position in a handler, control could return without using fuel.
         let enterable: Vec<Label> = self.points.iter().filter(|it| it.enterable).map(|it| it.label).collect();
         for handler in self.handlers.clone() {
             self.code.bind(handler);

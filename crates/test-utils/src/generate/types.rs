@@ -1,6 +1,6 @@
 //! The types that generated programs compute with.
 
-/// What a stack slot or local holds, as the generator sees it.
+/// The type of a stack slot or local in the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ty {
     Int,
@@ -10,7 +10,7 @@ pub(super) enum Ty {
     Ref(Ref),
 }
 
-/// A reference type; classes by their index in the world.
+/// A reference type; classes are given by their index in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ref {
     Object,
@@ -20,7 +20,7 @@ pub(super) enum Ref {
     Class(usize),
 }
 
-/// What an array holds.
+/// The element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Elem {
     Boolean,
@@ -37,7 +37,7 @@ pub(super) enum Elem {
     Class(usize),
 }
 
-/// A type as a descriptor states it.
+/// A type in a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decl {
     Boolean,
@@ -48,12 +48,12 @@ pub(super) enum Decl {
 }
 
 impl Ty {
-    /// Stack slots.
+    /// The number of stack slots.
     pub(super) fn width(self) -> u16 {
         if matches!(self, Ty::Long | Ty::Double) { 2 } else { 1 }
     }
 
-    /// Position in the families of typed opcodes: int, long, float, double, reference.
+    /// The index in the families of typed opcodes: int, long, float, double, reference.
     pub(super) fn family(self) -> u8 {
         match self {
             Ty::Int => 0,
@@ -66,7 +66,7 @@ impl Ty {
 }
 
 impl Elem {
-    /// What a load of an element pushes.
+    /// The type that a load of an element pushes.
     pub(super) fn ty(self) -> Ty {
         match self {
             Elem::Boolean | Elem::Byte | Elem::Char | Elem::Short | Elem::Int => Ty::Int,
@@ -80,7 +80,8 @@ impl Elem {
         }
     }
 
-    /// Offset from `iaload` to this kind's load, the same for stores (JVMS §6.5 order: i l f d a b c s).
+    /// The offset from `iaload` to the load instruction of this kind, and likewise for stores (order of JVMS §6.5: i
+    /// l f d a b c s).
     pub(super) fn access(self) -> u8 {
         match self {
             Elem::Int => 0,
@@ -94,7 +95,7 @@ impl Elem {
         }
     }
 
-    /// The number of `newarray`, absent for references.
+    /// The operand of `newarray`; none for references.
     pub(super) fn primitive(self) -> Option<i32> {
         Some(match self {
             Elem::Boolean => 4,
@@ -111,7 +112,7 @@ impl Elem {
 }
 
 impl Decl {
-    /// What a value of this type is on the stack.
+    /// The type that a value of this type has on the stack.
     pub(super) fn ty(self) -> Ty {
         match self {
             Decl::Val(it) => it,

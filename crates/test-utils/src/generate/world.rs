@@ -1,22 +1,22 @@
-//! The classes of one generated program: hierarchy, fields, method signatures, and which methods are written.
+//! The classes of one generated program: hierarchy, fields, method signatures, and which methods are already written.
 
 use crate::rng::Rng;
 
 use super::types::{Decl, Elem, Ref, Ty};
 
-/// Everything that bodies may name.
+/// All classes and members that bodies may name.
 pub(super) struct World {
     pub(super) classes: Vec<Class>,
     pub(super) fields: Vec<Field>,
     pub(super) methods: Vec<Method>,
-    /// A class whose methods are given, not random.
+    /// A class with fixed methods instead of random ones.
     pub(super) helper: Option<usize>,
 }
 
 pub(super) struct Class {
     pub(super) name: String,
     pub(super) interface: bool,
-    /// The superclass if it is one of ours.
+    /// The superclass, if it is one of the program's classes.
     pub(super) parent: Option<usize>,
     /// The superclass otherwise.
     pub(super) foreign: &'static str,
@@ -46,7 +46,8 @@ pub(super) struct Method {
     pub(super) params: Vec<Decl>,
     pub(super) ret: Option<Decl>,
     pub(super) kind: Kind,
-    /// Cost of one call; known, and the method callable, once all its bodies are written.
+    /// The cost of one call. It is known once all bodies of the method are written; only then can the method be
+    /// called.
     pub(super) cost: Option<u32>,
 }
 
@@ -54,7 +55,7 @@ const FOREIGN: [&str; 4] =
     ["java/lang/RuntimeException", "java/lang/Exception", "java/lang/Error", "java/lang/ArithmeticException"];
 
 impl World {
-    /// A random hierarchy below `package`, fields included; methods are added by the caller.
+    /// Creates a random hierarchy with fields in `package`; the caller adds the methods.
     pub(super) fn new(rng: &mut Rng, package: &str, with_helper: bool) -> World {
         let mut classes = Vec::new();
         let n_interfaces = rng.range(1, 2) as usize;
@@ -101,7 +102,7 @@ impl World {
         }
         for it in 0..rng.range(2, 6) {
             let is_static = rng.chance(40);
-            // Few names, so that subclasses hide fields of their superclasses.
+            // Use few names, so that subclasses hide fields of their superclasses.
             let (decl, name) = (self.decl(rng), format!("{}{it}", if is_static { "s" } else { "f" }));
             self.fields.push(Field { owner, name, decl, is_static, is_final: false });
         }
@@ -111,7 +112,7 @@ impl World {
         self.classes.get(class).is_some_and(|it| it.interface)
     }
 
-    /// Whether random bodies may go into the class: it is neither an interface nor the helper.
+    /// Whether random bodies may go into the class, because it is neither an interface nor the helper class.
     pub(super) fn is_open(&self, class: usize) -> bool {
         !self.is_interface(class) && self.helper != Some(class)
     }
@@ -136,7 +137,7 @@ impl World {
         self.super_name(class) != "java/lang/Object" && self.parent(class).is_none()
     }
 
-    /// The class and its superclasses, as far as they are ours.
+    /// The class and those of its superclasses that belong to the program.
     pub(super) fn chain(&self, class: usize) -> Vec<usize> {
         std::iter::successors(Some(class), |&it| self.parent(it)).collect()
     }
@@ -158,7 +159,7 @@ impl World {
         }
     }
 
-    /// The concrete classes below `of`, itself included.
+    /// The concrete subclasses of `of`, including itself.
     pub(super) fn concrete(&self, of: usize) -> Vec<usize> {
         (0..self.classes.len()).filter(|&it| !self.is_interface(it) && self.is_subclass(it, of)).collect()
     }
@@ -183,7 +184,7 @@ impl World {
         ])
     }
 
-    /// A random type, ints and references to our classes more often than others.
+    /// Picks a type, ints and references to classes of the program more often than others.
     pub(super) fn ty(&self, rng: &mut Rng) -> Ty {
         match rng.below(14) {
             0..4 => Ty::Int,
@@ -207,7 +208,7 @@ impl World {
         }
     }
 
-    /// Internal name of a reference type, as `checkcast` wants it.
+    /// The internal name of a reference type, as `checkcast` needs it.
     pub(super) fn ref_name(&self, it: Ref) -> String {
         match it {
             Ref::Object => "java/lang/Object".to_owned(),
@@ -248,7 +249,7 @@ impl World {
         format!("({params}){}", ret.map_or("V".to_owned(), |it| self.descriptor(it)))
     }
 
-    /// The callable constructor of a class.
+    /// The constructor of a class, if it can be called already.
     pub(super) fn constructor(&self, class: usize) -> Option<usize> {
         self.methods
             .iter()

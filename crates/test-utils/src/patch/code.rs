@@ -1,22 +1,22 @@
-//! Edits of bodies: a constant that is another, and instructions before the first one.
+//! Edits of bodies: changes a constant, and inserts instructions before the first one.
 
 use super::{Attribute, Bytes, Patch, STATIC, frames, insns, put_attributes, result};
 
-/// What a body does first after an edit, before all that it did.
+/// Code that an edit inserts at the beginning of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Insertion<'a> {
-    /// Throws a new `java/lang/IllegalStateException`, under a condition that never holds when it runs.
+    /// Throws a new `java/lang/IllegalStateException` under a condition that never holds at run time.
     Throw,
-    /// Calls a method of a class, none of an interface, with default values. An object comes from a new array, so it
-    /// is null, but that is not to be seen in the code.
+    /// Calls a method of a class, not of an interface, with default values as arguments. The receiver is an element
+    /// of a new array, so it is null, but the code does not show that.
     Call {
-        /// `p/C`.
+        /// The class that has the method: `p/C`.
         class: &'a [u8],
-        /// Its name; no constructor.
+        /// The name of the method, which is no constructor.
         name: &'a [u8],
-        /// Its descriptor.
+        /// The descriptor of the method.
         descriptor: &'a [u8],
-        /// Whether it is static.
+        /// Whether the method is static.
         is_static: bool,
     },
 }
@@ -26,7 +26,7 @@ struct Code {
     max_stack: u16,
     max_locals: u16,
     insns: Vec<u8>,
-    /// Eight bytes a row.
+    /// The exception table, eight bytes for each row.
     rows: Vec<u8>,
     attributes: Vec<Attribute>,
 }
@@ -54,14 +54,14 @@ impl Code {
 }
 
 impl Patch {
-    /// The int constants of a body that [`Patch::change_constant`] can change: where their instructions are.
+    /// The positions of the instructions with int constants that [`Patch::change_constant`] can change.
     pub fn constants(&self, method: usize) -> Vec<usize> {
         let Some(code) = self.code(method) else { return Vec::new() };
         let is_constant = |pc: &usize| matches!(code.insns[*pc], 0x03..=0x08 | 0x10 | 0x11);
         insns::starts(&code.insns).filter(is_constant).collect()
     }
 
-    /// Changes the lowest bit of a constant, or one of `iconst_4` and `iconst_5` for the other.
+    /// Flips the lowest bit of a constant, or swaps `iconst_4` and `iconst_5`.
     pub fn change_constant(&mut self, method: usize, pc: usize) -> Option<()> {
         let mut code = self.code(method)?;
         match *code.insns.get(pc)? {
@@ -78,7 +78,8 @@ impl Patch {
         self.code(method).is_some()
     }
 
-    /// Puts instructions before the first one of a body. `None` if there is none, or something has no place.
+    /// Inserts instructions before the first one of a body. `None` if there is no body, or if a table or the code
+    /// gets too large.
     pub fn insert(&mut self, method: usize, what: Insertion<'_>) -> Option<()> {
         let mut code = self.code(method)?;
         let (insns, stack) = match what {
@@ -100,7 +101,7 @@ impl Patch {
                 (insns, insns::slots(descriptor)? + 2)
             }
         };
-        // Whole words, so that switches stay as they are padded.
+        // Insert a multiple of four bytes, so that the padding of switches stays right.
         let mut first = vec![0x00; insns.len().wrapping_neg() % 4];
         first.extend(insns);
         let by = u16::try_from(first.len()).ok()?;
@@ -119,7 +120,7 @@ impl Patch {
         self.set_code(method, &code)
     }
 
-    /// Sixteen bytes, the last of which jump or throw: where they end, others may come from.
+    /// Sixteen bytes of code that jump or throw at the end. The end is a jump target, so it may need a frame.
     fn throwing(&mut self) -> Option<Vec<u8>> {
         const EXCEPTION: &[u8] = b"java/lang/IllegalStateException";
         let class = self.class(EXCEPTION)?.to_be_bytes();
@@ -129,7 +130,7 @@ impl Patch {
         Some(insns)
     }
 
-    /// Moves what the attributes of a body say of places; of those that are not known nothing is left.
+    /// Shifts the positions in the attributes of a body. Attributes of unknown names are removed.
     fn shift_attributes(&mut self, code: &mut Code, by: u16, is_joined: bool) -> Option<()> {
         let mut kept = Vec::new();
         let mut has_frames = false;
@@ -170,7 +171,8 @@ impl Patch {
         Some(())
     }
 
-    /// Whether a method can be called by [`Insertion::Call`] from a class of this package or, if it is public, any.
+    /// Whether [`Insertion::Call`] can call a method: from a class of the same package, or from any class if the
+    /// method is public.
     pub fn is_callable(&self, method: usize, from_package: bool) -> bool {
         const PUBLIC: u16 = 0x0001;
         const PRIVATE_OR_PROTECTED: u16 = 0x0006;
@@ -181,7 +183,7 @@ impl Patch {
         is_named && self.flags & super::INTERFACE == 0 && (both_public || near)
     }
 
-    /// Whether a method can be overridden: not static, private, final or a constructor.
+    /// Whether a method can be overridden: it is not static, private, final or a constructor.
     pub fn is_overridable(&self, method: usize) -> bool {
         const PRIVATE: u16 = 0x0002;
         const FINAL: u16 = 0x0010;

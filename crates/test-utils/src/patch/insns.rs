@@ -1,6 +1,6 @@
-//! Lengths of instructions and sizes of arguments.
+//! The lengths of instructions and the sizes of arguments.
 
-/// The instructions of a body: where each begins; `None` from one on that cannot be read.
+/// The positions of a body's instructions; ends at an instruction that cannot be read.
 pub(super) fn starts(code: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut pc = 0;
     std::iter::from_fn(move || {
@@ -17,7 +17,7 @@ fn length(code: &[u8], pc: usize) -> Option<usize> {
         0x11 | 0x13 | 0x14 | 0x84 | 0x99..=0xa8 | 0xb2..=0xb8 | 0xbb | 0xbd | 0xc0 | 0xc1 | 0xc6 | 0xc7 => 3,
         0xb9 | 0xba | 0xc8 | 0xc9 => 5,
         0xc5 => 4,
-        // `wide iinc` has a constant, too.
+        // `wide iinc` also has a constant.
         0xc4 if *code.get(pc + 1)? == 0x84 => 6,
         0xc4 => 4,
         0xaa => {
@@ -34,7 +34,7 @@ fn length(code: &[u8], pc: usize) -> Option<usize> {
     })
 }
 
-/// How many slots the parameters of a descriptor take.
+/// The number of slots that a descriptor's parameters take.
 pub(super) fn slots(descriptor: &[u8]) -> Option<u16> {
     parameters(descriptor).map(|it| it.iter().map(|it| 1 + u16::from(matches!(it, b'J' | b'D'))).sum())
 }
@@ -51,7 +51,7 @@ pub(super) fn defaults(descriptor: &[u8]) -> Option<Vec<u8>> {
     Some(parameters(descriptor)?.into_iter().map(push).collect())
 }
 
-/// The first letter of each parameter.
+/// The first letter of each parameter's type.
 fn parameters(descriptor: &[u8]) -> Option<Vec<u8>> {
     let mut rest = descriptor.strip_prefix(b"(")?;
     let mut acc = Vec::new();

@@ -1,8 +1,8 @@
-//! Small edits of class files that are there: as a programmer's, but without a compiler. A constant of a body is another,
-//! a body throws or calls at its beginning, a method is added, a class gets another name.
+//! Small edits of existing class files, like those of a programmer but without a compiler: change a constant in a
+//! body, throw or call at the beginning of a body, add a method, rename a class.
 //!
-//! The constant pool only grows at its end, so all numbers in code and attributes stay right. What comes out passes the
-//! verifier if what goes in does. Knows the format by itself, as all of this room.
+//! The constant pool only grows at its end, so all indices in code and attributes stay valid. If the input passes the
+//! verifier, so does the output. Like all of this room, this module has its own knowledge of the format.
 
 mod code;
 mod frames;
@@ -10,12 +10,12 @@ mod insns;
 
 pub use code::Insertion;
 
-/// A class file taken apart as far as edits need it.
+/// A class file, split into the parts that edits need.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Patch {
     minor: u16,
     major: u16,
-    /// The constants from number 1 on, each with its tag; an empty one behind each long and double.
+    /// The constants from index 1 on, each with its tag; each long and double is followed by an empty one.
     pool: Vec<Vec<u8>>,
     flags: u16,
     this_class: u16,
@@ -26,17 +26,17 @@ pub struct Patch {
     attributes: Vec<u8>,
 }
 
-/// A method of it.
+/// A method of the class file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Method {
-    /// Access flags.
+    /// The access flags of the method.
     pub flags: u16,
     name: u16,
     descriptor: u16,
     attributes: Vec<Attribute>,
 }
 
-/// An attribute: the number of its name, and what it holds.
+/// An attribute: the index of its name, and its content.
 type Attribute = (u16, Vec<u8>);
 
 const UTF8: u8 = 1;
@@ -46,13 +46,13 @@ const INTERFACE_METHOD_REF: u8 = 11;
 
 /// `ACC_STATIC`.
 pub const STATIC: u16 = 0x0008;
-/// `ACC_INTERFACE`, of a class.
+/// `ACC_INTERFACE`, for a class.
 pub const INTERFACE: u16 = 0x0200;
 /// `ACC_ABSTRACT`.
 pub const ABSTRACT: u16 = 0x0400;
 
 impl Patch {
-    /// Takes a class file apart; `None` if it is none.
+    /// Reads a class file; `None` if the bytes are none.
     pub fn read(bytes: &[u8]) -> Option<Patch> {
         let mut it = Bytes(bytes);
         if it.take(4)? != [0xca, 0xfe, 0xba, 0xbe] {
@@ -105,7 +105,7 @@ impl Patch {
         })
     }
 
-    /// The class file.
+    /// Returns the bytes of the class file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = vec![0xca, 0xfe, 0xba, 0xbe];
         out.extend(
@@ -131,27 +131,27 @@ impl Patch {
         self.class_at(self.this_class)
     }
 
-    /// The name of its superclass; empty if it has none.
+    /// The name of the superclass; empty if there is none.
     pub fn super_name(&self) -> &[u8] {
         self.class_at(self.super_class)
     }
 
-    /// Its access flags.
+    /// The access flags of the class.
     pub fn flags(&self) -> u16 {
         self.flags
     }
 
-    /// The methods in file order.
+    /// The methods, in file order.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
 
-    /// Name and descriptor of a method.
+    /// The name and descriptor of a method.
     pub fn signature(&self, method: &Method) -> (&[u8], &[u8]) {
         (self.text(method.name), self.text(method.descriptor))
     }
 
-    /// The classes and arrays that the class names, itself among them.
+    /// The classes and array types that the class names, including itself.
     pub fn named_classes(&self) -> impl Iterator<Item = &[u8]> {
         self.pool.iter().filter_map(|it| match it[..] {
             [CLASS, a, b] => Some(self.text(u16::from_be_bytes([a, b]))),
@@ -159,7 +159,7 @@ impl Patch {
         })
     }
 
-    /// The classes and arrays of which it calls methods.
+    /// The classes and array types whose methods the class calls.
     pub fn called_classes(&self) -> impl Iterator<Item = &[u8]> {
         self.pool.iter().filter_map(|it| match it[..] {
             [METHOD_REF | INTERFACE_METHOD_REF, a, b, ..] => Some(self.class_at(u16::from_be_bytes([a, b]))),
@@ -167,7 +167,7 @@ impl Patch {
         })
     }
 
-    /// Gives the class another name, wherever it means itself by its constant. Descriptors keep the old one.
+    /// Renames the class wherever it refers to itself through its class constant. Descriptors keep the old name.
     pub fn rename(&mut self, name: &[u8]) -> Option<()> {
         let name = self.utf8(name)?.to_be_bytes();
         let constant = self.pool.get_mut(usize::from(self.this_class).checked_sub(1)?)?;
@@ -180,7 +180,7 @@ impl Patch {
         self.constant([&[UTF8, 0, 5], &b"touch"[..]].concat()).map(drop)
     }
 
-    /// Adds a method that gives the default value of its type, or an abstract one.
+    /// Adds a method that returns the default value of its type, or an abstract method.
     pub fn add_method(&mut self, flags: u16, name: &[u8], descriptor: &[u8]) -> Option<()> {
         let (name, number) = (self.utf8(name)?, self.utf8(descriptor)?);
         let mut attributes = Vec::new();
@@ -216,14 +216,14 @@ impl Patch {
         }
     }
 
-    /// The number of a new constant; `None` if the pool is full.
+    /// Adds a constant and returns its index; `None` if the pool is full.
     fn constant(&mut self, constant: Vec<u8>) -> Option<u16> {
         let number = u16::try_from(self.pool.len() + 1).ok().filter(|it| *it < u16::MAX)?;
         self.pool.push(constant);
         Some(number)
     }
 
-    /// The number of a text, which may be there.
+    /// Returns the index of a string, and adds it if the pool does not contain it.
     fn utf8(&mut self, text: &[u8]) -> Option<u16> {
         let constant = [&[UTF8][..], &u16::try_from(text.len()).ok()?.to_be_bytes()[..], text].concat();
         let known = self.pool.iter().position(|it| *it == constant);
@@ -243,7 +243,7 @@ impl Patch {
     }
 }
 
-/// The first letter of what a descriptor gives.
+/// The first letter of a descriptor's return type.
 fn result(descriptor: &[u8]) -> Option<u8> {
     let end = descriptor.iter().position(|it| *it == b')')?;
     descriptor.get(end + 1).copied()
@@ -258,7 +258,7 @@ fn put_attributes(attributes: &[Attribute], out: &mut Vec<u8>) {
     }
 }
 
-/// What is not read yet.
+/// The bytes that have not been read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {

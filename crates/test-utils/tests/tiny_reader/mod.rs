@@ -1,6 +1,6 @@
-//! A reader of just enough of a class file to count its opcodes, written without the assembler's tables.
+//! A minimal class-file reader that counts opcodes, written without the assembler's tables.
 
-/// Adds the opcodes of every method of the class to `counts`; `None` where the bytes make no sense.
+/// Adds the opcodes of every method of the class to `counts`; `None` if the class cannot be read.
 pub(crate) fn count_opcodes(class: &[u8], counts: &mut [u64; 256]) -> Option<()> {
     let mut at = Cursor { bytes: class, at: 8 };
     let n_pool = at.u16()?;

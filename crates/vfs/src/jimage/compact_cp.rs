@@ -1,5 +1,5 @@
-//! `compact-cp`: a class file whose Utf8 constants are kept in the string table of the image
-//! (`StringSharingPlugin` and `StringSharingDecompressor` of the JDK).
+//! `compact-cp`: class files whose Utf8 constants are in the string table of the image (`StringSharingPlugin` and
+//! `StringSharingDecompressor` of the JDK).
 //!
 //! ```text
 //! magic, versions, pool count as in a class file; then its constants, where
@@ -15,7 +15,7 @@ const UTF8: u8 = 1;
 const STRING: u8 = 23;
 const DESCRIPTOR: u8 = 25;
 
-/// Unpacks into `out`, which must become `size` bytes.
+/// Unpacks into `out`, which must result in `size` bytes.
 pub(super) fn unpack<'s>(
     input: &[u8],
     size: usize,
@@ -24,7 +24,7 @@ pub(super) fn unpack<'s>(
 ) -> Result<(), ImageError> {
     out.clear();
     let mut reader = Reader { input, at: 0 };
-    // The claimed size is checked, not trusted: `out` grows with what is really there.
+    // The claimed size is checked, not trusted: `out` grows only with actual content.
     let complete = constants(&mut reader, size, strings, out)
         .and_then(|()| input.get(reader.at..))
         .filter(|rest| out.len().checked_add(rest.len()) == Some(size));
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         self.take(1)?.first().copied()
     }
 
-    /// A compressed index.
+    /// Reads a compressed index.
     fn index(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let (more, start) = match first & 0x80 {
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Copies the head of the class file and its constants; `None` when something does not fit.
+/// Copies the header of the class file and its constants; `None` if they are inconsistent.
 fn constants<'s>(
     reader: &mut Reader<'_>,
     size: usize,
@@ -142,7 +142,7 @@ fn push_descriptor<'s>(
     Some(())
 }
 
-/// The bytes after the tag (JVMS §4.4).
+/// Returns the number of bytes after the tag (JVMS §4.4).
 fn constant_size(tag: u8) -> Option<usize> {
     match tag {
         3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => Some(4),

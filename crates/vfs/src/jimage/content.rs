@@ -1,4 +1,4 @@
-//! The bytes of a resource: as they lie in the image, or through the decompressors that `jlink` applies.
+//! The bytes of a resource: as stored in the image, or after the decompressors that `jlink` configured.
 //!
 //! ```text
 //! compressed resource, layer by layer: magic u4 0xCAFEFAFA | stored u8 | size u8 | decompressor u4 (string)
@@ -8,23 +8,24 @@
 use crate::jimage::compact_cp;
 use crate::jimage::index::{Image, ImageError, Location, read4, read8};
 
-/// Unpacks zlib streams. The driver brings a fast one; this room has none.
+/// Unpacks zlib streams. The driver provides a fast implementation; this crate has none.
 pub trait Inflate {
-    /// Unpacks `input` into the whole of `output`; false when it is broken or has another size.
+    /// Unpacks `input` to exactly fill `output`; returns false if the data is broken or has another size.
     fn zlib(&mut self, input: &[u8], output: &mut [u8]) -> bool;
 }
 
-/// Buffers that are reused from resource to resource.
+/// Buffers that are reused for several resources.
 #[derive(Default, Debug)]
 pub struct Buffers {
     current: Vec<u8>,
     next: Vec<u8>,
 }
 
-/// No resource may unpack to more than this.
+/// The maximum size of an unpacked resource, in bytes.
 pub const MAX_RESOURCE: u64 = 256 << 20;
 
-/// What `size` bytes of deflated data can unpack to at most (RFC 1951: 258 bytes from two bits), with some slack.
+/// Returns an upper bound for the unpacked size of `size` deflated bytes (RFC 1951: 258 bytes from two bits), with
+/// some slack.
 pub fn inflate_bound(size: u64) -> u64 {
     size.saturating_mul(1032).saturating_add(64)
 }
@@ -42,7 +43,7 @@ struct Layer {
 }
 
 impl<'a> Image<'a> {
-    /// The stored bytes of a resource.
+    /// Returns the stored bytes of a resource.
     pub fn stored(&self, location: &Location) -> Result<&'a [u8], ImageError> {
         let length = match location.compressed_size {
             0 => location.size,
@@ -59,7 +60,7 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The bytes of a resource: a slice of the image when it is not compressed, else of `buffers`.
+    /// Returns the bytes of a resource: a slice of the image if it is not compressed, else of `buffers`.
     pub fn content<'b>(
         &self,
         location: &Location,
@@ -93,7 +94,7 @@ impl<'a> Image<'a> {
         Ok(content)
     }
 
-    /// The layer header in front of `bytes`, if there is one.
+    /// Returns the layer header at the start of `bytes`, if there is one.
     fn layer(&self, bytes: &[u8]) -> Result<Option<Layer>, ImageError> {
         let big_endian = self.header.big_endian;
         if read4(bytes, 0, big_endian) != Some(LAYER_MAGIC) {

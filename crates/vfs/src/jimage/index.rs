@@ -8,12 +8,12 @@
 use std::ffi::CStr;
 use std::fmt;
 
-/// Why an image, or one resource of it, cannot be read.
+/// The reason why an image, or one of its resources, cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImageError {
-    /// The byte of the image, or of the resource, at which reading failed.
+    /// The offset, in the image or in the resource, at which reading failed.
     pub offset: u64,
-    /// What is wrong there.
+    /// The fault.
     pub what: &'static str,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for ImageError {
 
 impl std::error::Error for ImageError {}
 
-/// The decoded header: where the tables lie. It borrows nothing, so it can be kept beside the bytes.
+/// The decoded header, with the positions of the tables. It borrows nothing, so it can be stored beside the bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageHeader {
     pub(super) big_endian: bool,
@@ -44,18 +44,18 @@ pub struct Image<'a> {
     pub(super) header: ImageHeader,
 }
 
-/// Where one resource lies.
+/// The location of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// Counted from the start of the content area.
+    /// The offset from the start of the content area.
     pub content_offset: u64,
-    /// Stored bytes; 0 when the resource is not compressed.
+    /// The number of stored bytes; 0 if the resource is not compressed.
     pub compressed_size: u64,
-    /// Bytes after decompression.
+    /// The number of bytes after decompression.
     pub size: u64,
 }
 
-/// One resource with its name: `/module/parent/base.extension`. The parts are bytes of modified UTF-8.
+/// A resource with its name: `/module/parent/base.extension`. The parts are modified UTF-8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resource<'a> {
     /// The module, such as `java.base`.
@@ -66,7 +66,7 @@ pub struct Resource<'a> {
     pub base: &'a [u8],
     /// The extension, such as `class`; may be empty.
     pub extension: &'a [u8],
-    /// Where its bytes lie.
+    /// The location of its bytes.
     pub location: Location,
 }
 
@@ -76,7 +76,7 @@ const MAX_STRING: usize = u16::MAX as usize;
 const HASH_MULTIPLIER: u32 = 0x0100_0193;
 
 impl ImageHeader {
-    /// Reads the header of an image of either byte order and checks that its tables fit into `data`.
+    /// Reads the header of an image of either byte order, and checks that its tables are within `data`.
     pub fn parse(data: &[u8]) -> Result<ImageHeader, ImageError> {
         let error = |offset, what| ImageError { offset, what };
         let magic = read4(data, 0, false).ok_or(error(0, "no room for an image header"))?;
@@ -114,25 +114,26 @@ impl ImageHeader {
         })
     }
 
-    /// The image made of this header and the bytes it was read from.
+    /// Returns the image with this header; `data` must be the bytes from which the header was read.
     pub fn view<'a>(&self, data: &'a [u8]) -> Image<'a> {
         Image { data, header: *self }
     }
 }
 
 impl<'a> Image<'a> {
-    /// How many bytes the image has.
+    /// Returns the size of the image in bytes.
     pub fn size(&self) -> usize {
         self.data.len()
     }
 
-    /// All resources in table order; one that cannot be read is an error of its own.
+    /// Returns all resources in table order. A resource that cannot be read yields an error, and the iteration
+    /// continues.
     pub fn resources(&self) -> impl Iterator<Item = Result<Resource<'a>, ImageError>> + use<'a> {
         let image = *self;
         (0..image.header.table_length).filter_map(move |slot| image.slot(slot).transpose())
     }
 
-    /// The resource `/module/parent/base.extension`, through the hash table.
+    /// Returns the resource with the name `/module/parent/base.extension`, using the hash table.
     pub fn find(&self, name: &[u8]) -> Option<Resource<'a>> {
         let length = u32::try_from(self.header.table_length).ok().filter(|&it| it > 0)?;
         let slot = hash(name, HASH_MULTIPLIER) % length;
@@ -140,24 +141,24 @@ impl<'a> Image<'a> {
         let slot = match redirect {
             0 => return None,
             1.. => hash(name, redirect.cast_unsigned()) % length,
-            // Negative: the slot itself, counted from -1.
+            // A negative number is the slot itself, counted down from -1.
             _ => (-1 - i64::from(redirect)) as u32,
         };
         let resource = self.slot(slot as usize).ok()??;
         resource.is_named(name).then_some(resource)
     }
 
-    /// The string at this offset of the string table, up to its zero byte.
+    /// Returns the string at this offset of the string table, up to its zero byte.
     pub(super) fn string(&self, offset: u64) -> Option<&'a [u8]> {
         let strings = self.data.get(self.header.strings..self.header.content)?;
         let rest = strings.get(usize::try_from(offset).ok()?..)?;
-        // No string of a class file is longer, and without a limit a hostile index takes quadratic time. The
-        // standard library finds the zero word by word.
+        // No string of a class file is longer, and without a limit, a crafted index would take quadratic time. The
+        // standard library finds the zero byte word by word.
         let rest = rest.get(..MAX_STRING + 1).unwrap_or(rest);
         Some(CStr::from_bytes_until_nul(rest).ok()?.to_bytes())
     }
 
-    /// The resource of a slot; `None` for an empty slot.
+    /// Returns the resource of a slot; `None` for an empty slot.
     fn slot(&self, slot: usize) -> Result<Option<Resource<'a>>, ImageError> {
         if slot >= self.header.table_length {
             return Ok(None);
@@ -182,8 +183,8 @@ impl<'a> Image<'a> {
         Ok((!resource.base.is_empty()).then_some(resource))
     }
 
-    /// The attributes of a location by kind: 1 module, 2 parent, 3 base, 4 extension, 5 offset, 6 compressed size,
-    /// 7 size. Kinds that a later format adds are skipped.
+    /// Returns the attributes of a location by kind: 1 module, 2 parent, 3 base, 4 extension, 5 offset, 6
+    /// compressed size, 7 size. Kinds added by later formats are skipped.
     fn attributes(&self, offset: usize) -> Option<[u64; 8]> {
         let locations = self.data.get(self.header.locations..self.header.strings)?;
         let mut rest = locations.get(offset..)?;
@@ -208,17 +209,17 @@ impl<'a> Image<'a> {
 }
 
 impl Resource<'_> {
-    /// Is it a class file?
+    /// Returns whether this is a class file.
     pub fn is_class(&self) -> bool {
         self.extension == b"class"
     }
 
-    /// The most bytes that the full name can have.
+    /// Returns an upper bound for the length of the full name in bytes.
     pub fn name_len(&self) -> usize {
         self.module.len() + self.parent.len() + self.base.len() + self.extension.len() + 4
     }
 
-    /// Writes the full name, `/module/parent/base.extension`, behind what is in `name`.
+    /// Appends the full name, `/module/parent/base.extension`, to `name`.
     pub fn push_name(&self, name: &mut Vec<u8>) {
         if !self.module.is_empty() {
             name.push(b'/');

@@ -11,13 +11,14 @@ use flow::functional::Function;
 use flow::throwables::well_known;
 use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::members::ResolvedMethod;
+use program::members::declared::declared;
 use program::members::resolve::resolve_method;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::members::{declared, element};
+use super::super::sites::FunctionSite;
 use super::{
-    Above, COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSite, FunctionSiteId,
-    LinkError, Offers, Open, Outcome, Receiver, Target, function_supers,
+    Above, COST_OF_FUNCTION, CallKind, Dispatch, DispatchId, Dispatches, FunctionSiteId, LinkError, Offers,
+    Open, Outcome, Receiver, Target, function_supers,
 };
 
 /// See the module.
@@ -89,11 +90,11 @@ pub(in crate::whole) struct Functions<'a> {
 
 impl<'a> Functions<'a> {
     fn ids(&self) -> impl Iterator<Item = FunctionSiteId> + use<> {
-        (0..self.sites.len() as u32).map(FunctionSiteId)
+        FunctionSiteId::first(self.sites.len())
     }
 
     fn get(&self, it: FunctionSiteId) -> Option<&'a Function> {
-        let site = self.sites.get(it.0 as usize).filter(|_| !self.gone.contains(&it));
+        let site = self.sites.get(it.index()).filter(|_| !self.gone.contains(&it));
         site.map(|it| &it.function)
     }
 }
@@ -126,14 +127,14 @@ impl Kept {
 
     /// Notes a dispatch that is new.
     pub(super) fn asked(&mut self, id: DispatchId, signature: Signature) {
-        self.outcomes.resize_with(id.0 as usize + 1, Vec::new);
+        self.outcomes.resize_with(id.index() + 1, Vec::new);
         self.by_signature.entry(signature).or_default().push(id);
         self.fresh.push(id);
     }
 
     /// Notes a call that is asked for the first time.
     pub(super) fn named(&mut self, kind: CallKind, method: MethodRef) {
-        if let Some(class) = element(method.class()) {
+        if let Some(class) = method.class().element() {
             self.named.entry(class).or_default().push((kind, method));
         }
     }
@@ -149,7 +150,7 @@ impl Kept {
         let count = self.counts.entry((id, outcome)).or_insert(0);
         *count += 1;
         if *count == 1 {
-            self.outcomes[id.0 as usize].push(outcome);
+            self.outcomes[id.index()].push(outcome);
             self.touched.entry(id).or_default().add(outcome);
         }
     }
@@ -159,7 +160,7 @@ impl Kept {
         *count -= 1;
         if *count == 0 {
             self.counts.remove(&(id, outcome));
-            let outcomes = &mut self.outcomes[id.0 as usize];
+            let outcomes = &mut self.outcomes[id.index()];
             if let Some(at) = outcomes.iter().position(|it| *it == outcome) {
                 outcomes.swap_remove(at);
             }
@@ -176,7 +177,7 @@ impl Kept {
                 }
                 &mut self.by_class[it.index()]
             }
-            Receiver::Function(it) => &mut self.by_function[it.0 as usize].made,
+            Receiver::Function(it) => &mut self.by_function[it.index()].made,
         };
         let before = std::mem::replace(slot, made.clone());
         // New ones first: what stays is never away meanwhile.
@@ -190,7 +191,7 @@ impl Kept {
             Receiver::Class(it) if made.is_empty() => self.anywhere_by_class.remove(&it).unwrap_or_default(),
             Receiver::Class(it) => self.anywhere_by_class.insert(it, made.clone()).unwrap_or_default(),
             Receiver::Function(it) => {
-                std::mem::replace(&mut self.by_function[it.0 as usize].anywhere, made.clone())
+                std::mem::replace(&mut self.by_function[it.index()].anywhere, made.clone())
             }
         };
         for &(signature, target) in made.iter().filter(|it| !before.contains(it)) {
@@ -221,7 +222,7 @@ impl Kept {
     fn extend(&mut self, receiver: Receiver, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             Receiver::Class(it) => &mut self.by_class[it.index()],
-            Receiver::Function(it) => &mut self.by_function[it.0 as usize].made,
+            Receiver::Function(it) => &mut self.by_function[it.index()].made,
         };
         let new: Vec<_> = made.into_iter().filter(|it| slot.binary_search(it).is_err()).collect();
         slot.extend(new.iter().copied());
@@ -270,7 +271,7 @@ impl Dispatches {
         let Some(kept) = &mut self.kept else { return Ok(()) };
         kept.touched = FxHashMap::default();
         // Not before: as nothing is new, nobody had to be told what may be below any class.
-        for (id, it) in (0..).map(DispatchId).zip(&self.all) {
+        for (id, it) in (0..).map(DispatchId::from_index).zip(&self.all) {
             let names = it.method.get();
             fuel.spend(1)?;
             kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
@@ -310,10 +311,10 @@ impl Dispatches {
             }
         });
         let Some(kept) = &mut self.kept else { return };
-        if kept.by_function.len() <= site.0 as usize {
-            kept.by_function.resize_with(site.0 as usize + 1, FunctionOffers::default);
+        if kept.by_function.len() <= site.index() {
+            kept.by_function.resize_with(site.index() + 1, FunctionOffers::default);
         }
-        let supers_before = std::mem::replace(&mut kept.by_function[site.0 as usize].supers, supers.clone());
+        let supers_before = std::mem::replace(&mut kept.by_function[site.index()].supers, supers.clone());
         let listed = |it: &&ClassName| **it != well_known().object;
         for it in supers_before.iter().filter(|it| !supers.contains(it)).filter(listed) {
             kept.functions_below.entry(*it).or_default().retain(|it| *it != site);
@@ -342,7 +343,7 @@ impl Dispatches {
         }
         for name in edit.open_otherwise {
             for id in self.by_class.get(name).cloned().unwrap_or_default() {
-                let dispatch = &self.all[id.0 as usize];
+                let dispatch = &self.all[id.index()];
                 let open = self.open(*name, dispatch.resolved);
                 self.open_again(id, open);
             }
@@ -354,7 +355,7 @@ impl Dispatches {
         if let Some(kept) = &self.kept {
             functions.extend(edit.names.iter().flat_map(|it| kept.functions_below.get(it)).flatten());
             let offers = |it: &FunctionSiteId| {
-                kept.by_function.get(it.0 as usize).is_some_and(|it| !it.supers.is_empty())
+                kept.by_function.get(it.index()).is_some_and(|it| !it.supers.is_empty())
             };
             functions.extend(edit.functions.gone.iter().copied().filter(offers));
             functions.extend(edit.functions.ids().skip(kept.by_function.len()));
@@ -367,7 +368,7 @@ impl Dispatches {
     fn forget(&mut self, edit: &Edit<'_>) {
         let is_other = |caller: ClassId, method: MethodRef| {
             edit.changed.contains(&caller)
-                || element(method.class()).is_some_and(|it| edit.names.contains(&it))
+                || method.class().element().is_some_and(|it| edit.names.contains(&it))
         };
         self.refused.retain(|(caller, _, method)| !is_other(*caller, *method));
         let Some(kept) = &mut self.kept else { return };
@@ -383,7 +384,7 @@ impl Dispatches {
 
     /// Finds again what the names of a dispatch stand for; one whose call needs none any more is forgotten.
     fn name_again(&mut self, id: DispatchId) {
-        let dispatch = &self.all[id.0 as usize];
+        let dispatch = &self.all[id.index()];
         let (method, interface) = (dispatch.method, dispatch.interface);
         let names = method.get();
         let resolved =
@@ -400,13 +401,13 @@ impl Dispatches {
                 ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => return self.retire(id),
             };
         let open = self.open(names.class, resolved);
-        self.all[id.0 as usize].resolved = resolved;
+        self.all[id.index()].resolved = resolved;
         self.open_again(id, open);
         self.touch(id, false);
     }
 
     fn open_again(&mut self, id: DispatchId, open: Option<Open>) {
-        let before = std::mem::replace(&mut self.all[id.0 as usize].open_by_name, open);
+        let before = std::mem::replace(&mut self.all[id.index()].open_by_name, open);
         if before != open {
             self.touch(id, true);
         }
@@ -420,7 +421,7 @@ impl Dispatches {
     }
 
     fn retire(&mut self, id: DispatchId) {
-        let dispatch = &mut self.all[id.0 as usize];
+        let dispatch = &mut self.all[id.index()];
         let names = dispatch.method.get();
         (dispatch.resolved, dispatch.open_by_name) = (None, None);
         self.ids.remove(&(dispatch.method, dispatch.interface));
@@ -432,7 +433,7 @@ impl Dispatches {
         let Some(kept) = &mut self.kept else { return };
         without(kept.by_signature.get_mut(&signature));
         // Whoever made something of it, nobody asks any more.
-        for outcome in std::mem::take(&mut kept.outcomes[id.0 as usize]) {
+        for outcome in std::mem::take(&mut kept.outcomes[id.index()]) {
             kept.counts.remove(&(id, outcome));
         }
         self.touch(id, true);
@@ -446,7 +447,7 @@ impl Dispatches {
 
     /// Why a dispatch may go elsewhere, and what linking its calls raises.
     pub(in crate::whole) fn cause_of(&self, id: DispatchId) -> Cause {
-        let it = &self.all[id.0 as usize];
+        let it = &self.all[id.index()];
         (it.open, it.errors.clone())
     }
 
@@ -457,7 +458,7 @@ impl Dispatches {
         let absent = fresh.iter().map(|it| self.get(*it).method.class());
         let below = below_absent(&self.hierarchy, absent);
         for id in fresh {
-            let dispatch = &self.all[id.0 as usize];
+            let dispatch = &self.all[id.index()];
             if self.ids.get(&(dispatch.method, dispatch.interface)) == Some(&id) {
                 self.offer_all_to(id, &below);
             }
@@ -466,8 +467,8 @@ impl Dispatches {
         let Some(kept) = &mut self.kept else { return Vec::new() };
         let touched = std::mem::take(&mut kept.touched);
         for (id, what) in &touched {
-            let dispatch = &mut self.all[id.0 as usize];
-            let (outcomes, names) = (&kept.outcomes[id.0 as usize], dispatch.method.get());
+            let dispatch = &mut self.all[id.index()];
+            let (outcomes, names) = (&kept.outcomes[id.index()], dispatch.method.get());
             let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
             let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
             if self.is_narrowed || what.all || what.outcomes.iter().any(is_unknown) {
@@ -499,11 +500,11 @@ impl Dispatches {
         let Some(kept) = &self.kept else { return Vec::new() };
         let mut others = Vec::new();
         for id in ids {
-            let dispatch = &mut self.all[id.0 as usize];
+            let dispatch = &mut self.all[id.index()];
             let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
             let names = dispatch.method.get();
             let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
-            dispatch.set_targets(&kept.outcomes[id.0 as usize], anywhere);
+            dispatch.set_targets(&kept.outcomes[id.index()], anywhere);
             dispatch.narrow(|it| is_selected(id, it));
             if before.0 != dispatch.targets || before.1 != dispatch.possible {
                 others.push(id);
@@ -515,7 +516,7 @@ impl Dispatches {
     /// Offers a dispatch to all who may be its receivers.
     fn offer_all_to(&mut self, id: DispatchId, below: &FxHashMap<ClassName, Vec<ClassId>>) {
         let hierarchy = Arc::clone(&self.hierarchy);
-        let class = self.all[id.0 as usize].method.class();
+        let class = self.all[id.index()].method.class();
         let mut receivers: Vec<ClassId> = match hierarchy.class(class) {
             Some(it) => hierarchy.subtypes(it),
             // All are below it, and no chain counts as leaving the known world for its being absent.
@@ -546,7 +547,7 @@ impl Dispatches {
     pub(in crate::whole) fn offer_fresh_to_functions(&mut self, functions: Functions<'_>) {
         let fresh = self.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
         for id in fresh {
-            let names = self.all[id.0 as usize].method.get();
+            let names = self.all[id.index()].method.get();
             let Some(kept) = &self.kept else { continue };
             let sites: Vec<FunctionSiteId> = if names.class == well_known().object {
                 functions.ids().collect()
@@ -555,7 +556,7 @@ impl Dispatches {
             };
             for site in sites {
                 let Some(function) = functions.get(site) else { continue };
-                let is_kept = |it: &Kept| it.by_function.len() > site.0 as usize;
+                let is_kept = |it: &Kept| it.by_function.len() > site.index();
                 if !self.kept.as_deref().is_some_and(is_kept) {
                     continue;
                 }
@@ -577,7 +578,7 @@ impl Offers for Dispatches {
                 kept.anywhere_by_class.get(&it).map_or(&[], |it| it),
             ),
             Receiver::Function(it) => {
-                kept.by_function.get(it.0 as usize).map_or((&[], &[]), |it| (&it.made, &it.anywhere))
+                kept.by_function.get(it.index()).map_or((&[], &[]), |it| (&it.made, &it.anywhere))
             }
         };
         for &(id, outcome) in made {
@@ -588,7 +589,7 @@ impl Offers for Dispatches {
         }
         for (signature, target) in anywhere {
             let ids = kept.by_signature.get(signature).into_iter().flatten();
-            let may_come = ids.filter(|it| self.all[it.0 as usize].may_be_anywhere());
+            let may_come = ids.filter(|it| self.all[it.index()].may_be_anywhere());
             may_come.for_each(|it| tell(*it, *target));
         }
     }

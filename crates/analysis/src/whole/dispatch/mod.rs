@@ -11,11 +11,9 @@ mod kept;
 
 use self::kept::Kept;
 pub(super) use self::kept::{Edit, Functions};
-use super::ids::{DispatchId, FunctionSiteId};
-use super::members::{declared, declares_selectable, find_method, is_closed_to_overriding, method_id};
 use super::reads::{Read, note};
+use super::sites::{DispatchId, FunctionSiteId, Open, Site, Target};
 use bir::body::CallKind;
-use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::fuel::{Cancelled, Fuel};
 use flow::functional::Function;
@@ -24,44 +22,13 @@ use program::hierarchy::{Below, ClassId, Hierarchy, Link};
 use program::input::WorldKind;
 use program::members::MethodId;
 use program::members::access::{may_access_class, may_access_method};
+use program::members::declared::{declared, declares_selectable, find_method, is_closed_to_overriding};
 use program::members::resolve::resolve_method;
 use program::members::select::{select, select_interface, special_target};
 use program::members::{LinkError, ResolvedMethod, Selected};
+use program::names::Text;
 use program::outline::Method;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::names::Text;
-
-/// A `LambdaMetafactory` site.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FunctionSite {
-    /// The object that it makes.
-    pub function: Function,
-    /// The method that has the site.
-    pub owner: MethodId,
-    /// Its number among the dynamic sites of the method.
-    pub site: u32,
-}
-
-/// Where a call may go.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Target {
-    /// A method of a present class.
-    Method(MethodId),
-    /// The method of a function object: casts, then its handle.
-    Glue(FunctionSiteId),
-}
-
-/// Why a call may go to methods that nobody has seen.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Open {
-    /// The class is outside, or a class above it where the method may be declared.
-    Outside(ClassName),
-    /// Unknown classes may extend this one and override the method.
-    Overridable(ClassName),
-    /// The method's code is whatever handle it is given.
-    SignaturePolymorphic,
-}
 
 /// A virtual call by the names at its call site.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -125,21 +92,6 @@ impl Offers for AllOffers {
     fn of(&self, receiver: Receiver, tell: &mut dyn FnMut(DispatchId, Target)) {
         self.0.get(&receiver).into_iter().flatten().for_each(|it| tell(it.0, it.1));
     }
-}
-
-/// Where one call site goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Site {
-    /// Always to this method.
-    Method(MethodId),
-    /// To what the dispatch says.
-    Dispatch(DispatchId),
-    /// Nowhere: linking fails.
-    Error(LinkError),
-    /// To a method that nobody has seen.
-    Open(Open),
-    /// Nowhere: the VM does it, and nothing comes out (`clone` of an array).
-    Vm,
 }
 
 /// The dispatches of a program.
@@ -237,7 +189,7 @@ impl Dispatches {
     /// Says that receivers of a call may be made at run time: proxies, which hand it on to the targets of `handlers`, and
     /// objects around method handles.
     pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
-        let dispatch = &mut self.all[id.0 as usize];
+        let dispatch = &mut self.all[id.index()];
         dispatch.handlers = handlers;
         if around_handles {
             dispatch.open = dispatch.open.or(Some(Open::SignaturePolymorphic));
@@ -255,7 +207,7 @@ impl Dispatches {
     /// Drops the targets that no receiver selects which is ever made.
     pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
         self.is_narrowed = true;
-        for (id, it) in (0..).map(DispatchId).zip(&mut self.all) {
+        for (id, it) in (0..).map(DispatchId::from_index).zip(&mut self.all) {
             it.narrow(|target| is_selected(id, target));
         }
     }
@@ -340,11 +292,11 @@ impl Dispatches {
     /// Where a call goes that was asked for before; one that was not may go anywhere.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
-        self.known_site(caller, kind, method).unwrap_or(unknown)
+        self.cached_site(caller, kind, method).unwrap_or(unknown)
     }
 
     /// What a site that was asked for before is.
-    pub fn known_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
+    pub fn cached_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
         }
@@ -429,7 +381,7 @@ impl Dispatches {
         if let Some(&it) = self.ids.get(&(method, interface)) {
             return it;
         }
-        let id = DispatchId(self.all.len() as u32);
+        let id = DispatchId::from_index(self.all.len());
         let names = method.get();
         let open = self.open(names.class, resolved);
         self.all.push(Dispatch {
@@ -483,7 +435,7 @@ impl Dispatches {
         }
         for (i, function) in functions.iter().enumerate() {
             fuel.spend(COST_OF_FUNCTION)?;
-            self.offer_function(FunctionSiteId(i as u32), function);
+            self.offer_function(FunctionSiteId::from_index(i), function);
         }
         self.all.iter_mut().for_each(Dispatch::open_without_marks);
         self.offer_possible(functions, fuel)?;
@@ -536,7 +488,7 @@ impl Dispatches {
 
     /// Offers what receivers of a class select to a dispatch, if that is not what its superclass selects.
     fn offer_to(&mut self, id: DispatchId, class: ClassId, above: &Above) {
-        let names = self.all[id.0 as usize].method.get();
+        let names = self.all[id.index()].method.get();
         if !above.supers.contains(&names.class) {
             return;
         }
@@ -562,7 +514,7 @@ impl Dispatches {
     /// Offers a method that the class declares itself.
     fn offer_selection(&mut self, id: DispatchId, class: ClassId, method: MethodId) {
         let flags = declared(&self.hierarchy, method).flags;
-        let dispatch = &self.all[id.0 as usize];
+        let dispatch = &self.all[id.index()];
         let selected = match dispatch.resolved {
             Some(resolved) if dispatch.interface && !flags.is_public() => {
                 select_interface(&self.hierarchy, class, dispatch.method.class(), resolved)
@@ -579,7 +531,7 @@ impl Dispatches {
 
     /// Offers what the class inherits.
     fn offer_inherited(&mut self, id: DispatchId, class: ClassId) {
-        let dispatch = &self.all[id.0 as usize];
+        let dispatch = &self.all[id.index()];
         let names = dispatch.method.get();
         let selected = match dispatch.resolved {
             Some(resolved) if dispatch.interface => {
@@ -608,7 +560,7 @@ impl Dispatches {
 
     fn take(&mut self, id: DispatchId, class: ClassId, selected: Selected) {
         let receiver = Receiver::Class(class);
-        let names = self.all[id.0 as usize].method.get();
+        let names = self.all[id.index()].method.get();
         let (name, descriptor) = (names.name, names.descriptor);
         let is_live = |this: &Self| {
             let declares = |it| declares_selectable(&this.hierarchy, it, name, descriptor);
@@ -636,7 +588,7 @@ impl Dispatches {
 
     /// Whether the error is known already, where it is enough to know it once.
     fn has_error(&self, id: DispatchId, error: LinkError) -> bool {
-        self.sink.is_none() && self.all[id.0 as usize].errors.contains(&error)
+        self.sink.is_none() && self.all[id.index()].errors.contains(&error)
     }
 
     /// Notes what a receiver makes of a dispatch.
@@ -644,7 +596,7 @@ impl Dispatches {
         if let Some(sink) = &mut self.sink {
             return sink.push((id, outcome));
         }
-        let dispatch = &mut self.all[id.0 as usize];
+        let dispatch = &mut self.all[id.index()];
         match outcome {
             Outcome::Target(it) => dispatch.targets.push(it),
             Outcome::Beyond(it) | Outcome::Maybe(it) => dispatch.possible.push(it),
@@ -708,7 +660,7 @@ impl Dispatches {
     }
 
     fn offer_function_to(&mut self, id: DispatchId, site: FunctionSiteId, function: &Function) {
-        let names = self.all[id.0 as usize].method.get();
+        let names = self.all[id.index()].method.get();
         if names.name == function.name && function.descriptors.contains(&names.descriptor) {
             self.emit(id, Receiver::Function(site), Outcome::Target(Target::Glue(site)));
         } else {
@@ -719,7 +671,7 @@ impl Dispatches {
     /// Offers what a function object inherits from its interfaces, or from Object.
     fn offer_default(&mut self, id: DispatchId, site: FunctionSiteId, function: &Function) {
         let receiver = Receiver::Function(site);
-        let names = self.all[id.0 as usize].method.get();
+        let names = self.all[id.index()].method.get();
         let interfaces = std::iter::once(&function.interface).chain(&function.markers);
         for &interface in interfaces {
             match resolve_method(&self.hierarchy, interface, names.name, names.descriptor, true) {
@@ -757,7 +709,7 @@ impl Dispatches {
         if by_method.is_empty() && functions.is_empty() {
             return Ok(());
         }
-        for id in (0..self.all.len() as u32).map(DispatchId) {
+        for id in DispatchId::first(self.all.len()) {
             fuel.spend(2)?;
             let dispatch = self.get(id);
             let names = dispatch.method.get();
@@ -771,7 +723,7 @@ impl Dispatches {
         }
         // A program has as many function objects as calls that could be theirs: none may look at all of the others.
         let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
-        for (id, it) in (0..).map(DispatchId).zip(&self.all).filter(|it| it.1.open.is_some()) {
+        for (id, it) in (0..).map(DispatchId::from_index).zip(&self.all).filter(|it| it.1.open.is_some()) {
             let names = it.method.get();
             by_name.entry((names.name, names.descriptor)).or_default().push(id);
         }
@@ -780,7 +732,7 @@ impl Dispatches {
             if !self.leaves(&function_supers(&self.hierarchy, function)) {
                 continue;
             }
-            let site = FunctionSiteId(i as u32);
+            let site = FunctionSiteId::from_index(i);
             let asked = |&it: &Descriptor| by_name.get(&(function.name, it));
             let mut ids: Vec<DispatchId> =
                 function.descriptors.iter().filter_map(asked).flatten().copied().collect();
@@ -810,7 +762,7 @@ impl Dispatches {
                 // A method of a class goes before those of interfaces that are new below it.
                 && self.is_live(class, |below| declares_selectable(&self.hierarchy, below, it.name, it.descriptor))
             {
-                acc.push((it.name, it.descriptor, Target::Method(method_id(class, index))));
+                acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
             }
         }
         acc
@@ -839,18 +791,18 @@ impl Dispatches {
     /// One of them.
     pub fn get(&self, id: DispatchId) -> &Dispatch {
         note(Read::Dispatch(id));
-        &self.all[id.0 as usize]
+        &self.all[id.index()]
     }
 
     /// The names of one of them, which never change.
     pub(super) fn method(&self, id: DispatchId) -> MethodRef {
-        self.all[id.0 as usize].method
+        self.all[id.index()].method
     }
 
     /// Why one of them may go elsewhere, and what linking its calls raises.
     pub(super) fn cause(&self, id: DispatchId) -> (Option<Open>, &[LinkError]) {
         note(Read::Cause(id));
-        let it = &self.all[id.0 as usize];
+        let it = &self.all[id.index()];
         (it.open, &it.errors)
     }
 }
@@ -917,22 +869,6 @@ impl Sites {
             Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
         }
     }
-}
-
-/// The call that invoking a handle is; none for a field (JVMS §5.4.3.5).
-pub(super) fn handle_call(handle: MethodHandle) -> Option<CallKind> {
-    Some(match handle.kind {
-        HandleKind::InvokeStatic if handle.interface => CallKind::StaticInterface,
-        HandleKind::InvokeStatic => CallKind::Static,
-        HandleKind::NewInvokeSpecial => CallKind::Special,
-        HandleKind::InvokeSpecial if handle.interface => CallKind::SpecialInterface,
-        HandleKind::InvokeSpecial => CallKind::Special,
-        HandleKind::InvokeVirtual => CallKind::Virtual,
-        HandleKind::InvokeInterface => CallKind::Interface,
-        HandleKind::GetField | HandleKind::PutField | HandleKind::GetStatic | HandleKind::PutStatic => {
-            return None;
-        }
-    })
 }
 
 /// The interfaces of a class that its superclass does not have.

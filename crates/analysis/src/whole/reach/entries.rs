@@ -3,15 +3,16 @@
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
 use program::hierarchy::{ClassId, Hierarchy, Link};
+use program::initialization::{Initializer, class_initializer, walk};
 use program::input::Role;
 use program::members::MethodId;
+use program::members::declared::{declared, find_method};
+use program::names::Text;
 use program::outline::Method;
 use rustc_hash::FxHashSet;
 
-use crate::names::Text;
-use crate::whole::members::{class_initializer, declared, find_method, initialized_interfaces, method_id};
-use crate::whole::program::{Options, Program};
 use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::tables::{ClassTable, Options};
 
 /// What is written beside the classes about where a program starts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -36,7 +37,7 @@ pub struct EntryChoice<'a> {
 
 /// The entry points that are wanted, in the order of the hierarchy; of one method the first reason in the order of
 /// [`WhyEntry`].
-pub fn entry_points(program: &Program, options: &Options, choice: &EntryChoice<'_>) -> Vec<EntryPoint> {
+pub fn entry_points(program: &ClassTable, options: &Options, choice: &EntryChoice<'_>) -> Vec<EntryPoint> {
     let mut acc = Vec::new();
     let hierarchy = &*program.hierarchy;
     if choice.app {
@@ -99,15 +100,11 @@ fn launched_initializers(
     acc: &mut Vec<EntryPoint>,
 ) {
     let why = WhyEntry::MainClass(Text(hierarchy.name(class).bytes()));
-    for at in above(hierarchy, class).take_while(|&it| Some(it) != declares) {
-        let interfaces = initialized_interfaces(hierarchy, at).into_iter().filter_map(|it| match it {
-            Link::Present(it) => Some(it),
-            Link::Outside(_) => None,
-        });
-        let initializers =
-            std::iter::once(at).chain(interfaces).filter_map(|it| class_initializer(hierarchy, it));
-        acc.extend(initializers.map(|method| EntryPoint { method, why }));
-    }
+    let initialized = |initializer| match initializer {
+        Initializer::Present(method) => acc.push(EntryPoint { method, why }),
+        Initializer::Absent(_) => {}
+    };
+    walk(hierarchy, class, |it| Some(it) != declares, initialized);
 }
 
 /// The class and its superclasses, as far as they are there.
@@ -185,7 +182,7 @@ fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId>
         let order = |it: &Method| {
             (!it.flags.is_static(), it.descriptor.bytes().starts_with(b"()"), !returns_nothing(it))
         };
-        candidates.min_by_key(|it| order(it.1)).map(|it| method_id(at, it.0))
+        candidates.min_by_key(|it| order(it.1)).map(|it| MethodId::new(at, it.0))
     });
     chosen.filter(|&it| returns_nothing(declared(hierarchy, it)))
 }
@@ -209,7 +206,7 @@ fn agent(
         let found = methods.filter(|(_, it)| {
             it.name.bytes() == name && it.descriptor.bytes().starts_with(parameters) && wanted(it.flags)
         });
-        found.map(|it| method_id(class, it.0)).collect::<Vec<_>>()
+        found.map(|it| MethodId::new(class, it.0)).collect::<Vec<_>>()
     };
     let some = |it: Vec<MethodId>| Some(it).filter(|it| !it.is_empty());
     let mut found = PARAMETERS.iter().find_map(|it| some(declared_in(class, it, &|_| true)));
@@ -248,7 +245,7 @@ fn declared_entries(hierarchy: &Hierarchy, release: Option<u16>, it: &Declared, 
                     && method.descriptor.bytes().starts_with(b"()L");
                 let is_constructor = method.name.bytes() == b"<init>" && method.descriptor.bytes() == b"()V";
                 if flags.is_public() && (is_provider || is_constructor) {
-                    acc.push(EntryPoint { method: method_id(class, index), why });
+                    acc.push(EntryPoint { method: MethodId::new(class, index), why });
                 }
             }
         }
@@ -274,6 +271,6 @@ fn library(hierarchy: &Hierarchy, class: ClassId, acc: &mut Vec<EntryPoint>) {
             _ if closed => WhyEntry::Callable,
             _ => WhyEntry::Overridable,
         };
-        acc.push(EntryPoint { method: method_id(class, index), why });
+        acc.push(EntryPoint { method: MethodId::new(class, index), why });
     }
 }

@@ -14,22 +14,21 @@ mod upcalls;
 use flow::fuel::{Cancelled, Fuel};
 
 use super::dispatch::Offers;
-use super::program::WholeProgram;
 use super::reachable::{EntryPoint, From, Reachable};
+use super::tables::CallTable;
 use search::Search;
-pub(super) use upcalls::virtual_calls;
 
 /// Searches from the entry points. `offers` tells what receivers select.
 ///
 /// # Errors
 /// When the work is not wanted any more.
 pub(super) fn reachable(
-    whole: &WholeProgram,
+    calls: &CallTable,
     entries: Vec<EntryPoint>,
     offers: &dyn Offers,
     fuel: &mut Fuel<'_>,
 ) -> Result<Reachable, Cancelled> {
-    let mut search = Search::new(whole, offers);
+    let mut search = Search::new(calls, offers);
     // Ways from entry points are the ones that people want to see, so those come first.
     for (number, entry) in (0..).zip(&entries) {
         search.enter(entry, From::Entry(number));

@@ -4,12 +4,13 @@
 use flow::fuel::{Cancelled, Fuel};
 use flow::throwables::well_known;
 use program::hierarchy::ClassId;
+use program::members::MethodId;
+use program::members::declared::declared;
 use rustc_hash::FxHashSet;
 
 use super::search::{Event, Search};
-use crate::whole::ids::FunctionSiteId;
-use crate::whole::members::{declared, method_id};
 use crate::whole::reachable::From;
+use crate::whole::sites::FunctionSiteId;
 
 /// Adds what they can name.
 ///
@@ -42,7 +43,7 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
                 search.made(class, From::Outside);
             }
             if method.flags.is_static() || is_constructor {
-                search.method(method_id(class, index), From::Outside);
+                search.method(MethodId::new(class, index), From::Outside);
             }
         }
     }
@@ -72,7 +73,7 @@ fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
             let flags = method.flags;
             let is_instance = !flags.is_static() && method.name.bytes() != b"<init>";
             if is_instance && !flags.is_abstract() && hierarchy.usable_outside(above, flags) {
-                search.method(method_id(above, index), from);
+                search.method(MethodId::new(above, index), from);
             }
         }
     }
@@ -81,8 +82,7 @@ fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
 /// The same for a function object.
 fn function_made(search: &mut Search<'_>, site: FunctionSiteId) {
     let hierarchy = search.hierarchy();
-    let whole = search.whole;
-    let it = &whole.functions[site.0 as usize];
+    let it = &search.calls.functions[site.index()];
     let interfaces = || std::iter::once(&it.function.interface).chain(&it.function.markers);
     let leaves = interfaces().any(|&it| {
         it != well_known().object
@@ -97,7 +97,7 @@ fn function_made(search: &mut Search<'_>, site: FunctionSiteId) {
     for class in present {
         for &above in hierarchy.supers(class) {
             for index in 0..hierarchy.outline(above).methods.len() {
-                let id = method_id(above, index);
+                let id = MethodId::new(above, index);
                 let flags = declared(hierarchy, id).flags;
                 if !flags.is_static() && !flags.is_abstract() && hierarchy.usable_outside(above, flags) {
                     search.method(id, from);

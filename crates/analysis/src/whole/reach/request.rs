@@ -5,8 +5,8 @@ use program::members::MethodId;
 
 use super::entries::{Declared, EntryChoice, entry_points};
 use crate::pattern::{MethodPattern, Nearest, NoMatch};
-use crate::whole::program::{Options, Program};
 use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::tables::{ClassTable, Options};
 
 /// Which entry points are wanted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct EntryRequest {
     pub automatic: bool,
     /// What a launcher starts: `main` methods, agents, services.
     pub app: bool,
-    /// What code that is not present can use of the program.
+    /// What code that is not present can use of the classes.
     pub library: bool,
     /// Methods of the program and of its libraries.
     pub patterns: Vec<MethodPattern>,
@@ -25,22 +25,22 @@ pub struct EntryRequest {
 
 impl EntryRequest {
     /// The first pattern that selects nothing.
-    pub fn unmatched(&self, program: &Program) -> Option<NoMatch> {
-        let methods = || program.methods().filter(|&it| !of_platform(program, it)).map(|it| program.name(it));
+    pub fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
+        let methods = || classes.methods().filter(|&it| !of_platform(classes, it)).map(|it| classes.name(it));
         let it = self.patterns.iter().find(|it| !methods().any(|method| it.selects(&method)))?;
         let mut nearest = Nearest::default();
         methods().for_each(|method| nearest.offer(it, &method));
         Some(NoMatch { pattern: it.written.clone(), nearest: nearest.method() })
     }
 
-    /// The entry points of a program. A pattern that selects nothing adds none.
-    pub fn points(&self, program: &Program, options: &Options) -> Vec<EntryPoint> {
+    /// The entry points of a classes. A pattern that selects nothing adds none.
+    pub fn points(&self, classes: &ClassTable, options: &Options) -> Vec<EntryPoint> {
         let selects = |id: MethodId| {
-            !of_platform(program, id) && self.patterns.iter().any(|it| it.selects(&program.name(id)))
+            !of_platform(classes, id) && self.patterns.iter().any(|it| it.selects(&classes.name(id)))
         };
         let choose = |app, library| {
             let choice = EntryChoice { app, library, declared: &self.declared, selects: &selects };
-            entry_points(program, options, &choice)
+            entry_points(classes, options, &choice)
         };
         if !self.automatic {
             return choose(self.app, self.library);
@@ -51,6 +51,6 @@ impl EntryRequest {
     }
 }
 
-fn of_platform(program: &Program, id: MethodId) -> bool {
-    program.hierarchy.role(id.class) == Role::Jdk
+fn of_platform(classes: &ClassTable, id: MethodId) -> bool {
+    classes.hierarchy.role(id.class) == Role::Jdk
 }

@@ -3,27 +3,24 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
-use bir::body::CallKind;
-use classfile::bootstrap::{HandleKind, MethodHandle};
-use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::functional::Effect;
-use flow::natives;
-use flow::summary::{Initialized, Source};
+use classfile::names::{ClassName, Descriptor, Name};
+use flow::natives::Effect;
+use flow::summary::Initialized;
 use program::hierarchy::{Below, ClassId, Hierarchy, Link};
+use program::initialization::{Initializer, walk};
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
+use program::members::declared::{declared, declares_selectable, find_method};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::summary::{CodeSummary, MethodSummary};
-use crate::whole::dispatch::{Offers, Receiver, Site, Target, handle_call};
-use crate::whole::ids::{DispatchId, FunctionSiteId};
-use crate::whole::members::{
-    class_initializer, declared, declares_selectable, find_method, initialized_interfaces,
-    initialized_superclass, method_id,
-};
-use crate::whole::program::{WholeProgram, thread_run};
+use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
+use crate::whole::dispatch::{Offers, Receiver};
+use crate::whole::implicit::thread_run;
 use crate::whole::reachable::{EntryPoint, From, Reachable};
 use crate::whole::serialization::{serializable, stream_methods};
+use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
+use crate::whole::tables::CallTable;
 
 /// Something that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +35,7 @@ pub(super) enum Event {
 
 /// A search under way.
 pub(super) struct Search<'a> {
-    pub(super) whole: &'a WholeProgram,
+    pub(super) calls: &'a CallTable,
     offers: &'a dyn Offers,
     methods: FxHashMap<MethodId, From>,
     made: FxHashSet<ClassId>,
@@ -55,9 +52,9 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(whole: &'a WholeProgram, offers: &'a dyn Offers) -> Self {
+    pub(super) fn new(calls: &'a CallTable, offers: &'a dyn Offers) -> Self {
         Search {
-            whole,
+            calls,
             offers,
             methods: FxHashMap::default(),
             made: FxHashSet::default(),
@@ -72,12 +69,12 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn hierarchy(&self) -> &'a Hierarchy {
-        &self.whole.program.hierarchy
+        &self.calls.classes.hierarchy
     }
 
     /// Whether there may be code that is not present.
     pub(super) fn has_outside(&self) -> bool {
-        self.whole.options.world != WorldKind::Closed || self.meets_unseen
+        self.calls.options.world != WorldKind::Closed || self.meets_unseen
     }
 
     /// Looks at all classes and function objects again that were found so far.
@@ -94,7 +91,7 @@ impl<'a> Search<'a> {
     fn unseen(&mut self, method: MethodId) {
         self.meets_unseen = true;
         for index in 0..self.hierarchy().outline(method.class).methods.len() {
-            self.method(method_id(method.class, index), From::Method(method));
+            self.method(MethodId::new(method.class, index), From::Method(method));
         }
     }
 
@@ -125,10 +122,10 @@ impl<'a> Search<'a> {
 
     pub(super) fn finish(self, entries: Vec<EntryPoint>) -> Reachable {
         let mut selected = Vec::new();
-        selected.resize_with(self.whole.dispatches.all().len(), Vec::new);
+        selected.resize_with(self.calls.dispatches.all().len(), Vec::new);
         for (dispatch, mut targets) in self.targets {
             targets.sort_unstable();
-            selected[dispatch.0 as usize] = targets;
+            selected[dispatch.index()] = targets;
         }
         Reachable { entries, methods: self.methods, made: self.made, selected }
     }
@@ -157,35 +154,17 @@ impl<'a> Search<'a> {
     /// The class is initialised (JVMS §5.5).
     pub(super) fn initialize(&mut self, class: ClassId, from: From) {
         let hierarchy = self.hierarchy();
-        let mut at = Some(class);
-        while let Some(class) = at {
-            at = None;
-            if !self.initialized.insert(class) {
-                break;
-            }
-            self.own_initializer(class, from);
-            if hierarchy.is_interface(class) {
-                break;
-            }
-            for link in initialized_interfaces(hierarchy, class) {
-                if let Link::Present(it) = link {
-                    self.own_initializer(it, from);
-                }
-            }
-            if let Some(Link::Present(it)) = initialized_superclass(hierarchy, class) {
-                at = Some(it);
-            }
-        }
-    }
-
-    fn own_initializer(&mut self, class: ClassId, from: From) {
-        if let Some(it) = class_initializer(self.hierarchy(), class) {
-            self.method(it, from);
-        }
+        let mut reached = Vec::new();
+        let visit = |it| match it {
+            Initializer::Present(it) => reached.push(it),
+            Initializer::Absent(_) => {}
+        };
+        walk(hierarchy, class, |it| self.initialized.insert(it), visit);
+        reached.into_iter().for_each(|it| self.method(it, from));
     }
 
     fn initializations(&mut self, what: Initialized, from: From) {
-        for link in &*self.whole.initialized(what) {
+        for link in &*self.calls.initialized(what) {
             if let Link::Present(it) = *link {
                 self.initialize(it, from);
             }
@@ -232,30 +211,34 @@ impl<'a> Search<'a> {
 
     /// The method of a function object runs.
     pub(super) fn glue(&mut self, site: FunctionSiteId, from: From) {
-        let whole = self.whole;
-        let site = &whole.functions[site.0 as usize];
-        self.handle(site.owner.class, site.function.handle, from);
+        let site = &self.calls.functions[site.index()];
+        self.action(site.owner, &Action::of_handle(site.function.handle), from);
     }
 
-    /// A method handle is invoked (JVMS §5.4.3.5).
-    fn handle(&mut self, caller: ClassId, handle: MethodHandle, from: From) {
-        let method = handle.member;
-        match handle.kind {
-            HandleKind::GetStatic | HandleKind::PutStatic => {
-                self.initializations(Initialized::OwnerOfField(method), from);
-            }
-            HandleKind::InvokeStatic => {
-                self.initializations(Initialized::OwnerOfMethod(method, handle.interface), from);
-            }
-            HandleKind::NewInvokeSpecial => {
-                self.initializations(Initialized::Class(method.class()), from);
-                self.made_by_name(method.class(), from);
-            }
-            _ => {}
+    /// What code of a method does, whose control comes from `from`.
+    fn action(&mut self, owner: MethodId, action: &Action, from: From) {
+        match action.raises {
+            Raises::Exact(class) => self.raised(class, from),
+            // The objects of a cone are made elsewhere; the others the VM makes as it starts.
+            Raises::Cone(_)
+            | Raises::Caught(_)
+            | Raises::NullReceiver
+            | Raises::LinkFailure
+            | Raises::Nothing => {}
         }
-        if let Some(kind) = handle_call(handle) {
-            let site = self.whole.dispatches.asked(caller, kind, method);
-            self.site(site, from);
+        if let Some(what) = action.initializes {
+            self.initializations(what, from);
+        }
+        match action.makes {
+            Some(MadeObject::ByNew(class) | MadeObject::ByHandle(class)) => self.made_by_name(class, from),
+            None => {}
+        }
+        if let Some(called) = action.calls {
+            self.site(self.calls.site(owner.class, called), from);
+        }
+        match action.any_code {
+            // The assumption that answers list speaks of what it may run.
+            Some(AnyCode::Bootstrap(_) | AnyCode::Unlisted) | None => {}
         }
     }
 
@@ -266,11 +249,11 @@ impl<'a> Search<'a> {
     }
 
     fn look_at(&mut self, method: MethodId) {
-        let whole = self.whole;
-        if whole.program.ghost(method).is_some() {
+        let calls = self.calls;
+        if calls.classes.ghost(method).is_some() {
             return self.unseen(method);
         }
-        match whole.program.summary(method) {
+        match calls.classes.summary(method) {
             MethodSummary::Known(code) => self.code(method, code),
             MethodSummary::None => self.native(method),
             MethodSummary::Missing | MethodSummary::Unread => self.unseen(method),
@@ -279,24 +262,10 @@ impl<'a> Search<'a> {
 
     fn code(&mut self, method: MethodId, code: &'a CodeSummary) {
         let from = From::Method(method);
-        let asked = |kind, name| self.whole.dispatches.asked(method.class, kind, name);
         for item in &code.summary.items {
-            match item.source {
-                Source::Call(kind, name) | Source::CallOnThis(kind, name) => {
-                    self.site(asked(kind, name), from)
-                }
-                Source::Construct(name) => self.site(asked(CallKind::Special, name), from),
-                Source::Object(class) => self.made_by_name(class, from),
-                Source::Initialize(it) => self.initializations(it, from),
-                Source::Exact(class) => self.raised(class, from),
-                Source::CallDynamic(site) | Source::ConstDynamic(site) => {
-                    let effects = code.dynamics.get(site as usize).into_iter().flat_map(|it| &it.effects);
-                    effects.for_each(|it| self.effect(method, it));
-                }
-                Source::Cone(_) | Source::Caught(_) => {}
-            }
+            actions(code, item.source).for_each(|it| self.action(method, &it, from));
         }
-        for site in self.whole.functions_of(method) {
+        for site in functions_of(self.calls, method) {
             self.function(site);
         }
     }
@@ -313,18 +282,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn effect(&mut self, method: MethodId, effect: &Effect) {
-        let from = From::Method(method);
-        match *effect {
-            Effect::Virtual(name) => self.site(self.whole.asked_virtual(name), from),
-            Effect::Link(handle) | Effect::Unknown(handle) => self.handle(method.class, handle, from),
-            Effect::Initialize(class) | Effect::InitializeQuietly(class) => {
-                self.initializations(Initialized::Class(class), from);
-            }
-            Effect::MayFail => {}
-        }
-    }
-
     fn native(&mut self, method: MethodId) {
         let from = From::Method(method);
         let hierarchy = self.hierarchy();
@@ -332,16 +289,13 @@ impl<'a> Search<'a> {
         if !it.flags.is_native() {
             return;
         }
-        match self.whole.native(method).map(|it| &it.effect) {
-            Some(natives::Effect::Calls(methods)) => {
-                methods.iter().for_each(|&it| self.site(self.whole.asked_virtual(it), from));
+        match self.calls.native(method).map(|it| &it.effect) {
+            Some(Effect::Calls(methods)) => {
+                methods.iter().for_each(|&it| self.site(self.calls.virtual_site(it), from));
             }
-            Some(natives::Effect::Thread) => self.site(self.whole.asked_virtual(thread_run()), from),
+            Some(Effect::Thread) => self.site(self.calls.virtual_site(thread_run()), from),
             // Of what may run anything the assumption speaks.
-            None
-            | Some(
-                natives::Effect::None | natives::Effect::Load | natives::Effect::Open | natives::Effect::Init,
-            ) => {}
+            None | Some(Effect::None | Effect::Load | Effect::Open | Effect::Init) => {}
         }
         // What it returns it may have made, of any class of the platform that fits.
         let Some(class) = result_class(it.descriptor) else { return };
@@ -364,7 +318,7 @@ impl<'a> Search<'a> {
         let mut below: Vec<ClassId> = Vec::new();
         while let Some(at) = above {
             offers.of(Receiver::Class(at), &mut |dispatch, target| {
-                let names = self.whole.dispatches.method(dispatch).get();
+                let names = self.calls.dispatches.method(dispatch).get();
                 if !below.iter().any(|&it| declares_selectable(hierarchy, it, names.name, names.descriptor)) {
                     self.select(dispatch, target);
                 }
@@ -419,7 +373,7 @@ impl<'a> Search<'a> {
     /// All methods of a class, reached by the VM.
     pub(super) fn all_methods(&mut self, class: ClassId) {
         for index in 0..self.hierarchy().outline(class).methods.len() {
-            self.method(method_id(class, index), From::Vm);
+            self.method(MethodId::new(class, index), From::Vm);
         }
     }
 }
@@ -435,19 +389,11 @@ fn result_class(descriptor: Descriptor) -> Option<ClassName> {
     }
 }
 
-impl WholeProgram {
-    /// The function objects that the sites of a method make.
-    fn functions_of(&self, method: MethodId) -> Vec<FunctionSiteId> {
-        let key = |it: &crate::whole::dispatch::FunctionSite| (it.owner.class.index(), it.owner.index);
-        let want = (method.class.index(), method.index);
-        let start = self.functions.partition_point(|it| key(it) < want);
-        let n = self.functions[start..].iter().take_while(|it| key(it) == want).count();
-        (start..start + n).map(|it| FunctionSiteId(it as u32)).collect()
-    }
-}
-
-/// A method of the platform by its names.
-pub(super) fn platform_method(class: &str, name: &str, descriptor: &str) -> MethodRef {
-    let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
-    MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes()))
+/// The function objects that the sites of a method make.
+fn functions_of(calls: &CallTable, method: MethodId) -> impl Iterator<Item = FunctionSiteId> + use<> {
+    let key = |it: &FunctionSite| (it.owner.class.index(), it.owner.index);
+    let want = (method.class.index(), method.index);
+    let start = calls.functions.partition_point(|it| key(it) < want);
+    let n = calls.functions[start..].iter().take_while(|it| key(it) == want).count();
+    (start..start + n).map(FunctionSiteId::from_index)
 }

@@ -3,9 +3,10 @@
 //!
 //! Which methods these are differs from release to release, so all methods of the classes count that hold them.
 
-use classfile::names::{ClassName, MethodRef};
+use classfile::names::ClassName;
 
-use super::search::{Search, platform_method};
+use super::search::Search;
+use crate::whole::implicit::upcalls;
 use crate::whole::reachable::From;
 
 /// Classes any method of which the VM may call.
@@ -62,30 +63,6 @@ const MADE: [&str; 24] = [
     "java/security/ProtectionDomain",
 ];
 
-/// Calls that the VM makes on whatever object there is.
-pub(crate) fn virtual_calls() -> [MethodRef; 4] {
-    [
-        // Resolving a class asks the loader of the class at hand.
-        platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;"),
-        platform_method(
-            "java/lang/Thread$UncaughtExceptionHandler",
-            "uncaughtException",
-            "(Ljava/lang/Thread;Ljava/lang/Throwable;)V",
-        ),
-        // The methods of proxy classes, which are made at run time.
-        platform_method(
-            "java/lang/reflect/InvocationHandler",
-            "invoke",
-            "(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;",
-        ),
-        platform_method(
-            "java/lang/instrument/ClassFileTransformer",
-            "transform",
-            "(Ljava/lang/ClassLoader;Ljava/lang/String;Ljava/lang/Class;Ljava/security/ProtectionDomain;[B)[B",
-        ),
-    ]
-}
-
 /// Adds all that to a search.
 pub(super) fn start(search: &mut Search<'_>) {
     let class = |name: &str| ClassName::new(name.as_bytes());
@@ -97,7 +74,7 @@ pub(super) fn start(search: &mut Search<'_>) {
         search.initialize(id, From::Vm);
         search.made(id, From::Vm);
     }
-    for method in virtual_calls() {
-        search.site(search.whole.asked_virtual(method), From::Vm);
+    for method in upcalls() {
+        search.site(search.calls.virtual_site(method), From::Vm);
     }
 }

@@ -23,7 +23,7 @@ use export::watch::Cycle;
 use ide::difference::Changed;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
 use ide::session::{ClassState, Explained, Job, Question, Subject};
-use ide::{FileId, Human, MethodId, Profile};
+use ide::{FileId, Human, MethodName, Profile};
 use rustc_hash::FxHashSet;
 
 use crate::args::{
@@ -31,8 +31,9 @@ use crate::args::{
     WatchedMethodsArgs, WorldArgs,
 };
 use crate::command::explain::{Wanted, n_receivers};
-use crate::report::Outcome;
-use crate::run::{are, defines_elsewhere, patterns, spec};
+use crate::pass::are;
+use crate::report::{Ended, Outcome};
+use crate::run::{defines_elsewhere, patterns, spec};
 use crate::{settings, whole};
 use printer::Printer;
 
@@ -195,7 +196,7 @@ struct Current<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let ask = ask(args, global)?;
     let settings = ask.resolve(global)?;
     let writing = |time: Duration| eprintln!("// files have been changing for {} s", time.as_secs());
@@ -222,7 +223,7 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
     printer.cycle(&all, line)?;
     let (sender, receiver) = channel();
     let stop = Stop(watch.signals());
-    std::thread::scope(|scope| {
+    let outcome = std::thread::scope(|scope| {
         // Whatever ends this block, the other thread must stop waiting.
         let _stop = stop;
         let news = sender.clone();
@@ -231,7 +232,8 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Outcome> 
         let threads = current.live.threads();
         spawn_worker(scope, move || work_on(to_do, threads, sender))?;
         current.keep(&jobs, Inbox { receiver, waiting: VecDeque::new() }, &printer, args.once)
-    })
+    })?;
+    Ok(outcome.into())
 }
 
 /// Does the work of each job until no more come. One thread does all: to start one takes as long as a small cycle.
@@ -552,7 +554,7 @@ impl<'a> Current<'a> {
         let said = |it: String| (feed.name(file).to_owned(), it);
         let mut odd = Odd { n_unreached: state.n_unreached, ..Odd::default() };
         odd.failed = state.failed.as_ref().map(|it| said(it.what.clone()));
-        let failed = |it: &(MethodId, ide::Fault)| said(format!("{}: {}", Human(it.0), it.1));
+        let failed = |it: &(MethodName, ide::Fault)| said(format!("{}: {}", Human(it.0), it.1));
         odd.failed_methods = state.failed_methods.iter().map(failed).collect();
         if let Some(by) = state.shadowed {
             let by = feed.place(by).unwrap_or_default();

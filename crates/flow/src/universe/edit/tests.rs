@@ -1,10 +1,10 @@
-//! Sets of types that came and went say what those of a universe from nothing say.
+//! Sets of an edited universe have the same contents as those of a new one.
 
 use super::super::tests::{class, text, ty};
 use super::*;
 use test_utils::rng::Rng;
 
-/// How a set was made, of types by number.
+/// How a set was made; types and sets are given by number.
 #[derive(Clone, Debug)]
 enum Made {
     Cone(usize),
@@ -16,7 +16,7 @@ enum Made {
     Minus(usize, usize),
 }
 
-/// Types by number: parent, and whether there may be unknown subclasses. The parent of the first is a root.
+/// Types by number: parent, and whether there may be unknown subclasses. The first type is the root.
 type Types = Vec<Option<(usize, bool)>>;
 
 fn name(i: usize) -> String {
@@ -33,11 +33,11 @@ fn all_of(types: &Types) -> Vec<Throwable> {
     (0..types.len()).filter_map(|i| throwable(types, i)).collect()
 }
 
-/// What stands below a type, each before those below it.
+/// The types below a type, each before the types below it.
 fn below(types: &Types, i: usize) -> Vec<usize> {
     let mut acc = vec![i];
     for (j, it) in types.iter().enumerate().skip(1).filter(|it| it.0 != i) {
-        // A parent has the smaller number.
+        // A parent has a smaller number than its subclasses.
         if it.is_some_and(|it| acc.contains(&it.0)) {
             acc.push(j);
         }
@@ -58,7 +58,7 @@ fn make(universe: &mut Universe, sets: &[SetId], made: &Made) -> SetId {
     }
 }
 
-/// All sets of a history, from nothing.
+/// Makes all sets of a history in a new universe.
 fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     let mut sets = Vec::new();
     for it in history {
@@ -68,7 +68,7 @@ fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     sets
 }
 
-/// The types that a set is made of.
+/// Collects the types from which a set is made.
 fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     match history[i] {
         Made::Cone(it) | Made::Exact(it) | Made::Surely(it) | Made::May(it) => acc.push(it),
@@ -79,7 +79,8 @@ fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     }
 }
 
-/// What is kept of a history: sets that name none of these types. Their operands are among them.
+/// The part of a history that stays valid: the sets that name none of the types in `out`. Their operands are among
+/// them.
 fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<SetId>) {
     let mut place = vec![None; history.len()];
     let (mut kept, mut kept_sets) = (Vec::new(), Vec::new());
@@ -89,7 +90,7 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
         if names.iter().any(|it| out.contains(it)) {
             continue;
         }
-        let at = |it: usize| place[it].expect("operands name no more than what is made of them");
+        let at = |it: usize| place[it].expect("operands name no more types than the set made of them");
         let moved = match history[i] {
             Made::Join(a, b) => Made::Join(at(a), at(b)),
             Made::Meet(a, b) => Made::Meet(at(a), at(b)),
@@ -103,14 +104,15 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
     (kept, kept_sets)
 }
 
-/// Another type comes or goes, or has another parent; with it go and come those below. No if that is refused.
+/// Adds or removes a type, or changes its parent; the types below it are removed and added again. Returns `false` if
+/// the universe refuses.
 fn edit(universe: &mut Universe, before: &Types, types: &Types, out: &[usize]) -> bool {
     let all_gone =
         out.iter().rev().filter(|it| before[**it].is_some()).all(|it| universe.remove(class(&name(*it))));
     all_gone && out.iter().filter_map(|&it| throwable(types, it)).all(|it| universe.add(it))
 }
 
-/// Some sets more.
+/// Makes some more sets.
 fn more(
     universe: &mut Universe,
     types: &Types,
@@ -137,8 +139,8 @@ fn more(
     }
 }
 
-/// Compares an edited universe with one from nothing, and with one in which nothing may come; gives how many sets are of types
-/// to come alone.
+/// Compares an edited universe with a new editable one and a new fixed one; returns the number of sets that have
+/// only types to come.
 fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[SetId], what: &str) -> usize {
     let (mut new, mut plain) = (Universe::editable(&all_of(types)), Universe::new(&all_of(types)));
     let (fresh, plain_sets) = (make_all(&mut new, history), make_all(&mut plain, history));
@@ -151,10 +153,10 @@ fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[Set
         assert_eq!(said(universe, ours), said(&plain, plains), "{}", about());
         assert_eq!(universe.is_nothing(ours), plains == SetId::EMPTY, "{}", about());
         hollow += usize::from(ours != SetId::EMPTY && plains == SetId::EMPTY);
-        // What is remembered of a set is what there is to say now.
+        // Cached parts equal the parts computed now.
         let remembered = (universe.known_parts(ours), universe.known_parts_within(ours));
         assert_eq!(remembered, (universe.parts(ours), universe.parts_within(ours)), "{}", about());
-        // Equal sets have equal ids, and only those.
+        // Two sets are equal exactly when their ids are.
         for (&other, (&others, &others_plain)) in sets.iter().zip(fresh.iter().zip(&plain_sets)).take(i) {
             assert_eq!(other == ours, others == theirs, "{}", about());
             assert_eq!(universe.overlaps(ours, other), plain.overlaps(plains, others_plain), "{}", about());
@@ -166,7 +168,7 @@ fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[Set
 }
 
 #[test]
-fn edited_universes_say_what_new_ones_say() {
+fn edited_universes_equal_new_ones() {
     let (mut added, mut removed, mut moved, mut refused, mut apart, mut hollow) = (0, 0, 0, 0, 0, 0);
     let mut nowhere = 0;
     for seed in 0..400 {
@@ -176,7 +178,7 @@ fn edited_universes_say_what_new_ones_say() {
         let any = |rng: &mut Rng, i: usize| (rng.below(i.max(1) as u32) as usize, !closed && rng.chance(75));
         let mut types: Types = (0..n).map(|i| Some(any(&mut rng, i))).collect();
         types[0] = Some((0, !closed));
-        // Without some of them others have parents that are not known.
+        // Without some of the types, others have parents that are not known.
         let gaps = rng.chance(70);
         for i in 3..n {
             let parent_gone = types[i].is_some_and(|it| types[it.0].is_none());
@@ -217,7 +219,7 @@ fn edited_universes_say_what_new_ones_say() {
 }
 
 #[test]
-fn a_type_that_comes_is_part_of_what_its_unknown_kin_was_part_of() {
+fn an_added_type_is_in_the_sets_that_had_its_parents_unknown_subclasses() {
     let mut it = Universe::editable(&[ty("T", "", true), ty("E", "T", true), ty("F", "T", true)]);
     let (e, f) = (it.cone(class("E")), it.cone(class("F")));
     let left = it.minus(it.all(), e);
@@ -226,31 +228,31 @@ fn a_type_that_comes_is_part_of_what_its_unknown_kin_was_part_of() {
     assert!(it.is_subset(new, e) && !it.overlaps(new, f) && !it.overlaps(new, left));
     assert_eq!(it.masks(Some(class("N"))).surely, new);
     let without = it.minus(e, new);
-    assert_eq!(text(&it, without), "E+", "an unknown subclass of E stands for itself");
+    assert_eq!(text(&it, without), "E+", "the other unknown subclasses of E remain");
     assert!(it.remove(class("N")));
     assert_eq!((text(&it, e), text(&it, left)), ("E+".to_owned(), "F+ T+".to_owned()));
 }
 
 #[test]
-fn a_row_of_a_class_that_is_not_there_takes_unknown_classes_and_none_that_comes() {
+fn a_row_of_a_class_with_unknown_ancestors_may_catch_unknown_classes_but_no_known_ones() {
     let mut it = Universe::editable(&[ty("T", "", true), ty("X", "?", true)]);
     let may = it.masks(Some(class("X"))).may;
     assert!(it.add(ty("N", "T", true)));
     let (exact, cone) = (it.exact(class("N")), it.cone(class("N")));
-    assert!(!it.overlaps(may, exact), "N is known, and no X");
+    assert!(!it.overlaps(may, exact), "N is known not to be an X");
     assert!(it.overlaps(may, cone), "an unknown subclass of N may be an X");
     assert!(it.add(ty("Y", "?", true)));
     let exact = it.exact(class("Y"));
-    assert!(it.overlaps(may, exact), "of Y nobody knows");
+    assert!(it.overlaps(may, exact), "the ancestors of Y are unknown");
 }
 
 #[test]
-fn what_only_types_to_come_are_in_is_nothing_until_they_come() {
+fn a_set_of_types_to_come_is_empty_until_one_is_added() {
     let mut it =
         Universe::editable(&[ty("java/lang/Throwable", "", false), ty("E", "java/lang/Throwable", false)]);
     let (all, e) = (it.all(), it.masks(Some(class("E"))));
     let left = it.minus(all, e.surely);
-    // What a row behind one for the same class still gets.
+    // What a row may still catch after another row for the same class.
     let again = it.meet(left, e.may);
     assert!(again != SetId::EMPTY && it.is_nothing(again) && !it.overlaps(again, all));
     assert!(it.is_subset(again, SetId::EMPTY));
@@ -262,14 +264,14 @@ fn what_only_types_to_come_are_in_is_nothing_until_they_come() {
 }
 
 #[test]
-fn where_sets_cannot_tell_nothing_is_added() {
+fn types_that_existing_sets_cannot_place_are_refused() {
     let mut it = Universe::editable(&[ty("T", "", true), ty("Fin", "T", false), ty("X", "?", true)]);
-    assert!(!it.add(ty("N", "Fin", true)), "nobody thought of unknown classes below Fin");
+    assert!(!it.add(ty("N", "Fin", true)), "no set takes account of unknown classes below Fin");
     assert!(it.add(ty("N", "X", true)));
     assert!(!it.remove(class("X")), "N is below it");
-    assert!(!it.add(ty("X", "T", true)), "it is there");
+    assert!(!it.add(ty("X", "T", true)), "X is there");
     let mut it = Universe::editable(&[ty("T", "", true), ty("N", "X", true)]);
-    assert!(!it.add(ty("X", "T", true)), "N stands elsewhere");
+    assert!(!it.add(ty("X", "T", true)), "N is placed elsewhere");
     let mut it = Universe::new(&[ty("T", "", true)]);
-    assert!(!it.add(ty("N", "T", true)) && !it.remove(class("T")), "there is no room");
+    assert!(!it.add(ty("N", "T", true)) && !it.remove(class("T")), "the universe is not editable");
 }

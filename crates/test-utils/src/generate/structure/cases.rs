@@ -1,13 +1,13 @@
-//! How a program runs on a JVM, and what is to be compared then.
+//! The runs of a program on a JVM, and what can be compared with them.
 
 use crate::jvm::{Arg, Case};
 
 use super::{Body, CallKind, Structure};
 
-/// An object to run a call with.
+/// The receiver of a call in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Receiver {
-    /// The call needs none.
+    /// The call has no receiver.
     None,
     Type(usize),
     Function(usize),
@@ -17,22 +17,23 @@ pub(super) enum Receiver {
 /// A call with all its runs.
 #[derive(Clone, Debug)]
 pub struct RunGroup {
-    /// The method that makes the call: `p/C.c0(Lp/I;)V`.
+    /// The method that contains the call: `p/C.c0(Lp/I;)V`.
     pub caller: String,
-    /// Its runs.
+    /// The runs of the call.
     pub runs: Vec<Run>,
-    /// Whether the runs show all that the call may let out of what methods throw, in a program that is all there.
+    /// Whether the runs show all exceptions of methods that the call can throw, provided that no class of the program
+    /// is missing.
     pub is_complete: bool,
 }
 
-/// One way through a program.
+/// One path through a program.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What to run.
+    /// The method call to run.
     pub case: Case,
-    /// The method that is run.
+    /// The method that the case runs.
     pub method: String,
-    /// The exception of the initialiser that fails in this run, if it runs.
+    /// The exception class of the initialiser that fails in this run, if that initialiser runs.
     pub failing: Option<String>,
 }
 
@@ -57,7 +58,7 @@ impl Structure {
         it == of || self.exceptions[it].parent.is_ok_and(|it| self.is_exception_below(it, of))
     }
 
-    /// The superclass of each class that can be thrown, by name.
+    /// Each throwable class and its superclass, by name.
     pub fn thrown_classes(&self) -> Vec<(String, String)> {
         let mut acc = Vec::new();
         for (i, it) in self.exceptions.iter().enumerate() {
@@ -67,12 +68,12 @@ impl Structure {
         acc
     }
 
-    /// Whether a class is what an initialiser throws.
+    /// Whether initialisers throw this class.
     pub fn is_failure(&self, class: &str) -> bool {
         (0..self.types.len()).any(|it| self.failure(it) == class)
     }
 
-    /// All calls with all their runs.
+    /// All calls, each with all its runs.
     pub fn runs(&self) -> Vec<RunGroup> {
         (0..self.calls.len()).map(|it| self.group(it)).collect()
     }
@@ -95,7 +96,7 @@ impl Structure {
         RunGroup { caller, runs, is_complete: self.is_complete(call) }
     }
 
-    /// Whether all that the methods that a call may come to might do is done in some run.
+    /// Whether for each method that the call can reach, all that it can do happens in some run.
     fn is_complete(&self, call: usize) -> bool {
         match self.calls[call].kind {
             CallKind::Virtual(_, name) => self.is_plain(name),
@@ -104,19 +105,20 @@ impl Structure {
                 let chain = std::iter::successors(Some(of), |it| self.types[*it].parent);
                 let constructors = chain.map_while(|it| self.types[it].constructor);
                 let mut calls = constructors.filter(|it| *it != Body::Nothing);
-                // Behind one that throws no other is reached.
+                // If a constructor throws, the ones after it are not reached.
                 match (calls.next(), calls.next()) {
                     (None, _) => true,
                     (Some(Body::OnThis(name)), None) => self.is_plain(name),
                     _ => false,
                 }
             }
-            // What may be thrown is a class with all below it, of which the VM has more.
+            // The call can throw a class and all its subclasses, and the VM has more of those than the program.
             CallKind::Raise(_) => false,
         }
     }
 
-    /// Whether no method of this name calls others on `this`: what these are depends on whose method was called.
+    /// Whether no method of this name calls other methods on `this`, because the targets of such a call depend on the
+    /// receiver of the first one.
     fn is_plain(&self, name: char) -> bool {
         let mut methods = self.types.iter().flat_map(|it| &it.methods).filter(|it| it.name == name);
         methods.all(|it| !matches!(it.body, Body::OnThis(_) | Body::OnReplaced(..)))

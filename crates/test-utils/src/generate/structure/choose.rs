@@ -1,4 +1,4 @@
-//! Which program it is, and how it changes.
+//! The random choice of a program and of its changes.
 
 use crate::rng::Rng;
 
@@ -11,7 +11,7 @@ const PLATFORM: [&str; 4] =
     ["java/lang/RuntimeException", "java/lang/Exception", "java/lang/Error", "java/lang/Throwable"];
 
 impl Structure {
-    /// The program of this seed, which loads on every JVM since 17.
+    /// Generates the program of this seed, which every JVM since Java 17 can load.
     pub fn new(seed: u64) -> Structure {
         let mut rng = Rng::new(seed);
         let root = format!("g/x{seed:x}");
@@ -50,7 +50,7 @@ impl Structure {
         it
     }
 
-    /// Changes a thing or two of one type or call; it need not load any more.
+    /// Makes one or two changes to a type or a call; the result need not load any more.
     pub fn change(&mut self, rng: &mut Rng) {
         let at = rng.below(self.types.len() as u32) as usize;
         match rng.below(12) {
@@ -75,7 +75,7 @@ impl Structure {
             7 => {
                 let call = rng.below(self.calls.len() as u32) as usize;
                 let to = self.call(rng);
-                // The places stay, so that no class goes.
+                // Calls keep their places, so that no class is removed.
                 let at = self.calls[call].at;
                 self.calls[call] = Call { at, ..to };
                 if at.is_ok() {
@@ -146,7 +146,7 @@ impl Structure {
         rng.pick(&parents).copied().filter(|_| rng.chance(80))
     }
 
-    /// HotSpot wants a permitted subclass of another package to be public.
+    /// Whether the type can be sealed: HotSpot requires a permitted subclass in another package to be public.
     fn may_seal(&self, at: usize) -> bool {
         let it = &self.types[at];
         let fits = |&child: &usize| self.types[child].is_public || self.types[child].package == it.package;
@@ -154,7 +154,7 @@ impl Structure {
         it.version == 61 && !children.is_empty() && children.iter().all(fits)
     }
 
-    /// Gives a type a host that has none itself, in its package.
+    /// Gives a type a nest host of its package that has no host itself.
     fn nest(&mut self, rng: &mut Rng, at: usize) {
         let is_host = |it: usize| self.types.iter().any(|other| other.host.is_some_and(|host| host.0 == it));
         let fits = |it: &usize| {
@@ -167,7 +167,7 @@ impl Structure {
         }
     }
 
-    /// Writes the methods of a type, which may name all types.
+    /// Chooses the methods of a type; their bodies may name all types.
     fn write(&mut self, rng: &mut Rng, at: usize) {
         let mut methods = Vec::new();
         for name in ['m', 'k', 'n', 'h', 's'] {
@@ -216,7 +216,7 @@ impl Structure {
         Some(Method { name, visible, is_static: name == 's', is_abstract, ghost, body })
     }
 
-    /// What a method does; it calls only what comes later in `mknhs`, so it ends.
+    /// Chooses the body of a method. It calls only methods with a later name in `mknhs`, so it terminates.
     fn some_body(&self, rng: &mut Rng, at: usize, name: char) -> Body {
         let throw = Body::Throw(rng.below(self.exceptions.len() as u32) as usize);
         if matches!(name, 'h' | 's') {
@@ -232,7 +232,7 @@ impl Structure {
             8 | 9 if rng.chance(50) => Body::Nothing,
             10..13 => {
                 let supers: Vec<usize> = self.supers(at).collect();
-                // Before version 52 no interface could be meant.
+                // Before version 52, `invokespecial` cannot name an interface method.
                 let may_name = |it: &usize| !self.is_interface(*it) || self.types[at].version >= 52;
                 rng.pick(&supers).copied().filter(may_name).map_or(throw, Body::Super)
             }
@@ -243,7 +243,7 @@ impl Structure {
             }
             16 | 17 => {
                 let all: Vec<usize> = (0..self.types.len()).filter(|it| self.is_concrete(*it)).collect();
-                // Most often of its own nest.
+                // Mostly choose a type of the same nest.
                 let nest = |it: usize| self.types[it].host.map_or(it, |host| host.0);
                 let near: Vec<usize> = all.iter().copied().filter(|it| nest(*it) == nest(at)).collect();
                 let from = if near.is_empty() || rng.chance(15) { &all } else { &near };
@@ -257,7 +257,7 @@ impl Structure {
         }
     }
 
-    /// Before version 52 no interface could be meant.
+    /// Whether the type may call a static method of another type; before version 52, not one of an interface.
     fn may_call_static(&self, at: usize, of: usize) -> bool {
         self.types[at].version >= 52 || !self.is_interface(of)
     }
@@ -269,7 +269,8 @@ impl Structure {
     fn function(&self, rng: &mut Rng) -> Option<FunctionObject> {
         let interfaces: Vec<usize> = (0..self.types.len()).filter(|it| self.is_interface(*it)).collect();
         let &interface = rng.pick(&interfaces)?;
-        // Known to be wrong: an object of an interface whose defaults conflict is said to select one of them.
+        // Known to be wrong: ajar claims that a function object whose interface has conflicting defaults selects one
+        // of them.
         let has_conflict = ['m', 'k'].iter().any(|name| self.is_conflict(interface, *name));
         if self.types[interface].is_sealed || has_conflict {
             return None;
@@ -283,7 +284,8 @@ impl Structure {
                 let is_public = |it: &&Method| it.visible == Visible::Public && !it.is_static;
                 let methods = self.above(it).into_iter().flat_map(|it| &self.types[it].methods);
                 let mut names: Vec<char> = methods.filter(is_public).map(|it| it.name).collect();
-                // `LambdaMetafactory` takes none of several, nor one of a class that its caller may not name.
+                // `LambdaMetafactory` rejects a method that is one of several candidates, or whose class its caller
+                // may not access.
                 names.retain(|name| self.has_in_classes(it, *name) || self.candidates(it, *name).len() == 1);
                 rng.pick(&names).map_or(lambda, |&name| FunctionCode::Bound(it, name))
             }
@@ -302,7 +304,7 @@ impl Structure {
         {
             named = at;
         }
-        // What is protected is used on objects of the class alone whose code it is, or the verifier refuses that.
+        // The verifier allows protected access only on objects of the accessing class.
         if let Ok(at) = at
             && !self.is_interface(named)
             && self.above(at).contains(&named)
@@ -321,7 +323,7 @@ impl Structure {
             (3 | 4, Some(it)) => CallKind::New(it, self.types[it].constructor.is_some()),
             (5 | 6, Some(it)) => CallKind::Private(it),
             (7 | 8, _) => {
-                // Something above that of the row.
+                // Throw a class above or below the caught one.
                 let near =
                     |it: &usize| self.is_exception_below(*it, caught) || self.is_exception_below(caught, *it);
                 let all: Vec<usize> = (0..self.exceptions.len()).filter(near).collect();
@@ -333,13 +335,13 @@ impl Structure {
         if !matches!(kind, CallKind::Raise(_)) {
             caught = rng.below(self.exceptions.len() as u32) as usize;
         }
-        // Handlers are of a version in which no static method of an interface can be named.
+        // Methods with handlers are in a class version that cannot name static interface methods.
         let may_catch = at.is_err() && !matches!(kind, CallKind::Static(of) if self.is_interface(of));
         let catches = (may_catch && rng.chance(45)).then(|| (caught, rng.chance(50)));
         Call { at, kind, catches }
     }
 
-    /// A call of a method of another package that is protected, from a subclass or from elsewhere.
+    /// A call of a protected method of another package, from a subclass or from elsewhere.
     fn protected_call(&self, rng: &mut Rng) -> Option<Call> {
         let is_other = |named: usize| {
             let declares = |it: &usize| self.method(*it, 'n').is_some();

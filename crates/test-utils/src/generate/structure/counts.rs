@@ -1,10 +1,10 @@
-//! The shapes that rules distinguish, and how often a program has each.
+//! The shapes that the rules distinguish, and the number of times that a program has each.
 
 use super::{Body, CallKind, FunctionCode, Method, Structure, TypeKind, Visible};
 
 type Count = fn(&Structure) -> usize;
 
-/// Each shape with its name.
+/// Each shape, with its name and the function that counts it.
 const SHAPES: [(&str, Count); 54] = [
     // Interfaces.
     ("default method", |it| it.count_methods(|at, m| it.is_interface(at) && m.is_default())),
@@ -99,7 +99,7 @@ const SHAPES: [(&str, Count); 54] = [
     }),
     // Ghosts.
     ("ghost", |it| it.count_methods(|_, m| m.ghost.is_some())),
-    ("ghost that lets something out never", |it| {
+    ("ghost that promises never to throw something", |it| {
         it.count_methods(|_, m| m.ghost.as_ref().is_some_and(|it| !it.is_empty()))
     }),
     // Classes.
@@ -159,14 +159,14 @@ impl Method {
         self.visible == Visible::Private
     }
 
-    /// Of an interface.
+    /// Whether the method is a default method; the caller must know that it belongs to an interface.
     fn is_default(&self) -> bool {
         !self.is_static && !self.is_abstract && !self.is_private()
     }
 }
 
 impl Structure {
-    /// How often the program has each shape, by its name.
+    /// The number of occurrences of each shape in the program, by its name.
     pub fn shapes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         SHAPES.iter().map(|(name, count)| (*name, count(self)))
     }
@@ -180,7 +180,7 @@ impl Structure {
         (0..self.types.len()).map(of).sum()
     }
 
-    /// What methods do, and what calls do as these would.
+    /// Counts bodies of methods, and calls that do the same as such bodies.
     fn count_bodies(&self, is: impl Fn(usize, Body) -> bool) -> usize {
         let calls = self.count_calls(|at, kind| match kind {
             CallKind::Static(of) => is(at, Body::Static(of)),
@@ -190,7 +190,7 @@ impl Structure {
         self.count_methods(|at, m| is(at, m.body)) + calls
     }
 
-    /// Calls by the type that has them, of a number that no type has if none does.
+    /// Counts calls by the type that contains them; `usize::MAX` stands for a class of its own.
     fn count_calls(&self, is: impl Fn(usize, CallKind) -> bool) -> usize {
         self.calls.iter().filter(|it| is(it.at.unwrap_or(usize::MAX), it.kind)).count()
     }
@@ -207,7 +207,8 @@ impl Structure {
         })
     }
 
-    /// Calls of private methods that exist; asks whether the class is the same, and whether the nest is.
+    /// Counts calls of existing private methods. `is` is given whether the called class is the caller itself, and
+    /// whether it is in the caller's nest.
     fn count_private(&self, is: impl Fn(bool, bool) -> bool) -> usize {
         let nest = |at: usize| match self.types.get(at).and_then(|it| it.host) {
             Some((host, true)) => host,
@@ -218,7 +219,8 @@ impl Structure {
         })
     }
 
-    /// Methods of package access with one of the same name below, in the same package or another.
+    /// Counts methods of package access for which a subclass has a method of the same name, in the same or in another
+    /// package.
     fn count_hidden(&self, same_package: bool) -> usize {
         self.count_methods(|at, m| {
             let hides = |above: &usize| {
@@ -254,12 +256,12 @@ impl Structure {
             || self.types[at].parent.is_some_and(|it| self.has_in_classes(it, name))
     }
 
-    /// Whether several defaults are as specific as any.
+    /// Whether several default methods are maximally specific.
     pub(super) fn is_conflict(&self, at: usize, name: char) -> bool {
         self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
-    /// Concrete classes that select a method among those of interfaces.
+    /// Counts concrete classes that select a method from the candidates of their interfaces.
     fn count_selections(&self, is: impl Fn(&[&Method]) -> bool) -> usize {
         let selects = |at: usize, name| {
             self.is_concrete(at) && !self.has_in_classes(at, name) && is(&self.candidates(at, name))
@@ -267,7 +269,8 @@ impl Structure {
         ['m', 'k'].into_iter().map(|name| self.count_types(|at| selects(at, name))).sum()
     }
 
-    /// `C extends B implements I`, `B implements J`, `I extends J`; `I` has a default for a method of `J`.
+    /// Counts classes `C` as in `C extends B implements I`, `B implements J`, `I extends J`, where `I` has a default
+    /// for a method of `J`.
     fn count_new_defaults(&self) -> usize {
         let is_one = |at: usize, name: char| {
             let Some(parent) = self.types[at].parent else { return false };

@@ -1,12 +1,14 @@
-//! Random programs of every shape of class that rules about calls distinguish: what types inherit from each other, who may
-//! use what, who initialises whom. Bodies are short and straight, so what a call lets out tells where it went.
+//! Random programs with every shape of class that the rules about calls distinguish: what types inherit from each
+//! other, who may use what, who initialises whom. Bodies are short and without loops, so the exceptions of a call
+//! show where it went.
 //!
-//! A method of a program throws an exception of a class, or calls one other method. An initialiser fails when the number
-//! in `Control.k` is its own. So a run on a JVM shows one way through the program at a time, and all runs together show
-//! what each call may do: exactly that, for who knows all classes.
+//! A method of a program throws an exception of a certain class, or calls one other method. An initialiser fails if
+//! the number in `Control.k` is its own. A run on a JVM thus shows one path through the program, and all runs
+//! together show what each call may do. If all classes are known, they show exactly that.
 //!
-//! The methods `m` and `k` are of interfaces and public everywhere: where others hide such a method, HotSpot does not do
-//! what the JVMS says (see `program/tests/resolution/generate.rs`). `n` is of classes only, `h` private, `s` static.
+//! The methods `m` and `k` belong to interfaces and are public everywhere, because HotSpot deviates from the JVMS
+//! where other methods hide such a method (see `program/tests/resolution/generate.rs`). `n` belongs to classes only,
+//! `h` is private, `s` is static.
 
 mod cases;
 mod choose;
@@ -17,10 +19,10 @@ pub use cases::{Run, RunGroup};
 
 use crate::asm::{AsmError, Assembled};
 
-/// A program. It can be [changed](Structure::change), as somebody does who edits one class after the other.
+/// A random program. It can be [changed](Structure::change), as by a programmer who edits one class after another.
 #[derive(Clone, Debug)]
 pub struct Structure {
-    /// The package below which all lies.
+    /// The package that contains all packages of the program.
     root: String,
     types: Vec<Type>,
     exceptions: Vec<Exception>,
@@ -28,24 +30,24 @@ pub struct Structure {
     calls: Vec<Call>,
 }
 
-/// A class or interface. It names as supertypes only such as come before it.
+/// A class or interface. All its supertypes in the program come before it.
 #[derive(Clone, Debug)]
 struct Type {
     kind: TypeKind,
-    /// `p` or `q`.
+    /// The last part of the package: `p` or `q`.
     package: char,
     is_public: bool,
     is_abstract: bool,
     version: u16,
     parent: Option<usize>,
     interfaces: Vec<usize>,
-    /// Whether it lists its subtypes.
+    /// Whether the type is sealed, so that it lists its subtypes.
     is_sealed: bool,
-    /// The class that it names as the host of its nest, and whether that lists it.
+    /// The class that the type names as its nest host, and whether that class lists the type as a member.
     host: Option<(usize, bool)>,
     has_initializer: bool,
     methods: Vec<Method>,
-    /// What its constructor with a parameter does after its superclass's.
+    /// The body of the constructor with a parameter, after the call of the superclass's constructor.
     constructor: Option<Body>,
 }
 
@@ -62,7 +64,7 @@ struct Method {
     visible: Visible,
     is_static: bool,
     is_abstract: bool,
-    /// What it never lets out, of a method that is not written yet.
+    /// For a ghost: the exceptions that it promises never to throw.
     ghost: Option<Vec<usize>>,
     body: Body,
 }
@@ -75,31 +77,31 @@ enum Visible {
     Private,
 }
 
-/// What code does.
+/// The code of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     Nothing,
     /// Throws a new exception.
     Throw(usize),
-    /// Calls the method of the same name of a direct supertype.
+    /// Calls the method of the same name in a direct supertype.
     Super(usize),
-    /// Calls a method of this name on `this`.
+    /// Calls the method of this name on `this`.
     OnThis(char),
-    /// The same with another object of a class below in local 0.
+    /// Like `OnThis`, after another object of a subclass was stored to local 0.
     OnReplaced(usize, char),
-    /// Calls the private method of an object that it makes.
+    /// Creates an object and calls its private method.
     Private(usize),
     /// Calls the static method of a type.
     Static(usize),
 }
 
-/// A class that can be thrown, below an earlier one or one of the platform.
+/// A throwable class whose superclass is an earlier one or a class of the platform.
 #[derive(Clone, Debug)]
 struct Exception {
     parent: Result<usize, &'static str>,
 }
 
-/// A function object with a method of an interface.
+/// A function object for a method of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FunctionObject {
     interface: usize,
@@ -117,36 +119,36 @@ enum FunctionCode {
     New(usize),
 }
 
-/// A method that makes one call.
+/// A method that contains one call.
 #[derive(Clone, Debug)]
 struct Call {
-    /// The type that has the method; else a class of its own in this package.
+    /// The type that contains the method; otherwise the package of a separate class that contains it.
     at: Result<usize, char>,
     kind: CallKind,
-    /// A row around the call, and whether its handler throws again what it catches. Only in a class of its own.
+    /// A row around the call, and whether its handler rethrows the exception. Only in separate classes.
     catches: Option<(usize, bool)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallKind {
-    /// On an object that it is given.
+    /// A call on an object that is passed to the method.
     Virtual(usize, char),
     Static(usize),
-    /// Makes an object, with the constructor that has a parameter or the other one.
+    /// Creates an object, with the constructor that has a parameter or with the other one.
     New(usize, bool),
-    /// The private method of an object that it makes.
+    /// Creates an object and calls its private method.
     Private(usize),
-    /// Throws what it is given.
+    /// Throws the exception that is passed to the method.
     Raise(usize),
 }
 
 const CONTROL: &str = "Control";
 
 impl Structure {
-    /// The class files: one for each type, exception and call, and what makes objects.
+    /// Assembles the class files: one for each type, exception and call, and the factories.
     ///
     /// # Errors
-    /// What the assembler says; nothing, unless this generator is wrong.
+    /// The error of the assembler, which only a bug in this generator can cause.
     pub fn classes(&self) -> Result<Vec<Assembled>, AsmError> {
         let mut acc = Vec::new();
         for text in self.texts() {
@@ -162,7 +164,7 @@ impl Structure {
         Ok(acc)
     }
 
-    /// The classes of the platform that programs name, with what these use of them, for who does not read a JDK.
+    /// The classes of the platform that programs name, with the members that they use, for tests that read no JDK.
     ///
     /// # Errors
     /// See [`Structure::classes`].
@@ -178,7 +180,7 @@ impl Structure {
         self.types[it].kind == TypeKind::Interface
     }
 
-    /// Whether `it` can have objects.
+    /// Whether the type can have objects of its own.
     fn is_concrete(&self, it: usize) -> bool {
         !self.is_interface(it) && !self.types[it].is_abstract
     }
@@ -188,7 +190,7 @@ impl Structure {
         it.parent.into_iter().chain(it.interfaces.iter().copied())
     }
 
-    /// The types above, itself first, in no order.
+    /// The type and its supertypes, the type first, the others in no particular order.
     fn above(&self, it: usize) -> Vec<usize> {
         let (mut acc, mut at) = (vec![it], 0);
         while let Some(&next) = acc.get(at) {

@@ -1,4 +1,4 @@
-//! The class files as text for the assembler.
+//! The classes of a program as text for the assembler.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ const RECORDS: &str = "invokestatic java/lang/runtime/ObjectMethods.bootstrap(\
     Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/TypeDescriptor;\
     Ljava/lang/Class;Ljava/lang/String;[Ljava/lang/invoke/MethodHandle;)Ljava/lang/Object;";
 
-/// What the programs name of the platform, with what they use of it.
+/// The classes of the platform that programs name, with the members that they use.
 pub(super) fn platform() -> Vec<String> {
     let mut acc = vec![
         ".class public super java/lang/Object\n.super none\n.method public <init>()V\n return\n.end\n"
@@ -51,7 +51,7 @@ impl Structure {
         }
         for (i, it) in self.types.iter().enumerate() {
             if it.has_initializer {
-                // Those of an odd number are wrapped when they leave an initialiser.
+                // If the parent is not an `Error`, the exception is wrapped when it leaves an initialiser.
                 let parent = if i % 3 == 1 { "java/lang/RuntimeException" } else { "java/lang/Error" };
                 acc.push(subclass(&self.failure(i), parent));
             }
@@ -62,7 +62,7 @@ impl Structure {
         acc
     }
 
-    /// The methods that are not written yet, as [`crate::ghosts`] wants them.
+    /// The ghosts of the program, in the form that [`crate::ghosts`] needs.
     pub(super) fn ghosts(&self) -> BTreeMap<String, Vec<String>> {
         let mut acc = BTreeMap::new();
         for (i, it) in self.types.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Structure {
         format!("{}/E{it}", self.root)
     }
 
-    /// What the initialiser of a type throws.
+    /// The exception class that the initialiser of a type throws.
     pub(super) fn failure(&self, of: usize) -> String {
         format!("{}/X{of}", self.root)
     }
@@ -107,12 +107,12 @@ impl Structure {
         format!("{}/{package}/Call{it}", self.root)
     }
 
-    /// The class that makes the call.
+    /// The class that contains the call.
     pub(super) fn caller_name(&self, it: usize) -> String {
         self.calls[it].at.map_or_else(|_| self.call_name(it), |it| self.name(it))
     }
 
-    /// What the method that makes the call takes.
+    /// The parameter of the method that contains the call.
     pub(super) fn parameter(&self, it: usize) -> String {
         match self.calls[it].kind {
             CallKind::Virtual(named, _) => format!("L{};", self.name(named)),
@@ -204,7 +204,8 @@ impl Structure {
         }
     }
 
-    /// Throws if it is asked to. The frame at the only label is the one at entry, 17 bytes behind the start.
+    /// A static initialiser that throws if `Control.k` is its number. The only label has the same frame as the
+    /// method's entry, 17 bytes after the start.
     fn initializer(&self, at: usize) -> String {
         let failure = new(&self.failure(at));
         format!(
@@ -246,7 +247,7 @@ impl Structure {
     }
 
     fn on_this(&self, at: usize, name: char) -> String {
-        // Before version 55 private methods took another instruction.
+        // Before version 55, private methods are called by another instruction.
         if name == 'h' && self.types[at].version < 55 {
             return format!(" invokespecial {}{}.h()V\n", self.word(at), self.name(at));
         }
@@ -257,18 +258,18 @@ impl Structure {
         if self.is_interface(named) { "invokeinterface" } else { "invokevirtual" }
     }
 
-    /// What stands before the name of an interface.
+    /// The word that the assembler needs before the name of an interface.
     fn word(&self, named: usize) -> &'static str {
         if self.is_interface(named) { "interface " } else { "" }
     }
 
-    /// Before version 55 a class names its own private methods only, and with another instruction.
+    /// Before version 55, a class may call only its own private methods, and by another instruction.
     fn private(&self, at: usize, of: usize) -> String {
         let invoke = if at == of && self.types[at].version < 55 { "invokespecial" } else { "invokevirtual" };
         format!("{} {invoke} {}.h()V\n", new(&self.name(of)), self.name(of))
     }
 
-    /// The objects that other classes ask for.
+    /// The class that creates objects for other classes.
     fn factory(&self, package: char) -> String {
         let name = self.factory_name(package);
         let mut out = format!(".class public super {name}\n.version 55.0\n");
@@ -309,10 +310,10 @@ impl Structure {
         out + &methods
     }
 
-    /// The class with the runs of a call, and with the call if no type has that.
+    /// The class with the runs of a call, and with the call itself unless a type contains it.
     fn call_class(&self, i: usize) -> String {
         let call = &self.calls[i];
-        // Handlers would need frames in later versions.
+        // In later versions, handlers would need frames.
         let version = if call.catches.is_some() { 49 } else { 55 };
         let mut out = format!(".class public super {}\n.version {version}.0\n", self.call_name(i));
         if call.at.is_err() {
@@ -377,7 +378,7 @@ fn new(class: &str) -> String {
     format!(" new {class}\n dup\n invokespecial {class}.<init>()V\n")
 }
 
-/// A class with a constructor that does nothing but call that of its superclass.
+/// A class with only a constructor, which calls that of its superclass.
 fn subclass(name: &str, parent: &str) -> String {
     format!(
         ".class public super {name}\n.super {parent}\n.method public <init>()V\n aload_0\n \
@@ -386,7 +387,7 @@ fn subclass(name: &str, parent: &str) -> String {
 }
 
 impl Type {
-    /// Whether initialising a class below runs the initialiser of the interface (JVMS §5.5).
+    /// Whether initialising a subclass runs the initialiser of this interface (JVMS §5.5).
     pub(super) fn has_instance_code(&self) -> bool {
         self.methods.iter().any(|it| !it.is_static && !it.is_abstract)
     }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use classfile::descriptor::{FieldType, MethodType};
 use classfile::mutf8::{self, Shown};
-use classfile::names::MethodRef;
+use classfile::names::{ClassName, Descriptor, Member, MethodRef, Name};
 
 /// A text from a class file, as modified UTF-8. It lives as long as the process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +15,7 @@ pub struct Text(pub &'static [u8]);
 
 /// A method, by the class that declares it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MethodId {
+pub struct MethodName {
     /// The internal name of the class: `java/lang/Object`.
     pub class: Text,
     /// The simple name.
@@ -26,7 +26,7 @@ pub struct MethodId {
 
 /// Shows a method as people write it: `p.C.m(int,java.lang.String)`.
 #[derive(Clone, Copy)]
-pub struct Human(pub MethodId);
+pub struct Human(pub MethodName);
 
 impl Text {
     /// The UTF-16 units.
@@ -35,14 +35,23 @@ impl Text {
     }
 }
 
-impl MethodId {
+impl MethodName {
     /// The method that a member constant or a body names.
     pub fn of(method: MethodRef) -> Self {
         let it = method.get();
-        MethodId {
+        MethodName {
             class: Text(it.class.bytes()),
             name: Text(it.name.bytes()),
             descriptor: Text(it.descriptor.bytes()),
+        }
+    }
+
+    /// The interned names.
+    pub fn names(self) -> Member {
+        Member {
+            class: ClassName::new(self.class.0),
+            name: Name::new(self.name.0),
+            descriptor: Descriptor::new(self.descriptor.0),
         }
     }
 
@@ -108,13 +117,13 @@ impl fmt::Debug for Text {
     }
 }
 
-impl fmt::Display for MethodId {
+impl fmt::Display for MethodName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}{}", self.class, self.name, self.descriptor)
     }
 }
 
-impl fmt::Debug for MethodId {
+impl fmt::Debug for MethodName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
@@ -134,7 +143,7 @@ mod tests {
 
     #[test]
     fn people_read_source_names() {
-        let id = MethodId {
+        let id = MethodName {
             class: Text(b"p/C$D"),
             name: Text(b"m"),
             descriptor: Text(b"(I[[Ljava/lang/String;J)V"),
@@ -145,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_descriptor_that_is_none_is_shown_as_it_is() {
-        let id = MethodId { class: Text(b"C"), name: Text(b"m"), descriptor: Text(b"(Q)V") };
+        let id = MethodName { class: Text(b"C"), name: Text(b"m"), descriptor: Text(b"(Q)V") };
         assert_eq!(Human(id).to_string(), "C.m(Q)V");
     }
 }

@@ -5,8 +5,8 @@ use classfile::names::ClassName;
 use program::hierarchy::Hierarchy;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ClassChange;
 use crate::summary::ClassSummary;
+use crate::whole::record::ClassChange;
 
 /// The classes whose methods the present classes call.
 #[derive(Default)]

@@ -1,15 +1,14 @@
 //! Which classes name which others in their code: what is to be looked at again when a class goes or comes.
 
 use classfile::names::ClassName;
-use flow::functional::Effect;
-use flow::summary::{Initialized, Source, Summary};
+use flow::summary::Initialized;
 use program::hierarchy::ClassId;
 use program::outline::Outline;
 use rustc_hash::FxHashMap;
 
-use super::super::members::element;
-use super::super::promises::{Promised, promises};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
+use crate::whole::actions::{MadeObject, Raises, all_actions};
+use crate::whole::promises::{Promised, promises};
 
 /// What the code of a class names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -65,41 +64,36 @@ impl Named {
     }
 
     fn code(&mut self, code: &CodeSummary) {
-        for item in &code.summary.items {
-            match item.source {
-                Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
-                    self.class(method.class());
-                }
-                Source::Initialize(what) => self.class(match what {
+        for action in all_actions(code) {
+            action.method().into_iter().for_each(|it| self.class(it.class()));
+            if let Some(what) = action.initializes {
+                self.class(match what {
                     Initialized::Class(it) | Initialized::ClassOrAbove(it) => it,
                     Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _) => it.class(),
-                }),
-                Source::Object(class) => self.class(class),
-                _ => {}
+                });
+            }
+            match action.makes {
+                Some(MadeObject::ByNew(class) | MadeObject::ByHandle(class)) => self.class(class),
+                None => {}
+            }
+            match action.raises {
+                Raises::Exact(class) | Raises::Cone(class) => self.throwables.push(class),
+                Raises::Caught(_) | Raises::NullReceiver | Raises::LinkFailure | Raises::Nothing => {}
             }
         }
         for (field, _) in &code.summary.fields {
             self.class(field.class());
         }
-        for site in &code.dynamics {
-            for effect in &site.effects {
-                match *effect {
-                    Effect::Virtual(method) => self.class(method.class()),
-                    Effect::Link(handle) | Effect::Unknown(handle) => self.class(handle.member.class()),
-                    Effect::Initialize(class) | Effect::InitializeQuietly(class) => self.class(class),
-                    Effect::MayFail => {}
-                }
-            }
-            if let Some(function) = &site.function {
-                self.class(function.handle.member.class());
-            }
+        for function in code.dynamics.iter().filter_map(|it| it.function.as_ref()) {
+            self.class(function.handle.member.class());
         }
-        self.throwables.extend(throwables(&code.summary));
+        let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
+        self.throwables.extend(rows.filter_map(|it| it.class));
         self.if_types.extend(code.summary.bare.iter().filter_map(|it| it.class));
     }
 
     fn class(&mut self, name: ClassName) {
-        self.classes.extend(element(name));
+        self.classes.extend(name.element());
     }
 }
 
@@ -177,13 +171,4 @@ fn update(
 /// Where a name is in memory: this is no order that anybody sees.
 fn place(name: &ClassName) -> *const u8 {
     name.bytes().as_ptr()
-}
-
-/// The throwable types that the code names.
-fn throwables(summary: &Summary) -> impl Iterator<Item = ClassName> + '_ {
-    let rows = summary.contexts.iter().flat_map(|it| &it.rows).filter_map(|it| it.class);
-    rows.chain(summary.items.iter().filter_map(|it| match it.source {
-        Source::Exact(class) | Source::Cone(class) => Some(class),
-        _ => None,
-    }))
 }

@@ -17,17 +17,16 @@ use program::input::Role;
 use program::outline::Outline;
 use rustc_hash::FxHashSet;
 
-use super::super::dispatch::Edit;
-use super::super::edits::mentions::Named;
-use super::super::edits::{ClassChange, Edits, Stale};
-use super::super::ids::FunctionSiteId;
-use super::super::nodes::Node;
-use super::super::program::WholeProgram;
-use super::super::proxies::{handler_invoke, makers};
-use super::super::reads::Read;
-use super::super::record::refused;
-use super::present;
+use super::intake::{Intake, present};
+use super::mentions::Named;
 use crate::summary::ClassSummary;
+use crate::whole::dispatch::Edit;
+use crate::whole::implicit::handler_invoke;
+use crate::whole::proxies::makers;
+use crate::whole::reads::Read;
+use crate::whole::record::{ClassChange, refused};
+use crate::whole::resolved::{add_functions, ask_code, forget_initialized};
+use crate::whole::sites::{FunctionSiteId, Node};
 
 /// When so many classes took new places, it is time to make all anew: the old ones stay vacant.
 const MAX_MOVED: usize = 1 << 14;
@@ -36,42 +35,37 @@ const MAX_MOVED: usize = 1 << 14;
 /// faster than that.
 const MAX_WITH_SUBTYPES: usize = 1 << 12;
 
-impl WholeProgram {
+impl Intake<'_> {
     /// Takes classes away from their places, and gives new ones to what they are now.
-    pub(super) fn move_classes(
-        &mut self,
-        moving: &[ClassChange],
-        edits: &mut Edits,
-        stale: &mut Stale,
-    ) -> bool {
-        edits.moved += moving.len();
-        let old = &self.program.hierarchy;
+    pub(super) fn move_classes(&mut self, moving: &[ClassChange]) -> bool {
+        self.index.moved += moving.len();
+        let old = &self.calls.classes.hierarchy;
         let gone: Vec<ClassId> = moving.iter().filter_map(|it| it.class).collect();
         let come: Vec<_> = moving.iter().filter_map(|it| it.now.clone()).collect();
         let before = gone.iter().map(|&it| old.outline(it));
         let outlines: Vec<Arc<Outline>> = before.chain(come.iter().map(|it| &it.0)).cloned().collect();
         let of_platform =
             gone.iter().any(|&it| old.role(it) == Role::Jdk) || come.iter().any(|it| it.2 == Role::Jdk);
-        if edits.moved > MAX_MOVED || of_platform || outlines.iter().any(|it| it.flags.is_module()) {
+        if self.index.moved > MAX_MOVED || of_platform || outlines.iter().any(|it| it.flags.is_module()) {
             return false;
         }
-        self.remove_code(&gone, edits, stale);
+        self.remove_code(&gone);
         let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
         // Whoever else has it would have a copy made.
-        self.dispatches.lend_hierarchy();
-        let surroundings = Arc::clone(&self.program.surroundings);
-        let hierarchy = Arc::make_mut(&mut self.program.hierarchy);
-        let Some(edited) = hierarchy.edit(&gone, &placed, &surroundings, &mut edits.lists) else {
+        self.calls.dispatches.lend_hierarchy();
+        let surroundings = Arc::clone(&self.calls.classes.surroundings);
+        let hierarchy = Arc::make_mut(&mut self.calls.classes.hierarchy);
+        let Some(edited) = hierarchy.edit(&gone, &placed, &surroundings, &mut self.index.lists) else {
             return false;
         };
-        let new = Arc::clone(&self.program.hierarchy);
+        let new = Arc::clone(&self.calls.classes.hierarchy);
         let changed: FxHashSet<ClassId> = edited.changed.into_iter().collect();
         // The names of classes whose members may be found, or used, otherwise than before.
         let before: Vec<(ClassName, &[ClassId])> =
             changed.iter().filter_map(|&it| edited.before.class(it, &new)).collect();
         let there = changed.iter().filter(|it| !new.is_vacant(**it)).map(|&it| new.name(it));
         let mut names: FxHashSet<ClassName> = before.iter().map(|it| it.0).chain(there).collect();
-        stale.types.extend(&names);
+        self.stale.types.extend(&names);
         // Whether these are nest mates is for their host to say (JVMS §5.4.4).
         names.extend(outlines.iter().flat_map(|it| it.nest_members.iter().copied()));
         if changed.len() > MAX_WITH_SUBTYPES || is_in_tables(&names) {
@@ -85,83 +79,70 @@ impl WholeProgram {
         self.touched.all |= !open.is_empty();
         self.touched.reads.insert(Read::Classes);
         self.touched.classes.extend(&names);
-        stale.types.extend(&open);
+        self.stale.types.extend(&open);
 
-        self.place_code(&new, come.iter().map(|it| &it.1), edits);
-        let functions = std::mem::take(&mut self.functions);
-        self.dispatches.edit(&Edit {
+        self.place_code(&new, come.iter().map(|it| &it.1));
+        self.calls.dispatches.edit(&Edit {
             hierarchy: Arc::clone(&new),
             changed: &changed,
             receivers: &receivers,
             names: &names,
             open_otherwise: &open,
-            functions: present(edits, &functions),
+            functions: present(self.index, &self.calls.functions),
         });
-        self.functions = functions;
-        self.look_at_all(&changed, &names, edits, stale);
+        self.look_at_all(&changed, &names);
         true
     }
 
     /// Lets nothing flow into what stands for code that is gone.
-    fn remove_code(&mut self, gone: &[ClassId], edits: &mut Edits, stale: &mut Stale) {
+    fn remove_code(&mut self, gone: &[ClassId]) {
         for &class in gone {
-            stale.gone(Node::Initializer(class));
-            let program = self.program.clone();
+            self.stale.gone(Node::Initializer(class));
+            let program = self.calls.classes.clone();
             for id in program.methods_of(class) {
-                stale.gone(Node::Method(id));
+                self.stale.gone(Node::Method(id));
                 if let Some(code) = program.code(id) {
-                    self.forget_initialized(code);
+                    forget_initialized(self.calls, code);
                     let handlers = 0..code.summary.rethrowing.len() as u32;
-                    handlers.for_each(|it| stale.gone(Node::Handler(id, it)));
+                    handlers.for_each(|it| self.stale.gone(Node::Handler(id, it)));
                 }
             }
-            for it in edits.functions.remove(&class).into_iter().flatten() {
-                edits.gone_functions.insert(it);
-                stale.gone(Node::Glue(it));
+            for it in self.index.functions.remove(&class).into_iter().flatten() {
+                self.index.gone_functions.insert(it);
+                self.stale.gone(Node::Glue(it));
             }
-            for (constructor, of) in edits.constructions.remove(&class).into_iter().flatten() {
-                stale.gone(Node::Constructing(constructor, of));
+            for (constructor, of) in self.index.constructions.remove(&class).into_iter().flatten() {
+                self.stale.gone(Node::Constructing(constructor, of));
             }
-            edits.mentions.set(class, None);
+            self.index.mentions.set(class, None);
             drop(program);
-            Arc::make_mut(&mut self.program.summaries)[class.index()] = Arc::default();
+            Arc::make_mut(&mut self.calls.classes.summaries)[class.index()] = Arc::default();
         }
     }
 
     /// Takes in the code of the classes that came, which are the last ones of the new hierarchy.
-    fn place_code<'a>(
-        &mut self,
-        new: &Hierarchy,
-        come: impl Iterator<Item = &'a Arc<ClassSummary>>,
-        edits: &mut Edits,
-    ) {
-        self.program.refused = Arc::new(refused(new));
+    fn place_code<'a>(&mut self, new: &Hierarchy, come: impl Iterator<Item = &'a Arc<ClassSummary>>) {
+        self.calls.classes.refused = Arc::new(refused(new));
         let come: Vec<&Arc<ClassSummary>> = come.collect();
-        Arc::make_mut(&mut self.program.summaries).extend(come.iter().copied().cloned());
-        let program = self.program.clone();
+        Arc::make_mut(&mut self.calls.classes.summaries).extend(come.iter().copied().cloned());
+        let program = self.calls.classes.clone();
         for (class, summary) in new.ids().skip(new.len() - come.len()).zip(come) {
-            edits.mentions.set(class, Some(Named::by(new.outline(class), summary)));
+            self.index.mentions.set(class, Some(Named::by(new.outline(class), summary)));
             for (id, code) in program.methods_of(class).filter_map(|it| Some((it, program.code(it)?))) {
-                let first = self.functions.len();
-                self.add_functions(id, code);
-                let added = (first..self.functions.len()).map(|it| FunctionSiteId(it as u32));
-                edits.functions.entry(class).or_default().extend(added);
+                let first = self.calls.functions.len();
+                add_functions(self.calls, id, code);
+                let added = (first..self.calls.functions.len()).map(FunctionSiteId::from_index);
+                self.index.functions.entry(class).or_default().extend(added);
             }
         }
     }
 
     /// Asks again what the code of changed classes means, and that which names one, and makes its nodes stale.
-    fn look_at_all(
-        &mut self,
-        changed: &FxHashSet<ClassId>,
-        names: &FxHashSet<ClassName>,
-        edits: &mut Edits,
-        stale: &mut Stale,
-    ) {
-        let program = self.program.clone();
+    fn look_at_all(&mut self, changed: &FxHashSet<ClassId>, names: &FxHashSet<ClassName>) {
+        let program = self.calls.classes.clone();
         let hierarchy = &program.hierarchy;
         let mut callers: Vec<ClassId> = changed.iter().copied().collect();
-        callers.extend(names.iter().flat_map(|it| edits.mentions.of(*it)));
+        callers.extend(names.iter().flat_map(|it| self.index.mentions.of(*it)));
         // Of members of a nest it is forgotten what `super` means in their code.
         callers.extend(names.iter().filter_map(|it| hierarchy.class(*it)));
         callers.retain(|&it| !hierarchy.is_vacant(it));
@@ -173,24 +154,21 @@ impl WholeProgram {
             methods.filter_map(|it| Some((it, program.code(it)?)))
         };
         // First all is asked for: which constructors are worth a look of their own follows from where calls go.
-        codes().for_each(|it| self.forget_initialized(it.1));
-        codes().for_each(|(id, code)| self.ask_code(id, code));
-        if self.kept.is_none() {
-            return;
-        }
+        codes().for_each(|it| forget_initialized(self.calls, it.1));
+        codes().for_each(|(id, code)| ask_code(self.calls, id.class, code));
         for &class in &callers {
-            self.look_at_methods(class, stale, edits);
-            stale.nodes(edits.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
+            self.look_at_methods(class);
+            self.stale.nodes(self.index.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
         }
-        if self.options.link_errors {
+        if self.calls.options.link_errors {
             // Linking a class resolves what the rows of its code name.
-            let catching = names.iter().flat_map(|it| edits.mentions.throwing(*it));
-            stale.nodes(catching.copied().map(Node::Initializer));
+            let catching = names.iter().flat_map(|it| self.index.mentions.throwing(*it));
+            self.stale.nodes(catching.copied().map(Node::Initializer));
         }
         for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
-            stale.node(Node::Initializer(class));
-            let own = edits.constructions.get(&class).into_iter().flatten();
-            stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
+            self.stale.node(Node::Initializer(class));
+            let own = self.index.constructions.get(&class).into_iter().flatten();
+            self.stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
         }
     }
 }

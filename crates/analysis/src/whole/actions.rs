@@ -1,0 +1,207 @@
+//! The table of what each source of a summary, each effect of a dynamic site and each kind of method handle does.
+//!
+//! Everybody who asks what code calls, initialises, makes, raises or names reads it here, so a new kind does not compile
+//! before the table says what it does.
+
+use bir::body::CallKind;
+use classfile::bootstrap::{HandleKind, MethodHandle};
+use classfile::names::{ClassName, MethodRef};
+use flow::functional::Effect;
+use flow::summary::{Initialized, Source};
+
+use super::sites::handle_call;
+use crate::summary::CodeSummary;
+
+/// What one thing that code does brings about. The parts happen in the order of the fields, as far as there are any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Action {
+    /// What it raises by itself.
+    pub(crate) raises: Raises,
+    /// What it initialises.
+    pub(crate) initializes: Option<Initialized>,
+    /// The class of which it makes an object.
+    pub(crate) makes: Option<MadeObject>,
+    /// The method that it calls.
+    pub(crate) calls: Option<Called>,
+    /// What becomes of the exceptions of what it initialises and calls.
+    pub(crate) passing: Passing,
+    /// Why it may run any code besides, which nothing wraps.
+    pub(crate) any_code: Option<AnyCode>,
+}
+
+/// What an action raises by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Raises {
+    /// Nothing.
+    Nothing,
+    /// Objects of exactly this class.
+    Exact(ClassName),
+    /// Objects of this class and of its subclasses.
+    Cone(ClassName),
+    /// What arrived at the handler with this number among the method's rethrowing handlers.
+    Caught(u32),
+    /// NullPointerException: a handle is invoked on a receiver that may be null.
+    NullReceiver,
+    /// BootstrapMethodError: what a dynamic site names is not there.
+    LinkFailure,
+}
+
+/// An object that an action makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MadeObject {
+    /// By the instruction `new`.
+    ByNew(ClassName),
+    /// By a method handle of kind `REF_newInvokeSpecial`.
+    ByHandle(ClassName),
+}
+
+/// A call that an action makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Called {
+    /// By an instruction.
+    Instruction(CallKind, MethodRef),
+    /// By an instruction, on the object that the method was called on.
+    OnThis(CallKind, MethodRef),
+    /// Of a constructor, on a new object of exactly its class.
+    Construct(MethodRef),
+    /// By a dynamic site, on a value whose static type is the class named.
+    Dynamic(MethodRef),
+    /// By a method handle.
+    Handle(CallKind, MethodRef),
+}
+
+/// What becomes of the exceptions of what an action initialises and calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passing {
+    /// They come out as they are.
+    Plainly,
+    /// Errors come out as they are, everything else as BootstrapMethodError (JVMS §5.4.3.6).
+    Wrapped,
+    /// They are swallowed.
+    Swallowed,
+}
+
+/// Why an action may run any code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AnyCode {
+    /// The bootstrap method is not known, so what it links is not either.
+    Bootstrap(MethodRef),
+    /// The summary does not have the dynamic site.
+    Unlisted,
+}
+
+impl Action {
+    const NOTHING: Action = Action {
+        raises: Raises::Nothing,
+        initializes: None,
+        makes: None,
+        calls: None,
+        passing: Passing::Plainly,
+        any_code: None,
+    };
+
+    fn raises(it: Raises) -> Self {
+        Action { raises: it, ..Action::NOTHING }
+    }
+
+    fn calls(it: Called) -> Self {
+        Action { calls: Some(it), ..Action::NOTHING }
+    }
+
+    fn initializes(it: Initialized) -> Self {
+        Action { initializes: Some(it), ..Action::NOTHING }
+    }
+
+    /// What invoking a method handle does (JVMS §5.4.3.5).
+    pub(crate) fn of_handle(handle: MethodHandle) -> Self {
+        let member = handle.member;
+        let class = member.class();
+        let (raises, initializes, makes) = match handle.kind {
+            HandleKind::GetStatic | HandleKind::PutStatic => {
+                (Raises::Nothing, Some(Initialized::OwnerOfField(member)), None)
+            }
+            HandleKind::InvokeStatic => {
+                (Raises::Nothing, Some(Initialized::OwnerOfMethod(member, handle.interface)), None)
+            }
+            HandleKind::NewInvokeSpecial => {
+                (Raises::Nothing, Some(Initialized::Class(class)), Some(MadeObject::ByHandle(class)))
+            }
+            HandleKind::GetField
+            | HandleKind::PutField
+            | HandleKind::InvokeVirtual
+            | HandleKind::InvokeSpecial
+            | HandleKind::InvokeInterface => (Raises::NullReceiver, None, None),
+        };
+        let calls = handle_call(handle).map(|kind| Called::Handle(kind, member));
+        Action { raises, initializes, makes, calls, ..Action::NOTHING }
+    }
+
+    /// What an effect of a dynamic site does.
+    pub(crate) fn of_effect(effect: &Effect) -> Self {
+        let class = |it, passing| Action { passing, ..Action::initializes(Initialized::Class(it)) };
+        let linking = |handle| Action { passing: Passing::Wrapped, ..Action::of_handle(handle) };
+        match *effect {
+            Effect::Virtual(method) => Action::calls(Called::Dynamic(method)),
+            Effect::Link(handle) => linking(handle),
+            Effect::Initialize(it) => class(it, Passing::Wrapped),
+            Effect::InitializeQuietly(it) => class(it, Passing::Swallowed),
+            Effect::MayFail => Action::raises(Raises::LinkFailure),
+            Effect::Unknown(handle) => {
+                Action { any_code: Some(AnyCode::Bootstrap(handle.member)), ..linking(handle) }
+            }
+        }
+    }
+
+    /// The method that it calls, by name.
+    pub(crate) fn method(&self) -> Option<MethodRef> {
+        self.calls.map(Called::method)
+    }
+}
+
+impl Called {
+    /// The method, by name.
+    pub(crate) fn method(self) -> MethodRef {
+        match self {
+            Called::Instruction(_, it) | Called::OnThis(_, it) | Called::Handle(_, it) => it,
+            Called::Construct(it) | Called::Dynamic(it) => it,
+        }
+    }
+}
+
+/// What a source other than a dynamic site does; of a dynamic site its index in the summary.
+fn of_source(source: Source) -> Result<Action, u32> {
+    Ok(match source {
+        Source::Exact(class) => Action::raises(Raises::Exact(class)),
+        Source::Cone(class) => Action::raises(Raises::Cone(class)),
+        Source::Caught(handler) => Action::raises(Raises::Caught(handler)),
+        Source::Call(kind, method) => Action::calls(Called::Instruction(kind, method)),
+        Source::CallOnThis(kind, method) => Action::calls(Called::OnThis(kind, method)),
+        Source::Construct(method) => Action::calls(Called::Construct(method)),
+        Source::Initialize(what) => Action::initializes(what),
+        Source::Object(class) => Action { makes: Some(MadeObject::ByNew(class)), ..Action::NOTHING },
+        Source::CallDynamic(site) | Source::ConstDynamic(site) => return Err(site),
+    })
+}
+
+/// What a source does that is no dynamic site.
+pub(crate) fn item_action(source: Source) -> Option<Action> {
+    of_source(source).ok()
+}
+
+/// What a source does: one action, or one for each effect of a dynamic site.
+pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
+    let (one, effects) = match of_source(source) {
+        Ok(it) => (Some(it), &[][..]),
+        Err(site) => match code.dynamics.get(site as usize) {
+            Some(it) => (None, &it.effects[..]),
+            None => (Some(Action { any_code: Some(AnyCode::Unlisted), ..Action::NOTHING }), &[][..]),
+        },
+    };
+    one.into_iter().chain(effects.iter().map(Action::of_effect))
+}
+
+/// Everything that some code does, in the order of its items; then what its dynamic sites do, each once.
+pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
+    let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
+    items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))
+}

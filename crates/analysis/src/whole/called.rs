@@ -1,0 +1,176 @@
+//! Where the calls of one method go, by name.
+
+use bir::body::{CallKind, InstrId};
+use flow::natives::{Effect, Native};
+use flow::summary::{Initialized, Sources};
+use program::hierarchy::{ClassId, Link};
+use program::initialization::{Initializer, runs_already, walk};
+use program::members::MethodId;
+use program::members::declared::declared;
+use program::names::{MethodName, Text};
+
+use super::actions::{Action, AnyCode, Called, MadeObject, actions};
+use super::answers::{Call, CallWord, Why};
+use super::call_names::call_to;
+use super::callbacks::{callback_calls, finalizer_call};
+use super::implicit::thread_run;
+use super::reads::{Read, note};
+use super::resolving::{Resolves, Resolving};
+use super::tables::CallTable;
+use super::unknown::OpenCause;
+use super::why::{why, why_call};
+use crate::parts::MethodCode;
+use crate::summary::MethodSummary;
+
+/// Where the calls of a method go, by instruction. `code` is its code.
+pub fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Vec<Call> {
+    // The code of a ghost's stub is not its own.
+    if calls.classes.ghost(id).is_some() {
+        return unseen_calls(calls, id);
+    }
+    let MethodSummary::Known(summary) = calls.classes.summary(id) else { return Vec::new() };
+    let mut acc = Vec::new();
+    let mut walk = Sources::new(&code.body, &code.facts);
+    let resolving = Resolving::new(calls, id.class, &code.body);
+    let mut sources = Vec::new();
+    for (instr, _) in code.body.instrs.iter() {
+        sources.clear();
+        walk.at(instr, |it| sources.push(it));
+        for action in sources.iter().flat_map(|it| actions(summary, *it)) {
+            add_calls(calls, id, instr, &action, &mut acc);
+        }
+        if resolving.at(instr, &sources) != Resolves::NOTHING {
+            acc.extend(loading_call(calls, Some(instr)));
+        }
+    }
+    acc
+}
+
+/// Adds the calls that an action of a method makes.
+fn add_calls(calls: &CallTable, id: MethodId, instr: InstrId, action: &Action, acc: &mut Vec<Call>) {
+    let at = Some(instr);
+    let start = acc.len();
+    if let Some(what) = action.initializes {
+        acc.extend(initializer_call(calls, at, id.class, what));
+    }
+    match action.makes {
+        Some(MadeObject::ByNew(class)) => acc.extend(finalizer_call(calls, at, class)),
+        Some(MadeObject::ByHandle(_)) | None => {}
+    }
+    if let Some(called) = action.calls {
+        let (method, site) = (called.method(), calls.site(id.class, called));
+        acc.push(call_to(calls, (at, word(called)), method, site));
+        if matches!(called, Called::Instruction(..) | Called::OnThis(..)) {
+            callback_calls(calls, at, method, site, acc);
+        }
+    }
+    match action.any_code {
+        None => {}
+        Some(AnyCode::Unlisted) => {
+            let open = why(calls, OpenCause::MissingCode(id));
+            acc.push(Call { open, ..Call::empty(at, CallWord::Dynamic) });
+        }
+        Some(AnyCode::Bootstrap(method)) => {
+            let open = Some(Why::Bootstrap(MethodName::of(method)));
+            match acc[start..].last_mut() {
+                Some(it) => it.open = open,
+                None => acc.push(Call { open, ..Call::empty(at, CallWord::Bootstrap) }),
+            }
+        }
+    }
+}
+
+/// The kind of a call.
+fn word(called: Called) -> CallWord {
+    match called {
+        Called::Instruction(kind, _) | Called::OnThis(kind, _) => match kind {
+            CallKind::Virtual => CallWord::Virtual,
+            CallKind::Interface => CallWord::Interface,
+            CallKind::Special | CallKind::SpecialInterface => CallWord::Special,
+            CallKind::Static | CallKind::StaticInterface => CallWord::Static,
+        },
+        Called::Construct(_) => CallWord::Special,
+        Called::Dynamic(_) => CallWord::Dynamic,
+        Called::Handle(..) => CallWord::Bootstrap,
+    }
+}
+
+/// What a method calls that has no code to look at: a native one what its row says; a ghost, or one whose code cannot be
+/// read, anything.
+pub fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
+    let name = calls.classes.name(id);
+    let is_ghost = calls.classes.ghost(id).is_some();
+    let open = match calls.classes.summary(id) {
+        _ if is_ghost => Some(Why::Ghost(name)),
+        MethodSummary::Missing | MethodSummary::Unread => Some(Why::MissingCode(name)),
+        MethodSummary::None | MethodSummary::Known(_) => None,
+    };
+    if open.is_some() {
+        return vec![Call { open, ..Call::empty(None, CallWord::Unseen) }];
+    }
+    if !declared(&calls.classes.hierarchy, id).flags.is_native() {
+        return Vec::new();
+    }
+    let mut acc = Vec::new();
+    let row = calls.native(id);
+    let native = |method| call_to(calls, (None, CallWord::Native), method, calls.virtual_site(method));
+    match row.map(|it| &it.effect) {
+        None | Some(Effect::Open | Effect::Init) => {
+            acc.push(Call { open: Some(Why::Native(name)), ..Call::empty(None, CallWord::Native) });
+        }
+        Some(Effect::Calls(methods)) => acc.extend(methods.iter().map(|it| native(*it))),
+        Some(Effect::Thread) => {
+            let run = thread_run();
+            acc.push(call_to(calls, (None, CallWord::Thread), run, calls.virtual_site(run)));
+        }
+        Some(Effect::None | Effect::Load) => {}
+    }
+    if row.is_some_and(Native::loads) {
+        acc.extend(loading_call(calls, None));
+    }
+    acc
+}
+
+/// The call that resolving a class makes; `None` if no class loader of the program counts.
+fn loading_call(calls: &CallTable, at: Option<InstrId>) -> Option<Call> {
+    note(Read::Loading);
+    let it = calls.loading.as_ref()?;
+    let call = Call {
+        targets: it.targets.iter().map(|&it| calls.classes.name(it)).collect(),
+        possible: it.possible.iter().map(|&it| calls.classes.name(it)).collect(),
+        errors: it.errors.iter().map(|it| Text(it.exception().as_bytes())).collect(),
+        open: it.open.and_then(|it| why_call(calls, it)),
+        ..Call::empty(at, CallWord::Load)
+    };
+    Some(call.sorted())
+}
+
+/// The initialisers that an access in code of `caller` may run; `None` if there are none.
+fn initializer_call(
+    calls: &CallTable,
+    at: Option<InstrId>,
+    caller: ClassId,
+    what: Initialized,
+) -> Option<Call> {
+    let hierarchy = &calls.classes.hierarchy;
+    let mut call = Call::empty(at, CallWord::Clinit);
+    for &link in &*calls.initialized(what) {
+        match link {
+            Link::Present(class) if runs_already(hierarchy, caller, class) => {}
+            Link::Present(class) => {
+                let mut absent = None;
+                let visit = |initializer| match initializer {
+                    Initializer::Present(it) => call.targets.push(calls.classes.name(it)),
+                    Initializer::Absent(it) => absent = Some(it),
+                };
+                walk(hierarchy, class, |_| true, visit);
+                if let Some(it) = absent {
+                    call.open = why(calls, OpenCause::Initializer(it));
+                }
+            }
+            Link::Outside(class) => call.open = why(calls, OpenCause::Initializer(class)),
+        }
+    }
+    let call = call.sorted();
+    (!call.targets.is_empty() || call.open.is_some()).then_some(call)
+}

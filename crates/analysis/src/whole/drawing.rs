@@ -1,0 +1,320 @@
+//! Draws the final control-flow graph of a method: Fig. 4's function N of CONFLEX, over sets of exceptions. What each call lets
+//! out is what the solution says of it.
+
+use std::sync::Arc;
+
+use bir::body::{Body, Expr, Instr, InstrId, ordinal};
+use classfile::names::FieldRef;
+use flow::cfg::{Drawing, NodeId, draw_with};
+use flow::facts::contains;
+use flow::places::EarlierRows;
+use flow::summary::{Access, Sources};
+use flow::throwables::well_known;
+use flow::universe::{Masks, Part, SetId};
+use program::members::{LinkError, MethodId};
+use program::names::{MethodName, Text};
+use rustc_hash::FxHashMap;
+
+use super::answers::Why;
+use super::flows::Flow;
+use super::graph::{Graph, Propagates, RaisedSet, SetRef, Within};
+use super::implicit::load_class;
+use super::lattice::{Exceptions, Value};
+use super::linking::{field_error, link_error};
+use super::reads::{Read, note};
+use super::resolving::{Resolving, resolving_flows};
+use super::sites::Node;
+use super::solved::SolvedProgram;
+use super::unknown::OpenCause;
+use super::why::{why, why_call};
+use crate::parts::MethodCode;
+use crate::summary::{CodeSummary, MethodSummary};
+
+/// What everybody who asks a solved program for answers needs: the sets that are met on the way, and how they read.
+#[derive(Clone)]
+pub struct Sets {
+    /// The sets.
+    pub exceptions: Exceptions,
+    /// How they read.
+    pub texts: Texts,
+}
+
+/// How sets read, as far as somebody asked.
+#[derive(Clone, Default)]
+pub struct Texts {
+    parts: FxHashMap<SetId, Arc<[Part]>>,
+    open: FxHashMap<SetId, Within>,
+}
+
+impl Texts {
+    fn parts(&mut self, ex: &Exceptions, set: SetId) -> Arc<[Part]> {
+        Arc::clone(self.parts.entry(set).or_insert_with(|| ex.universe.parts(set).into()))
+    }
+
+    fn open(&mut self, ex: &mut Exceptions, set: SetId) -> Within {
+        let parts = self.open.entry(set).or_insert_with(|| {
+            let (within, except) = ex.open_parts(set);
+            (within.into(), except.into())
+        });
+        parts.clone()
+    }
+}
+
+/// A graph that is being drawn.
+struct Draw<'a> {
+    program: &'a SolvedProgram,
+    ex: &'a mut Exceptions,
+    texts: &'a mut Texts,
+    sets: Vec<RaisedSet>,
+    known: FxHashMap<(SetId, Option<Why>), SetRef>,
+    /// The set that was drawn last: the next one is often the same.
+    last: Option<(SetId, Option<Why>, SetRef)>,
+    /// The masks of the rows, as far as they were asked for.
+    masks: Vec<Option<Masks>>,
+}
+
+/// The final graph of a method of the program, whose body and facts are given.
+pub fn graph(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: &MethodCode) -> Graph {
+    let Sets { exceptions: ex, texts } = sets;
+    let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
+    let mut walk = Sources::new(&code.body, &code.facts);
+    let resolving = Resolving::new(&program.calls, id.class, &code.body);
+    let failing = failing_fields(program, id, summary);
+    let mut acc = Draw {
+        program,
+        ex,
+        texts,
+        sets: Vec::new(),
+        known: FxHashMap::default(),
+        last: None,
+        masks: vec![None; code.body.rows.len()],
+    };
+    let (mut sources, mut flows) = (Vec::new(), Vec::new());
+    let waits = program.calls.may_load(id.class) || !failing.is_empty();
+    let mut earlier = waits.then(|| EarlierRows::new(&code.body));
+    let cfg = draw_with(&code.body, |drawing, instr, rows| {
+        sources.clear();
+        walk.at(instr, |it| sources.push(it));
+        let mut leaves = false;
+        for &source in &sources {
+            program.flows().of_source(acc.ex, (id, None), summary, source, &mut flows);
+            for flow in flows.drain(..) {
+                let (value, why) = acc.value(flow);
+                let flow = Raised { value, why, earlier: &[] };
+                leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
+            }
+        }
+        let resolves = resolving.at(instr, &sources);
+        resolving_flows(acc.ex, resolves, &mut flows);
+        let earlier = earlier.as_mut().map_or(&[][..], |it| it.at(ordinal(instr)));
+        for flow in flows.drain(..) {
+            let (value, why) = acc.value(flow);
+            let flow = Raised { value, why, earlier: if resolves.earlier { earlier } else { &[] } };
+            leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
+        }
+        for (error, waits) in failing_at(&code.body, instr, &failing) {
+            let value = link_error(acc.ex, error);
+            let flow = Raised { value, why: None, earlier: if waits { earlier } else { &[] } };
+            leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
+        }
+        if leaves && contains(&code.facts.locks.leaving, instr) {
+            let set = acc.ex.universe.exact(well_known().monitor_state);
+            let set = acc.set(set, None);
+            drawing.leave(instr, set);
+        }
+    });
+    let (sets, value) = (acc.sets, program.lets_out(id));
+    let throws = Propagates {
+        known: texts.parts(ex, value.known),
+        open: (!ex.universe.is_nothing(value.open)).then(|| texts.open(ex, value.open)),
+    };
+    Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
+}
+
+/// The reason nearest to a node for what is open about it.
+fn nearest(program: &SolvedProgram, of: Node) -> Why {
+    match of {
+        Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),
+        Node::Dispatch(it) => {
+            let own =
+                program.calls.dispatches.cause(it).0.and_then(|it| why(&program.calls, OpenCause::Call(it)));
+            own.unwrap_or_else(|| Why::LetsOut(MethodName::of(program.calls.dispatches.method(it))))
+        }
+        Node::Initializer(it) => Why::Initializer(Text(program.calls.classes.hierarchy.name(it).bytes())),
+        Node::Handler(it, _) => Why::Caught(program.calls.classes.name(it)),
+        Node::Glue(_) => Why::Function,
+        Node::Loading => {
+            note(Read::Loading);
+            let own = program
+                .calls
+                .loading
+                .as_ref()
+                .and_then(|it| it.open)
+                .and_then(|it| why_call(&program.calls, it));
+            own.unwrap_or_else(|| Why::LetsOut(MethodName::of(load_class())))
+        }
+    }
+}
+
+/// The fields of a method that cannot be accessed, with what that raises.
+fn failing_fields(
+    program: &SolvedProgram,
+    id: MethodId,
+    summary: &CodeSummary,
+) -> Vec<(FieldRef, Access, LinkError)> {
+    let fields = summary.summary.fields.iter();
+    fields
+        .filter_map(|&(field, access)| {
+            Some((field, access, field_error(&program.calls, id.class, field, access)?))
+        })
+        .collect()
+}
+
+/// What comes out of an instruction.
+#[derive(Clone, Copy)]
+struct Raised<'a> {
+    value: Value,
+    /// Why its open half is.
+    why: Option<Why>,
+    /// Rows that may take it besides those around the instruction.
+    earlier: &'a [u32],
+}
+
+/// What the accesses of an instruction to such fields raise, and whether it may be from earlier in the bytecode.
+fn failing_at(
+    body: &Body,
+    instr: InstrId,
+    failing: &[(FieldRef, Access, LinkError)],
+) -> Vec<(LinkError, bool)> {
+    if failing.is_empty() {
+        return Vec::new();
+    }
+    let mut acc = Vec::new();
+    let mut access = |field: FieldRef, access: Access| {
+        let waits = matches!(access, Access::Get | Access::GetStatic);
+        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| (it.2, waits)));
+    };
+    let instr = &body.instrs[instr];
+    match *instr {
+        Instr::SetField(_, field, _) => access(field, Access::Put),
+        Instr::SetStatic(field, _) => access(field, Access::PutStatic),
+        _ => {}
+    }
+    let mut pending = Vec::new();
+    body.instr_exprs(instr, |e| pending.push(e));
+    while let Some(e) = pending.pop() {
+        match body.exprs[e] {
+            Expr::Field(_, field) => access(field, Access::Get),
+            Expr::Static(field) => access(field, Access::GetStatic),
+            _ => {}
+        }
+        body.exprs[e].operands(|it| pending.push(it));
+    }
+    acc
+}
+
+impl Draw<'_> {
+    /// What comes out of something, with why for its open half.
+    fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
+        let program = self.program;
+        let of_node = |ex: &Exceptions, value: Value, of: Node| {
+            // Names are looked up only where something is open.
+            (value, (!ex.universe.is_nothing(value.open)).then(|| nearest(program, of)))
+        };
+        match flow {
+            Flow::Value(value, cause) => (value, cause.and_then(|it| why(&program.calls, it))),
+            Flow::Wrapped(value, cause) => (value, why(&program.calls, cause)),
+            Flow::Node(of) => of_node(self.ex, program.value(of), of),
+            Flow::Through(of, function) => {
+                let value = self.ex.through(function, program.value(of));
+                of_node(self.ex, value, of)
+            }
+        }
+    }
+
+    fn set(&mut self, set: SetId, open: Option<Why>) -> SetRef {
+        if let Some((last, why, it)) = self.last
+            && last == set
+            && why == open
+        {
+            return it;
+        }
+        let next = SetRef(self.sets.len() as u32);
+        let it = *self.known.entry((set, open)).or_insert(next);
+        if it == next {
+            let (parts, except) = if open.is_some() {
+                self.texts.open(self.ex, set)
+            } else {
+                (self.texts.parts(self.ex, set), Arc::default())
+            };
+            self.sets.push(RaisedSet { parts, open, except });
+        }
+        self.last = Some((set, open, it));
+        it
+    }
+
+    fn masks(&mut self, body: &Body, row: u32) -> Masks {
+        if let Some(it) = self.masks[row as usize] {
+            return it;
+        }
+        let masks = self.ex.universe.masks(body.rows[row as usize].catch_type);
+        self.masks[row as usize] = Some(masks);
+        masks
+    }
+
+    /// The node from which handlers are reached: drawn when the first one asks.
+    fn exceptional(
+        &mut self,
+        drawing: &mut Drawing<SetRef>,
+        instr: InstrId,
+        (set, open): (SetId, Option<Why>),
+        node: &mut Option<NodeId>,
+    ) -> NodeId {
+        *node.get_or_insert_with(|| {
+            let set = self.set(set, open);
+            drawing.exceptional(instr, set)
+        })
+    }
+
+    /// Draws what comes out of an instruction, known and open apart. Returns whether some of it leaves.
+    fn draw(
+        &mut self,
+        drawing: &mut Drawing<SetRef>,
+        body: &Body,
+        instr: InstrId,
+        rows: &[u32],
+        raised: Raised<'_>,
+    ) -> bool {
+        let mut leaves = false;
+        let Raised { value, why, earlier } = raised;
+        for (set, open) in [(value.known, None), (value.open, why.or(Some(Why::Function)))] {
+            let mut left = set;
+            let mut node = None;
+            for &row in rows {
+                if self.ex.universe.is_nothing(left) {
+                    break;
+                }
+                let masks = self.masks(body, row);
+                if !self.ex.universe.overlaps(left, masks.may) {
+                    continue;
+                }
+                let from = self.exceptional(drawing, instr, (set, open), &mut node);
+                left = self.ex.universe.minus(left, masks.surely);
+                drawing.handler(body, from, row, !self.ex.universe.is_nothing(left));
+            }
+            for &row in earlier.iter().filter(|it| !rows.contains(it)) {
+                let masks = self.masks(body, row);
+                if self.ex.universe.overlaps(set, masks.may) {
+                    let from = self.exceptional(drawing, instr, (set, open), &mut node);
+                    drawing.handler(body, from, row, true);
+                }
+            }
+            if !self.ex.universe.is_nothing(left) {
+                let set = self.set(left, open);
+                drawing.leave(instr, set);
+                leaves = true;
+            }
+        }
+        leaves
+    }
+}

@@ -1,0 +1,101 @@
+//! The errors that linking raises: of members that are not there or not accessible, of classes that cannot be linked or made
+//! (JVMS §5.3.5, §5.4; `semantics.md` §3.6).
+
+use classfile::names::{ClassName, FieldRef};
+use flow::summary::Access;
+use flow::throwables::built_in_parent;
+use flow::universe::SetId;
+use program::hierarchy::{Below, ClassId};
+use program::members::access::{may_access_class, may_access_field};
+use program::members::resolve::resolve_field;
+use program::members::{LinkError, ResolvedField};
+
+use super::lattice::{Exceptions, Value};
+use super::tables::CallTable;
+use crate::summary::MethodSummary;
+
+/// What a link error lets out.
+pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
+    let class = ClassName::new(error.exception().as_bytes());
+    // Releases differ in which of its subclasses they raise where defaults conflict.
+    let conflict = error == LinkError::ConflictingDefaults;
+    Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
+}
+
+/// The error of making an object of the class (JVMS §6.5.new).
+pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
+    let hierarchy = &calls.classes.hierarchy;
+    let Some(id) = hierarchy.class(class) else {
+        return calls.options.link_errors.then_some(LinkError::NoClassDefFound);
+    };
+    let flags = hierarchy.outline(id).flags;
+    (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
+}
+
+/// The error of accessing a field in code of `caller`, if present classes decide it. Under `--link-errors` also the error of a
+/// field whose class is absent.
+pub(super) fn field_error(
+    calls: &CallTable,
+    caller: ClassId,
+    field: FieldRef,
+    access: Access,
+) -> Option<LinkError> {
+    let it = field.get();
+    let hierarchy = &calls.classes.hierarchy;
+    let wants_static = match access {
+        Access::GetStatic | Access::PutStatic => true,
+        Access::Get | Access::Put => false,
+    };
+    // Most fields are the class's own, where nothing but the kind of access can be wrong.
+    if it.class == hierarchy.name(caller)
+        && let Some(index) = hierarchy.field(caller, it.name, it.descriptor)
+    {
+        let field = hierarchy.outline(caller).fields.get(index as usize)?;
+        return (field.flags.is_static() != wants_static).then_some(LinkError::IncompatibleClassChange);
+    }
+    match resolve_field(hierarchy, it.class, it.name, it.descriptor) {
+        ResolvedField::Error(error) => Some(error),
+        ResolvedField::Unknown { .. } => calls.options.link_errors.then_some(LinkError::NoClassDefFound),
+        ResolvedField::Field(id) => {
+            let is_static = id.of(hierarchy).is_some_and(|it| it.flags.is_static());
+            if is_static != wants_static {
+                return Some(LinkError::IncompatibleClassChange);
+            }
+            let allowed = may_access_class(hierarchy, caller, it.class) != Below::No
+                && may_access_field(hierarchy, caller, it.class, id) != Below::No;
+            (!allowed).then_some(LinkError::IllegalAccess)
+        }
+    }
+}
+
+/// What linking a class raises: its supertypes must be there, and fit (JVMS §5.3.5). Under `--link-errors` the classes that its
+/// exception tables name count too, which the verifier loads.
+pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassId) -> SetId {
+    let hierarchy = &calls.classes.hierarchy;
+    let mut acc = SetId::EMPTY;
+    let mut add = |ex: &mut Exceptions, name: &[u8]| {
+        let it = ex.universe.exact(ClassName::new(name));
+        acc = ex.universe.join(acc, it);
+    };
+    if hierarchy.supers(class).iter().any(|it| calls.classes.refused.contains(it)) {
+        // Which of the two depends on the release.
+        add(ex, b"java/lang/IncompatibleClassChangeError");
+        add(ex, b"java/lang/VerifyError");
+    }
+    let is_absent = |it: ClassName| hierarchy.class(it).is_none() && built_in_parent(it).is_none();
+    if calls.options.link_errors
+        && (hierarchy.outside_above(class).is_some() || caught_classes(calls, class).any(is_absent))
+    {
+        add(ex, b"java/lang/NoClassDefFoundError");
+    }
+    acc
+}
+
+/// The classes that the exception tables of a class name.
+fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = ClassName> + '_ {
+    let rows = calls.classes.methods_of(class).filter_map(|it| match calls.classes.summary(it) {
+        MethodSummary::Known(code) => Some(code.summary.contexts.iter().flat_map(|it| &it.rows)),
+        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => None,
+    });
+    rows.flatten().filter_map(|it| it.class)
+}

@@ -1,0 +1,162 @@
+//! Lets the solution of a program follow what was taken in: finds the inclusions of stale nodes again, then the solution, and
+//! notes what changed for those who keep answers.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use flow::distances::Moved;
+use flow::fuel::{Cancelled, Fuel};
+use flow::solver::NodeId;
+use program::members::MethodId;
+
+use super::index::Stale;
+use crate::whole::lattice::{Exceptions, Value};
+use crate::whole::reads::{Read, Touched};
+use crate::whole::sites::Node;
+use crate::whole::solved::SolvedProgram;
+use crate::whole::system::{Inclusions, cost_of_method, cost_of_node, inclusions};
+
+/// The inclusions of methods are found together until that takes about so many steps of [`Fuel`].
+const AT_ONCE: u32 = 2_048;
+
+/// Finds stale inclusions, then the solution.
+///
+/// # Errors
+/// When the work is not wanted any more; what was done is no longer stale.
+pub(super) fn solve_again(
+    program: &mut SolvedProgram,
+    ex: &mut Exceptions,
+    stale: &mut Stale,
+    touched: &mut Touched,
+    fuel: &mut Fuel<'_>,
+) -> Result<(), Cancelled> {
+    let function = |it: &Node| match *it {
+        Node::Glue(it) => Some(Read::Function(it)),
+        Node::Method(_) | Node::Initializer(_) | Node::Dispatch(_) | Node::Handler(..) => None,
+        Node::Constructing(..) | Node::Loading => None,
+    };
+    touched.reads.extend(stale.nodes.iter().chain(&stale.gone).filter_map(function));
+    add_nodes(program, stale);
+    for node in std::mem::take(&mut stale.gone) {
+        if let Some(node) = program.nodes.find(node) {
+            include(program, stale, (node, (Value::NOTHING, Vec::new())));
+        }
+    }
+    include_methods(program, ex, stale, fuel)?;
+    let mut nodes: Vec<Node> = std::mem::take(&mut stale.nodes).into_iter().collect();
+    nodes.sort_by_cached_key(|it| Reverse(program.nodes.id(*it)));
+    while let Some(node) = nodes.pop() {
+        if let Err(cancelled) = fuel.spend(cost_of_node(&program.calls, node)) {
+            stale.nodes.extend(nodes);
+            stale.nodes.insert(node);
+            return Err(cancelled);
+        }
+        for it in inclusions(&program.calls, &program.nodes, ex, (&[], &[node])) {
+            include(program, stale, it);
+        }
+    }
+    let Some(following) = program.parts().2 else { return Ok(()) };
+    following.solver.solve(ex, &mut || fuel.is_cancelled())?;
+    let changed = following.solver.take_changed();
+    touched.values += changed.len();
+    touched.reads.extend(changed.iter().copied().map(Read::Value));
+    let included = std::mem::take(&mut stale.included);
+    let moved = program.follow_distances(included.keys().copied().chain(changed));
+    for (node, before) in included {
+        touch_inclusions(program, touched, node, &before, &moved);
+    }
+    let Some(following) = program.following() else { return Ok(()) };
+    let nearness = &program.nearness;
+    for &node in moved.keys() {
+        touched.reads.insert(Read::Nearest(node));
+        for user in following.solver.users(node) {
+            touched.reads.insert(Read::Ways(user));
+            if nearness.was_step(&moved, user, node) || nearness.is_step(user, node) {
+                touched.reads.insert(Read::Nearest(user));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives stale nodes their numbers: all have one before something flows out of one.
+fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
+    let methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
+    let (_, nodes, following) = program.parts();
+    stale.nodes.iter().copied().chain(methods).for_each(|it| _ = nodes.add(it));
+    if let Some(it) = following {
+        while it.solver.n_nodes() < nodes.len() {
+            it.solver.add();
+        }
+    }
+}
+
+/// Notes what changed of the inclusions of a node. `before` is what they were, `moved` how far nodes were that are farther or
+/// nearer now.
+fn touch_inclusions(
+    program: &SolvedProgram,
+    touched: &mut Touched,
+    node: NodeId,
+    before: &Inclusions,
+    moved: &Moved,
+) {
+    let now = program.inclusions(node);
+    if before.0 == now.0 && before.1 == now.1 {
+        return;
+    }
+    let nearness = &program.nearness;
+    let nearest_before = before.1.iter().filter(|it| nearness.was_step(moved, node, it.0));
+    let is_nearest_other = nearest_before.ne(now.1.iter().filter(|it| nearness.is_step(node, it.0)));
+    touched.reads.extend((before.0 != now.0).then_some(Read::Own(node)));
+    touched.reads.extend((before.1 != now.1).then_some(Read::Ways(node)));
+    touched.reads.extend(is_nearest_other.then_some(Read::Nearest(node)));
+}
+
+/// Finds the inclusions of stale methods, some at a time.
+fn include_methods(
+    program: &mut SolvedProgram,
+    ex: &mut Exceptions,
+    stale: &mut Stale,
+    fuel: &mut Fuel<'_>,
+) -> Result<(), Cancelled> {
+    let hierarchy = Arc::clone(&program.calls.classes.hierarchy);
+    let mut left: Vec<MethodId> = std::mem::take(&mut stale.methods).into_iter().collect();
+    // The methods of classes that went meanwhile are among what is gone.
+    left.retain(|it| !hierarchy.is_vacant(it.class));
+    left.sort_unstable_by_key(|it| Reverse((it.class, it.index)));
+    while !left.is_empty() {
+        let (mut cost, mut methods, mut nodes) = (0, Vec::new(), Vec::new());
+        while cost < AT_ONCE
+            && let Some(it) = left.pop()
+        {
+            cost += cost_of_method(&program.calls.classes, it);
+            nodes.extend(nodes_of(program, it));
+            methods.push(it);
+        }
+        if let Err(cancelled) = fuel.spend(cost) {
+            stale.methods.extend(left.into_iter().chain(methods));
+            return Err(cancelled);
+        }
+        for it in inclusions(&program.calls, &program.nodes, ex, (&methods, &nodes)) {
+            include(program, stale, it);
+        }
+    }
+    Ok(())
+}
+
+/// The nodes of a method and its rethrowing handlers.
+fn nodes_of(program: &SolvedProgram, id: MethodId) -> impl Iterator<Item = Node> + use<> {
+    let handlers = program.calls.classes.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
+    std::iter::once(Node::Method(id)).chain((0..handlers).map(move |it| Node::Handler(id, it)))
+}
+
+/// Changes the inclusions of a node.
+fn include(program: &mut SolvedProgram, stale: &mut Stale, (node, inclusions): (NodeId, Inclusions)) {
+    stale.included.entry(node).or_insert_with(|| {
+        let (value, edges) = program.inclusions(node);
+        (value, edges.to_vec())
+    });
+    let Some(following) = program.parts().2 else { return };
+    following.solver.update(node, inclusions.0, inclusions.1.iter().copied());
+    following.changed.insert(node, inclusions);
+}

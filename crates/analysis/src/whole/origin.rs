@@ -1,0 +1,156 @@
+//! What lets something out by itself, at the end of a way through the system: the steps of the way as answers name them, and
+//! why it ends.
+
+use flow::summary::Source;
+use flow::universe::SetId;
+use program::names::{MethodName, Text};
+
+use super::answers::{Origin, Step, Why};
+use super::flows::Flow;
+use super::implicit::load_class;
+use super::lattice::Exceptions;
+use super::linking::{field_error, link_error};
+use super::reads::{Read, note};
+use super::sites::Node;
+use super::solved::SolvedProgram;
+use super::unknown::unseen;
+use super::why::{why, why_call};
+use crate::summary::MethodSummary;
+
+pub(super) fn steps(
+    program: &SolvedProgram,
+    ex: &mut Exceptions,
+    path: &[Node],
+    want: SetId,
+    open: bool,
+) -> Vec<Step> {
+    let mut steps: Vec<Step> = path.iter().map(|&it| step(program, it)).collect();
+    let end = match (open, path.last()) {
+        (true, Some(&last)) => {
+            let cause = open_cause(program, ex, last, want);
+            cause.map_or(Step::Raised(Origin::Instruction), Step::Open)
+        }
+        (false, Some(&last)) => Step::Raised(origin(program, ex, last, want)),
+        (_, None) => return steps,
+    };
+    steps.push(end);
+    steps
+}
+
+fn step(program: &SolvedProgram, node: Node) -> Step {
+    match node {
+        Node::Method(it) => Step::Method(program.calls.classes.name(it)),
+        Node::Dispatch(it) => Step::Dispatch(MethodName::of(program.calls.dispatches.method(it))),
+        Node::Initializer(it) => Step::Initializer(Text(program.calls.classes.hierarchy.name(it).bytes())),
+        Node::Glue(it) => Step::Glue(Text(program.calls.functions[it.index()].function.interface.bytes())),
+        Node::Handler(it, _) => Step::Rethrown(program.calls.classes.name(it)),
+        Node::Constructing(it, _) => Step::Method(program.calls.classes.name(it)),
+        Node::Loading => Step::Loading(MethodName::of(load_class())),
+    }
+}
+
+/// Why a node is open of itself, as far as the set goes.
+fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
+    match node {
+        Node::Dispatch(it) => {
+            program.calls.dispatches.cause(it).0.and_then(|it| why_call(&program.calls, it))
+        }
+        Node::Initializer(it) => {
+            let outside = program.calls.classes.hierarchy.outside_above(it)?;
+            Some(Why::Initializer(Text(outside.bytes())))
+        }
+        Node::Loading => {
+            note(Read::Loading);
+            program.calls.loading.as_ref()?.open.and_then(|it| why_call(&program.calls, it))
+        }
+        Node::Glue(it) => {
+            let flows = program.flows().of_glue(ex, it);
+            open_flow(program, ex, &flows, want)
+        }
+        Node::Handler(id, _) | Node::Method(id) | Node::Constructing(id, _) => {
+            if let Some((_, cause)) = unseen(&program.calls, ex, id) {
+                return why(&program.calls, cause);
+            }
+
+            match program.calls.classes.summary(id) {
+                MethodSummary::Known(code) => {
+                    let exact = match node {
+                        Node::Constructing(_, class) => Some(class),
+                        _ => None,
+                    };
+                    for item in &code.summary.items {
+                        let mut flows = Vec::new();
+                        program.flows().of_source(ex, (id, exact), code, item.source, &mut flows);
+                        if let Some(it) = open_flow(program, ex, &flows, want) {
+                            return Some(it);
+                        }
+                    }
+                    None
+                }
+                _ => {
+                    let flows = program.flows().of_native(ex, id);
+                    open_flow(program, ex, &flows, want)
+                }
+            }
+        }
+    }
+}
+
+fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: SetId) -> Option<Why> {
+    flows.iter().find_map(|it| match *it {
+        Flow::Value(value, Some(cause)) | Flow::Wrapped(value, cause)
+            if ex.universe.overlaps(value.open, want) =>
+        {
+            why(&program.calls, cause)
+        }
+        _ => None,
+    })
+}
+
+/// What raises something of a known set that comes out of a node by itself.
+pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
+    let (id, exact) = match node {
+        Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
+        Node::Dispatch(_) | Node::Initializer(_) | Node::Loading => return Origin::Linking,
+        Node::Glue(_) => return Origin::Conversion,
+        Node::Method(it) | Node::Handler(it, _) => (it, None),
+        Node::Constructing(it, class) => (it, Some(class)),
+    };
+    let MethodSummary::Known(code) = program.calls.classes.summary(id) else {
+        return Origin::NativeRow(program.calls.classes.name(id));
+    };
+    for item in &code.summary.items {
+        let mut flows = Vec::new();
+        program.flows().of_source(ex, (id, exact), code, item.source, &mut flows);
+        for flow in flows {
+            if let Flow::Value(value, _) | Flow::Wrapped(value, _) = flow
+                && ex.universe.overlaps(value.known, want)
+            {
+                return origin_of(item.source);
+            }
+        }
+    }
+    let field_errors =
+        code.summary.fields.iter().filter_map(|it| field_error(&program.calls, id.class, it.0, it.1));
+    for error in field_errors {
+        let value = link_error(ex, error);
+        if ex.universe.overlaps(value.known, want) {
+            return Origin::Linking;
+        }
+    }
+    Origin::Vm
+}
+
+/// What raises that which a source raises by itself.
+pub(super) fn origin_of(source: Source) -> Origin {
+    match source {
+        Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,
+        Source::Call(..)
+        | Source::CallOnThis(..)
+        | Source::Construct(_)
+        | Source::Initialize(_)
+        | Source::CallDynamic(_)
+        | Source::ConstDynamic(_)
+        | Source::Object(_) => Origin::Linking,
+    }
+}

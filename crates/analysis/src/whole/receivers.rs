@@ -1,0 +1,156 @@
+//! Which receivers make a call go to a method, and why they are receivers.
+
+use bir::body::CallKind;
+use classfile::names::{ClassName, MethodRef};
+use program::hierarchy::{ClassId, Link};
+use program::members::MethodId;
+use program::members::declared::{declared, find_method};
+use program::names::{MethodName, Text};
+
+use super::answers::{Call, CallWord};
+use super::implicit::load_class;
+use super::loading::own_loaders;
+use super::sites::{Site, Target};
+use super::tables::CallTable;
+
+/// Why a receiver selects a method.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Receiver {
+    /// A class whose objects select it.
+    pub class: Text,
+    /// The chain of supertypes from that class to the one that the call names, both included; it ends earlier, with an
+    /// absent class, if only that may lie below it.
+    pub chain: Vec<Text>,
+}
+
+/// Whose objects decide where a call goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Selector {
+    /// The receivers of a call of this method, as the instruction names it.
+    Receivers(MethodName),
+    /// The class loaders that are asked for a class.
+    Loaders,
+}
+
+impl Selector {
+    /// Whose objects decide where the call goes; none of an initialisation.
+    pub fn of(call: &Call) -> Option<Selector> {
+        match (call.declared, call.kind) {
+            (Some(declared), _) => Some(Selector::Receivers(declared)),
+            (None, CallWord::Load) => Some(Selector::Loaders),
+            (None, _) => None,
+        }
+    }
+}
+
+/// The classes whose objects select a target of a call of `caller`, each with its chain; at most `limit`.
+pub fn selecting(
+    calls: &CallTable,
+    caller: MethodId,
+    selector: Selector,
+    target: MethodId,
+    limit: usize,
+) -> Vec<Receiver> {
+    match selector {
+        Selector::Receivers(by) => receivers(calls, caller, by, target, limit),
+        Selector::Loaders => loaders(calls, target, limit),
+    }
+}
+
+/// The receivers for which a virtual call of `caller` by these names goes to a method, each with its chain; at most
+/// `limit`.
+fn receivers(
+    calls: &CallTable,
+    caller: MethodId,
+    by: MethodName,
+    target: MethodId,
+    limit: usize,
+) -> Vec<Receiver> {
+    let names = by.names();
+    let names = MethodRef::new(names.class, names.name, names.descriptor);
+    let sites = [CallKind::Virtual, CallKind::Interface]
+        .map(|kind| calls.dispatches.cached_site(caller.class, kind, names));
+    let Some(Site::Dispatch(id)) = sites.into_iter().flatten().next() else { return Vec::new() };
+    let dispatch = calls.dispatches.get(id);
+    let listed = dispatch.targets.contains(&Target::Method(target));
+    let named = dispatch.method.class();
+    let hierarchy = &calls.classes.hierarchy;
+    let mut acc = Vec::new();
+    let mut pending = vec![target.class];
+    let mut at = 0;
+    while let Some(&class) = pending.get(at) {
+        at += 1;
+        let outline = hierarchy.outline(class);
+        if class != target.class {
+            let method = declared(hierarchy, target);
+            if find_method(hierarchy, class, method.name, method.descriptor).is_some() {
+                continue;
+            }
+        }
+        pending.extend(hierarchy.children(class));
+        let is_made = calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
+        let has_objects = is_made && !outline.flags.is_abstract() && !outline.flags.is_interface();
+        if let Some(chain) = chain(calls, class, named, listed).filter(|_| has_objects) {
+            acc.push(Receiver { class: Text(hierarchy.name(class).bytes()), chain });
+        }
+        if acc.len() == limit {
+            break;
+        }
+    }
+    acc
+}
+
+/// The loaders of the program that select a method, at most `limit`, each with its chain.
+fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
+    let hierarchy = &calls.classes.hierarchy;
+    let listed = calls.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
+    let named = load_class().class();
+    let chains = own_loaders(calls, method, limit).filter_map(|class| {
+        let chain = chain(calls, class, named, listed)?;
+        Some(Receiver { class: Text(hierarchy.name(class).bytes()), chain })
+    });
+    chains.collect()
+}
+
+/// The shortest chain of supertypes from a class to a name. What receivers select only because of an absent class has a
+/// chain to that.
+fn chain(calls: &CallTable, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
+    let absent = if known { None } else { chain_to(calls, class, None) };
+    absent.or_else(|| chain_to(calls, class, Some(to)))
+}
+
+/// The shortest chain from a class to a name, or without one to an absent class.
+fn chain_to(calls: &CallTable, class: ClassId, to: Option<ClassName>) -> Option<Vec<Text>> {
+    let hierarchy = &calls.classes.hierarchy;
+    let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];
+    let mut at = 0;
+    while let Some(&(link, _)) = queue.get(at) {
+        let name = match link {
+            Link::Present(it) => hierarchy.name(it),
+            Link::Outside(it) => it,
+        };
+        let outside = matches!(link, Link::Outside(_)) && name.bytes() != b"java/lang/Object";
+        if Some(name) == to || (to.is_none() && outside) {
+            let mut chain = Vec::new();
+            while let Some(&(link, from)) = queue.get(at) {
+                chain.push(Text(match link {
+                    Link::Present(it) => hierarchy.name(it).bytes(),
+                    Link::Outside(it) => it.bytes(),
+                }));
+                at = from;
+            }
+            chain.reverse();
+            return Some(chain);
+        }
+        if let Link::Present(it) = link {
+            let above = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+            for link in above {
+                if queue.iter().all(|it| it.0 != link) {
+                    queue.push((link, at));
+                }
+            }
+        }
+        at += 1;
+    }
+    None
+}

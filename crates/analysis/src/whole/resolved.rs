@@ -1,0 +1,117 @@
+//! From classes joined to calls resolved: asks for every call where it goes, then looks for the targets of all dispatches.
+
+use flow::fuel::{Cancelled, Fuel, uncancelled};
+use flow::functional::Function;
+use flow::natives::{Effect, Native};
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+use program::members::declared::declared;
+
+use super::actions::{Action, all_actions};
+use super::implicit::{implicit_calls, upcalls};
+use super::loading::find_loading;
+use super::proxies::mark_proxies;
+use super::reach::reachable;
+use super::reachable::EntryPoint;
+use super::sites::FunctionSite;
+use super::tables::{CallTable, ClassTable, Options};
+use crate::summary::CodeSummary;
+
+/// The program with where its calls go. With `entries` they go only to receivers that code makes which is reached from there.
+pub fn resolved(classes: ClassTable, options: Options, entries: Option<Vec<EntryPoint>>) -> CallTable {
+    uncancelled(|fuel| resolved_cancellable(classes, options, entries, fuel))
+}
+
+/// [`resolved`], for work that may be cancelled.
+///
+/// # Errors
+/// When the work is not wanted any more.
+pub(super) fn resolved_cancellable(
+    classes: ClassTable,
+    options: Options,
+    entries: Option<Vec<EntryPoint>>,
+    fuel: &mut Fuel<'_>,
+) -> Result<CallTable, Cancelled> {
+    let mut calls = CallTable::new(classes, options);
+    ask_all(&mut calls, fuel)?;
+    if entries.is_some() {
+        ask_upcalls(&mut calls);
+        calls.dispatches.keep_offers();
+    }
+    let functions: Vec<Function> = calls.functions.iter().map(|it| it.function.clone()).collect();
+    calls.dispatches.find_targets(&functions, fuel)?;
+    if let Some(entries) = entries {
+        fuel.ask()?;
+        let offers = calls.dispatches.take_offers();
+        let reachable = reachable(&calls, entries, &offers, fuel)?;
+        calls.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
+        calls.reachable = Some(reachable);
+        fuel.ask()?;
+    }
+    mark_proxies(&mut calls, fuel)?;
+    calls.loading = find_loading(&calls);
+    fuel.ask()?;
+    Ok(calls)
+}
+
+/// Asks for every call, so that each dispatch is known before targets are looked for.
+fn ask_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+    let classes = calls.classes.clone();
+    fuel.ask()?;
+    for (id, code) in classes.codes() {
+        fuel.spend(2 + code.summary.items.len() as u32)?;
+        ask_code(calls, id.class, code);
+        add_functions(calls, id, code);
+    }
+    for method in implicit_calls(calls.options.world) {
+        calls.ask_virtual(method);
+    }
+    for id in classes.methods() {
+        fuel.spend(1)?;
+        if !declared(&classes.hierarchy, id).flags.is_native() {
+            continue;
+        }
+        if let Some(Native { effect: Effect::Calls(methods), .. }) = calls.native(id) {
+            methods.iter().for_each(|it| calls.ask_virtual(*it));
+        }
+    }
+    Ok(())
+}
+
+/// Asks for the dispatches of what the VM calls, for a search for what is reached.
+pub(super) fn ask_upcalls(calls: &mut CallTable) {
+    upcalls().into_iter().for_each(|it| calls.ask_virtual(it));
+}
+
+/// Asks for what code of a class calls and initialises.
+pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummary) {
+    for action in asked(code) {
+        if let Some(what) = action.initializes {
+            calls.keep_initialized(what);
+        }
+        if let Some(called) = action.calls {
+            calls.ask(caller, called);
+        }
+    }
+}
+
+/// Forgets what some code initialises: nobody keeps it up to date while no class has the code. Other code that initialises
+/// the same looks it up each time.
+pub(super) fn forget_initialized(calls: &mut CallTable, code: &CodeSummary) {
+    asked(code).filter_map(|it| it.initializes).for_each(|it| calls.forget_initialized(it));
+}
+
+/// What code does, and what the function objects do that it makes.
+fn asked(code: &CodeSummary) -> impl Iterator<Item = Action> {
+    let handles = code.dynamics.iter().filter_map(|it| it.function.as_ref()).map(|it| it.handle);
+    all_actions(code).chain(handles.map(Action::of_handle))
+}
+
+/// Adds the function objects that a method makes.
+pub(super) fn add_functions(calls: &mut CallTable, owner: MethodId, code: &CodeSummary) {
+    for (i, site) in (0..).zip(&code.dynamics) {
+        if let Some(function) = &site.function {
+            calls.functions.push(FunctionSite { function: function.clone(), owner, site: i });
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What a method lets out, and why its open part is.
+
+use program::members::MethodId;
+
+use super::answers::{OpenPart, Throws};
+use super::chain::because;
+use super::lattice::Exceptions;
+use super::solved::SolvedProgram;
+
+/// What a method lets out.
+pub fn throws(program: &SolvedProgram, ex: &mut Exceptions, id: MethodId) -> Throws {
+    let value = program.lets_out(id);
+    let open = (!ex.universe.is_nothing(value.open)).then(|| {
+        let (within, except) = ex.open_parts(value.open);
+        OpenPart { within, except, because: because(program, ex, id, value.open, true) }
+    });
+    Throws { method: program.calls.classes.name(id), known: ex.universe.known_parts(value.known), open }
+}

@@ -1,0 +1,98 @@
+//! What unknown code lets out: ghosts, code that cannot be read, methods and initialisers of absent classes
+//! (`semantics.md` §1, §3).
+
+use classfile::names::{ClassName, MethodRef};
+use flow::throwables::well_known;
+use flow::universe::SetId;
+use program::input::WorldKind;
+use program::members::declared::declared;
+use program::members::resolve::resolve_method;
+use program::members::{MethodId, ResolvedMethod};
+
+use super::lattice::{Exceptions, Value};
+use super::promises::excluded;
+use super::sites::Open;
+use super::tables::CallTable;
+use crate::summary::MethodSummary;
+
+/// The reason for which something is open where it arises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OpenCause {
+    /// A call may go to unknown methods.
+    Call(Open),
+    /// The initialiser of a class is absent, or that of a class above it.
+    Initializer(ClassName),
+    /// A bootstrap method that is not known may link anything.
+    Bootstrap(MethodRef),
+    /// The effect of a native method is not known.
+    Native(MethodId),
+    /// The code of a method cannot be read.
+    MissingCode(MethodId),
+    /// The method is a ghost: its code is not written yet.
+    Ghost(MethodId),
+}
+
+/// What a method lets out whose code is not known, and why; `None` for a method whose code is known.
+pub(super) fn unseen(calls: &CallTable, ex: &mut Exceptions, id: MethodId) -> Option<(Value, OpenCause)> {
+    if let Some(ghost) = calls.classes.ghost(id) {
+        let all = contract(calls, ex, Some(id));
+        let never = excluded(ghost, ex);
+        let open = ex.universe.minus(all, never);
+        return Some((Value::open(open), OpenCause::Ghost(id)));
+    }
+    match calls.classes.summary(id) {
+        MethodSummary::Missing | MethodSummary::Unread => {
+            Some((Value::open(contract(calls, ex, Some(id))), OpenCause::MissingCode(id)))
+        }
+        MethodSummary::None | MethodSummary::Known(_) => None,
+    }
+}
+
+/// What unknown code lets out: anything. Under `--assume contract` it lets out what its method declares, and unchecked
+/// exceptions.
+pub(super) fn contract(calls: &CallTable, ex: &mut Exceptions, method: Option<MethodId>) -> SetId {
+    let all = ex.universe.all();
+    let (true, Some(method)) = (calls.options.assume_contract, method) else { return all };
+    let universe = &mut ex.universe;
+    let mut acc = universe.cone(ClassName::new(b"java/lang/RuntimeException"));
+    for &class in &declared(&calls.classes.hierarchy, method).throws {
+        let cone = universe.cone(class);
+        acc = universe.join(acc, cone);
+    }
+    acc
+}
+
+/// What the unknown methods let out that a call may go to.
+pub(super) fn open_call(
+    calls: &CallTable,
+    ex: &mut Exceptions,
+    open: Open,
+    method: Option<MethodRef>,
+) -> Value {
+    let declared = match open {
+        Open::Outside(_) if calls.options.world == WorldKind::Closed => return Value::NOTHING,
+        Open::Outside(_) | Open::SignaturePolymorphic => None,
+        Open::Overridable(_) => method.and_then(|it| declaration(calls, it)),
+    };
+    Value::open(contract(calls, ex, declared))
+}
+
+/// The present declaration that a virtual call resolves to.
+fn declaration(calls: &CallTable, method: MethodRef) -> Option<MethodId> {
+    let it = method.get();
+    let interface = calls.classes.is_interface(it.class);
+    match resolve_method(&calls.classes.hierarchy, it.class, it.name, it.descriptor, interface) {
+        ResolvedMethod::Method(it) => Some(it),
+        ResolvedMethod::SignaturePolymorphic(_)
+        | ResolvedMethod::Error(_)
+        | ResolvedMethod::Unknown { .. } => None,
+    }
+}
+
+/// What initialising an absent class lets out: errors, as everything else is wrapped.
+pub(super) fn unknown_initializer(calls: &CallTable, ex: &mut Exceptions) -> Value {
+    if calls.options.world == WorldKind::Closed {
+        return Value::NOTHING;
+    }
+    Value::open(ex.universe.masks(Some(well_known().error)).may)
+}

@@ -1,0 +1,294 @@
+//! One pass over the classes that a result shows: workers make pieces of the result, the sink writes them in order.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use driver::container::{ClassEntry, LoadedContainer, Scratch};
+use driver::parallel::map_ordered;
+use export::frame::{FailedClass, FailedMethod, Trailer};
+use export::stats::Stats;
+use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
+use ide::{MethodName, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::known::Known;
+use crate::progress::Progress;
+use crate::refused::Refusal;
+use crate::report::{Outcome, count};
+use crate::run::{Run, ShownClass, defines_elsewhere};
+
+/// What a command makes of each class.
+pub(crate) trait Maker: Sync {
+    /// Whether it needs graphs.
+    const GRAPHS: bool;
+    /// Whether it needs the time of each stage and the number of instructions.
+    const FIGURES: bool;
+
+    /// Appends the piece of the result for a class. `number` is that of the class among those that are shown.
+    fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>);
+
+    /// Notes about the class.
+    fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Adds to the trailer what is known when all pieces are made.
+    fn finish(&self, _trailer: &mut Trailer) {}
+}
+
+/// What a pass gives besides the result.
+pub(crate) struct Summary {
+    pub(crate) trailer: Trailer,
+    pub(crate) stats: Stats,
+    pub(crate) outcome: Outcome,
+}
+
+/// What a worker makes of a class.
+#[derive(Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    failed_class: Option<FailedClass>,
+    failed_methods: Vec<FailedMethod>,
+    notes: Vec<(String, String)>,
+    stats: Stats,
+    /// The number of selected methods that are left out because they are not reached.
+    unreached: usize,
+    /// For each pattern, whether it selected something here.
+    matched: Vec<bool>,
+}
+
+/// Memory that a worker keeps from class to class.
+#[derive(Default)]
+struct PassScratch {
+    read: Scratch,
+    lower: ide::Scratch,
+}
+
+/// A pass over the classes of a run.
+pub(crate) struct Pass<'a> {
+    run: &'a Run<'a>,
+    known: &'a Known,
+    /// The classes that are known to be unreadable, by number.
+    failed: FxHashMap<usize, &'a FailedClass>,
+}
+
+impl<'a> Pass<'a> {
+    /// The pass over the classes of `run`, of which this is known already.
+    pub(crate) fn new(run: &'a Run<'a>, known: &'a Known) -> Self {
+        let failed = known.unread.iter().filter_map(|it| Some((it.number?, &it.class))).collect();
+        Pass { run, known, failed }
+    }
+
+    /// Makes the result: `write` gets the pieces in class-path order, then directory order.
+    ///
+    /// # Errors
+    /// Those of `write`, and a pattern that selects nothing.
+    pub(crate) fn classes<M: Maker>(
+        &self,
+        maker: &M,
+        result_on_terminal: bool,
+        mut write: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> anyhow::Result<Summary> {
+        // Classes that are shown are reported where the pass reaches them.
+        let mut trailer = self.known.trailer_with(self.run, |it| it.number.is_none());
+        let items = self.run.shown(&mut trailer);
+        let mut stats = Stats::default();
+        stats.cpu.read = self.run.opening;
+        let mut matched = vec![false; self.run.n_patterns()];
+        let mut outcome = self.known.outcome;
+        let mut progress = Progress::new(items.len(), self.run.global.quiet, result_on_terminal);
+        let mut index = 0;
+        let work = |worker: &mut PassScratch, item: &ShownClass<'_>| self.piece(maker, worker, item);
+        let mut unreached = 0;
+        let done =
+            map_ordered(&items, self.run.settings.threads.value, PassScratch::default, work, |piece| {
+                progress.step();
+                let item = &items[index];
+                index += 1;
+                let piece = piece.unwrap_or_else(|panicked| {
+                    outcome = Outcome::Bug;
+                    let failed = Refusal::Panic(panicked).failed(item.container.display(item.entry));
+                    Piece { failed_class: Some(failed), ..Piece::default() }
+                });
+                trailer.failed_classes.extend(piece.failed_class);
+                trailer.failed_methods.extend(piece.failed_methods);
+                trailer.notes.extend(piece.notes);
+                unreached += piece.unreached;
+                stats.add(&piece.stats);
+                matched.iter_mut().zip(&piece.matched).for_each(|(all, &here)| *all |= here);
+                match write(&piece.bytes) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => ControlFlow::Break(error),
+                }
+            })?;
+        progress.finish();
+        if let ControlFlow::Break(error) = done {
+            return Err(error.into());
+        }
+        self.run.check_patterns(&matched, &items, &trailer)?;
+        if unreached > 0 {
+            let what = format!("{} not reached from the entry points; left out", are(unreached));
+            trailer.notes.push(("--rta".to_owned(), what));
+        }
+        Ok(Summary { trailer, stats, outcome })
+    }
+
+    /// The selected methods of the program, in order.
+    ///
+    /// # Errors
+    /// A pattern that selects nothing.
+    pub(crate) fn selected(&self) -> anyhow::Result<Vec<MethodName>> {
+        let items = self.run.shown(&mut Trailer::default());
+        let mut matched = vec![false; self.run.n_patterns()];
+        let mut scratch = Scratch::default();
+        let mut acc = Vec::new();
+        for item in items.iter().filter(|it| !self.known.left_out.contains_key(&it.number)) {
+            if let Ok(class) = item.container.bytes(item.entry, &mut scratch) {
+                let methods = declared_methods(class.bytes);
+                acc.extend(methods.into_iter().filter(|it| self.run.selects_noting(it, &mut matched)));
+            }
+        }
+        self.run.check_patterns(&matched, &items, &self.known.trailer(self.run))?;
+        Ok(acc)
+    }
+
+    /// The classes that are shown and that no path leads to: class files that are inputs themselves, and what lies where the JVM
+    /// does not look for it.
+    pub(crate) fn elsewhere(&self) -> Vec<(Text, &'a LoadedContainer, &'a ClassEntry)> {
+        let items = self.run.shown(&mut Trailer::default());
+        let items = items.iter().filter(|it| !self.known.left_out.contains_key(&it.number));
+        let mut scratch = Scratch::default();
+        let elsewhere = items.filter_map(|it| {
+            let class = match self.known.answers.get(it.number) {
+                Some(Some(answer)) => answer.class,
+                _ => declared_methods(it.container.bytes(it.entry, &mut scratch).ok()?.bytes).first()?.class,
+            };
+            let is_there = it.entry.path().strip_suffix(".class") == Some(class.to_string().as_str());
+            (!is_there).then_some((class, it.container, it.entry))
+        });
+        elsewhere.collect()
+    }
+
+    /// The piece of one class.
+    fn piece<M: Maker>(&self, maker: &M, worker: &mut PassScratch, item: &ShownClass<'_>) -> Piece {
+        let place = item.container.display(item.entry);
+        let mut piece = Piece { matched: vec![false; self.run.n_patterns()], ..Piece::default() };
+        if let Some(why) = self.known.left_out.get(&item.number) {
+            piece.notes.push((place, why.clone()));
+            return piece;
+        }
+        if let Some(Some(answer)) = self.known.answers.get(item.number) {
+            let methods = answer.methods.iter().map(|it| it.method);
+            let others = answer.failed.iter().map(|it| it.method);
+            let others = others.chain(answer.without_code.iter().map(|it| it.0));
+            for it in methods.chain(others) {
+                self.run.selects_noting(&it, &mut piece.matched);
+            }
+            self.finish(maker, item, place, answer, &mut piece);
+            return piece;
+        }
+        if let Some(it) = self.failed.get(&item.number) {
+            piece.failed_class = Some((*it).clone());
+            return piece;
+        }
+        let begin = Instant::now();
+        let clock = || begin.elapsed();
+        let class = match item.container.bytes(item.entry, &mut worker.read) {
+            Ok(it) => it,
+            Err(it) => {
+                piece.failed_class = Some(Refusal::Bytes(it).failed(place));
+                return piece;
+            }
+        };
+        piece.notes.extend(class.note.map(|it| (it.place, it.what)));
+        piece.stats.cpu.read = begin.elapsed();
+        let matched = std::cell::RefCell::new(&mut piece.matched);
+        let select = |method: &MethodName| self.run.selects_noting(method, &mut matched.borrow_mut());
+        let question = Question {
+            select: &select,
+            graphs: M::GRAPHS,
+            clock: M::FIGURES.then_some(&clock as &dyn Fn() -> _),
+        };
+        let answer = match class_answer(class.bytes, &question, &mut worker.lower) {
+            Ok(it) => it,
+            Err(it) => {
+                piece.failed_class = Some(Refusal::Class(it).failed(place));
+                return piece;
+            }
+        };
+        figures(&mut piece.stats, &answer, class.bytes, M::FIGURES);
+        self.finish(maker, item, place, &answer, &mut piece);
+        piece
+    }
+
+    /// Makes the piece of a class from the answer about it.
+    fn finish<M: Maker>(
+        &self,
+        maker: &M,
+        item: &ShownClass<'_>,
+        place: String,
+        answer: &ClassAnswer,
+        piece: &mut Piece,
+    ) {
+        let notes = [misplaced(item, answer), answer.note.clone()];
+        piece.notes.extend(notes.into_iter().flatten().map(|it| (place.clone(), it)));
+        let reached = self.known.reached.as_ref().map(|it| only(answer, it));
+        let answer = match &reached {
+            Some((answer, left_out)) => {
+                piece.unreached = *left_out;
+                answer
+            }
+            None => answer,
+        };
+        piece.notes.extend(maker.notes(answer).into_iter().map(|it| (place.clone(), it)));
+        maker.make(&place, item.number, answer, &mut piece.bytes);
+        let failed = answer.failed.iter();
+        piece.failed_methods = failed
+            .map(|it| FailedMethod { place: place.clone(), method: it.method, fault: it.fault.clone() })
+            .collect();
+    }
+}
+
+pub(crate) fn are(n: usize) -> String {
+    format!("{} {}", count(n, "method", "methods"), if n == 1 { "is" } else { "are" })
+}
+
+/// The answer without the methods that are not among these, and how many those are.
+fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, usize) {
+    let mut answer = answer.clone();
+    let mut left_out = 0;
+    let mut keep = |it: &MethodName| {
+        let keep = methods.contains(it);
+        left_out += usize::from(!keep);
+        keep
+    };
+    answer.methods.retain(|it| keep(&it.method));
+    answer.failed.retain(|it| keep(&it.method));
+    // Abstract methods are reached by nobody.
+    answer.without_code.retain(|it| methods.contains(&it.0));
+    (answer, left_out)
+}
+
+/// The note about a class that the JVM does not look for at its place.
+fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
+    if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
+}
+
+fn figures(stats: &mut Stats, class: &ClassAnswer, bytes: &[u8], all: bool) {
+    stats.classes = 1;
+    stats.methods = class.selected as u64;
+    if !all {
+        return;
+    }
+    stats.bytes = bytes.len() as u64;
+    stats.cpu.decode = class.times.decode;
+    stats.cpu.lower = class.times.lower;
+    stats.cpu.flow = class.times.flow;
+    stats.instructions = class.times.instructions;
+    for it in &class.methods {
+        stats.bir_instructions += it.code.body.instrs.len() as u64;
+        stats.nodes += it.graph.nodes.len() as u64;
+        stats.edges += it.graph.edges.len() as u64;
+    }
+}
