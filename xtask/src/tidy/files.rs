@@ -7,7 +7,7 @@ use super::uses::{Crate, Use};
 use super::{Checkout, Violation};
 
 /// Of two files, one above the other in the module tree, not both call methods that the other defines; methods that only
-/// read or write a field do not count. ([`super::modules`] checks the modules of which neither is above the other.)
+/// read or write a field, and constructors, do not count. ([`super::modules`] checks the modules of which neither is above the other.)
 pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in &checkout.crates {
         let mut calls: BTreeMap<(&str, &str), &Use> = BTreeMap::new();

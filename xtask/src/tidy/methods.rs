@@ -46,7 +46,7 @@ pub(super) struct Method {
     pub(super) module: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// One expression without calls: reads or writes a field.
+    /// Reads or writes a field (one expression without calls), or makes a value of its type.
     pub(super) accessor: bool,
     /// Declared by a trait of the crate.
     of_trait: bool,
@@ -158,7 +158,7 @@ impl Methods {
             module: module.clone(),
             file: file.path.clone(),
             line: signature.fn_token.span.start().line,
-            accessor: block.is_some_and(is_accessor),
+            accessor: block.is_some_and(is_accessor) || makes_its_type(owner, signature),
             of_trait,
             result: match &signature.output {
                 ReturnType::Type(_, ty) => type_name(ty, Some(owner)).map(|it| names.of(it)),
@@ -293,6 +293,15 @@ fn imports(file: &RustFile) -> BTreeMap<String, Option<Module>> {
 
 fn is_standard(name: &str) -> bool {
     STANDARD.split_whitespace().any(|it| it == name)
+}
+
+/// Is this a function without receiver that returns a value of its type?
+fn makes_its_type(owner: &str, signature: &syn::Signature) -> bool {
+    let returns = match &signature.output {
+        ReturnType::Type(_, ty) => type_name(ty, Some(owner)),
+        ReturnType::Default => None,
+    };
+    signature.receiver().is_none() && returns.as_deref() == Some(owner)
 }
 
 /// Is this one expression without calls?

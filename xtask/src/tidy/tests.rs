@@ -295,6 +295,9 @@ fn files_and_their_parents_call_one_way() {
     assert_eq!(said("h()", "l.f()"), "");
     assert_eq!(said("self.0", "l.f()"), "");
     assert_eq!(said("h(a::A.g(self))", "l.0"), "");
+    // Constructors are a use of the type, not of what its methods do.
+    let constructor = lib("a::A.g(self)").replace("impl L {", "impl L {\nfn new() -> L { L(h()) }");
+    assert_eq!(tidy(&[("crates/low/src/lib.rs", &constructor), ("crates/low/src/a.rs", &a("L::new()"))]), "");
 }
 
 #[test]
@@ -759,6 +762,32 @@ fn papers_name_what_is_there() {
         &[("docs/page.md", "See `crates/low/tests/t.rs`.\n")],
         "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which is not there",
     );
+}
+
+#[test]
+fn papers_name_modules_that_are_there() {
+    let said = |page: &str| {
+        let b = ("crates/low/src/b.rs", "//! B.\nmod d;\nmod e { fn f() {} }\n");
+        let [a, c] = [("crates/low/src/a.rs", "//! A."), ("crates/low/src/c.rs", "//! C.\nfn function() {}")];
+        tidy(&[LOW_AB, a, b, c, ("crates/low/src/b/d.rs", "//! D."), ("docs/page.md", page)])
+    };
+    for good in [
+        "`low::a`",
+        "`low::b::d`",
+        "`b::d`",
+        "`b::e`",
+        "`low::b::d::function`",
+        "`low::function`",
+        "`b::Type::function`",
+        "`std::fs`",
+        "low::z::y",
+    ] {
+        assert_eq!(said(good), "", "{good}");
+    }
+    for bad in ["`low::z`", "`low::z::y`", "`b::z`", "`low::b::z::y`", "`b::a`"] {
+        let what = format!("docs/page.md:1 paper-modules names {bad}, which is no module");
+        assert_eq!(said(bad), what);
+    }
 }
 
 #[test]
