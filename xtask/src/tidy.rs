@@ -96,6 +96,7 @@ const CHECKS: &[Check] = &[
     papers::architecture,
     papers::lengths,
     papers::paths_exist,
+    papers::modules_exist,
     papers::licences,
     papers::schemas,
     papers::snapshots,

@@ -7,7 +7,7 @@ use super::uses::{Crate, Use};
 use super::{Checkout, Violation};
 
 /// Of two files, one above the other in the module tree, not both call methods that the other defines; methods that only
-/// read or write a field do not count. ([`super::modules`] checks the modules of which neither is above the other.)
+/// read or write a field, and constructors, do not count. ([`super::modules`] checks the modules of which neither is above the other.)
 pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in &checkout.crates {
         let mut calls: BTreeMap<(&str, &str), &Use> = BTreeMap::new();
@@ -42,14 +42,10 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
 pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let (most_methods, most_files) = (checkout.house.limit("methods"), checkout.house.limit("impl-files"));
     for crate_ in &checkout.crates {
-        // Private types of two files may have the same name.
         let mut types: BTreeMap<String, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
         for method in crate_.methods.inherent() {
-            let place = types
-                .entry(method.owner.clone())
-                .or_default()
-                .entry(&method.file)
-                .or_insert((method.line, 0));
+            let files = types.entry(method.owner.clone()).or_default();
+            let place = files.entry(&method.file).or_insert((method.line, 0));
             place.1 += 1;
         }
         for (ty, files) in types {

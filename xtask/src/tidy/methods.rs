@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
@@ -45,7 +46,7 @@ pub(super) struct Method {
     pub(super) module: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// One expression without calls: reads or writes a field.
+    /// Reads or writes a field (one expression without calls), or makes a value of its type.
     pub(super) accessor: bool,
     /// Declared by a trait of the crate.
     of_trait: bool,
@@ -66,9 +67,10 @@ pub(super) struct Methods {
     all: Vec<Method>,
     /// Type -> field -> type of the field.
     fields: BTreeMap<String, BTreeMap<String, String>>,
-    types: BTreeSet<String>,
+    /// Type or trait -> the modules that define one of this name, with their files.
+    types: BTreeMap<String, BTreeMap<Module, String>>,
     aliases: BTreeMap<String, String>,
-    /// Names of methods that implement a trait of another crate.
+    /// Names of methods that implement a trait of another crate, and names in macros, which may define methods.
     implemented: BTreeSet<String>,
 }
 
@@ -80,11 +82,15 @@ impl Methods {
             .iter()
             .flat_map(|file| file.live_items().into_iter().map(move |(module, item)| (*file, module, item)))
             .collect();
-        for (_, _, item) in &items {
-            methods.types_of(item);
+        for (file, module, item) in &items {
+            methods.types_of(file, module, item);
         }
+        let names: BTreeMap<&str, FileNames> =
+            files.iter().map(|it| (it.path.as_str(), methods.names_of(it))).collect();
         for (file, module, item) in items {
-            methods.methods_of(file, &module, item);
+            let names = &names[file.path.as_str()];
+            methods.fields_of(item, names);
+            methods.methods_of(file, &module, item, names);
         }
         methods
     }
@@ -99,48 +105,74 @@ impl Methods {
         self.all.iter().map(|it| it.name.clone()).chain(self.implemented.iter().cloned()).collect()
     }
 
-    fn types_of(&mut self, item: &Item) {
-        match item {
-            Item::Struct(it) => {
-                let fields = it.fields.iter().enumerate().filter_map(|(at, field)| {
-                    let name = field.ident.as_ref().map_or_else(|| at.to_string(), ToString::to_string);
-                    Some((name, type_name(&field.ty, None)?))
-                });
-                self.fields.insert(it.ident.to_string(), fields.collect());
-                self.types.insert(it.ident.to_string());
-            }
-            Item::Enum(it) => {
-                self.types.insert(it.ident.to_string());
-            }
-            Item::Trait(it) => {
-                self.types.insert(it.ident.to_string());
-            }
+    fn types_of(&mut self, file: &RustFile, module: &Module, item: &Item) {
+        let name = match item {
+            Item::Struct(it) => &it.ident,
+            Item::Enum(it) => &it.ident,
+            Item::Trait(it) => &it.ident,
             Item::Type(it) => {
                 if let Some(target) = type_name(&it.ty, None) {
                     self.aliases.insert(it.ident.to_string(), target);
                 }
+                return;
             }
-            _ => {}
+            _ => return,
+        };
+        self.types.entry(name.to_string()).or_default().insert(module.clone(), file.path.clone());
+    }
+
+    fn fields_of(&mut self, item: &Item, names: &FileNames) {
+        if let Item::Struct(it) = item {
+            let fields = it.fields.iter().enumerate().filter_map(|(at, field)| {
+                let name = field.ident.as_ref().map_or_else(|| at.to_string(), ToString::to_string);
+                Some((name, names.of(type_name(&field.ty, None)?)))
+            });
+            self.fields.insert(names.of(it.ident.to_string()), fields.collect());
         }
     }
 
-    fn methods_of(&mut self, file: &RustFile, module: &Module, item: &Item) {
+    /// The names that a file gives to types, where these are not what the types are called here.
+    fn names_of(&self, file: &RustFile) -> FileNames {
+        let mut names = FileNames::default();
+        let imports = imports(file);
+        for (name, module) in &imports {
+            if module.is_none() {
+                names.0.insert(name.clone(), format!("::{name}"));
+            }
+        }
+        for (name, homes) in self.types.iter().filter(|it| it.1.len() > 1) {
+            let own = homes.iter().find(|it| *it.1 == file.path).map(|it| it.0);
+            let imported = || homes.get_key_value(imports.get(name)?.as_ref()?).map(|it| it.0);
+            if imports.get(name) != Some(&None) {
+                let home = own.or_else(imported).map_or("?".to_string(), |it| it.join("::"));
+                names.0.insert(name.clone(), format!("{home}::{name}"));
+            }
+        }
+        names
+    }
+
+    fn methods_of(&mut self, file: &RustFile, module: &Module, item: &Item, names: &FileNames) {
         let method = |owner: &str, signature: &syn::Signature, block: Option<&syn::Block>, of_trait| Method {
             owner: owner.to_string(),
             name: signature.ident.to_string(),
             module: module.clone(),
             file: file.path.clone(),
             line: signature.fn_token.span.start().line,
-            accessor: block.is_some_and(is_accessor),
+            accessor: block.is_some_and(is_accessor) || makes_its_type(owner, signature),
             of_trait,
             result: match &signature.output {
-                ReturnType::Type(_, ty) => type_name(ty, Some(owner)),
+                ReturnType::Type(_, ty) => type_name(ty, Some(owner)).map(|it| names.of(it)),
                 ReturnType::Default => None,
             },
         };
         match item {
             Item::Impl(it) => {
-                let Some(owner) = type_name(&it.self_ty, None) else { return };
+                let Some(owner) = type_name(&it.self_ty, None).map(|it| names.of(it)) else { return };
+                for item in &it.items {
+                    if let ImplItem::Macro(it) = item {
+                        self.names_in(it.mac.tokens.clone());
+                    }
+                }
                 let functions = live_functions(it);
                 match &it.trait_ {
                     None => {
@@ -148,14 +180,15 @@ impl Methods {
                     }
                     Some((path, _)) => {
                         let name = path.segments.last().map(|it| it.ident.to_string()).unwrap_or_default();
-                        if !self.types.contains(&name) {
+                        if !self.types.contains_key(&name) {
                             self.implemented.extend(functions.map(|it| it.sig.ident.to_string()));
                         }
                     }
                 }
             }
+            Item::Macro(it) => self.names_in(it.mac.tokens.clone()),
             Item::Trait(it) => {
-                let owner = it.ident.to_string();
+                let owner = names.of(it.ident.to_string());
                 for item in &it.items {
                     if let TraitItem::Fn(item) = item {
                         self.all.push(method(&owner, &item.sig, item.default.as_ref(), true));
@@ -163,6 +196,16 @@ impl Methods {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn names_in(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(it) => _ = self.implemented.insert(it.to_string()),
+                TokenTree::Group(it) => self.names_in(it.stream()),
+                _ => {}
+            }
         }
     }
 
@@ -184,11 +227,12 @@ impl Methods {
     }
 
     /// The calls in the product code of a file that lead to methods of the crate.
-    pub(super) fn calls<'a>(&'a self, file: &RustFile, others: &'a BTreeSet<String>) -> Vec<Call<'a>> {
+    pub(super) fn calls(&self, file: &RustFile, others: &BTreeSet<String>) -> Vec<Call<'_>> {
         let mut found = Vec::new();
+        let names = self.names_of(file);
         for (module, item) in file.live_items() {
-            let mut calls =
-                Calls { methods: self, others, scope: Scope::default(), module, found: Vec::new() };
+            let (names, scope) = (&names, Scope::default());
+            let mut calls = Calls { methods: self, others, names, scope, module, found: Vec::new() };
             calls.visit_item(item);
             found.append(&mut calls.found);
         }
@@ -196,8 +240,68 @@ impl Methods {
     }
 }
 
+/// What a file calls a type -> what [`Methods`] calls it: `Name` if the crate defines one type of this name,
+/// `module::Name` if it defines several, `::Name` for a type of another crate.
+#[derive(Default)]
+struct FileNames(BTreeMap<String, String>);
+
+impl FileNames {
+    fn of(&self, name: String) -> String {
+        self.0.get(&name).cloned().unwrap_or(name)
+    }
+}
+
+/// The names that a file imports, with the modules of this crate that they come from; `None` for those of other crates.
+fn imports(file: &RustFile) -> BTreeMap<String, Option<Module>> {
+    fn leaves(tree: &syn::UseTree, path: &[String], found: &mut Vec<(String, Vec<String>)>) {
+        match tree {
+            syn::UseTree::Path(it) => leaves(&it.tree, &[path, &[it.ident.to_string()]].concat(), found),
+            syn::UseTree::Name(it) => found.push((it.ident.to_string(), path.to_vec())),
+            syn::UseTree::Rename(it) => found.push((it.rename.to_string(), path.to_vec())),
+            syn::UseTree::Glob(_) => {}
+            syn::UseTree::Group(it) => it.items.iter().for_each(|it| leaves(it, path, found)),
+        }
+    }
+    let is_child =
+        |name: &str| file.ast.items.iter().any(|it| matches!(it, Item::Mod(it) if it.ident == name));
+    let mut found = BTreeMap::new();
+    for (module, item) in file.live_items() {
+        let Item::Use(it) = item else { continue };
+        let mut all = Vec::new();
+        leaves(&it.tree, &[], &mut all);
+        for (name, path) in all {
+            let mut at = match path.first().map(String::as_str) {
+                Some("crate") => Some(Vec::new()),
+                Some("self" | "super") => Some(module.clone()),
+                Some(child) if is_child(child) => Some(module.clone()),
+                _ => None,
+            };
+            if let Some(at) = &mut at {
+                for segment in path.iter().filter(|it| !matches!(it.as_str(), "crate" | "self")) {
+                    if segment == "super" {
+                        at.pop();
+                    } else {
+                        at.push(segment.clone());
+                    }
+                }
+            }
+            found.insert(name, at);
+        }
+    }
+    found
+}
+
 fn is_standard(name: &str) -> bool {
     STANDARD.split_whitespace().any(|it| it == name)
+}
+
+/// Is this a function without receiver that returns a value of its type?
+fn makes_its_type(owner: &str, signature: &syn::Signature) -> bool {
+    let returns = match &signature.output {
+        ReturnType::Type(_, ty) => type_name(ty, Some(owner)),
+        ReturnType::Default => None,
+    };
+    signature.receiver().is_none() && returns.as_deref() == Some(owner)
 }
 
 /// Is this one expression without calls?
@@ -266,15 +370,16 @@ struct Scope {
     generics: BTreeSet<String>,
 }
 
-struct Calls<'a> {
+struct Calls<'a, 'b> {
     methods: &'a Methods,
-    others: &'a BTreeSet<String>,
+    others: &'b BTreeSet<String>,
+    names: &'b FileNames,
     scope: Scope,
     module: Module,
     found: Vec<Call<'a>>,
 }
 
-impl<'a> Calls<'a> {
+impl<'a> Calls<'a, '_> {
     fn note(&mut self, method: Option<&'a Method>, line: usize) {
         if let Some(method) = method {
             self.found.push(Call { method, module: self.module.clone(), line });
@@ -335,13 +440,17 @@ impl<'a> Calls<'a> {
     }
 
     fn named(&self, name: &str) -> Option<String> {
-        if name == "Self" { self.scope.self_type.clone() } else { Some(name.to_string()) }
+        if name == "Self" {
+            return self.scope.self_type.clone();
+        }
+        Some(self.names.of(name.to_string()))
     }
 
     /// The type that `Type(…)` makes.
     fn constructed(&self, path: &syn::Path) -> Option<String> {
         let name = self.named(&path.segments.last()?.ident.to_string())?;
-        self.methods.types.contains(&name).then_some(name)
+        let is_ours = !name.starts_with("::") && self.methods.types.contains_key(name.rsplit("::").next()?);
+        is_ours.then_some(name)
     }
 
     /// The method that `Type::name` means.
@@ -358,7 +467,7 @@ impl<'a> Calls<'a> {
         self.generics(&signature.generics);
         for input in &signature.inputs {
             if let FnArg::Typed(it) = input {
-                self.bind(&it.pat, type_name(&it.ty, self.scope.self_type.as_deref()));
+                self.bind_typed(&it.pat, &it.ty);
             }
         }
         visit(self);
@@ -370,28 +479,33 @@ impl<'a> Calls<'a> {
         self.scope.generics.extend(generics.type_params().map(|it| it.ident.to_string()));
     }
 
+    fn bind_typed(&mut self, pat: &Pat, ty: &Type) {
+        let ty = type_name(ty, self.scope.self_type.as_deref());
+        self.bind(pat, ty.map(|it| self.names.of(it)));
+    }
+
     fn bind(&mut self, pat: &Pat, ty: Option<String>) {
         match pat {
             Pat::Ident(it) => {
                 self.scope.variables.insert(it.ident.to_string(), ty);
             }
-            Pat::Type(it) => self.bind(&it.pat, type_name(&it.ty, self.scope.self_type.as_deref())),
+            Pat::Type(it) => self.bind_typed(&it.pat, &it.ty),
             Pat::Reference(it) => self.bind(&it.pat, ty),
             _ => self.visit_pat(pat),
         }
     }
 }
 
-impl<'ast> Visit<'ast> for Calls<'_> {
+impl<'ast> Visit<'ast> for Calls<'_, '_> {
     fn visit_item_impl(&mut self, it: &'ast syn::ItemImpl) {
-        self.scope.self_type = type_name(&it.self_ty, None);
+        self.scope.self_type = type_name(&it.self_ty, None).map(|it| self.names.of(it));
         self.generics(&it.generics);
         live_functions(it).for_each(|it| self.visit_impl_item_fn(it));
         self.scope = Scope::default();
     }
 
     fn visit_item_trait(&mut self, it: &'ast syn::ItemTrait) {
-        self.scope.self_type = Some(it.ident.to_string());
+        self.scope.self_type = Some(self.names.of(it.ident.to_string()));
         self.generics(&it.generics);
         visit::visit_item_trait(self, it);
         self.scope = Scope::default();
@@ -458,7 +572,7 @@ impl<'ast> Visit<'ast> for Calls<'_> {
         let first = || {
             it.parse_body_with(|input: syn::parse::ParseStream<'_>| {
                 let first = input.parse::<Expr>()?;
-                input.parse::<proc_macro2::TokenStream>()?;
+                input.parse::<TokenStream>()?;
                 Ok(first)
             })
         };

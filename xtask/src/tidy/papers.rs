@@ -45,10 +45,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
 
 /// Every file or folder of ours that a paper names between backticks, or on a command line, is there.
 pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
-    let is_paper = |it: &&str| {
-        [ARCHITECTURE, "README.md"].contains(it) || (it.starts_with("docs/") && it.ends_with(".md"))
-    };
-    for paper in checkout.tree.paths().filter(is_paper) {
+    for paper in pages(checkout) {
         let text = checkout.tree.text(paper).unwrap_or_default();
         for (line, content) in text.lines().enumerate() {
             let words =
@@ -69,6 +66,58 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     why: "a reader who is sent to nowhere stops reading".into(),
                     fix: "name a file or folder of the repository".to_string(),
                 });
+            }
+        }
+    }
+}
+
+/// ARCHITECTURE.md, README.md and the pages below `docs`.
+fn pages(checkout: &Checkout) -> impl Iterator<Item = &str> {
+    let is_page = |it: &&str| {
+        [ARCHITECTURE, "README.md"].contains(it) || (it.starts_with("docs/") && it.ends_with(".md"))
+    };
+    checkout.tree.paths().filter(is_page)
+}
+
+/// Every module of ours that a page names between backticks is there: `room::module` or the end of such a path; the last
+/// part may be a function.
+pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
+    let mut modules: BTreeSet<Vec<String>> = BTreeSet::new();
+    let mut functions: BTreeSet<String> = BTreeSet::new();
+    for file in &checkout.sources.files {
+        let room = [file.room.replace('-', "_")];
+        modules.insert([&room, &*file.module].concat());
+        for (module, item) in file.live_items() {
+            modules.insert([&room, &*module].concat());
+            if let syn::Item::Fn(it) = item {
+                functions.insert(it.sig.ident.to_string());
+            }
+        }
+    }
+    let names: BTreeSet<&String> = modules.iter().flatten().collect();
+    let is_module = |path: &[String]| modules.iter().any(|it| it.ends_with(path));
+    for page in pages(checkout) {
+        let text = checkout.tree.text(page).unwrap_or_default();
+        for (line, content) in text.lines().enumerate() {
+            for word in content.split('`').skip(1).step_by(2) {
+                let is_lower =
+                    |it: &&str| !it.is_empty() && it.chars().all(|it| it.is_ascii_lowercase() || it == '_');
+                let path: Vec<String> = word.split("::").take_while(is_lower).map(str::to_string).collect();
+                let is_ours = path.len() > 1 && names.contains(&path[0]);
+                let known = is_module(&path)
+                    || path
+                        .split_last()
+                        .is_some_and(|(last, path)| functions.contains(last) && is_module(path));
+                if is_ours && !known {
+                    violations.push(Violation {
+                        file: page.to_string(),
+                        line: line + 1,
+                        check: "paper-modules",
+                        what: format!("names `{word}`, which is no module"),
+                        why: "a reader who is sent to nowhere stops reading".into(),
+                        fix: "name the module that has it now".to_string(),
+                    });
+                }
             }
         }
     }

@@ -247,6 +247,24 @@ fn method_calls_form_no_cycle() {
     // A method that a trait of elsewhere gives has no one definition.
     let foreign = format!("{b}\nimpl std::fmt::Shown for B {{ fn above(&self) {{}} }}");
     assert_eq!(low(&a("it.above()"), &foreign), "");
+    let by_macro = format!("{b}\nimpl B {{ flags! {{ above: 1 }} }}\nmethods!(above);");
+    assert_eq!(low(&a("it.above()"), &by_macro), "");
+    // The type is one of another crate with the same name.
+    let imported = "use other::B;\npub struct A;\nfn f(b: B) { b.above(); B::above(b) }";
+    assert_eq!(low(imported, &twice), "");
+    // Or one of the file itself.
+    let own = "pub struct A;\nstruct B;\nimpl B { fn above(self) {} }\nfn f(b: B) { b.above() }";
+    assert_eq!(low(own, b), "");
+    // Of two types with one name the imported one is meant.
+    let two = "use super::b::B;\npub struct A;\nfn f(b: B) { b.above() }";
+    let c = ("crates/low/src/c.rs", "//! C.\nstruct B;\nimpl B { fn above(self) {} }");
+    let files = [
+        LOW_AB,
+        ("crates/low/src/a.rs", &*format!("//! A.\n{two}\n")),
+        ("crates/low/src/b.rs", &*format!("//! B.\n{b}\n")),
+        c,
+    ];
+    assert!(tidy(&files).contains("a -> b -> a"));
     // What rooms below define may be meant as well.
     let high_a = "//! A.\nstruct A;\nfn f<T>(x: T) { x.above() }\n";
     let high_b = "//! B.\nuse crate::a::A;\nimpl A { fn above(&self) {} }\n";
@@ -277,6 +295,9 @@ fn files_and_their_parents_call_one_way() {
     assert_eq!(said("h()", "l.f()"), "");
     assert_eq!(said("self.0", "l.f()"), "");
     assert_eq!(said("h(a::A.g(self))", "l.0"), "");
+    // Constructors are a use of the type, not of what its methods do.
+    let constructor = lib("a::A.g(self)").replace("impl L {", "impl L {\nfn new() -> L { L(h()) }");
+    assert_eq!(tidy(&[("crates/low/src/lib.rs", &constructor), ("crates/low/src/a.rs", &a("L::new()"))]), "");
 }
 
 #[test]
@@ -290,6 +311,7 @@ fn types_have_few_methods_in_few_files() {
          crates/low/src/a.rs:3 type-size the methods of `A` stand in 2 files, 1 allowed: \
          crates/low/src/a.rs (3), crates/low/src/b.rs (1)"
     );
+    assert_eq!(low(a, "struct A;\nimpl A { fn e(&self) {} }"), "");
     assert_eq!(low(a, "use crate::a::A;\nimpl Clone for A { fn clone(&self) -> A {} }"), "");
 }
 
@@ -740,6 +762,32 @@ fn papers_name_what_is_there() {
         &[("docs/page.md", "See `crates/low/tests/t.rs`.\n")],
         "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which is not there",
     );
+}
+
+#[test]
+fn papers_name_modules_that_are_there() {
+    let said = |page: &str| {
+        let b = ("crates/low/src/b.rs", "//! B.\nmod d;\nmod e { fn f() {} }\n");
+        let [a, c] = [("crates/low/src/a.rs", "//! A."), ("crates/low/src/c.rs", "//! C.\nfn function() {}")];
+        tidy(&[LOW_AB, a, b, c, ("crates/low/src/b/d.rs", "//! D."), ("docs/page.md", page)])
+    };
+    for good in [
+        "`low::a`",
+        "`low::b::d`",
+        "`b::d`",
+        "`b::e`",
+        "`low::b::d::function`",
+        "`low::function`",
+        "`b::Type::function`",
+        "`std::fs`",
+        "low::z::y",
+    ] {
+        assert_eq!(said(good), "", "{good}");
+    }
+    for bad in ["`low::z`", "`low::z::y`", "`b::z`", "`low::b::z::y`", "`b::a`"] {
+        let what = format!("docs/page.md:1 paper-modules names {bad}, which is no module");
+        assert_eq!(said(bad), what);
+    }
 }
 
 #[test]

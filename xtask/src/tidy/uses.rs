@@ -29,7 +29,7 @@ pub(super) struct Use {
     pub(super) line: usize,
     /// The called method, as `Type::name`; `None` if a path names the other module.
     pub(super) call: Option<String>,
-    /// The called method only reads or writes a field.
+    /// The called method only reads or writes a field, or makes a value of its type.
     pub(super) accessor: bool,
 }
 
