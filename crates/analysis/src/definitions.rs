@@ -7,6 +7,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use bir::body::InstrId;
 use bir::positions::Positions;
 use classfile::names::ClassName;
 use program::input::{ClassFile, Container};
@@ -190,5 +191,25 @@ impl Bodies for ProgramCode<'_> {
                 None
             }
         }
+    }
+}
+
+/// The instructions of a body that stand for the bytecode instruction at a pc.
+pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<InstrId> {
+    let all = code.body.instrs.iter().map(|it| it.0);
+    all.filter(|&it| positions.pc(it) == Some(pc)).collect()
+}
+
+/// The instructions of a method of a class at a pc; none without code.
+pub(crate) fn own_instrs(
+    db: &dyn Db,
+    class: ClassFile,
+    code: Option<&(Arc<MethodCode>, usize)>,
+    pc: u16,
+) -> Vec<InstrId> {
+    let Some((code, index)) = code else { return Vec::new() };
+    match positions(db, class).as_ref().and_then(|it| it.methods.get(*index)) {
+        Some(Some(Ok(positions))) => instrs_at(code, positions, pc),
+        Some(Some(Err(_)) | None) | None => Vec::new(),
     }
 }

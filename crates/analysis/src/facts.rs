@@ -131,7 +131,7 @@ impl fmt::Display for ClassFacts {
 /// **Stays when:** they do, or change in what nothing is made of, as the order of the constant pool.
 /// **Cost:** linear in the code; kept for ever, and no copy of what `facts` and `positions` keep.
 /// **Approximates:** as `facts`.
-/// **Test:** `moving_lines_keeps_the_facts`.
+/// **Test:** `moving_lines_changes_only_positions` (in `ide`).
 #[salsa::tracked]
 pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
     let (facts, positions) = class_facts(class.bytes(db))?;

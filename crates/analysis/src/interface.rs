@@ -1,4 +1,4 @@
-//! The interface of graphs (`conflex.txt` §2.1) besides what methods propagate: the methods that they require, and what
+//! The interface of graphs (*Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1) besides what methods propagate: the methods that they require, and what
 //! whoever composes them must know of the program behind them.
 
 use std::collections::BTreeSet;

@@ -111,11 +111,6 @@ impl MethodPattern {
     }
 }
 
-/// Whether the patterns select the method; without patterns all are selected.
-pub fn selects_any(patterns: &[MethodPattern], method: &MethodName) -> bool {
-    patterns.is_empty() || patterns.iter().any(|it| it.selects(method))
-}
-
 /// `text` in the encoding of class files.
 fn modified_utf8(text: &str) -> Box<[u8]> {
     let mut out = Vec::with_capacity(text.len());

@@ -8,18 +8,15 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bir::body::InstrId;
-use bir::positions::Positions;
 use classfile::names::ClassName;
 use program::input::ClassFile;
 use program::names::{MethodName, Text};
 
 use crate::db::Db;
-use crate::definitions::{ProgramCode, own_code};
-use crate::facts::positions;
+use crate::definitions::{ProgramCode, own_code, own_instrs};
 use crate::input::{Profile, World, profile};
 use crate::keys::ReasonQuestion;
 use crate::paper;
-use crate::parts::MethodCode;
 use crate::propagated::{key, propagated};
 use crate::whole::explain::{self, Way};
 
@@ -30,12 +27,6 @@ pub struct Reasons {
     pub ways: Vec<Way>,
     /// The last instruction at the pc that was asked for, if there is one.
     pub at: Option<InstrId>,
-}
-
-/// The instructions of a body that stand for the bytecode instruction at a pc.
-pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<InstrId> {
-    let all = code.body.instrs.iter().map(|it| it.0);
-    all.filter(|&it| positions.pc(it) == Some(pc)).collect()
 }
 
 /// Why a method lets out what it does; empty if its class is outside or shadowed.
@@ -52,13 +43,7 @@ pub fn reasons<'db>(db: &'db dyn Db, question: ReasonQuestion<'db>) -> Arc<Reaso
     let Some((world, profile)) = profile(db) else { return Arc::default() };
     let (class, method, only) = (question.class(db), question.method(db), question.only(db));
     let code = own_code(db, class, &method);
-    let instrs = question.pc(db).map(|pc| match &code {
-        Some((code, index)) => match positions(db, class).as_ref().and_then(|it| it.methods.get(*index)) {
-            Some(Some(Ok(positions))) => instrs_at(code, positions, pc),
-            Some(Some(Err(_)) | None) | None => Vec::new(),
-        },
-        None => Vec::new(),
-    });
+    let instrs = question.pc(db).map(|pc| own_instrs(db, class, code.as_ref(), pc));
     let at = instrs.as_ref().and_then(|it| it.last().copied());
     let ways = match profile {
         Profile::Jvm => ways(db, world, class, (method, instrs.as_deref(), only)),

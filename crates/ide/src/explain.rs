@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use analysis::definitions::PlacedCode;
+use analysis::definitions::instrs_at;
 use analysis::parts::MethodCode;
-use analysis::reasons::instrs_at;
 use analysis::whole::answers::{Call, Origin, Step};
 use analysis::whole::explain::{Bodies, Way};
 use analysis::whole::receivers::{Receiver, Selector};

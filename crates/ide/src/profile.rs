@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use analysis::definitions::instrs_at;
 use analysis::fault::Fault;
 use analysis::interface::{self, Needs};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
-use analysis::reasons::instrs_at;
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
 use flow::universe::Universe;

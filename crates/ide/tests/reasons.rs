@@ -12,7 +12,9 @@ use ide::explained::Places;
 use ide::host::{AnalysisHost, Definition};
 use ide::log::QueryStep;
 use ide::whole::read_class;
-use ide::{ClassSource, Contents, EntryIdentity, MethodName, Role, Scratch, Settings, Text, WorldKind};
+use ide::{
+    ClassSource, Contents, EntryIdentity, MethodName, Profile, Role, Scratch, Settings, Text, WorldKind,
+};
 use test_utils::asm::assemble;
 use vfs::file::Vfs;
 
@@ -88,6 +90,7 @@ struct Edited {
     app: Vec<(String, Vec<u8>)>,
     n_read: Arc<AtomicUsize>,
     library: Arc<Contents>,
+    settings: Settings,
 }
 
 /// The class files of a library. The first read sends a message and then takes a while.
@@ -120,7 +123,8 @@ impl Edited {
         let n_read = Arc::default();
         let library = library(&n_read, LIB);
         let (host, vfs) = (AnalysisHost::with_log(), Vfs::default());
-        let mut it = Edited { host, vfs, app: Vec::new(), n_read, library };
+        let settings = Settings::new(WorldKind::Closed, 17);
+        let mut it = Edited { host, vfs, app: Vec::new(), n_read, library, settings };
         it.put(APP);
         it
     }
@@ -137,7 +141,7 @@ impl Edited {
     }
 
     fn tell(&mut self) {
-        let mut change = Change { settings: Some(Settings::new(WorldKind::Closed, 17)), ..Change::default() };
+        let mut change = Change { settings: Some(self.settings.clone()), ..Change::default() };
         for (name, bytes) in &self.app {
             let identity = EntryIdentity::of_bytes(bytes);
             change.classes.push((self.vfs.file(name), identity, bytes.as_slice().into()));
@@ -274,6 +278,24 @@ fn code_of_a_library_is_read_once() {
     // A class of the application shadows the library's.
     it.put(".class public final lib/L\n.method public static l()V\n iconst_1\n iconst_0\n irem\n pop\n return\n.end");
     assert_eq!(it.chains(), [CHAIN.replace("lib 0 2", "app 2")]);
+}
+
+/// Profile `paper` reads the code of a library once, whatever is edited in the application.
+#[test]
+fn the_code_of_a_library_is_read_once_in_profile_paper() {
+    let mut it = Edited::new();
+    it.settings.profile = Profile::Paper;
+    it.tell();
+    let file = it.vfs.file("p/A");
+    it.host.analysis().throws(file).unwrap();
+    let read = it.n_read();
+    assert!(read > 0 && it.ran("paper_library"));
+    it.put(".class public final p/Other\n.method public static o()V\n aconst_null\n athrow\n.end");
+    it.host.analysis().throws(file).unwrap();
+    assert_eq!(it.n_read(), read);
+    let logged = it.host.logged();
+    let ran = |query: &str| logged.iter().any(|it| it.step == QueryStep::Ran && it.query == query);
+    assert!(ran("paper") && !ran("paper_library"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::house::ARROWS_FILE;
 use super::uses::{Crate, Use};
 use super::{Checkout, Violation};
 
@@ -82,14 +83,42 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// A file of the rooms that `arrows.toml` lists depends on few others of its room, by paths and calls.
+/// A file of the rooms that `arrows.toml` lists depends on few others of its room, by paths and calls. Files of data and of the
+/// database do not count; a file of data uses only files of data.
 pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let most = checkout.house.limit("file-dependencies");
+    let few = &checkout.house.few_dependencies;
+    for file in few.data.iter().chain(&few.database).filter(|it| !checkout.tree.contains(it)) {
+        violations.push(Violation {
+            file: ARROWS_FILE.to_string(),
+            line: 1,
+            check: "file-dependencies",
+            what: format!("{file} is not there"),
+            why: "an exception for nothing hides the next one".into(),
+            fix: "remove it from the list".to_string(),
+        });
+    }
     for crate_ in &checkout.crates {
-        if !checkout.house.few_dependencies.rooms.contains(&crate_.room) {
+        if !few.rooms.contains(&crate_.room) {
             continue;
         }
-        for (file, others) in dependencies_of(crate_) {
+        for (file, mut others) in dependencies_of(crate_) {
+            let is_module_root = |it: &str| it.ends_with("/mod.rs") && is_above(it, file);
+            others.retain(|it| !few.data.iter().any(|data| data == it) && !is_module_root(it));
+            if few.data.iter().any(|it| it == file) {
+                for other in others {
+                    violations.push(Violation {
+                        file: file.to_string(),
+                        line: 1,
+                        check: "file-dependencies",
+                        what: format!("is a file of data, and uses {other}, which is none"),
+                        why: "data modules never use logic modules: whoever reads them would have to read those too".into(),
+                        fix: "move what it uses down, or what uses it up".to_string(),
+                    });
+                }
+                continue;
+            }
+            others.retain(|it| !few.database.iter().any(|database| database == it));
             if others.len() > most {
                 let list: Vec<&str> = others.into_iter().collect();
                 violations.push(Violation {
@@ -107,6 +136,11 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
             }
         }
     }
+}
+
+/// Whether a `mod.rs` is that of a folder around the file: visibilities name it.
+fn is_above(module: &str, file: &str) -> bool {
+    module.strip_suffix("mod.rs").is_some_and(|folder| file.starts_with(folder))
 }
 
 /// File -> the other files of its crate that it uses.

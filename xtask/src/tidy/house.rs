@@ -42,6 +42,12 @@ pub(super) struct House {
 #[serde(deny_unknown_fields)]
 pub(super) struct FewDependencies {
     pub(super) rooms: Vec<String>,
+    /// Files of data: many name their types, so they do not count. They use only one another.
+    #[serde(default)]
+    pub(super) data: Vec<String>,
+    /// Files that hold the database, its inputs and its keys: every query names them, so they do not count either.
+    #[serde(default)]
+    pub(super) database: Vec<String>,
 }
 
 #[derive(Deserialize)]

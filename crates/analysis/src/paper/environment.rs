@@ -1,4 +1,4 @@
-//! The open environment Γ (`conflex.txt` Fig. 3): the classes with their hierarchy, the methods with their code or with
+//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy, the methods with their code or with
 //! what they never let out, the exception types, and MCA.
 
 use std::sync::Arc;

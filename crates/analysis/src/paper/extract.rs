@@ -1,4 +1,4 @@
-//! The rules of `conflex.txt` Fig. 4: the graph of one available method.
+//! The rules of Fig. 4 of the paper (see [`super`]): the graph of one available method.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Profile `paper`: control-flow graphs by the rules of `conflex.txt` Fig. 4, over enumerated exception types.
+//! Profile `paper`: control-flow graphs by the rules of Fig. 4 of *Sound Control Flow Graph Extraction
+//! from Incomplete Java Bytecode Programs* (de Carvalho Gomes, Picoco, Gurov), over enumerated exception types.
 //!
 //! A transcription, apart from the sound answers of [`crate::whole`] and sharing none of their rules, so that each can be
 //! held against the other. [`intra`] is the intra-procedural analysis, a function of one body; [`environment`] is the open

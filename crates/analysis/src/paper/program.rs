@@ -25,7 +25,7 @@ use crate::whole::record::ClassRecord;
 /// **Stays when:** they do.
 /// **Cost:** reads all code of a library that is not the platform; one value, kept for ever.
 /// **Approximates:** nothing.
-/// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
+/// **Test:** `the_code_of_a_library_is_read_once_in_profile_paper` (in `ide`).
 #[salsa::tracked(no_eq)]
 pub fn paper_library(db: &dyn Db, library: Library) -> Arc<[Record]> {
     let contents = library.contents(db);

@@ -16,6 +16,7 @@ use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use super::answers::Why;
+use super::flows::flows_of;
 use super::graph::{Graph, Propagates, RaisedSet, SetRef};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow, OpenCause, Value};
@@ -66,7 +67,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
         walk.at(instr, |it| sources.push(it));
         let mut leaves = false;
         for &source in &sources {
-            program.flows().of_source(acc.ex, (id, None), summary, source, &mut flows);
+            flows_of(program).of_source(acc.ex, (id, None), summary, source, &mut flows);
             for flow in flows.drain(..) {
                 let (value, why) = acc.value(flow);
                 let flow = Raised { value, why, earlier: &[] };

@@ -12,7 +12,7 @@ use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step};
 use super::chain::path;
-use super::flows::async_errors;
+use super::flows::{async_errors, flows_of};
 use super::lattice::{Exceptions, Flow, Value};
 use super::origin::{origin_of, steps};
 use super::resolving::{Resolving, resolving_flows};
@@ -87,7 +87,7 @@ pub fn ways_at(
         walk.at(instr, |it| sources.push(it));
         let first = [WayStep { step: Step::Method(name), instr: Some((name, instr)) }];
         for &source in &sources {
-            program.flows().of_source(ex, (id, None), summary, source, &mut flows);
+            flows_of(program).of_source(ex, (id, None), summary, source, &mut flows);
             for flow in flows.drain(..) {
                 acc.extend(ways_of_flow(program, ex, bodies, &first, (flow, origin_of(source)), only));
             }
@@ -254,7 +254,7 @@ fn instruction(
         };
         let mut flows = Vec::new();
         for &source in &sources {
-            program.flows().of_source(ex, (id, exact), summary, source, &mut flows);
+            flows_of(program).of_source(ex, (id, exact), summary, source, &mut flows);
         }
         let resolves = resolving.at(instr, &sources);
         resolving_flows(ex, resolves, &mut flows);

@@ -21,6 +21,7 @@ use super::loading::{loaded, loading_targets, loading_value};
 use super::nodes::Nodes;
 use super::proxies::{behind_handler, conversion_errors};
 use super::sites::{DispatchId, FunctionSiteId, Node, Open, Site};
+use super::solved::SolvedProgram;
 use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
 use crate::summary::CodeSummary;
@@ -31,6 +32,11 @@ use crate::summary::CodeSummary;
 pub(super) struct Flows<'a> {
     pub(super) calls: &'a CallTable,
     pub(super) nodes: &'a Nodes,
+}
+
+/// What flows out of sources in a solved program.
+pub(super) fn flows_of(program: &SolvedProgram) -> Flows<'_> {
+    Flows { calls: &program.calls, nodes: &program.nodes }
 }
 
 impl Flows<'_> {

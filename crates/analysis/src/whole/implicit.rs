@@ -1,4 +1,5 @@
-//! The methods that no instruction calls: the VM does, native methods, proxies, and methods of the platform that call back.
+//! What no instruction shows: methods that the VM, native methods, proxies and call-backs of the platform call, and kinds of
+//! objects that the platform makes at run time.
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::callbacks;
@@ -52,4 +53,13 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
             "(Ljava/lang/ClassLoader;Ljava/lang/String;Ljava/lang/Class;Ljava/security/ProtectionDomain;[B)[B",
         ),
     ]
+}
+
+/// Which kinds of objects a program makes at run time whose classes no class file tells of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct RuntimeObjects {
+    /// Proxies of interfaces.
+    pub(super) proxies: bool,
+    /// Objects of interfaces around method handles.
+    pub(super) around_handles: bool,
 }

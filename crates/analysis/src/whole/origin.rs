@@ -6,6 +6,7 @@ use flow::universe::SetId;
 use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step, Why};
+use super::flows::flows_of;
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow};
 use super::linking::{field_error, link_error};
@@ -63,7 +64,7 @@ fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: Se
             program.calls.loading.as_ref()?.open.and_then(|it| why_call(&program.calls, it))
         }
         Node::Glue(it) => {
-            let flows = program.flows().of_glue(ex, it);
+            let flows = flows_of(program).of_glue(ex, it);
             open_flow(program, ex, &flows, want)
         }
         Node::Handler(id, _) | Node::Method(id) | Node::Constructing(id, _) => {
@@ -79,7 +80,7 @@ fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: Se
                     };
                     for item in &code.summary.items {
                         let mut flows = Vec::new();
-                        program.flows().of_source(ex, (id, exact), code, item.source, &mut flows);
+                        flows_of(program).of_source(ex, (id, exact), code, item.source, &mut flows);
                         if let Some(it) = open_flow(program, ex, &flows, want) {
                             return Some(it);
                         }
@@ -87,7 +88,7 @@ fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: Se
                     None
                 }
                 _ => {
-                    let flows = program.flows().of_native(ex, id);
+                    let flows = flows_of(program).of_native(ex, id);
                     open_flow(program, ex, &flows, want)
                 }
             }
@@ -120,7 +121,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     };
     for item in &code.summary.items {
         let mut flows = Vec::new();
-        program.flows().of_source(ex, (id, exact), code, item.source, &mut flows);
+        flows_of(program).of_source(ex, (id, exact), code, item.source, &mut flows);
         for flow in flows {
             if let Flow::Value(value, _) | Flow::Wrapped(value, _) = flow
                 && ex.universe.overlaps(value.known, want)

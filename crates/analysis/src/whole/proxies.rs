@@ -17,7 +17,7 @@ use program::members::declared::declared;
 
 use super::actions::{Called, all_actions};
 use super::dispatch::Dispatch;
-use super::implicit::handler_invoke;
+use super::implicit::{RuntimeObjects, handler_invoke};
 use super::lattice::{Exceptions, Filter};
 use super::sites::{DispatchId, Site};
 use super::tables::CallTable;
@@ -37,15 +37,6 @@ const MAKERS: [(&str, &str); 7] = [
 const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
 /// `ACC_ANNOTATION` (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
-
-/// Which kinds of objects a program makes at run time whose classes no class file tells of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct RuntimeObjects {
-    /// Proxies of interfaces.
-    proxies: bool,
-    /// Objects of interfaces around method handles.
-    around_handles: bool,
-}
 
 /// The classes whose methods make such objects.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {

@@ -7,7 +7,6 @@ use flow::solver::{FunctionId, NodeId, Solution, System};
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::flows::Flows;
 use super::lattice::{Inclusions, Value};
 use super::nearness::Nearness;
 use super::nodes::Nodes;
@@ -88,11 +87,6 @@ impl SolvedProgram {
         }
         let edges = &self.system.edges[self.system.starts[at] as usize..self.system.starts[at + 1] as usize];
         (self.system.values[at], edges)
-    }
-
-    /// What flows out of sources in the program.
-    pub(super) fn flows(&self) -> Flows<'_> {
-        Flows { calls: &self.calls, nodes: &self.nodes }
     }
 
     /// The system for a solver that follows changes. The solver has not solved it yet.

@@ -1,4 +1,4 @@
-//! Profile `paper` against `conflex.txt`: its example, Theorem 1 (in closed environments it is the algorithm for complete
+//! Profile `paper` against *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*: its example, Theorem 1 (in closed environments it is the algorithm for complete
 //! programs with MCA, here a second implementation over bytecode), Theorem 2 (refinement shrinks graphs), and how its graphs
 //! and those of profile `jvm` hang together.
 

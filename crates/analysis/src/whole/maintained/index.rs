@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::called::CalledClasses;
 use super::mentions::Mentions;
+use crate::whole::implicit::RuntimeObjects;
 use crate::whole::lattice::Inclusions;
-use crate::whole::proxies::RuntimeObjects;
 use crate::whole::record::ClassChange;
 use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
 use crate::whole::tables::ClassTable;

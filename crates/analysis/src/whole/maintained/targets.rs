@@ -4,7 +4,8 @@ use program::input::{Role, WorldKind};
 
 use super::intake::{Intake, present};
 use crate::whole::dispatch::edit;
-use crate::whole::proxies::{RuntimeObjects, made_by, makers, mark_again, mark_some};
+use crate::whole::implicit::RuntimeObjects;
+use crate::whole::proxies::{made_by, makers, mark_again, mark_some};
 use crate::whole::reads::Read;
 use crate::whole::resolved::ask_upcalls;
 use crate::whole::sites::Node;

@@ -6,6 +6,7 @@
 //! handles that code looks up, and native methods of unknown effect run nothing that is not reached otherwise.
 
 pub mod entries;
+mod made;
 mod outside;
 pub mod request;
 mod search;
@@ -49,6 +50,7 @@ pub(super) fn reachable(
 fn run(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     while let Some(event) = search.next() {
         fuel.spend(32)?;
+        made::happens(search, event);
         outside::happens(search, event);
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::natives::Effect;
 use flow::summary::Initialized;
-use program::hierarchy::{Below, ClassId, Hierarchy, Link};
+use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::initialization::{Initializer, walk};
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
@@ -18,7 +18,6 @@ use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
 use crate::whole::dispatch::outcomes::{Offers, ReceiverKind};
 use crate::whole::implicit::thread_run;
 use crate::whole::reachable::{EntryPoint, From, Reachable};
-use crate::whole::serialization::{serializable, stream_methods};
 use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
 use crate::whole::tables::CallTable;
 
@@ -111,7 +110,7 @@ impl<'a> Search<'a> {
         let event = self.queue.pop_front()?;
         match event {
             Event::Method(it) => self.look_at(it),
-            Event::Made(it, from) => self.look_at_class(it, from),
+            Event::Made(it, _) => self.look_at_class(it),
             Event::Function(it) => {
                 let offers = self.offers;
                 offers.of(ReceiverKind::Function(it), &mut |dispatch, target| self.select(dispatch, target));
@@ -311,7 +310,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn look_at_class(&mut self, class: ClassId, from: From) {
+    fn look_at_class(&mut self, class: ClassId) {
         let (hierarchy, offers) = (self.hierarchy(), self.offers);
         let mut above = Some(class);
         // Down from each superclass to the class itself, whose methods come first. Superclasses form no circle.
@@ -328,52 +327,6 @@ impl<'a> Search<'a> {
                 Some(Link::Present(it)) => Some(it),
                 _ => None,
             };
-        }
-        self.finalizer(class, from);
-        self.serialization(class, from);
-    }
-
-    /// The VM calls `finalize` of what is no longer used (JLS §12.6), whatever the platform's code says of it.
-    fn finalizer(&mut self, class: ClassId, from: From) {
-        let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
-        let hierarchy = self.hierarchy();
-        let mut at = Some(class);
-        while let Some(class) = at {
-            if let Some(it) = find_method(hierarchy, class, name, descriptor) {
-                if hierarchy.super_class(class).is_some() {
-                    self.method(it, from);
-                }
-                return;
-            }
-            at = match hierarchy.super_class(class) {
-                Some(Link::Present(it)) => Some(it),
-                _ => None,
-            };
-        }
-    }
-
-    /// Streams call methods of serializable objects that no interface names (Java Object Serialization Specification
-    /// §2.3, §3.4).
-    fn serialization(&mut self, class: ClassId, from: From) {
-        let hierarchy = self.hierarchy();
-        if hierarchy.is_subtype(hierarchy.name(class), serializable()) == Below::No {
-            return;
-        }
-        for &above in hierarchy.supers(class) {
-            for it in stream_methods() {
-                let it = find_method(hierarchy, above, it.name, it.descriptor);
-                it.into_iter().for_each(|it| self.method(it, from));
-            }
-            // Reading makes objects by the constructor of the first class that is not serializable, or by their own.
-            let it = find_method(hierarchy, above, Name::new(b"<init>"), Descriptor::new(b"()V"));
-            it.into_iter().for_each(|it| self.method(it, from));
-        }
-    }
-
-    /// All methods of a class, reached by the VM.
-    pub(super) fn all_methods(&mut self, class: ClassId) {
-        for index in 0..self.hierarchy().outline(class).methods.len() {
-            self.method(MethodId::new(class, index), From::Vm);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Which methods these are differs from release to release, so all methods of the classes count that hold them.
 
 use classfile::names::ClassName;
+use program::members::MethodId;
 
 use super::search::Search;
 use crate::whole::implicit::upcalls;
@@ -68,7 +69,8 @@ pub(super) fn start(search: &mut Search<'_>) {
     let class = |name: &str| ClassName::new(name.as_bytes());
     for id in CALLED.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {
         search.initialize(id, From::Vm);
-        search.all_methods(id);
+        let n_methods = search.hierarchy().outline(id).methods.len();
+        (0..n_methods).for_each(|it| search.method(MethodId::new(id, it), From::Vm));
     }
     for id in MADE.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {
         search.initialize(id, From::Vm);
