@@ -46,7 +46,7 @@ fn errors(out: &Output) -> Vec<String> {
 }
 
 #[test]
-fn every_command_tells_each_class_that_cannot_be_read_once() {
+fn every_command_reports_each_unreadable_class_once() {
     let folder = program();
     let told = errors(&ajar(folder.path(), &["calls"]));
     let starts = [
@@ -108,7 +108,7 @@ fn documents_list_what_cannot_be_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_before_a_method_is_not_found() {
+fn unreadable_classes_are_reported_before_an_unmatched_pattern() {
     let folder = program();
     for arguments in [
         &["explain", "-m", "p.Cut.main"][..],
