@@ -60,7 +60,7 @@ pub(crate) struct Global {
     /// Print only the result, without notes and progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Print the opened containers, and all notes instead of the first few, on stderr.
+    /// Print more on stderr: the opened containers, and all notes instead of at most 10.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// When to colour text [default: auto, which means on a terminal and without NO_COLOR].
@@ -121,8 +121,8 @@ pub(crate) struct SelectArgs {
 /// The assumptions of answers about a whole program.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct WorldArgs {
-    /// The rules of the analysis: `jvm` is sound for a JVM, `paper` follows the paper behind ajar, which is not sound
-    /// for a JVM.
+    /// The rules of the analysis: answers of `jvm` cover everything that a JVM may do; `paper` follows the paper
+    /// about CONFLEX, whose answers may miss some of it.
     #[arg(long, value_enum, default_value_t = ProfileArg::Jvm)]
     pub(crate) profile: ProfileArg,
     /// The classes that may exist besides the inputs, libraries and JDK: any (`open`), only those that present
@@ -133,8 +133,9 @@ pub(crate) struct WorldArgs {
     /// Assume that unseen code throws only unchecked exceptions and those in the `throws` clause of its method.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) assume: Option<AssumeArg>,
-    /// Include linkage errors because of missing classes, and exceptions of the program's own class loaders where a
-    /// class is resolved. By default only linkage errors are included that follow from present classes.
+    /// Include the linkage errors that missing classes may cause, and the exceptions that class loaders of the
+    /// program throw where a class is resolved. By default, only linkage errors that follow from present classes are
+    /// included.
     #[arg(long)]
     pub(crate) link_errors: bool,
     /// Include StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which any instruction may raise.
@@ -154,10 +155,10 @@ pub(crate) struct WorldArgs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum ProfileArg {
     #[default]
-    /// Sound for a JVM of Java 8 to 25, whatever the missing classes are.
+    /// Answers cover everything that a JVM of Java 8 to 25 may do, whatever the missing classes are.
     Jvm,
-    /// The rules of CONFLEX: exception types are enumerated, all assertions are kept, initialisers and dynamic call
-    /// sites are ignored, and methods of the platform throw what their `throws` clauses declare.
+    /// The rules of CONFLEX: exception types are enumerated, every check of the stackless code may fail, initialisers
+    /// and dynamic call sites are ignored, and methods of the JDK throw what their `throws` clauses declare.
     Paper,
 }
 

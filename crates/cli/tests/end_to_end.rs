@@ -182,7 +182,7 @@ fn wrong_usage_is_exit_code_2() {
     assert!(project.wrong(&["cfg"]).contains("INPUT"));
     assert!(project.wrong(&["cfg", "nowhere.jar"]).contains("nowhere.jar"));
     assert!(project.wrong(&["cfg", "app", "--output-format", "xml"]).contains("graphml"));
-    assert!(project.wrong(&["cfg", "app", "--jdk", "app"]).contains("no JDK"));
+    assert!(project.wrong(&["cfg", "app", "--jdk", "app"]).contains("not a JDK"));
     project.write("ajar.toml", b"thread = 3");
     assert!(project.wrong(&["cfg", "app"]).contains("did you mean `threads`?"));
 }
