@@ -268,7 +268,7 @@ fn file_name(version: &str) -> String {
     version.replace(':', "%3a")
 }
 
-/// Unpacks an archive once; a mark beside the files says which archive they come from.
+/// Unpacks an archive once; a file `.from` beside them contains the hash of the archive.
 fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     let mark = target.join(".from");
     if std::fs::read_to_string(&mark).is_ok_and(|it| it == archive.sha256) {

@@ -1,11 +1,14 @@
-//! Arguments as javac has them: `@file` stands for the arguments in the file, and `-cp` has one dash.
+//! Arguments in the style of javac: `@file` is replaced by the arguments in the file, and `-cp` has one dash.
 
 use std::ffi::OsString;
 
 use anyhow::Context;
 
-/// The command line with `@file` arguments replaced by what is in the files, and `-cp` by its long name, which is all
-/// that our parser knows.
+/// Returns the command line with each `@file` replaced by the arguments in the file, and `-cp` by `--class-path`,
+/// because clap has no long flags with one dash.
+///
+/// # Errors
+/// A file that cannot be read, or a quote in it that is not closed.
 pub(crate) fn expand(arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
     let mut out = Vec::with_capacity(arguments.len());
     for (i, argument) in arguments.into_iter().enumerate() {
@@ -14,7 +17,7 @@ pub(crate) fn expand(arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> 
             Some(file) if i > 0 => {
                 let text =
                     std::fs::read_to_string(file).with_context(|| format!("@{file}: cannot be read"))?;
-                // As in javac, a file does not name another.
+                // Like in javac, `@` has no meaning inside the file.
                 out.extend(words(&text).with_context(|| format!("@{file}"))?.into_iter().map(OsString::from));
             }
             _ => out.push(argument),
@@ -30,9 +33,12 @@ pub(crate) fn expand(arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> 
     Ok(out)
 }
 
-/// The words of an argument file: parted by white space; quoted with `"` or `'`, inside of which a backslash takes the
-/// next character as it is or as `\n`, `\t`, `\r`, `\f`, and skips an end of line with the blanks behind it; `#` where a
-/// word could begin starts a comment.
+/// Splits the text of an argument file into words at white space. Words may be quoted with `"` or `'`. Inside quotes,
+/// a backslash makes the next character literal, forms `\n`, `\t`, `\r` or `\f`, or skips an end of line and the
+/// blanks after it. A `#` at the start of a word begins a comment.
+///
+/// # Errors
+/// A quote that is not closed.
 fn words(text: &str) -> anyhow::Result<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -62,7 +68,7 @@ fn words(text: &str) -> anyhow::Result<Vec<String>> {
             (_, c) => word.get_or_insert_default().push(c),
         }
     }
-    anyhow::ensure!(quote.is_none(), "a quoted argument does not end");
+    anyhow::ensure!(quote.is_none(), "a quoted argument has no closing quote");
     words.extend(word);
     Ok(words)
 }
@@ -72,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_of_javac() {
+    fn words_are_split_like_in_javac() {
         let text =
             "-cp \"a b.jar:c.jar\" # libraries\n'it''s' \"tab\\there\" C:\\x a#b \"\" \"long \\\n   er\"\n";
         let expected = ["-cp", "a b.jar:c.jar", "its", "tab\there", "C:\\x", "a#b", "", "long er"];
@@ -81,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn one_dash_is_enough_for_the_class_path() {
+    fn the_class_path_may_have_one_dash() {
         let given = ["ajar", "cfg", "-cp", "a.jar", "@@x", "--", "-cp"];
         let out = expand(given.map(OsString::from).to_vec()).unwrap();
         assert_eq!(out, ["ajar", "cfg", "--class-path", "a.jar", "@x", "--", "-cp"]);
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_an_error() {
+    fn a_missing_file_is_an_error() {
         let error = expand(["ajar", "@no/such"].map(OsString::from).to_vec()).unwrap_err();
         assert!(format!("{error:#}").starts_with("@no/such: cannot be read"), "{error:#}");
     }

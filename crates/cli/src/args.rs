@@ -1,4 +1,4 @@
-//! The flags.
+//! The command line: commands, arguments and flags, with their help texts.
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,15 +8,15 @@ const EXAMPLE: &str = "\
 Examples:
   ajar cfg app.jar -cp 'lib/*' -m 'shop.Order.total'   the graph of one method, as text
   ajar cfg app.jar --output-format dot | dot -Tsvg -O  a picture of each method
-  ajar bir app.jar -m 'shop.*'                         stackless forms
-  ajar stats app.war --output-format json              what there is and what it costs
+  ajar bir app.jar -m 'shop.*'                         stackless code of the classes of a package
+  ajar stats app.war --output-format json              sizes, processor time and memory
 
-Exit codes: 0 fine, 2 usage, configuration or I/O, 101 a bug of ajar.";
+Exit codes: 0 success; 2 error in arguments, configuration or I/O; 101 bug of ajar.";
 
-/// Answers questions about Java programs of which some parts are missing.
+/// Analyses Java programs, also if some of their classes are missing: control-flow graphs, call targets, exceptions.
 ///
-/// It reads class files: no source, no build and no JVM needed. Inputs are jars, wars, Spring Boot jars, class folders,
-/// class files, and JDK homes or images; `@FILE` stands for the arguments in a file, as javac has it.
+/// ajar reads class files; it needs no source, no build and no JVM. Inputs are jars, wars, Spring Boot jars, class
+/// folders, class files, and JDK homes or images. `@FILE` is replaced by the arguments in the file, like in javac.
 #[derive(Parser, Debug)]
 #[command(name = "ajar", version, after_help = EXAMPLE, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -28,121 +28,126 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Show control-flow graphs with the exceptions that arise in each method.
+    /// Show the control-flow graph of each method, with the exceptions that its instructions raise.
     Cfg(CfgArgs),
-    /// Show where calls may go.
+    /// Show the methods that each call may run.
     Calls(CallsArgs),
-    /// Show what methods may let out.
+    /// Show the exceptions that may leave each method.
     Throws(ThrowsArgs),
-    /// Show why a method lets something out, or why a call goes somewhere.
+    /// Show why a method may throw an exception, or why a call may run a method.
     Explain(ExplainArgs),
-    /// Show which classes are not there, who needs them, and what that costs.
+    /// Show the missing classes, the methods that need them, and the answers that are less precise without them.
     Missing(MissingArgs),
-    /// Keep an answer current while jars and class folders change, and print what changes.
+    /// Keep an answer current while jars and class folders change, and print each change of the answer.
     Watch(WatchArgs),
-    /// Show where the program starts, and what is reached from there.
+    /// Show the entry points of the program, and whether methods are reached from them.
     Entries(EntriesArgs),
-    /// Put graphs that were extracted apart together: the calls from one to another are linked, and what is known now of the
-    /// exceptions behind them takes the place of what was open.
+    /// Combine graphs that were extracted separately: calls between the parts are linked, and unknown exceptions of
+    /// these calls are replaced by the exceptions of the called methods.
     Compose(ComposeArgs),
-    /// Show the stackless form of methods.
+    /// Show methods as stackless code (BIR).
     Bir(BirArgs),
-    /// Show what there is and what analysing it costs.
+    /// Show the size of the program and the processor time and memory of its analysis.
     Stats(StatsArgs),
-    /// Show each setting and where it comes from.
+    /// Show the value and origin of each setting.
     Config(ConfigArgs),
-    /// Print a completion script for a shell.
+    /// Print a script that completes the arguments of ajar in a shell.
     Completions(CompletionsArgs),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Global {
-    /// Show results only: no notes, no progress.
+    /// Print only the result, without notes and progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Say more on stderr: containers, notes about single classes, times.
+    /// Print more on stderr: the opened containers, and all notes instead of at most 10.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// When to colour text [default: on a terminal; NO_COLOR turns it off].
+    /// When to colour text [default: auto, which means on a terminal and without NO_COLOR].
     #[arg(long, global = true, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
     pub(crate) color: Option<String>,
 }
 
-/// What is looked at.
+/// The inputs of an analysis.
 #[derive(Args, Debug)]
 pub(crate) struct InputArgs {
-    /// The program: jars, wars, folders, class files, JDK homes or images. `FOLDER/*` is all jars in the folder.
+    /// The program: jars, wars, folders, class files, JDK homes or images. `FOLDER/*` stands for all jars in the
+    /// folder.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<Utf8PathBuf>,
-    /// Libraries of the program, analysed but not reported; also written `-cp`. `FOLDER/*` is all jars in the folder.
+    /// Libraries of the program, which are analysed but not shown; also written `-cp`. `FOLDER/*` stands for all jars
+    /// in the folder.
     #[arg(long, value_name = "PATH")]
     pub(crate) class_path: Vec<String>,
     #[command(flatten)]
     pub(crate) platform: PlatformArgs,
 }
 
-/// The platform that the program runs on, and ours.
+/// The platform that the program runs on, and the number of threads of ajar.
 #[derive(Args, Debug)]
 pub(crate) struct PlatformArgs {
-    /// Modules of the program, and folders of them, analysed as libraries. Nobody outside adds classes to their packages
-    /// or extends classes that they do not export.
+    /// Modules of the program, and folders of modules, analysed as libraries. Unseen classes are assumed neither to
+    /// be in their packages nor to extend classes that they do not export.
     #[arg(long, value_name = "PATH")]
     pub(crate) module_path: Vec<String>,
-    /// Export a package of the JDK or of a module to all code, as the flag of `java` does; may be repeated.
+    /// Export a package of the JDK or of a module to all code, like the same flag of `java`; may be repeated.
     #[arg(long, value_name = "MODULE/PACKAGE", value_parser = driver::config::exported_package)]
     pub(crate) add_exports: Vec<String>,
-    /// Believe manifests that seal packages: no class from elsewhere is added to these.
+    /// Trust manifests that seal packages: unseen classes are assumed not to be in sealed packages.
     #[arg(long)]
     pub(crate) trust_sealed: bool,
-    /// JDK whose class library the program uses: its home, an image, or `none` [default: JAVA_HOME, else the `java` on
-    /// the PATH, else none].
+    /// The JDK whose class library the program uses: its home folder, an image, or `none` [default: JAVA_HOME, else
+    /// the JDK of the `java` on the PATH, else none].
     #[arg(long, value_name = "HOME")]
     pub(crate) jdk: Option<String>,
-    /// Java release for which multi-release jars are read [default: that of the JDK, else 25].
+    /// The Java release for which classes are selected in multi-release jars [default: the release of the JDK, else
+    /// 25].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) release: Option<u16>,
-    /// Number of threads [default: one a processor]. The output is the same for any number.
+    /// The number of threads [default: one per processor]. The output does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }
 
-/// Which methods are shown.
+/// The methods that are shown.
 #[derive(Args, Debug)]
 pub(crate) struct SelectArgs {
-    /// Show these methods only; may be repeated. `p.C.m(int,java.lang.String)`, `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`,
-    /// or internal names: `p/C.m(I)V`.
+    /// Show only the methods that match the pattern; may be repeated. Patterns are `p.C.m(int,java.lang.String)`,
+    /// `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`, or internal names: `p/C.m(I)V`.
     #[arg(short, long = "method", value_name = "PATTERN")]
     pub(crate) methods: Vec<String>,
 }
 
-/// What answers about a whole program rest on.
+/// The assumptions of answers about a whole program.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct WorldArgs {
-    /// By which rules answers are made: sound for what a JVM does (`jvm`), or as the paper behind ajar has them, which
-    /// promises nothing (`paper`).
+    /// The rules of the analysis: answers of `jvm` cover everything that a JVM may do; `paper` follows the paper
+    /// about CONFLEX, whose answers may miss some of it.
     #[arg(long, value_enum, default_value_t = ProfileArg::Jvm)]
     pub(crate) profile: ProfileArg,
-    /// Which classes may exist besides those that are there: any (`open`), only those that are named (`declared`), none
-    /// (`closed`) [default: open; for profile `paper`, which knows no other, declared].
+    /// The classes that may exist besides the inputs, libraries and JDK: any (`open`), only those that present
+    /// classes name (`declared`), none (`closed`) [default: open; declared for profile `paper`, which supports no
+    /// other].
     #[arg(long, value_enum)]
     pub(crate) world: Option<WorldArg>,
-    /// Assume that code nobody has seen keeps the `throws` clause of its method, and lets out only unchecked exceptions
-    /// besides.
+    /// Assume that unseen code throws only unchecked exceptions and those in the `throws` clause of its method.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) assume: Option<AssumeArg>,
-    /// Count errors of linking for classes that are absent too, and what class loaders of the program let out where a class is
-    /// resolved; without this only those that present classes decide.
+    /// Include the linkage errors that missing classes may cause, and the exceptions that class loaders of the
+    /// program throw where a class is resolved. By default, only linkage errors that follow from present classes are
+    /// included.
     #[arg(long)]
     pub(crate) link_errors: bool,
-    /// Count StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which can come anywhere.
+    /// Include StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which any instruction may raise.
     #[arg(long)]
     pub(crate) async_errors: bool,
-    /// Narrow calls to receivers that are made by code which can be reached from the entry points (rapid type analysis);
-    /// methods that are not reached are left out. Assumes that reflection runs nothing else.
+    /// Restrict call targets to receivers that are created in code that is reached from the entry points (rapid type
+    /// analysis), and leave out methods that are not reached. Assumes that reflection runs no other code.
     #[arg(long)]
     pub(crate) rta: bool,
-    /// Where the program starts: `app` (what a launcher runs: `main`, agents, services), `library` (what code that is not
-    /// there can use), or methods as `-m` has them; may be repeated [default: app, or library if nothing can be launched].
+    /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
+    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app, or library
+    /// if a launcher runs none].
     #[arg(long, value_name = "PRESET|PATTERN", requires = "rta")]
     pub(crate) entry: Vec<String>,
 }
@@ -150,33 +155,33 @@ pub(crate) struct WorldArgs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum ProfileArg {
     #[default]
-    /// What a JVM of Java 8 to 25 may do, in every completion of the program.
+    /// Answers cover everything that a JVM of Java 8 to 25 may do, whatever the missing classes are.
     Jvm,
-    /// CONFLEX: its rules over enumerated exception types, all assertions kept, initialisers and dynamic call sites
-    /// passed over, methods of the platform by their `throws` clauses.
+    /// The rules of CONFLEX: exception types are enumerated, every check of the stackless code may fail, initialisers
+    /// and dynamic call sites are ignored, and methods of the JDK throw what their `throws` clauses declare.
     Paper,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum WorldArg {
-    /// Any number of unknown classes, which do all that Java lets them.
+    /// Any number of unseen classes, which may do anything that Java allows.
     Open,
-    /// All names and the hierarchy are known, code may be missing.
+    /// All class names and the class hierarchy are known, only code may be missing.
     Declared,
-    /// What is not there does not exist.
+    /// Missing classes do not exist.
     Closed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum AssumeArg {
-    /// Declared `throws` clauses are kept.
+    /// Unseen code throws only unchecked exceptions and those in its `throws` clause.
     Contract,
 }
 
-/// Where the result goes.
+/// The destination of the result.
 #[derive(Args, Debug)]
 pub(crate) struct OutputArgs {
-    /// Write the result to this file instead of stdout; it appears when it is complete.
+    /// Write the result to this file instead of stdout. The file appears when the result is complete.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<Utf8PathBuf>,
 }
@@ -189,10 +194,10 @@ pub(crate) struct CfgArgs {
     pub(crate) select: SelectArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml"])]
     pub(crate) output_format: Option<String>,
-    /// What a node is in Graphviz output: a basic block, or a node of the definition.
+    /// The nodes of Graphviz output (`--output-format dot`): basic blocks, or single instructions.
     #[arg(long, value_enum, default_value_t = NodesArg::Blocks)]
     pub(crate) nodes: NodesArg,
     #[command(flatten)]
@@ -201,9 +206,9 @@ pub(crate) struct CfgArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum NodesArg {
-    /// Basic blocks, for people.
+    /// Basic blocks, which are easier to read.
     Blocks,
-    /// One node an instruction and one for each set of exceptions.
+    /// One node for each instruction and for each set of exceptions.
     Instructions,
 }
 
@@ -213,12 +218,12 @@ pub(crate) struct CallsArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Show the calls that may go to the selected methods, wherever in the program they are.
+    /// Show the calls that may run the selected methods, in all methods of the program.
     #[arg(long, requires = "methods")]
     pub(crate) callers: bool,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -233,24 +238,24 @@ pub(crate) struct ExplainArgs {
     pub(crate) explained: ExplainedArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
-/// What is explained.
+/// The exceptions and calls that are explained.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainedArgs {
-    /// The methods, as `-m` has them elsewhere; `p.C.m@12` is one instruction, by its pc: where its calls go, and what
-    /// it raises, before the handlers around it.
+    /// The methods to explain, by a pattern like `-m` of other commands. `p.C.m@12` selects the instruction at pc 12:
+    /// the targets of its calls, and the exceptions that it raises, including those that a handler catches.
     #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true)]
     pub(crate) method: String,
-    /// Only exceptions of this class and its subclasses.
+    /// Explain only exceptions of this class and its subclasses.
     #[arg(long, value_name = "CLASS", conflicts_with = "target")]
     pub(crate) exception: Option<String>,
-    /// Only calls that go to these methods, and why.
+    /// Explain only calls that may run the methods that match the pattern.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) target: Option<String>,
 }
@@ -259,7 +264,7 @@ pub(crate) struct ExplainedArgs {
 pub(crate) struct MissingArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -268,36 +273,36 @@ pub(crate) struct MissingArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Clear the terminal before what a cycle changed.
+    /// Clear the terminal before the changes of each cycle are printed.
     #[arg(long)]
     pub(crate) clear: bool,
-    /// End after the first change.
+    /// Exit after the first change.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Look at the files every so many milliseconds instead of waiting for events: for folders that have none, such as
-    /// network drives.
+    /// Check the files for changes at this interval, in milliseconds, instead of waiting for notifications of the
+    /// system. Needed for folders without notifications, such as network drives.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..))]
     pub(crate) poll: Option<u64>,
     #[command(subcommand)]
     pub(crate) answer: WatchedArgs,
 }
 
-/// What is kept current.
+/// The answer that is kept current.
 #[derive(Subcommand, Debug)]
 pub(crate) enum WatchedArgs {
-    /// The edges of control-flow graphs.
+    /// Watch the edges of control-flow graphs.
     Cfg(WatchedMethodsArgs),
-    /// Where calls may go.
+    /// Watch the methods that each call may run.
     Calls(WatchedCallsArgs),
-    /// What methods may let out.
+    /// Watch the exceptions that may leave each method.
     Throws(WatchedMethodsArgs),
-    /// Which classes are not there.
+    /// Watch the missing classes.
     Missing(WatchedClassesArgs),
-    /// Where the program starts.
+    /// Watch the entry points of the program.
     Entries(WatchedEntriesArgs),
-    /// The stackless form of methods.
+    /// Watch the stackless code (BIR) of methods.
     Bir(WatchedBodiesArgs),
-    /// Why methods let out what they do, and why calls go where they go.
+    /// Watch why methods may throw exceptions, and why calls may run methods.
     Explain(WatchedExplanationsArgs),
 }
 
@@ -305,7 +310,7 @@ pub(crate) enum WatchedArgs {
 pub(crate) struct WatchedEntriesArgs {
     #[command(flatten)]
     pub(crate) classes: WatchedClassesArgs,
-    /// Where the program starts: as `ajar entries` has it; may be repeated.
+    /// The entry points: `app`, `library`, or a method pattern, like `--entry` of `ajar entries`; may be repeated.
     #[arg(long, value_name = "PRESET|PATTERN")]
     pub(crate) entry: Vec<String>,
 }
@@ -342,7 +347,7 @@ pub(crate) struct WatchedMethodsArgs {
 pub(crate) struct WatchedCallsArgs {
     #[command(flatten)]
     pub(crate) methods: WatchedMethodsArgs,
-    /// Show the calls that may go to the selected methods, wherever in the program they are.
+    /// Show the calls that may run the selected methods, in all methods of the program.
     #[arg(long, requires = "methods")]
     pub(crate) callers: bool,
 }
@@ -351,7 +356,8 @@ pub(crate) struct WatchedCallsArgs {
 pub(crate) struct WatchedClassesArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Form of what is printed [default: text]. As JSON lines the first answer is printed too, as facts that are all new.
+    /// The format of the changes [default: text]. The format `jsonl` begins with the first answer, with all its facts
+    /// as new ones.
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "jsonl"])]
     pub(crate) output_format: Option<String>,
 }
@@ -360,20 +366,22 @@ pub(crate) struct WatchedClassesArgs {
 pub(crate) struct EntriesArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Show whether these methods are reached, each with the way from where control starts; may be repeated.
+    /// Show whether the methods that match the pattern are reached, each with a call path from an entry point; may be
+    /// repeated.
     #[arg(short, long = "method", value_name = "PATTERN")]
     pub(crate) methods: Vec<String>,
-    /// Where the program starts: `app` (what a launcher runs: `main`, agents, services), `library` (what code that is not
-    /// there can use), or methods as `-m` has them; may be repeated [default: app, or library if nothing can be launched].
+    /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
+    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app, or library
+    /// if a launcher runs none].
     #[arg(long, value_name = "PRESET|PATTERN")]
     pub(crate) entry: Vec<String>,
-    /// Say why each method is an entry point.
+    /// Show why each method is an entry point.
     #[arg(long, conflicts_with = "methods")]
     pub(crate) why: bool,
-    /// For `-m`: which classes may exist besides those that are there.
+    /// With `-m`: the classes that may exist besides the inputs, libraries and JDK.
     #[arg(long, value_enum, default_value_t = WorldArg::Open)]
     pub(crate) world: WorldArg,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -388,7 +396,7 @@ pub(crate) struct ThrowsArgs {
     pub(crate) select: SelectArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -397,11 +405,12 @@ pub(crate) struct ThrowsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ComposeArgs {
-    /// Results of `ajar cfg` as JSON or JSON lines, of parts that have no method in common, extracted with the same JDK and
-    /// settings. What they say must be of one program: a class that two of them saw is the same class.
+    /// Results of `ajar cfg` as JSON or JSON lines, for parts of one program that have no method in common, extracted
+    /// with the same JDK and settings. A class that was an input or library of two of them must be the same class in
+    /// both.
     #[arg(required = true, num_args = 2.., value_name = "DOCUMENT")]
     pub(crate) documents: Vec<Utf8PathBuf>,
-    /// Form of the result, which is a document like those that are read.
+    /// The format of the result, which can be composed again.
     #[arg(long, value_name = "FORMAT", value_parser = ["json", "jsonl"], default_value = "json")]
     pub(crate) output_format: String,
     #[command(flatten)]
@@ -414,7 +423,7 @@ pub(crate) struct BirArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -427,7 +436,7 @@ pub(crate) struct StatsArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -436,12 +445,12 @@ pub(crate) struct StatsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArgs {
-    /// Libraries of the program; also written `-cp`.
+    /// Libraries of the program; also written `-cp`. `FOLDER/*` stands for all jars in the folder.
     #[arg(long, value_name = "PATH")]
     pub(crate) class_path: Vec<String>,
     #[command(flatten)]
     pub(crate) platform: PlatformArgs,
-    /// Form of the result [default: text].
+    /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     pub(crate) output_format: Option<String>,
     #[command(flatten)]
@@ -450,7 +459,7 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// The shell to print the script for.
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }

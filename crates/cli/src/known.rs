@@ -1,4 +1,4 @@
-//! What is known of the classes of a run after the whole program was read, so that no class is taken apart twice.
+//! Facts about the classes of a run that were found while reading the whole program, so that no class is parsed twice.
 
 use driver::problem::{Problem, Severity};
 use export::frame::{FailedClass, Trailer};
@@ -9,41 +9,41 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::report::Outcome;
 use crate::run::Run;
 
-/// What was found when the whole program was read; nothing for commands that do not read it. Numbers are those of the
-/// classes that are shown ([`Run::shown`]).
+/// Facts found while reading the whole program; empty for commands that do not read it. Classes are numbered by their
+/// index in [`Run::shown`].
 #[derive(Default)]
 pub(crate) struct Known {
-    /// The answers that were made on the way, by number.
+    /// The answers about shown classes that were computed while reading, by class number.
     pub(crate) answers: Vec<Option<ClassAnswer>>,
-    /// Why classes are left out after all, by number.
+    /// The reasons why shown classes are left out of the result, by class number.
     pub(crate) left_out: FxHashMap<usize, String>,
-    /// The definitions that another definition of the same class shadows, by container and entry.
+    /// The class definitions that another definition of the same class shadows, by container and entry.
     pub(crate) shadowed: FxHashSet<(usize, usize)>,
-    /// What is wrong with the supertypes of classes.
+    /// The faults in the class hierarchy.
     pub(crate) problems: Vec<Problem>,
     /// The classes that could not be read, in class-path order.
     pub(crate) unread: Vec<Unread>,
-    /// The methods that the result is about, if not all that are selected.
+    /// The methods to which the result is restricted; `None` for all selected methods.
     pub(crate) reached: Option<FxHashSet<MethodName>>,
-    /// Whether something panicked.
+    /// [`Outcome::Bug`] if reading a class panicked.
     pub(crate) outcome: Outcome,
 }
 
 /// A class that could not be read.
 pub(crate) struct Unread {
-    /// Its number, if the result shows it.
+    /// The number of the class, if the result shows it.
     pub(crate) number: Option<usize>,
-    /// What is reported about it.
+    /// The report about the class.
     pub(crate) class: FailedClass,
 }
 
 impl Known {
-    /// Everything that could not be opened, listed or read.
+    /// Returns a trailer with all files and classes that could not be opened, listed or read.
     pub(crate) fn trailer(&self, run: &Run<'_>) -> Trailer {
         self.trailer_with(run, |_| true)
     }
 
-    /// What could not be opened or listed, and the unread classes that are wanted.
+    /// Like [`Known::trailer`], with only those unread classes for which `wanted` returns true.
     pub(crate) fn trailer_with(&self, run: &Run<'_>, wanted: impl Fn(&Unread) -> bool) -> Trailer {
         let mut trailer = Trailer::default();
         for it in run.world().problems.iter().chain(&self.problems) {

@@ -1,6 +1,7 @@
-//! The binary `ajar`: flags, text for people, exit codes.
+//! The binary `ajar`: its commands and flags, the text output for people, and the exit codes.
 //!
-//! 0: fine. 2: usage, configuration or I/O. 101: a bug of ours. Results go to stdout, notes and progress to stderr.
+//! Exit code 0 means success, 2 an error in arguments, configuration or I/O, and 101 a bug of ajar. Results go to
+//! stdout, notes and progress to stderr.
 
 mod argfile;
 mod args;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
                 report::Outcome::Bug => ExitCode::from(101),
             }
         }
-        // Who reads our output has seen enough.
+        // The reader of stdout has closed the pipe, for example `head`.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => usage_error(&error),
     }

@@ -1,25 +1,28 @@
-//! Where results go: stdout, or a file that appears when it is complete.
+//! The destination of results: stdout, or a file that appears when it is complete.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Results are written in pieces of this size.
+/// The size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Where the result of a run goes.
+/// The destination of the result of a run.
 pub(crate) enum Output {
     /// Standard output.
     Stdout(BufWriter<io::Stdout>),
-    /// A file beside the one that is wanted, to be renamed to it.
+    /// A temporary file in the folder of the requested file, which is renamed to the requested path at the end.
     File(BufWriter<Unfinished>, Utf8PathBuf),
-    /// Something that is no plain file, such as `/dev/null`: written in place.
+    /// An existing path that is not a plain file, such as `/dev/null`, and is written in place.
     Device(BufWriter<std::fs::File>, Utf8PathBuf),
 }
 
 impl Output {
-    /// Opens what `-o` names, or stdout.
+    /// Opens the file that `-o` names, or stdout.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
     pub(crate) fn open(path: Option<&Utf8PathBuf>) -> anyhow::Result<Output> {
         let Some(path) = path else {
             return Ok(Output::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())));
@@ -32,12 +35,16 @@ impl Output {
         Ok(Output::File(BufWriter::with_capacity(BUFFER, file), path.clone()))
     }
 
-    /// Whether somebody looks at it on a terminal.
+    /// Whether the result is printed on a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(self, Output::Stdout(_)) && io::stdout().is_terminal()
     }
 
-    /// Writes what is left, and gives the file its name. Without this the file never appears.
+    /// Flushes the buffer and renames the temporary file to the requested path. Without this call, the file never
+    /// appears.
+    ///
+    /// # Errors
+    /// When the rest cannot be written or the file cannot be renamed.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.flush()?;
         if let Output::File(it, path) = self {
@@ -48,7 +55,7 @@ impl Output {
         Ok(())
     }
 
-    /// The error with the name of what cannot be written, and of the same kind.
+    /// Returns an error of the same kind whose message names the destination.
     fn fault(&self, error: &io::Error) -> io::Error {
         let name = match self {
             Output::Stdout(_) => "the standard output",
@@ -58,7 +65,7 @@ impl Output {
     }
 }
 
-/// A file under a name of its own, which goes away unless it is renamed.
+/// A temporary file that is deleted when it is dropped without being renamed.
 pub(crate) struct Unfinished {
     file: Option<std::fs::File>,
     name: Utf8PathBuf,
@@ -73,7 +80,7 @@ impl Unfinished {
     }
 
     fn rename(mut self, path: &Utf8Path) -> io::Result<()> {
-        // Some systems rename no open file.
+        // Some systems cannot rename an open file.
         self.file = None;
         std::fs::rename(&self.name, path)
     }
@@ -95,7 +102,7 @@ impl Write for Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         self.file = None;
-        // After a renaming there is nothing to remove.
+        // After the file was renamed, this fails and may be ignored.
         let _ = std::fs::remove_file(&self.name);
     }
 }
@@ -120,7 +127,7 @@ impl Write for Output {
     }
 }
 
-/// Whether the reader of our output has gone.
+/// Whether the error is that the reader of the output has closed the pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kinds = error.chain().filter_map(|it| it.downcast_ref::<io::Error>()).map(io::Error::kind);
     kinds.into_iter().any(|it| it == io::ErrorKind::BrokenPipe)

@@ -1,4 +1,4 @@
-//! One pass over the classes that a result shows: workers make pieces of the result, the sink writes them in order.
+//! One pass over the shown classes: worker threads make pieces of the result, which are written in order.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -18,33 +18,33 @@ use crate::refused::Refusal;
 use crate::report::{Outcome, count};
 use crate::run::{Run, ShownClass, defines_elsewhere};
 
-/// What a command makes of each class.
+/// Makes the piece of a command's result for each class.
 pub(crate) trait Maker: Sync {
-    /// Whether it needs graphs.
+    /// Whether the command needs the graph of each method.
     const GRAPHS: bool;
-    /// Whether it needs the time of each stage and the number of instructions.
+    /// Whether the command needs the time of each stage and the number of instructions.
     const FIGURES: bool;
 
-    /// Appends the piece of the result for a class. `number` is that of the class among those that are shown.
+    /// Appends the piece of the result for a class. `number` is the index of the class among the shown classes.
     fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>);
 
-    /// Notes about the class.
+    /// Returns notes about the class.
     fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
         Vec::new()
     }
 
-    /// Adds to the trailer what is known when all pieces are made.
+    /// Adds facts to the trailer that are known only after all pieces are made.
     fn finish(&self, _trailer: &mut Trailer) {}
 }
 
-/// What a pass gives besides the result.
+/// The result of a pass except for the pieces, which are written.
 pub(crate) struct Summary {
     pub(crate) trailer: Trailer,
     pub(crate) stats: Stats,
     pub(crate) outcome: Outcome,
 }
 
-/// What a worker makes of a class.
+/// The piece of the result for one class, with its problems and figures.
 #[derive(Default)]
 struct Piece {
     bytes: Vec<u8>,
@@ -52,13 +52,13 @@ struct Piece {
     failed_methods: Vec<FailedMethod>,
     notes: Vec<(String, String)>,
     stats: Stats,
-    /// The number of selected methods that are left out because they are not reached.
+    /// The number of selected methods that are left out because they are not reached from the entry points.
     unreached: usize,
-    /// For each pattern, whether it selected something here.
+    /// For each pattern, whether it selects a method of this class.
     matched: Vec<bool>,
 }
 
-/// Memory that a worker keeps from class to class.
+/// Buffers that a worker reuses for each class.
 #[derive(Default)]
 struct PassScratch {
     read: Scratch,
@@ -69,28 +69,28 @@ struct PassScratch {
 pub(crate) struct Pass<'a> {
     run: &'a Run<'a>,
     known: &'a Known,
-    /// The classes that are known to be unreadable, by number.
+    /// The classes that are known to be unreadable, by class number.
     failed: FxHashMap<usize, &'a FailedClass>,
 }
 
 impl<'a> Pass<'a> {
-    /// The pass over the classes of `run`, of which this is known already.
+    /// Returns a pass over the classes of `run` that reuses the facts in `known`.
     pub(crate) fn new(run: &'a Run<'a>, known: &'a Known) -> Self {
         let failed = known.unread.iter().filter_map(|it| Some((it.number?, &it.class))).collect();
         Pass { run, known, failed }
     }
 
-    /// Makes the result: `write` gets the pieces in class-path order, then directory order.
+    /// Makes the result. Calls `write` with the pieces in class-path order, within a container in directory order.
     ///
     /// # Errors
-    /// Those of `write`, and a pattern that selects nothing.
+    /// An error of `write`, or a pattern that selects no method.
     pub(crate) fn classes<M: Maker>(
         &self,
         maker: &M,
         result_on_terminal: bool,
         mut write: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> anyhow::Result<Summary> {
-        // Classes that are shown are reported where the pass reaches them.
+        // Unreadable classes that are shown are reported when the pass reaches them.
         let mut trailer = self.known.trailer_with(self.run, |it| it.number.is_none());
         let items = self.run.shown(&mut trailer);
         let mut stats = Stats::default();
@@ -134,10 +134,10 @@ impl<'a> Pass<'a> {
         Ok(Summary { trailer, stats, outcome })
     }
 
-    /// The selected methods of the program, in order.
+    /// Returns the selected methods of the program, in order.
     ///
     /// # Errors
-    /// A pattern that selects nothing.
+    /// A pattern that selects no method.
     pub(crate) fn selected(&self) -> anyhow::Result<Vec<MethodName>> {
         let items = self.run.shown(&mut Trailer::default());
         let mut matched = vec![false; self.run.n_patterns()];
@@ -153,8 +153,8 @@ impl<'a> Pass<'a> {
         Ok(acc)
     }
 
-    /// The classes that are shown and that no path leads to: class files that are inputs themselves, and what lies where the JVM
-    /// does not look for it.
+    /// Returns the shown classes whose path does not match their name: class files that are inputs themselves, and
+    /// class files at a path where the JVM does not look for the class.
     pub(crate) fn elsewhere(&self) -> Vec<(Text, &'a LoadedContainer, &'a ClassEntry)> {
         let items = self.run.shown(&mut Trailer::default());
         let items = items.iter().filter(|it| !self.known.left_out.contains_key(&it.number));
@@ -170,7 +170,7 @@ impl<'a> Pass<'a> {
         elsewhere.collect()
     }
 
-    /// The piece of one class.
+    /// Makes the piece of one class.
     fn piece<M: Maker>(&self, maker: &M, worker: &mut PassScratch, item: &ShownClass<'_>) -> Piece {
         let place = item.container.display(item.entry);
         let mut piece = Piece { matched: vec![false; self.run.n_patterns()], ..Piece::default() };
@@ -222,7 +222,7 @@ impl<'a> Pass<'a> {
         piece
     }
 
-    /// Makes the piece of a class from the answer about it.
+    /// Completes the piece of a class from the answer about the class.
     fn finish<M: Maker>(
         &self,
         maker: &M,
@@ -254,7 +254,7 @@ pub(crate) fn are(n: usize) -> String {
     format!("{} {}", count(n, "method", "methods"), if n == 1 { "is" } else { "are" })
 }
 
-/// The answer without the methods that are not among these, and how many those are.
+/// Returns the answer restricted to these methods, and the number of removed methods that have code.
 fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, usize) {
     let mut answer = answer.clone();
     let mut left_out = 0;
@@ -265,12 +265,12 @@ fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, 
     };
     answer.methods.retain(|it| keep(&it.method));
     answer.failed.retain(|it| keep(&it.method));
-    // Abstract methods are reached by nobody.
+    // Methods without code are not counted: abstract methods are never reached.
     answer.without_code.retain(|it| methods.contains(&it.0));
     (answer, left_out)
 }
 
-/// The note about a class that the JVM does not look for at its place.
+/// Returns the note about a class if the JVM does not look for it at its path.
 fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
     if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
 }

@@ -1,14 +1,14 @@
-//! A bar on a terminal for work that takes long.
+//! A progress bar on the terminal.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work that is done before this shows no bar.
+/// The time after which the bar appears; shorter work shows no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Counts classes; shows itself when it is worth it.
+/// A progress bar that counts classes and appears only if the work takes longer than [`PATIENCE`].
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     total: u64,
@@ -18,13 +18,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar for `total` classes. None is shown when the result itself scrolls by on the terminal.
+    /// Returns a bar for `total` classes, which stays hidden if the result is printed on the terminal.
     pub(crate) fn new(total: usize, quiet: bool, result_on_terminal: bool) -> Progress {
         let wanted = !quiet && !result_on_terminal && std::io::stderr().is_terminal();
         Progress { bar: None, total: total as u64, done: 0, wanted, begin: Instant::now() }
     }
 
-    /// One class more is done.
+    /// Counts one more finished class.
     pub(crate) fn step(&mut self) {
         self.done += 1;
         if !self.wanted {
@@ -35,13 +35,13 @@ impl Progress {
         } else if self.begin.elapsed() > PATIENCE {
             let bar = ProgressBar::new(self.total);
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} classes, {eta} left");
-            // A template that does not parse would be ours; the bar then looks plain.
+            // The template is a constant that parses; the default style is only a fallback.
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             self.bar = Some(bar);
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();

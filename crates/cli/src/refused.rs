@@ -1,4 +1,4 @@
-//! Classes that could not be taken apart, and how that is said.
+//! Classes that could not be parsed, and the reports about them.
 
 use driver::parallel::Panicked;
 use driver::problem::Problem;
@@ -7,18 +7,18 @@ use ide::Fault;
 
 use crate::report::Outcome;
 
-/// Why a class could not be taken apart.
+/// The reason why a class could not be parsed.
 pub(crate) enum Refusal {
-    /// Its bytes are not to be had.
+    /// The bytes of the class cannot be read.
     Bytes(Problem),
-    /// It is no class file.
+    /// The bytes are not a valid class file.
     Class(Fault),
-    /// The work on it panicked.
+    /// The code that works on the class panicked.
     Panic(Panicked),
 }
 
 impl Refusal {
-    /// What is said of the class at `place`.
+    /// Returns the report about the class at `place`.
     pub(crate) fn failed(self, place: String) -> FailedClass {
         let (place, reason, at) = match self {
             Refusal::Bytes(it) => (it.place, it.what, None),
@@ -28,7 +28,7 @@ impl Refusal {
         FailedClass { place, reason, offset: at.map(|it| it.0), jvms: at.map(|it| it.1) }
     }
 
-    /// What it makes of the run.
+    /// Returns the outcome of a run in which a class was refused for this reason.
     pub(crate) fn outcome(&self) -> Outcome {
         match self {
             Refusal::Bytes(_) | Refusal::Class(_) => Outcome::Fine,

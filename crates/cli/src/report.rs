@@ -1,4 +1,4 @@
-//! What a run says besides its result: on stderr, at the end.
+//! The report of a run on stderr at its end: parts that could not be read, and notes.
 
 use std::any::Any;
 
@@ -6,26 +6,26 @@ use export::frame::Trailer;
 
 use crate::args::Global;
 
-/// How a run ended, when it ended by itself.
+/// The outcome of a run that did not end with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Outcome {
-    /// All is well, or was said.
+    /// The run succeeded. Inputs that could not be read are reported.
     #[default]
     Fine,
-    /// Part of the work panicked.
+    /// Part of the work panicked, which is a bug of ajar.
     Bug,
 }
 
-/// What a command leaves when it is done: how it ended, and what lives as long as the process.
+/// The return value of a command: its outcome, and data that is kept until the process ends.
 pub(crate) struct Ended {
-    /// How the command ended.
+    /// The outcome of the command.
     pub(crate) outcome: Outcome,
-    /// Data that is not freed: the process ends, and freeing a whole program takes a tenth of a second.
+    /// Data that is never freed, because the process ends, and freeing a whole program takes a tenth of a second.
     pub(crate) rest: Option<Box<dyn Any>>,
 }
 
 impl Ended {
-    /// A command that ended so, and whose data is not to be freed.
+    /// Returns the value for a command with this outcome whose data is never freed.
     pub(crate) fn with(outcome: Outcome, rest: impl Any) -> Self {
         Ended { outcome, rest: Some(Box::new(rest)) }
     }
@@ -37,10 +37,10 @@ impl From<Outcome> for Ended {
     }
 }
 
-/// More notes than this are counted only, unless `-v` asks for all.
+/// The maximum number of notes that are printed without `-v`; further notes are only counted.
 const NOTES: usize = 10;
 
-/// Lists what was left out, then what is odd.
+/// Prints the classes and methods that could not be read, then the notes.
 pub(crate) fn print(trailer: &Trailer, global: &Global) {
     if global.quiet {
         return;

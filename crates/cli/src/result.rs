@@ -1,4 +1,4 @@
-//! The result of a pass over classes, in the form that was asked for.
+//! Writes the result of a pass over classes as text or in a machine-readable format.
 
 use std::io::{self, Write};
 
@@ -17,18 +17,19 @@ use crate::text::{self, style::Style};
 /// The form of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// For people.
+    /// Text for people.
     Text(Style),
-    /// For machines.
+    /// A machine-readable document.
     Document(Format),
 }
 
-/// A result that is being written. It begins with its first piece: a run that fails before leaves no trace.
+/// A result that is being written. The header is written together with the first piece, so that a run that fails
+/// before that writes nothing.
 enum Writing {
     Pending(Output),
     Text(Output),
     Document(Document<Output>),
-    /// A write failed.
+    /// The state after a failed write.
     Broken,
 }
 
@@ -60,7 +61,7 @@ impl Writing {
     }
 }
 
-/// The format for machines of this name; none for text.
+/// Returns the machine-readable format of this name; `None` for text.
 pub(crate) fn format(name: &str) -> Option<Format> {
     match name {
         "json" => Some(Format::Json),
@@ -71,7 +72,10 @@ pub(crate) fn format(name: &str) -> Option<Format> {
     }
 }
 
-/// Passes over all classes and writes what `maker` makes of them.
+/// Passes over all shown classes and writes the pieces of the result that `maker` makes.
+///
+/// # Errors
+/// A failed write, or a pattern that selects no method.
 pub(crate) fn write<M: Maker>(
     run: &Run<'_>,
     pass: &Pass<'_>,
@@ -101,7 +105,7 @@ pub(crate) fn write<M: Maker>(
         Writing::Document(it) => it.end(&summary.trailer)?.finish()?,
         Writing::Broken => {}
     }
-    // Documents hold the list themselves; it is said all the same.
+    // Documents contain the same list; it is printed for all formats.
     report::print(&summary.trailer, run.global);
     Ok(summary.outcome)
 }

@@ -1,4 +1,4 @@
-//! The inputs of a command, opened: the world, the patterns of the methods that are selected, and the settings.
+//! The opened inputs of a command: the world, the patterns for the selected methods, and the settings.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use ide::{MethodName, Text};
 use crate::args::{Global, InputArgs, SelectArgs};
 use crate::report;
 
-/// What the settings and inputs ask to be opened.
+/// Returns the paths and options with which the world is opened, from the settings and the inputs.
 pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> WorldSpec {
     WorldSpec {
         inputs: input.inputs.clone(),
@@ -34,16 +34,16 @@ pub(crate) struct Run<'a> {
     pub(crate) global: &'a Global,
     spec: WorldSpec,
     world: LoadedWorld,
-    /// Which packages are closed, and what was assumed for it.
+    /// The closed packages, and the assumptions under which they are closed.
     pub(crate) closing: Closing,
     patterns: Vec<MethodPattern>,
-    /// How long opening and listing took.
+    /// The time that opening and listing the inputs took.
     pub(crate) opening: Duration,
 }
 
 /// A class that the result shows.
 pub(crate) struct ShownClass<'a> {
-    /// Its number among the classes that are shown.
+    /// The index of the class among the shown classes.
     pub(crate) number: usize,
     pub(crate) container: &'a LoadedContainer,
     pub(crate) entry: &'a ClassEntry,
@@ -51,6 +51,9 @@ pub(crate) struct ShownClass<'a> {
 
 impl<'a> Run<'a> {
     /// Parses the patterns and opens the inputs.
+    ///
+    /// # Errors
+    /// A malformed pattern, or an input that cannot be opened.
     pub(crate) fn open(
         settings: &'a Settings,
         global: &'a Global,
@@ -59,7 +62,7 @@ impl<'a> Run<'a> {
     ) -> anyhow::Result<Self> {
         let begin = Instant::now();
         let spec = spec(settings, input);
-        // Before anything is opened: a pattern that is malformed needs no world.
+        // Patterns are parsed first, so that a malformed one is reported without opening anything.
         let patterns = patterns(&select.methods)?;
         let mut world = load(&spec)?;
         let closing = settle(&mut world, settings);
@@ -70,22 +73,22 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Whether it was reported already that what is at the place cannot be read.
+    /// Whether the world already has an error about this place, for example that it cannot be read.
     pub(crate) fn is_reported(&self, place: &str) -> bool {
         self.world.problems.iter().any(|it| it.severity == Severity::Error && it.place == place)
     }
 
-    /// What was asked to be opened.
+    /// The paths and options with which the world was opened.
     pub(crate) fn spec(&self) -> &WorldSpec {
         &self.spec
     }
 
-    /// The world that was opened.
+    /// The opened world.
     pub(crate) fn world(&self) -> &LoadedWorld {
         &self.world
     }
 
-    /// The header of a result that makes these assumptions.
+    /// Returns the header of a result that is based on these assumptions.
     pub(crate) fn header(&self, command: &'static str, assumptions: &[&str]) -> Header {
         header(&self.world, command, assumptions)
     }
@@ -97,7 +100,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The classes of the program in order, without those that the JVM would not find; these are added to the trailer.
+    /// Returns the classes of the program in order, without those that the JVM would not find. Adds a note to the
+    /// trailer for each of the latter.
     pub(crate) fn shown(&self, trailer: &mut Trailer) -> Vec<ShownClass<'_>> {
         let shown = shown(&self.world);
         trailer.notes.extend(shown.left_out);
@@ -108,17 +112,17 @@ impl<'a> Run<'a> {
         shown.classes.into_iter().enumerate().map(class).collect()
     }
 
-    /// The number of patterns.
+    /// The number of patterns for methods.
     pub(crate) fn n_patterns(&self) -> usize {
         self.patterns.len()
     }
 
-    /// Whether some pattern selects the method, or there is none.
+    /// Whether a pattern selects the method. Without patterns, every method is selected.
     pub(crate) fn selects(&self, method: &MethodName) -> bool {
         self.patterns.is_empty() || self.patterns.iter().any(|it| it.selects(method))
     }
 
-    /// [`Run::selects`]; notes in `matched` which patterns select it.
+    /// Like [`Run::selects`]; also sets the elements of `matched` whose patterns select the method.
     pub(crate) fn selects_noting(&self, method: &MethodName, matched: &mut [bool]) -> bool {
         let mut any = self.patterns.is_empty();
         for (pattern, matched) in self.patterns.iter().zip(matched) {
@@ -130,11 +134,11 @@ impl<'a> Run<'a> {
         any
     }
 
-    /// Checks that each pattern selected something.
+    /// Checks that each pattern selected a method.
     ///
     /// # Errors
-    /// A pattern that selects nothing, with the nearest method. The trailer is printed before: a class that could not be read
-    /// may have the method.
+    /// A pattern that selects no method, with the method of the most similar name. The trailer is printed first, as a
+    /// class that could not be read may have the method.
     pub(crate) fn check_patterns(
         &self,
         matched: &[bool],
@@ -158,7 +162,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The header of a result about a world, with the assumptions that it makes.
+/// Returns the header of a result about a world that is based on these assumptions.
 pub(crate) fn header(world: &LoadedWorld, command: &'static str, assumptions: &[&str]) -> Header {
     Header {
         command,
@@ -182,7 +186,7 @@ pub(crate) fn patterns(texts: &[String]) -> anyhow::Result<Vec<MethodPattern>> {
     texts.iter().map(|it| MethodPattern::parse(it)).collect::<Result<_, _>>().map_err(anyhow::Error::msg)
 }
 
-/// The note about a class that lies at this path, if the JVM does not look for the class there.
+/// Returns the note about a class file at this path if the JVM does not look for the class at this path.
 pub(crate) fn defines_elsewhere(path: &str, class: Text) -> Option<String> {
     let path = path.strip_suffix(".class")?;
     let name = class.to_string();

@@ -1,4 +1,5 @@
-//! From flags to settings: the command line over environment over file over defaults, and what a command makes of them.
+//! Resolves the settings of a command: flags override the environment, which overrides the settings file, which
+//! overrides the defaults.
 
 use anyhow::{Context, bail};
 use camino::Utf8PathBuf;
@@ -8,10 +9,13 @@ use driver::world::split_class_path;
 
 use crate::args::{Global, PlatformArgs};
 
-/// All formats; each command has some of them.
+/// All output formats; each command supports some of them.
 const FORMATS: [&str; 5] = ["text", "json", "jsonl", "dot", "graphml"];
 
-/// The settings of a run.
+/// Resolves the settings of a run.
+///
+/// # Errors
+/// A malformed setting, or a settings file or current folder that cannot be read.
 pub(crate) fn resolve(
     global: &Global,
     class_path: &[String],
@@ -34,7 +38,7 @@ pub(crate) fn resolve(
     Settings::resolve(&overrides, &current_folder()?, &|name| std::env::var(name).ok())
 }
 
-/// The files on which the settings depend, whether they are there or not.
+/// Returns the files on which the settings depend, including those that do not exist.
 pub(crate) fn files() -> anyhow::Result<Vec<Utf8PathBuf>> {
     Ok(driver::config::places(&current_folder()?))
 }
@@ -45,8 +49,11 @@ fn current_folder() -> anyhow::Result<Utf8PathBuf> {
         .map_err(|it| anyhow::anyhow!("{}: the current folder is not UTF-8", it.display()))
 }
 
-/// The format that a command writes. A format that file or environment ask for and that the command does not have is
-/// meant for other commands.
+/// Returns the output format of a command that supports `formats`. A format that the settings file or the environment
+/// sets, and that only other commands support, is ignored: the command writes text.
+///
+/// # Errors
+/// An unknown format, or one on the command line that the command does not support.
 pub(crate) fn format<'a>(settings: &'a Settings, formats: &[&str]) -> anyhow::Result<&'a str> {
     let Some(format) = &settings.output_format.value else { return Ok("text") };
     if formats.contains(&format.as_str()) {
@@ -59,7 +66,7 @@ pub(crate) fn format<'a>(settings: &'a Settings, formats: &[&str]) -> anyhow::Re
     Ok("text")
 }
 
-/// Whether to colour what goes to stdout.
+/// Whether text on stdout is coloured.
 pub(crate) fn colored(settings: &Settings, to_terminal: bool) -> bool {
     match settings.color.value {
         Color::Always => true,

@@ -1,4 +1,4 @@
-//! The whole program behind an answer: all its classes are read, those of libraries and of the JDK too.
+//! Reads the whole program for an answer: all its classes, including those of libraries and of the JDK.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::refused::Refusal;
 use crate::report::{self, Outcome};
 use crate::run::{self, Run, patterns};
 
-/// What reading the program gives: what is asked about it, and what is known of its classes since.
+/// The result of reading the program: the answers, and facts about its classes that were found while reading.
 pub(crate) struct Loaded<T> {
     pub(crate) answers: T,
     pub(crate) known: Known,
@@ -43,23 +43,24 @@ impl<T> Loaded<T> {
 struct ReadClass<'a> {
     container: &'a LoadedContainer,
     entry: &'a ClassEntry,
-    /// The numbers of both.
+    /// The index of the container, and the index of the entry in it.
     place: (usize, usize),
-    /// Its number among the classes that the result shows, if it is one of them.
+    /// The index of the class among the shown classes; `None` if the result does not show the class.
     shown: Option<usize>,
 }
 
-/// Memory that a worker keeps from class to class.
+/// Buffers that a worker reuses for each class.
 #[derive(Default)]
 struct ReadScratch {
     read: Scratch,
     lower: ide::Scratch,
 }
 
-/// Reads and joins all classes, for either profile.
+/// Reads and joins all classes, for the profile in `args`.
 ///
 /// # Errors
-/// When a thread cannot be started; when profile `paper` is asked for what it does not know; when there is no entry point.
+/// When a thread cannot be started, when profile `paper` does not support a flag, or when there is no entry point for
+/// `--rta`.
 pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
         ProfileArg::Jvm => Ok(joined(run, args, Reading::All)?.map(ProfileAnswers::Jvm)),
@@ -75,19 +76,19 @@ pub(crate) fn whole(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Ar
     joined(run, args, Reading::All)
 }
 
-/// How much of the platform's code is read.
+/// The part of the platform's code that is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All of it.
+    /// All methods.
     All,
-    /// The bodies that make function objects: enough for where calls go.
+    /// Only methods that create function objects, which is enough for call targets.
     Functions,
 }
 
-/// [`answers`] for commands that do not ask what methods let out.
+/// Like [`answers`], for commands that need only call targets and no exceptions.
 ///
 /// # Errors
-/// See [`answers`].
+/// The errors of [`answers`].
 pub(crate) fn calls_only(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
         ProfileArg::Jvm => Ok(joined(run, args, Reading::Functions)?.map(ProfileAnswers::Jvm)),
@@ -97,7 +98,7 @@ pub(crate) fn calls_only(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Load
 
 fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<Loaded<Arc<Whole>>> {
     let classes = classes(run);
-    // These look at all code.
+    // These options need all code of the platform.
     let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
     let solve = reading != Reading::Functions;
     let reading = if all { Reading::All } else { reading };
@@ -131,7 +132,7 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
     Ok(Loaded { answers: Arc::new(whole), known })
 }
 
-/// What is wrong with the supertypes of classes, at the places of these.
+/// Returns a note about each fault of the class hierarchy, at the place of its class.
 fn hierarchy_faults(items: &[ReadClass<'_>], known: &Known, whole: &Whole) -> Vec<Problem> {
     let faults = whole.hierarchy_faults();
     if faults.is_empty() {
@@ -149,11 +150,12 @@ fn hierarchy_faults(items: &[ReadClass<'_>], known: &Known, whole: &Whole) -> Ve
     faults.into_iter().filter_map(said).collect()
 }
 
-/// What is wrong, and what that comes to.
+/// Returns the text about a fault of the class hierarchy, with its effect; `None` for faults that are reported
+/// elsewhere.
 pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     const REFUSED: &str = "the JVM refuses the class";
     Some(match kind {
-        // Said where definitions are passed over.
+        // Reported for each shadowed definition.
         ProblemKind::Duplicate => return None,
         ProblemKind::Cycle => format!("it is its own supertype by way of {other}; {REFUSED}"),
         ProblemKind::InterfaceAsSuperclass => format!("its superclass {other} is an interface; {REFUSED}"),
@@ -166,10 +168,10 @@ pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     })
 }
 
-/// Reads and joins all classes, for what is reached from entry points alone.
+/// Reads and joins all classes, to find only the methods that are reached from entry points.
 ///
 /// # Errors
-/// When a thread cannot be started, or when there is no entry point.
+/// When a thread cannot be started, when a pattern of `--entry` selects no method, or when there is no entry point.
 pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Whole>> {
     let request = request(run.world(), &args.entry)?;
     let read = records(run, &classes(run), Reading::All)?;
@@ -187,22 +189,24 @@ pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<
     Ok(Loaded { answers: whole, known })
 }
 
-/// The error of a program without entry points. What could not be read is printed before, as it may have one.
+/// Returns the error of a program without entry points. Prints first the classes that could not be read, because they
+/// may have an entry point.
 fn no_entry(run: &Run<'_>, known: &Known) -> anyhow::Error {
     report::print(&known.trailer(run), run.global);
-    anyhow!("there is no entry point; --entry names some: app, library, or a method pattern")
+    anyhow!("the program has no entry point; name some with `--entry`: app, library, or a method pattern")
 }
 
-/// The error of a pattern of `--entry` that selects nothing. What could not be read is printed before.
+/// Returns the error of a pattern of `--entry` that selects no method. Prints first the classes that could not be
+/// read.
 fn no_match(run: &Run<'_>, known: &Known, it: NoMatch) -> anyhow::Error {
     report::print(&known.trailer(run), run.global);
     anyhow!(it).context("`--entry`")
 }
 
-/// The entry points. Reads no class of the platform.
+/// Returns the entry points of the program. Reads no class of the platform.
 ///
 /// # Errors
-/// When a thread cannot be started, or when a pattern selects nothing.
+/// When a thread cannot be started, or when a pattern of `--entry` selects no method.
 pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Vec<Entry>>> {
     let request = request(run.world(), &args.entry)?;
     let mut classes = classes(run);
@@ -219,7 +223,11 @@ pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<
     Ok(Loaded { answers: entries, known })
 }
 
-/// What `--entry` asks for.
+/// Returns the requested entry points: the values of `--entry`, and the classes that manifests and service files
+/// declare.
+///
+/// # Errors
+/// A malformed method pattern.
 pub(crate) fn request(world: &LoadedWorld, written: &[String]) -> anyhow::Result<EntryRequest> {
     let has = |preset: &str| written.iter().any(|it| it == preset);
     let others: Vec<String> =
@@ -244,7 +252,7 @@ fn records(
 ) -> anyhow::Result<ReadClasses<(ClassRecord, ide::Role)>> {
     let select = |it: &MethodName| run.selects(it);
     read(run, items, |worker, item, class| {
-        // A class with something to say about its entry is read again when it is shown.
+        // A class with a note about its entry is read again when it is shown, to report the note.
         if item.shown.is_some() && class.note.is_none() {
             let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower)?;
             return Ok(((record, role(item.container)), Some(answer)));
@@ -255,17 +263,19 @@ fn records(
     })
 }
 
-/// Whether profile `paper` knows what is asked for.
+/// Checks that profile `paper` supports the flags.
 ///
 /// # Errors
-/// When it does not.
+/// A flag that it does not support.
 pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
     if args.world.is_some_and(|it| it != WorldArg::Declared) {
-        bail!("profile `paper` knows the world `declared` only: all names and the hierarchy are known");
+        bail!(
+            "profile `paper` supports only `--world declared`, in which all class names and the hierarchy are known"
+        );
     }
     if args.assume.is_some() || args.link_errors || args.async_errors || args.rta {
         bail!(
-            "profile `paper` has no `--assume`, `--link-errors`, `--async-errors` or `--rta`: it knows no errors of the VM, no unknown code that keeps a contract, and calls by MCA only"
+            "profile `paper` does not support `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only by MCA"
         );
     }
     Ok(())
@@ -275,7 +285,7 @@ fn paper(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswer
     check_paper(args)?;
     let select = |it: &MethodName| run.selects(it);
     let read = read(run, &classes(run), |scratch, item, class| {
-        // A platform whose own classes are asked about is a program like any other.
+        // A JDK that is an input has another role and is analysed like any other program.
         if item.container.role == Role::Jdk {
             return Ok(((read_api_class(class.bytes)?, true), None));
         }
@@ -288,17 +298,18 @@ fn paper(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswer
     Ok(Loaded { answers: ProfileAnswers::paper(records), known })
 }
 
-/// What was read, in class-path order.
+/// The result of reading classes, in class-path order.
 struct ReadClasses<R> {
-    /// What is made of each class that can be read.
+    /// The record of each class that could be read.
     records: Vec<R>,
-    /// The item of each record.
+    /// For each record, the index of its class among the classes to read.
     origins: Vec<usize>,
-    /// The answers that were made on the way, by the number of the class among those that are shown.
+    /// The answers about shown classes that were computed while reading, by the index of the class among the shown
+    /// classes.
     answers: Vec<Option<ClassAnswer>>,
-    /// What could not be taken apart and is to be told.
+    /// The classes that could not be parsed and must be reported.
     unread: Vec<Unread>,
-    /// Whether something panicked.
+    /// [`Outcome::Bug`] if reading a class panicked.
     outcome: Outcome,
 }
 
@@ -351,8 +362,9 @@ impl<R> ReadClasses<R> {
         }
     }
 
-    /// A class that cannot be read is outside. That is told of the program and its libraries, but for what is left out
-    /// anyway, as others of its name stand before it; a bug of ours is told in any case.
+    /// Adds a class that cannot be read, and so counts as missing. It is reported if it is in the program or a
+    /// library, except if it is left out anyway because another class of its name shadows it. A bug of ajar is always
+    /// reported.
     fn refuse(&mut self, run: &Run<'_>, item: &ReadClass<'_>, refusal: Refusal) {
         let role = item.container.role;
         let is_shadowed = role == Role::App && item.shown.is_none();
@@ -364,14 +376,14 @@ impl<R> ReadClasses<R> {
             self.outcome = outcome;
         }
         let class = refusal.failed(item.container.display(item.entry));
-        // A descriptor of a module is read before, for what it closes.
+        // Module descriptors were read before, to find closed packages; their errors are already reported.
         if !run.is_reported(&class.place) {
             self.unread.push(Unread { number: item.shown, class });
         }
     }
 }
 
-/// All classes, in class-path order; of the JDK those that are not shadowed.
+/// Returns the classes to read, in class-path order: all classes except those of the JDK that are shadowed.
 fn classes<'a>(run: &'a Run<'_>) -> Vec<ReadClass<'a>> {
     let shown = run.shown(&mut Trailer::default());
     let mut next = shown.iter().peekable();
@@ -382,8 +394,8 @@ fn classes<'a>(run: &'a Run<'_>) -> Vec<ReadClass<'a>> {
         .flat_map(|(i, it)| it.classes.iter().enumerate().map(move |(j, entry)| ((i, j), it, entry)));
     for (place, container, entry) in all {
         let shown = next.next_if(|it| std::ptr::eq(it.entry, entry)).map(|it| it.number);
-        // Each module has a `module-info` of its own. Which of several definitions counts is seen when they are joined,
-        // as ghosts stand back; the platform has none.
+        // Each module has its own `module-info`. Outside the JDK, the definition to use is selected when the classes
+        // are joined, because ghosts yield to other definitions; the JDK has no ghosts.
         let named = container.has_paths && !entry.path().ends_with("module-info.class");
         if named && !seen.insert(entry.path()) && container.role == Role::Jdk {
             continue;
@@ -416,11 +428,11 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
     }
 }
 
-/// What narrowing calls to what is reached rests on.
+/// The assumption of `--rta`.
 pub(crate) const RTA: &str = compose::NARROWED;
 
-/// What the answers rest on, for a result that others may compose: with the names that the program knows, where the world
-/// has no others.
+/// Returns the header of a result that can be composed. Except in the open world, it contains all class names that
+/// the program knows.
 pub(crate) fn composable_header(
     run: &Run<'_>,
     command: &'static str,
@@ -432,12 +444,12 @@ pub(crate) fn composable_header(
     Header { names, ..header }
 }
 
-/// What the answers rest on.
+/// Returns the header of a result, with its assumptions.
 pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> Header {
     header_of(run.world(), &run.closing, command, args)
 }
 
-/// What answers about a world rest on.
+/// Returns the header of a result about a world, with its assumptions.
 pub(crate) fn header_of(
     world: &LoadedWorld,
     closing: &Closing,
@@ -476,7 +488,7 @@ mod tests {
     use crate::settings;
 
     #[test]
-    fn a_class_whose_reading_panics_is_told_as_a_bug() {
+    fn a_class_whose_reading_panics_is_reported_as_a_bug() {
         let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/hello");
         let cli = Cli::parse_from(["ajar", "missing", data, "--jdk", "none", "--quiet"]);
         let Command::Missing(args) = &cli.command else { panic!("{cli:?}") };
@@ -495,7 +507,10 @@ mod tests {
         let known = Known { unread: read.unread, outcome: read.outcome, ..Known::default() };
         assert_eq!(known.outcome, Outcome::Bug);
         let trailer = known.trailer(&run);
-        let [told] = &trailer.failed_classes[..] else { panic!("{trailer:?}") };
-        assert_eq!((&told.place, &*told.reason), (&first, "a bug of ajar: it is odd; please report it"));
+        let [reported] = &trailer.failed_classes[..] else { panic!("{trailer:?}") };
+        assert_eq!(
+            (&reported.place, &*reported.reason),
+            (&first, "a bug of ajar: it is odd; please report it")
+        );
     }
 }

@@ -117,7 +117,7 @@ fn calls_go_where_the_sources_say() {
 
 /// The assumption about unseen code does not restrict what present code throws.
 #[test]
-fn contract_keeps_what_present_code_lets_out_that_may_be_called() {
+fn contract_keeps_exceptions_of_present_code_that_may_be_called() {
     let throws = |assume: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
         command.args(["throws", "--quiet", "--jdk", "none", "-m", "Stray.ask", "--output-format", "jsonl"]);
@@ -137,7 +137,7 @@ fn contract_keeps_what_present_code_lets_out_that_may_be_called() {
 
 /// The stub of a ghost is not its code, and code that cannot be read may do anything.
 #[test]
-fn code_that_nobody_has_seen_may_call_anything() {
+fn unseen_code_may_call_anything() {
     let ghosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/ghost");
     let folder = tempfile::tempdir().unwrap();
     let broken = ".class public super Broken\n.method public static m()V\n  pop\n  return\n.end\n";
@@ -178,7 +178,7 @@ fn code_that_nobody_has_seen_may_call_anything() {
 /// In a world without unknown classes, the receivers of an interface are known, except objects that the platform
 /// makes.
 #[test]
-fn in_a_closed_world_proxies_hand_calls_to_their_handlers() {
+fn in_a_closed_world_proxies_pass_calls_to_their_handlers() {
     let ask = |command: &str, classes: &[&str]| {
         let mut it = Command::new(env!("CARGO_BIN_EXE_ajar"));
         it.args([command, "--quiet", "--jdk", "none", "--world", "closed", "--output-format", "json"]);

@@ -184,7 +184,7 @@ fn lost(full: &Answers, part: &Answers, chains: &Chains, present: &BTreeSet<&str
     for (method, throws) in &part.throws {
         let whole = &full.throws[method];
         for it in whole.known.iter().filter(|it| !chains.covers(throws, it)) {
-            lost.push(format!("{method} lets out {}{}", it.class, if it.cone { "+" } else { "" }));
+            lost.push(format!("{method} may throw {}{}", it.class, if it.cone { "+" } else { "" }));
         }
         if whole.open.is_some() && throws.open.is_none() {
             lost.push(format!("{method} has no open part any more"));
@@ -274,7 +274,7 @@ fn unexplained(
         for it in throws.known.iter().filter(|it| !chains.covers(old, it)) {
             // The removal of a class adds no known exception, unless the exception's own chain leads to that class.
             check(chains.is_below(&it.class.to_string(), gone), &|| {
-                format!("{method} lets out {}", it.class)
+                format!("{method} may throw {}", it.class)
             });
         }
         let Some(open) = &throws.open else { continue };
@@ -345,7 +345,7 @@ fn a_finalizer_of_an_absent_superclass_is_not_lost() {
 }
 
 #[test]
-fn whatever_is_wider_without_a_class_names_it() {
+fn wider_answers_without_a_class_name_it() {
     for folder in ["observed", "programs", "calls", "loaders"] {
         let wider = check_explanations(&test_data(folder), tier::rounds(4, 1));
         assert!(wider > tier::rounds(20, 300), "{folder}: {wider}");
@@ -353,7 +353,7 @@ fn whatever_is_wider_without_a_class_names_it() {
 }
 
 #[test]
-fn so_it_does_in_a_real_program() {
+fn wider_answers_in_a_real_program_name_the_removed_class() {
     jars().iter().for_each(|it| assert!(check_explanations(it, 20) > 0));
 }
 

@@ -371,7 +371,7 @@ fn uncovered(whole: &Value, composed: &Value, sources: &[(String, String)]) -> V
     let composed = methods(composed);
     for (name, whole) in methods(whole) {
         let Some(composed) = composed.get(name) else {
-            acc.push(format!("{name} is not there"));
+            acc.push(format!("{name} is missing"));
             continue;
         };
         let others = exceptional(composed);
@@ -440,7 +440,7 @@ fn uncovered(whole: &Value, composed: &Value, sources: &[(String, String)]) -> V
         for mut it in throws(whole) {
             it.parts = types.classes(&it.parts);
             if !types.covered(&it, &others.iter().collect::<Vec<_>>()) {
-                acc.push(format!("{name} lets out {it:?}, and composed {others:?}"));
+                acc.push(format!("{name} may throw {it:?}, but composed only {others:?}"));
             }
         }
     }
@@ -514,7 +514,7 @@ fn cut(seed: u64) -> (Folder, Sources, Sources) {
 }
 
 #[test]
-fn what_is_composed_covers_what_is_extracted_of_the_whole() {
+fn composed_graphs_cover_the_graphs_of_the_whole() {
     let (mut apart, mut together, mut whole_open) = (0, 0, 0);
     for seed in 0..tier::rounds(8, 40) {
         let (folder, program, all) = cut(seed);
@@ -551,9 +551,9 @@ fn what_is_composed_covers_what_is_extracted_of_the_whole() {
     assert!(whole_open <= together && together < apart, "{apart} {together} {whole_open}");
 }
 
-/// The way of the papers: each part knows all names, and code of the other part is a ghost.
+/// The method of the papers: each part knows all names, and the code of the other part is a ghost.
 #[test]
-fn with_ghosts_for_the_other_part_it_is_the_same_and_less_is_open() {
+fn composed_graphs_with_ghosts_cover_the_whole_and_less_is_open() {
     let (mut apart, mut together, mut drawn) = (0, 0, 0);
     for seed in 100..tier::rounds(105, 120) {
         let (folder, program, _) = cut(seed);
@@ -620,7 +620,7 @@ fn three() -> Folder {
 }
 
 #[test]
-fn a_call_is_linked_and_what_is_behind_it_is_known() {
+fn a_call_is_linked_and_its_exceptions_become_known() {
     let folder = three();
     let a: Value = serde_json::from_str(&folder.read("a.json")).unwrap();
     assert_eq!(a["interface"]["provided"], serde_json::json!(["p/A.s()V"]));
@@ -650,7 +650,7 @@ fn a_call_is_linked_and_what_is_behind_it_is_known() {
 }
 
 #[test]
-fn what_is_composed_can_be_composed() {
+fn a_composed_document_can_be_composed_again() {
     let folder = three();
     folder.fine(&["compose", "a.json", "b.json", "-o", "ab.json"]);
     folder.fine(&["compose", "b.json", "c.json", "-o", "bc.jsonl", "--output-format", "jsonl"]);
@@ -670,7 +670,7 @@ fn what_is_composed_can_be_composed() {
 }
 
 #[test]
-fn however_it_is_written() {
+fn the_layout_of_documents_does_not_matter() {
     let folder = three();
     let value: Value = serde_json::from_str(&folder.read("a.json")).unwrap();
     // Other whitespace, and members sorted by name.
@@ -690,7 +690,7 @@ fn however_it_is_written() {
 }
 
 #[test]
-fn documents_that_do_not_go_together_are_refused() {
+fn documents_that_do_not_fit_together_are_rejected() {
     let folder = three();
     let refused = |documents: &[&str], what: &[&str]| {
         let said = folder.wrong(&[&["compose"], documents].concat());
@@ -744,7 +744,7 @@ fn documents_that_do_not_go_together_are_refused() {
 
 /// `p/A` was extracted with a ghost of `q/B` that promises to throw nothing; the real `q/B` throws.
 #[test]
-fn a_broken_promise_is_said() {
+fn a_broken_promise_is_reported() {
     let folder = Folder::new();
     for it in assemble(&library()).unwrap() {
         folder.class("lib", &it.name, &it.bytes);
@@ -849,7 +849,7 @@ impl std::io::Write for Full {
 }
 
 #[test]
-fn an_output_that_fails_is_blamed_itself() {
+fn an_error_of_the_output_names_the_output() {
     let folder = three();
     let (first, second) = (folder.read("a.json"), folder.read("b.json"));
     for room in [0, 100, first.len()] {

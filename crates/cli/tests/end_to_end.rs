@@ -69,7 +69,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_graph_reads_at_a_glance() {
+fn a_graph_is_printed_as_blocks() {
     let (stdout, stderr) = Project::new().fine(&["cfg", "app", "-m", "shop.Order.average"]);
     assert_eq!(stderr, "");
     assert_eq!(
@@ -89,8 +89,8 @@ shop.Order.average()  Order.java:24-26
     -> B1
     ! java.lang.NullPointerException at pc 8 -> leaves the method
     ! java.lang.ArithmeticException at pc 13 -> caught by B2
-    ? anything but java.lang.ArithmeticException+ at pc 8: java.util.List is not there -> leaves the method
-    ? anything at pc 8: java.util.List is not there -> may be caught by B2
+    ? anything but java.lang.ArithmeticException+ at pc 8: java.util.List is missing -> leaves the method
+    ? anything at pc 8: java.util.List is missing -> may be caught by B2
   B1 pc 14, line 24
        14: return $i0 / $i2
     -> returns
@@ -98,7 +98,7 @@ shop.Order.average()  Order.java:24-26
        15: catch a1
        17: return 0
     -> returns
-  may leave by: java.lang.NullPointerException, and an open part
+  may leave by: java.lang.NullPointerException, and unknown exceptions
 
 // provides 1 method
 "
@@ -106,7 +106,7 @@ shop.Order.average()  Order.java:24-26
 }
 
 #[test]
-fn bir_text_has_its_places_in_comments() {
+fn bir_text_has_positions_in_comments() {
     let (stdout, _) = Project::new().fine(&["bir", "app", "-m", "shop/Order.total()I"]);
     let expected = "\
 // shop.Order.total()  Order.java:19
@@ -136,7 +136,7 @@ fn output_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_could_not_be_read_costs_only_itself() {
+fn an_unreadable_class_affects_only_itself() {
     let (stdout, stderr) = Project::new().fine(&["cfg", "broken", "app", "--output-format", "json"]);
     let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(value["methods"].as_array().unwrap().len(), 6);
@@ -182,7 +182,7 @@ fn wrong_usage_is_exit_code_2() {
     assert!(project.wrong(&["cfg"]).contains("INPUT"));
     assert!(project.wrong(&["cfg", "nowhere.jar"]).contains("nowhere.jar"));
     assert!(project.wrong(&["cfg", "app", "--output-format", "xml"]).contains("graphml"));
-    assert!(project.wrong(&["cfg", "app", "--jdk", "app"]).contains("no JDK"));
+    assert!(project.wrong(&["cfg", "app", "--jdk", "app"]).contains("not a JDK"));
     project.write("ajar.toml", b"thread = 3");
     assert!(project.wrong(&["cfg", "app"]).contains("did you mean `threads`?"));
 }
@@ -223,7 +223,7 @@ fn stats_count() {
 }
 
 #[test]
-fn config_says_where_settings_come_from() {
+fn config_shows_the_origins_of_settings() {
     let project = Project::new();
     project.write("ajar.toml", b"release = 11");
     let (stdout, _) = project.fine(&["config", "--threads", "3"]);
@@ -241,7 +241,7 @@ fn help_shows_an_example_and_shells_get_completions() {
 
 #[test]
 #[cfg(unix)]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     use std::process::Stdio;
 
     let project = Project::new();
@@ -264,7 +264,7 @@ fn a_class_file_from_the_future_is_read_with_a_note() {
 }
 
 #[test]
-fn code_is_explained_wherever_it_lies() {
+fn code_is_explained_at_any_path() {
     let project = Project::new();
     let explain = |input: &str| project.fine(&["explain", input, "-m", "shop.Order.average@13"]).0;
     let wanted = explain("app");
@@ -275,7 +275,7 @@ fn code_is_explained_wherever_it_lies() {
 }
 
 #[test]
-fn an_explanation_is_one_fact_after_the_other() {
+fn an_explanation_is_a_chain_of_facts() {
     let project = Project::new();
     let explain = |more: &[&str]| project.fine(&[&["explain", "app", "-m"], more].concat()).0;
     let text = explain(&["shop.Order.average@13"]);
@@ -291,7 +291,7 @@ shop.Order.average()
         ),
         "{text}"
     );
-    // Only what was asked about the instruction is explained.
+    // Only the selected exception of the instruction is explained.
     let json = explain(&[
         "shop.Order.average@8",
         "--exception",
@@ -306,7 +306,9 @@ shop.Order.average()
     assert!(
         project
             .wrong(&["explain", "app", "-m", "shop.Order.average@13", "--exception", "java.io.IOException"])
-            .contains("nothing like that")
+            .contains(
+                "no exception of java.io.IOException or its subclasses at pc 13 of `shop.Order.average`"
+            )
     );
     assert!(
         project

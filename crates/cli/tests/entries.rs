@@ -42,7 +42,7 @@ fn classes(folder: &Path) -> Vec<String> {
     acc
 }
 
-/// A class that no compiler makes together with its superclass. Each of its `main` methods prints which one it is.
+/// A class that no compiler creates together with its superclass. Each of its `main` methods prints its own name.
 fn odd(name: &str, above: &str, flags: &str, mains: &[(&str, &str)]) -> String {
     let mut acc = format!(
         ".class public super {flags} {name}\n.super {above}\n.method public <init>()V\naload 0\ninvokespecial {above}.<init>()V\nreturn\n.end\n"

@@ -296,7 +296,7 @@ fn methods_that_a_class_does_not_concern_answer_the_same_without_it() {
 }
 
 #[test]
-fn nor_do_methods_of_a_real_program() {
+fn methods_of_a_real_program_answer_the_same_too() {
     let corpus = repository().join("corpus/small");
     let Ok(manifest) = std::fs::read_to_string(corpus.join("manifest.tsv")) else {
         assert!(std::env::var_os("CI").is_none_or(|it| it != "true"), "CI has no corpus/small");

@@ -79,7 +79,7 @@ fn ajar(command: &str, folder: &Path, format: &str) -> (String, String) {
 }
 
 #[test]
-fn each_fault_is_said_where_it_is() {
+fn each_fault_is_reported_at_its_class() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), FAULTS);
     let place = |class: &str| format!("./{class}.class");
@@ -115,7 +115,7 @@ fn each_fault_is_said_where_it_is() {
 }
 
 #[test]
-fn a_chain_beyond_the_limit_is_said() {
+fn a_chain_beyond_the_limit_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let classes: Vec<String> = (0..1100)
         .map(|it| match it {
@@ -132,7 +132,7 @@ fn a_chain_beyond_the_limit_is_said() {
 }
 
 #[test]
-fn a_hierarchy_without_faults_says_nothing() {
+fn a_hierarchy_without_faults_has_no_reports() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), ".class public super A\n.class public super B\n.super A\n.super A\n");
     let (stdout, stderr) = ajar("throws", folder.path(), "json");

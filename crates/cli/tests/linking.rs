@@ -104,7 +104,7 @@ C: athrow
 "#;
 
 #[test]
-fn a_handler_takes_the_error_of_a_read_that_waits() {
+fn a_handler_catches_the_error_of_a_delayed_read() {
     let classes = assemble(WAITS).unwrap();
     let folder = jvm::TempDir::new().unwrap();
     jvm::write_classes(folder.path(), &classes).unwrap();

@@ -62,7 +62,7 @@ fn is_load(call: &Value) -> bool {
 }
 
 #[test]
-fn who_was_seen_to_ask_a_loader_names_it() {
+fn methods_that_were_observed_to_ask_a_loader_name_it() {
     for jdk in jdks() {
         let home = jdk.home.to_str().unwrap();
         let natives = ["java.lang.Class.getDeclaredMethods0", "java.lang.ClassLoader.defineClass1"];
@@ -99,7 +99,7 @@ fn known(throws: &[Value], method: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
+fn methods_throw_the_exceptions_of_the_loaders_that_they_ask() {
     // Without a JDK, the exceptions of the loaders alone are easy to see.
     let throws = ask("throws", "none", &["--link-errors"]);
     let before = ask("throws", "none", &[]);
@@ -108,7 +108,7 @@ fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
         assert!(lines.len() > 80, "{}", lines.len());
         for line in lines {
             let (method, exception) = (&line[1], &line[2]);
-            assert!(known(&throws, method).contains(exception), "{method} lets out {exception}");
+            assert!(known(&throws, method).contains(exception), "{method} may throw {exception}");
             if exception.starts_with("Loaders$") {
                 assert!(!known(&before, method).contains(exception), "{method}, {exception}");
             }
@@ -134,7 +134,7 @@ fn what_a_loader_lets_out_comes_out_where_it_is_asked() {
 }
 
 #[test]
-fn a_handler_around_the_instruction_takes_it() {
+fn a_handler_around_the_instruction_catches_it() {
     const GONE: &str = "java/lang/NoClassDefFoundError";
     // The constant is used only by the `return` after the range, the call is made in the range.
     for (method, waits) in [("asks.Uses.caught", true), ("asks.Uses.caughtCall", false)] {
@@ -157,7 +157,7 @@ fn a_handler_around_the_instruction_takes_it() {
 }
 
 #[test]
-fn what_a_handler_takes_there_it_throws_again() {
+fn a_handler_rethrows_the_exceptions_of_a_loader() {
     let graphs = ask("cfg", "none", &["--link-errors", "-m", "asks.Uses.thrownAgain"]);
     let nodes = graphs[0]["nodes"].as_array().unwrap();
     let catch = nodes[1]["pc"].as_i64().unwrap();
@@ -197,7 +197,7 @@ fn a_chain_leads_through_the_loader() {
 }
 
 #[test]
-fn a_loader_that_is_not_there_may_be_asked_too() {
+fn a_missing_loader_may_be_asked_too() {
     let loads = |calls: &[Value]| calls.iter().filter(|it| is_load(it)).cloned().collect::<Vec<Value>>();
     let calls = ask("calls", "none", &["--link-errors", "--world", "open", "-m", "asks.Uses.aConstant"]);
     let calls = loads(&calls);
@@ -218,7 +218,7 @@ fn a_loader_that_is_not_there_may_be_asked_too() {
 }
 
 #[test]
-fn a_loader_that_is_never_made_is_not_asked() {
+fn a_loader_that_is_never_created_is_not_asked() {
     let Some(jdk) = jdk::at_least(17) else { return };
     let home = tier::rounds("none", jdk.home.to_str().unwrap());
     let targets = |more: &[&str]| {

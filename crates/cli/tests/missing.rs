@@ -35,7 +35,7 @@ fn ajar(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn each_class_has_who_needs_it_what_it_widens_and_where_it_may_live() {
+fn each_missing_class_has_its_users_effects_and_hints() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -56,7 +56,7 @@ fn each_class_has_who_needs_it_what_it_widens_and_where_it_may_live() {
             "  2 methods have calls that may run anything: p.App.calls(), p.App.fields()",
             "  called: q.Gone.m()",
             "  needed by 2 methods: p.App.calls(), p.App.fields()",
-            "  hint: lib/q/Gone.class should have it, and cannot be read as that class",
+            "  hint: lib/q/Gone.class has its path, but cannot be read as this class",
         ]
     );
     let failure = text.split_once("q.Failure\n").expect("it is listed").1;

@@ -98,7 +98,7 @@ fn shown(jdk: &str, arguments: &[&str]) -> (Vec<String>, String) {
 }
 
 #[test]
-fn the_definition_that_counts_is_the_one_that_the_jvm_loads() {
+fn the_definition_in_use_is_the_one_that_the_jvm_loads() {
     for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
         let found = probe(jdk, &[], &[&data("shadow")], &SHADOW);
         let want: Vec<&str> = SHADOW.into_iter().filter(|it| found[*it] == "ours").collect();
@@ -122,7 +122,7 @@ fn the_definition_that_counts_is_the_one_that_the_jvm_loads() {
 }
 
 #[test]
-fn a_definition_that_does_not_count_is_not_shown_with_the_answers_about_another() {
+fn a_shadowed_definition_is_not_shown_with_the_answers_about_another() {
     let calls = |files: [&str; 2]| {
         let files = files.map(|it| data("..").join("edit").join(it).join("Order.class"));
         let (stdout, stderr) =

@@ -46,25 +46,28 @@ fn errors(out: &Output) -> Vec<String> {
 }
 
 #[test]
-fn every_command_tells_each_class_that_cannot_be_read_once() {
+fn every_command_reports_each_unreadable_class_once() {
     let folder = program();
-    let told = errors(&ajar(folder.path(), &["calls"]));
+    let reported = errors(&ajar(folder.path(), &["calls"]));
     let starts = [
         "error: modules/m/module-info.class: ",
         "error: lib/q/Gone.class: ",
         "error: app/p/Cut.class: ",
         "3 parts could not be read and are left out: 3 classes as a whole, 0 methods without code",
     ];
-    assert_eq!(told.len(), starts.len(), "{told:#?}");
+    assert_eq!(reported.len(), starts.len(), "{reported:#?}");
     for start in starts {
-        assert_eq!(told.iter().filter(|it| it.starts_with(start)).count(), 1, "{start}: {told:#?}");
+        assert_eq!(reported.iter().filter(|it| it.starts_with(start)).count(), 1, "{start}: {reported:#?}");
     }
-    assert!(told.iter().any(|it| it.contains("app/p/Cut.class") && it.contains(", JVMS §4.4")), "{told:#?}");
+    assert!(
+        reported.iter().any(|it| it.contains("app/p/Cut.class") && it.contains(", JVMS §4.4")),
+        "{reported:#?}"
+    );
     let sorted = |mut it: Vec<String>| {
         it.sort();
         it
     };
-    let told = sorted(told);
+    let reported = sorted(reported);
     let paper = ["--profile", "paper", "-m", "p.App.main"];
     for arguments in [
         &["missing"][..],
@@ -80,7 +83,7 @@ fn every_command_tells_each_class_that_cannot_be_read_once() {
     ] {
         let out = ajar(folder.path(), arguments);
         assert_eq!(out.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
-        assert_eq!(sorted(errors(&out)), told, "{arguments:?}");
+        assert_eq!(sorted(errors(&out)), reported, "{arguments:?}");
     }
 }
 
@@ -108,7 +111,7 @@ fn documents_list_what_cannot_be_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_before_a_method_is_not_found() {
+fn unreadable_classes_are_reported_before_an_unmatched_pattern() {
     let folder = program();
     for arguments in [
         &["explain", "-m", "p.Cut.main"][..],
@@ -119,8 +122,8 @@ fn what_cannot_be_read_is_told_before_a_method_is_not_found() {
     ] {
         let out = ajar(folder.path(), arguments);
         assert_eq!(out.status.code(), Some(2), "{arguments:?}");
-        let told = errors(&out);
-        let cut = told.iter().filter(|it| it.starts_with("error: app/p/Cut.class: ")).count();
-        assert_eq!((cut, told.len()), (1, 5), "{arguments:?}: {told:#?}");
+        let reported = errors(&out);
+        let cut = reported.iter().filter(|it| it.starts_with("error: app/p/Cut.class: ")).count();
+        assert_eq!((cut, reported.len()), (1, 5), "{arguments:?}: {reported:#?}");
     }
 }

@@ -1,7 +1,7 @@
 //! A streaming JSON reader, which reads one value at a time, and documents of ajar one method at a time.
 //!
-//! Strings keep the form in which [`export::json`] writes them, so that equal names are equal bytes whoever wrote
-//! the file, lone surrogates included.
+//! Strings keep the form in which [`export::json`] writes them, so that equal names are equal bytes in files of
+//! every writer, including names with lone surrogates.
 
 use std::fmt;
 use std::io::{self, BufRead};

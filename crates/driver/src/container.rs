@@ -1,5 +1,5 @@
-//! An open container: a list of class candidates, and access to their bytes. Whether a candidate is a class, and
-//! which one, is told by the class file itself; the path only tells where the JVM would look for it.
+//! An open container: a list of class candidates, and access to their bytes. Only the bytes of a candidate determine
+//! whether it is a class, and its name; the path is only where the JVM would look for the class.
 
 use std::path::PathBuf;
 use std::sync::Arc;

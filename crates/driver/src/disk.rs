@@ -1,5 +1,5 @@
-//! Access to the disk while a world is opened. A run that looks once reads what is there now ([`crate::once`]); a
-//! watching run reuses what was read before where nothing changed ([`crate::watch`]).
+//! Access to the disk while a world is opened. A run without `watch` reads the present files
+//! ([`crate::once`]); `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,7 +83,7 @@ pub(crate) struct Part {
     pub(crate) manifest: Manifest,
 }
 
-/// What there is to open at a path.
+/// The file or folder to open at a path.
 #[derive(Clone)]
 pub(crate) struct Plan {
     /// The path after resolving symbolic links.

@@ -1,4 +1,4 @@
-//! Disk access for a run that looks once: reads what is there now, keeps nothing, and watches nothing.
+//! Disk access for a run without `watch`: reads the present files, keeps no contents, and watches no file.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -189,7 +189,7 @@ impl<'a> Opener<'a> {
         if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
     }
 
-    /// Determines what there is to open at a path.
+    /// Determines the file or folder to open at a path.
     fn plan(&mut self, path: &Path, real: PathBuf, role: Role, platform: bool) -> anyhow::Result<Plan> {
         let name = path_text(path);
         let metadata = std::fs::metadata(&real).with_context(|| format!("{name}: cannot be opened"))?;

@@ -74,8 +74,8 @@ pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
 }
 
 impl Settler {
-    /// Does the same as [`settle`]. A container that was in the previous world, and of which the same entries are
-    /// left out, yields the same settled container as then.
+    /// Does the work of [`settle`]. A container that was in the previous world, and of which the same entries are
+    /// left out, yields the same settled container again.
     pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,

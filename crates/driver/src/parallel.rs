@@ -90,7 +90,7 @@ where
     })
 }
 
-/// Does the same as [`map_ordered`] on the calling thread, for a few items.
+/// Does the work of [`map_ordered`] on the calling thread, for a few items.
 pub fn map_here<I, T, B>(
     items: &[I],
     work: impl Fn(&I) -> T,

@@ -65,7 +65,7 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     load_from(spec, &mut Once)
 }
 
-/// Does the same as [`load`] with another access to the disk.
+/// Like [`load`], with the given access to the disk.
 pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
     let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);

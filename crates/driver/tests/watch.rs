@@ -744,7 +744,7 @@ fn changes_without_events_are_found_all_the_same() {
     assert!(watched.has("|A.class = two"));
 }
 
-/// While there are other events, everything is examined less often, but it is.
+/// While events about some files arrive, all other files are still examined, only less often.
 #[test]
 fn changes_without_events_are_found_among_other_events() {
     let it = silent_ground();

@@ -1,8 +1,8 @@
 //! Pure functions over one method body (local facts, exception sets, the control-flow graph), and solvers.
 //!
 //! Start at [`facts::method_facts`], which derives what a method's own class file tells beyond the body, and
-//! [`cfg::cfg`], which draws the control-flow graph from both. A function that must know something of other classes asks
-//! through a trait such as [`throwables::Subtypes`]; nothing here reads a file, a database or another body.
+//! [`cfg::cfg`], which draws the control-flow graph from both. A function that needs facts about other classes gets
+//! them through a trait, for example [`throwables::Subtypes`]; nothing here reads a file, a database or another body.
 
 pub mod block_view;
 pub mod blocks;

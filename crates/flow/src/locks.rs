@@ -1,8 +1,8 @@
 //! Where IllegalMonitorStateException can come from: a count per lock value (`semantics.md` §3.4).
 //!
 //! The operand of each monitor instruction is traced back to the one instruction (or parameter, or constant) that
-//! made the value. A forward pass counts how often each value is held. Nothing is proved if a value is made again
-//! while held, if an operand has several sources, or if paths disagree.
+//! made the value. A forward pass counts how often each value is held. Nothing is proved if the instruction that made
+//! a value runs again while the value is held, if an operand has several sources, or if paths disagree.
 //!
 //! A method that releases its caller's monitor never counts as balanced (JVMS §2.11.10, structured locking).
 
@@ -172,7 +172,7 @@ impl Counting<'_> {
         }
     }
 
-    /// Passes through a block, and calls `f` with each instruction and the counts before it.
+    /// Passes through a block, and calls `f` with each instruction and the counts at its start.
     fn visit(&mut self, block: u32, mut f: impl FnMut(&Self, InstrId, &Counts)) {
         let Some(mut counts) = self.at_start[block as usize] else { return };
         let range = self.blocks.range(block);
@@ -218,7 +218,7 @@ impl Counting<'_> {
                 }
             }
             _ => {
-                // The value is made again: from here on, the count would be that of another object.
+                // The value is replaced by a new one: from here on, the count would be that of another object.
                 if let Some(i) = self.values.makers.iter().position(|&it| it == Maker::Instr(id))
                     && counts[i] != 0
                 {

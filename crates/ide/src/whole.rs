@@ -36,11 +36,11 @@ pub fn read_class(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fa
     class_record(bytes, scratch).map_err(Fault::from)
 }
 
-/// As [`read_class`], for a class of which it is only asked where calls go: most bodies are not read, and what its
-/// methods let out is not known.
+/// Like [`read_class`], for a class of which only the call targets are needed: most bodies are not read, so the
+/// exceptions of its methods are unknown.
 ///
 /// # Errors
-/// See [`read_class`].
+/// The errors of [`read_class`].
 pub fn read_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fault> {
     record_of_functions(bytes, scratch).map_err(Fault::from)
 }
@@ -92,8 +92,8 @@ pub struct HierarchyFault {
     pub other: String,
 }
 
-/// What a worker keeps from question to question: the sets of exceptions that it meets on its way. There are none if nobody
-/// asked what methods let out.
+/// What a worker keeps from question to question: the sets of exceptions that it meets on its way. There are none if
+/// nobody asked what methods let out.
 pub struct WorkerSets(Option<Sets>);
 
 impl Whole {
@@ -141,8 +141,8 @@ impl Whole {
         &self.calls_table().classes
     }
 
-    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record and of the
-    /// one that shadows it.
+    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record
+    /// and of the one that shadows it.
     pub fn passed_over(&self) -> &[(usize, usize)] {
         &self.classes().passed_over
     }
@@ -175,8 +175,8 @@ impl Whole {
         Some(method::throws(self.solution()?.0, work.0.as_mut()?, id))
     }
 
-    /// The final graph of a method, with where its calls go if that is wanted; empty for a method that is not in the program,
-    /// or if nobody asked what methods let out.
+    /// Returns the final graph of a method, with the targets of its calls if `calls` is set. The graph is empty if
+    /// the method is not in the program, or if the program was joined without solving for exceptions.
     pub fn graph(&self, work: &mut WorkerSets, method: MethodName, code: &MethodCode, calls: bool) -> Graph {
         let Some(id) = self.classes().named(method) else { return Graph::default() };
         let Some(((program, _), sets)) = self.solution().zip(work.0.as_mut()) else {
@@ -201,8 +201,8 @@ impl Whole {
         Some(ways(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, only))
     }
 
-    /// Why some instructions of a method raise what they do, before the handlers around them; `None` if the method is not in
-    /// the program.
+    /// Why some instructions of a method raise what they do, before the handlers around them; `None` if the method is
+    /// not in the program.
     pub fn ways_at(
         &self,
         work: &mut WorkerSets,
@@ -215,7 +215,8 @@ impl Whole {
         Some(ways_at(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, instrs, only))
     }
 
-    /// The classes whose objects select a target of a call of `caller`, each with its chain of supertypes; at most `limit`.
+    /// The classes whose objects select a target of a call of `caller`, each with its chain of supertypes; at most
+    /// `limit`.
     pub fn selecting(
         &self,
         caller: MethodName,

@@ -1,7 +1,7 @@
-//! The order in which initialising a class initialises others (JVMS §5.5), said once for everybody who asks.
+//! The order in which initialising a class initialises others (JVMS §5.5), defined once for all callers.
 //!
-//! The procedure is recursive: the superclass first, with everything that it initialises, then the superinterfaces that
-//! declare an instance method with code, then the class itself. An interface initialises nothing but itself.
+//! The procedure is recursive: the superclass first, with everything that it initialises, then the superinterfaces
+//! that declare an instance method with code, then the class itself. An interface initialises nothing but itself.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashSet;
@@ -14,11 +14,11 @@ use crate::outline::Method;
 /// A step of initialising a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The superclass is initialised, by steps of its own. `java/lang/Object` is left out where it is absent: it runs nothing
-    /// that could fail.
+    /// The superclass is initialised, by steps of its own. `java/lang/Object` is left out where it is absent: it runs
+    /// nothing that could fail.
     Superclass(Link),
-    /// The initialiser of a superinterface runs, and no other: one with an instance method that has code, or an absent one,
-    /// which may have such a method.
+    /// The initialiser of a superinterface runs, and no other: one with an instance method that has code, or an
+    /// absent one, which may have such a method.
     Interface(Link),
     /// The class's own initialiser runs.
     Own(MethodId),
@@ -34,9 +34,9 @@ pub fn steps(hierarchy: &Hierarchy, class: ClassId) -> impl DoubleEndedIterator<
     superclass.map(Step::Superclass).into_iter().chain(interfaces.into_iter().map(Step::Interface)).chain(own)
 }
 
-/// Visits what initialising a class runs, from the initialiser that runs last to the one that runs first: initialisers, and
-/// absent classes whose initialisers may run. `enter` is asked before each class of the chain of superclasses; where it
-/// answers `false` the walk ends.
+/// Visits what initialising a class runs, from the initialiser that runs last to the one that runs first:
+/// initialisers, and absent classes whose initialisers may run. `enter` is asked before each class of the chain of
+/// superclasses; where it answers `false` the walk ends.
 pub fn walk(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -104,8 +104,8 @@ fn interfaces(hierarchy: &Hierarchy, class: ClassId) -> Vec<Link> {
     acc
 }
 
-/// Whether code of `caller` runs only after the initialisation of `class` began (`semantics.md` §3.7): both are classes, and
-/// `class` is `caller` or above it.
+/// Whether code of `caller` runs only after the initialisation of `class` began (`semantics.md` §3.7): both are
+/// classes, and `class` is `caller` or above it.
 pub fn runs_already(hierarchy: &Hierarchy, caller: ClassId, class: ClassId) -> bool {
     !hierarchy.is_interface(caller)
         && !hierarchy.is_interface(class)

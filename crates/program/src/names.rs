@@ -1,7 +1,7 @@
 //! How classes and methods are named to machines and to people.
 //!
 //! Machines get `p/C.m(I)V`, the text of the class file. People get `p.C.m(int)`. Names are sequences of UTF-16
-//! units that need not be Unicode, so they stay modified UTF-8 until somebody writes them.
+//! units that need not be Unicode, so they stay modified UTF-8 until they are written.
 
 use std::fmt;
 

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// The identity of an entry's content: the directory's claims about it, and a hash of the stored bytes.
 ///
-/// The CRC alone would be a 32-bit claim of whoever wrote the archive; the hash is computed here. An entry that was
+/// The CRC alone would be a 32-bit claim of the archive's writer; the hash is computed here. An entry that was
 /// recompressed has another identity although its content is equal, which costs one more read and nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EntryIdentity {

@@ -2,7 +2,7 @@
 //!
 //! The kernel updates the time of a thread when the thread goes to sleep, and otherwise only at its ticks, which are
 //! milliseconds apart. To know to the microsecond how much CPU time a cycle takes until its line is printed, the pipe
-//! is filled before the cycle begins, so the thread that prints must sleep until somebody reads.
+//! is filled before the cycle begins, so the thread that prints must sleep until this program reads.
 //!
 //! A control group of its own also counts threads that have ended. If no control group can be made, the times of the
 //! present threads are used; if a thread has ended, the time of the process is used, which is known only to a

@@ -189,7 +189,7 @@ struct Lowerer<'l, 'c, 'a> {
     lines: &'l mut Vec<(u16, u16)>,
     /// Whether the texts of string constants are needed.
     texts: bool,
-    /// The rules of what is omitted, for lean lowering.
+    /// The rules for code that lean lowering omits.
     lean: Option<Lean>,
     /// A cache of the last element class and its array class.
     last_array: Option<(ClassName, ClassName)>,

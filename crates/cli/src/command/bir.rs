@@ -1,4 +1,4 @@
-//! `ajar bir`: stackless forms.
+//! `ajar bir`: shows methods as stackless code.
 
 use export::fragment::bir_fragment;
 use ide::answer::ClassAnswer;
@@ -27,7 +27,7 @@ impl Maker for Bodies {
     }
 }
 
-/// Runs the command.
+/// Runs `ajar bir`.
 pub(crate) fn run(args: &BirArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;

@@ -1,4 +1,4 @@
-//! `ajar calls`: where calls may go.
+//! `ajar calls`: shows the methods that each call may run.
 
 use export::fragment::calls_fragment;
 use ide::Call;
@@ -17,7 +17,7 @@ use crate::whole::{self, Loaded};
 struct Calls<'a> {
     form: Form,
     whole: &'a ProfileAnswers,
-    /// Only calls that may go to one of these; all if there is none.
+    /// Patterns for targets: only calls with such a target are shown. Without patterns, all calls are shown.
     to: Vec<MethodPattern>,
 }
 
@@ -51,7 +51,7 @@ impl Maker for Calls<'_> {
     }
 }
 
-/// Runs the command.
+/// Runs `ajar calls`.
 pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;

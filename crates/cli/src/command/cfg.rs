@@ -1,4 +1,4 @@
-//! `ajar cfg`: control-flow graphs.
+//! `ajar cfg`: shows control-flow graphs.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -23,13 +23,13 @@ struct Graphs<'a> {
     form: Form,
     nodes: Nodes,
     whole: &'a ProfileAnswers,
-    /// What workers that are done with a class left.
+    /// Buffers for reuse, returned by workers after each class.
     work: Mutex<Vec<ProfileWork>>,
-    /// The interface, as far as graphs are drawn.
+    /// The interface of the graphs made so far.
     interface: Mutex<Gathered>,
 }
 
-/// What the graphs provide and need, and the exceptions that they name.
+/// The methods that the graphs provide and need, and the exceptions that they name.
 #[derive(Default)]
 struct Gathered {
     provided: Vec<MethodName>,
@@ -38,7 +38,7 @@ struct Gathered {
 }
 
 impl Graphs<'_> {
-    /// Whether the form has a place for the interface; pictures have none.
+    /// Whether the output contains the interface of the graphs; Graphviz and GraphML output does not.
     fn has_interface(&self) -> bool {
         matches!(self.form, Form::Text(_) | Form::Document(Format::Json | Format::JsonLines))
     }
@@ -48,7 +48,7 @@ impl Graphs<'_> {
         for (it, graph) in class.methods.iter().zip(graphs) {
             self.whole.needs(&mut needs, it.method, &it.code, graph);
         }
-        // Text has no place for the types.
+        // Text output does not contain the types.
         let types = if matches!(self.form, Form::Text(_)) { FxHashSet::default() } else { types(graphs) };
         let mut acc = self.interface.lock().unwrap_or_else(PoisonError::into_inner);
         acc.provided.extend(class.methods.iter().map(|it| it.method));
@@ -57,7 +57,7 @@ impl Graphs<'_> {
     }
 }
 
-/// The exceptions that graphs name.
+/// Returns the exceptions that graphs name.
 fn types(graphs: &[Graph]) -> FxHashSet<Text> {
     let sets = graphs.iter().flat_map(|it| &it.sets).flat_map(|it| it.parts.iter().chain(it.except.iter()));
     let throws = graphs.iter().map(|it| &it.throws);
@@ -111,7 +111,8 @@ impl Maker for Graphs<'_> {
 }
 
 impl Graphs<'_> {
-    /// The class without the methods whose code is not written yet: what stands for it is not to be drawn.
+    /// Returns the class without its ghost methods, whose stub code must not be shown as a graph; `None` if it has no
+    /// ghost.
     fn without_ghosts(&self, class: &ClassAnswer) -> Option<ClassAnswer> {
         if !class.methods.iter().any(|it| self.whole.is_ghost(it.method)) {
             return None;
@@ -122,7 +123,7 @@ impl Graphs<'_> {
     }
 }
 
-/// Runs the command.
+/// Runs `ajar cfg`.
 pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;

@@ -1,4 +1,4 @@
-//! `ajar completions`: a completion script for a shell.
+//! `ajar completions`: prints a completion script for a shell.
 
 use clap::CommandFactory;
 
@@ -6,7 +6,7 @@ use crate::args::{Cli, CompletionsArgs};
 use crate::output::Output;
 use crate::report::{Ended, Outcome};
 
-/// Runs the command.
+/// Runs `ajar completions`.
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Ended> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ajar", &mut script);

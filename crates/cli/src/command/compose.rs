@@ -1,4 +1,4 @@
-//! `ajar compose`: graphs that were extracted apart, as those of one program.
+//! `ajar compose`: combines graphs that were extracted separately into the graphs of one program.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -12,10 +12,10 @@ use crate::args::{ComposeArgs, Global};
 use crate::output::Output;
 use crate::report::{Ended, Outcome};
 
-/// Documents are read in pieces of this size.
+/// The size of the read buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Runs the command.
+/// Runs `ajar compose`.
 pub(crate) fn run(args: &ComposeArgs, global: &Global) -> anyhow::Result<Ended> {
     let format = if args.output_format == "jsonl" { Format::JsonLines } else { Format::Json };
     let mut composer = Composer::new(env!("CARGO_PKG_VERSION"));
@@ -42,12 +42,12 @@ fn open(path: &Utf8Path) -> anyhow::Result<BufReader<File>> {
     let file = File::open(path).with_context(|| format!("{path}: cannot be read"))?;
     let kind = file.metadata().with_context(|| format!("{path}: cannot be read"))?;
     if !kind.is_file() {
-        bail!("{path}: a document is read twice, so it must be a plain file");
+        bail!("{path}: not a plain file; documents are read twice, so they cannot come from a pipe");
     }
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
-/// The error with its place, which an error of the output has.
+/// Adds the path of the document to errors of reading it; other errors already name their place.
 fn said(path: &Utf8Path, error: ComposeError) -> anyhow::Error {
     match error {
         ComposeError::Input(it) => anyhow!(it).context(format!("{path}: cannot be read")),

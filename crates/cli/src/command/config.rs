@@ -1,4 +1,4 @@
-//! `ajar config`: each setting and where it comes from.
+//! `ajar config`: shows the value and origin of each setting.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::report::{Ended, Outcome};
 use crate::settings;
 
-/// Runs the command.
+/// Runs `ajar config`.
 pub(crate) fn run(args: &ConfigArgs, global: &Global) -> anyhow::Result<Ended> {
     let settings = settings::resolve(global, &args.class_path, &args.platform, args.output_format.as_ref())?;
     let rows = settings.rows();

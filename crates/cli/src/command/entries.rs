@@ -1,4 +1,4 @@
-//! `ajar entries`: where a program starts, and what is reached from there.
+//! `ajar entries`: shows entry points, and whether methods are reached from them.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{settings, text};
 
-/// Runs the command.
+/// Runs `ajar entries`.
 pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
         done = Ended::from(known.outcome);
         if entries.is_empty() && !args.entry.is_empty() {
             report::print(&trailer, global);
-            bail!("--entry selects no method of the program or its libraries");
+            bail!("`--entry` selects no method of the program or its libraries");
         }
         if json {
             bytes = entries_json(&header, &entries, &trailer);

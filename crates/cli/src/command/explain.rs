@@ -1,4 +1,4 @@
-//! `ajar explain`: why a method lets something out, why a call goes somewhere.
+//! `ajar explain`: shows why a method may throw an exception, or why a call may run a method.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -24,14 +24,14 @@ use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{result, settings, text};
 
-/// This many receivers are shown of a target.
+/// The maximum number of receivers that text output names for each target of a call.
 const SHOWN_RECEIVERS: usize = 3;
-/// And this many are written for machines.
+/// The maximum number of receivers that machine-readable output names for each target of a call.
 const ALL_RECEIVERS: usize = 100;
 
 /// Reads the code of methods from the program, each class once.
 pub(crate) struct Reader<'a> {
-    /// Where each class is, by the path at which the JVM looks for it.
+    /// The container and entry of each class, by the path at which the JVM looks for the class.
     places: FxHashMap<Cow<'a, str>, (&'a LoadedContainer, &'a ClassEntry)>,
     scratch: driver::container::Scratch,
     lower: ide::Scratch,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         Reader { places, scratch, lower, codes: FxHashMap::default() }
     }
 
-    /// Where the class of a method is.
+    /// Returns the container and entry of the class of a method.
     fn find(&self, method: MethodName) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
         self.places.get(format!("{}.class", method.class).as_str()).copied()
     }
@@ -86,25 +86,32 @@ impl Sources for Reader<'_> {
     }
 }
 
-/// What the flags ask for.
+/// The exceptions and calls to explain, from the flags.
 pub(crate) struct Wanted<'a> {
     /// The pattern of the methods.
     pub(crate) pattern: &'a str,
-    /// Only the instructions at this pc.
+    /// The pc of the only instruction to explain; `None` for all instructions.
     pub(crate) pc: Option<u16>,
-    /// Only exceptions of this class and its subclasses.
+    /// The class to which, with its subclasses, exceptions are restricted.
     pub(crate) exception: Option<Text>,
-    /// Only calls that go to one of these; all if there is no pattern.
+    /// Patterns for targets: only calls with such a target are explained. Without patterns, all calls are.
     pub(crate) targets: Vec<MethodPattern>,
 }
 
 impl<'a> Wanted<'a> {
-    /// Reads the flags.
+    /// Parses the flags.
+    ///
+    /// # Errors
+    /// A pc that is not a number, or a malformed method pattern.
     pub(crate) fn new(args: &'a ExplainedArgs) -> anyhow::Result<Self> {
         let (pattern, pc) = match args.method.rsplit_once('@') {
             Some((pattern, pc)) => (
                 pattern,
-                Some(pc.parse::<u16>().with_context(|| format!("`{pc}` is no pc of an instruction"))?),
+                Some(pc.parse::<u16>().with_context(|| {
+                    format!(
+                        "`{pc}` after `@` is not a pc; the pc of an instruction is a number from 0 to 65535"
+                    )
+                })?),
             ),
             None => (args.method.as_str(), None),
         };
@@ -113,12 +120,12 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// At most this many receivers are named of a target: by people's text, or by a form for machines.
+/// Returns the maximum number of receivers that the output names for each target of a call.
 pub(crate) fn n_receivers(for_people: bool) -> usize {
     if for_people { SHOWN_RECEIVERS } else { ALL_RECEIVERS }
 }
 
-/// Runs the command.
+/// Runs `ajar explain`.
 pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> {
     let wanted = Wanted::new(&args.explained)?;
     let (input, format) = (&args.input, args.output_format.as_ref());
@@ -135,7 +142,7 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
     let trailer = known.trailer(&run);
     if explanations.is_empty() {
         report::print(&trailer, global);
-        bail!("nothing like that happens there in this world");
+        bail!(nothing_found(&args.explained, &wanted));
     }
     let out = Output::open(args.output.output.as_ref())?;
     match format {
@@ -161,6 +168,22 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
     Ok(Ended::with(known.outcome, whole))
 }
 
+/// Returns the message about flags that select no exception and no call.
+fn nothing_found(args: &ExplainedArgs, wanted: &Wanted<'_>) -> String {
+    let Wanted { pattern, pc, .. } = wanted;
+    let what = match (&args.exception, &args.target) {
+        (Some(class), _) => format!("no exception of {class} or its subclasses"),
+        (None, Some(target)) => format!("no call that may run `{target}`"),
+        (None, None) => "no exception and no call".to_owned(),
+    };
+    match pc {
+        Some(pc) => format!(
+            "`explain` found {what} at pc {pc} of `{pattern}`; `ajar cfg -m '{pattern}'` shows its instructions with their pcs"
+        ),
+        None => format!("`explain` found {what} in `{pattern}`"),
+    }
+}
+
 fn explanations(
     mut reader: Reader<'_>,
     whole: &ProfileAnswers,
@@ -182,7 +205,7 @@ fn explanations(
     methods.iter().copied().flat_map(of).collect()
 }
 
-/// The text for as long as the process lives, as names do.
+/// Returns the text as a name, which is never freed.
 fn leaked(name: &str) -> Text {
     Text(Box::leak(name.to_owned().into_boxed_str()).as_bytes())
 }

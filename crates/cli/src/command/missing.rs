@@ -1,4 +1,4 @@
-//! `ajar missing`: which classes are not there, and hints where they live.
+//! `ajar missing`: shows missing classes, with hints where they may be found.
 
 use std::io::Write;
 
@@ -17,10 +17,10 @@ use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{settings, text};
 
-/// At most this many containers are named for one class.
+/// The maximum number of containers that are named for one class.
 const CONTAINERS: usize = 3;
 
-/// Runs the command.
+/// Runs `ajar missing`.
 pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
@@ -59,7 +59,7 @@ fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)>
         if !packages.contains(package) {
             continue;
         }
-        // A class that is there and missing all the same cannot be read, or is another one.
+        // If there is a class file at the path of a missing class, it cannot be read or defines another class.
         if wanted.contains(entry.path()) {
             unreadable.entry(entry.path()).or_insert_with(|| container.display(entry));
         } else if container.platform || container.role == Role::Jdk {
@@ -88,7 +88,7 @@ fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)>
     missing.into_iter().map(hints_for).collect()
 }
 
-/// `p/q` of `p/q/C.class`.
+/// Returns the package of a path: `p/q` for `p/q/C.class`.
 fn package(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |it| it.0)
 }

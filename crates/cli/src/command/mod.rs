@@ -1,4 +1,4 @@
-//! The commands, a module each.
+//! The commands, one module for each.
 
 pub(crate) mod bir;
 pub(crate) mod calls;

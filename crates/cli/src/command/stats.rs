@@ -1,4 +1,4 @@
-//! `ajar stats`: what there is and what it costs.
+//! `ajar stats`: shows the size of the program and the processor time and memory of its analysis.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use crate::report::{self, Ended};
 use crate::run::Run;
 use crate::settings;
 
-/// Makes nothing but figures.
+/// A maker that writes nothing; only the figures of the pass are used.
 struct Figures;
 
 impl Maker for Figures {
@@ -26,7 +26,7 @@ impl Maker for Figures {
     fn make(&self, _place: &str, _number: usize, _class: &ClassAnswer, _out: &mut Vec<u8>) {}
 }
 
-/// Runs the command.
+/// Runs `ajar stats`.
 pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
@@ -47,8 +47,9 @@ pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
     Ok(summary.outcome.into())
 }
 
-/// The stages are timed by the wall; on a busy machine that is more than what the processor did. Their shares are
-/// right, so the processor time of the process is dealt out by them.
+/// Scales the times of the stages to processor time. They are measured as wall time, which on a busy machine is more
+/// than the processor time; but their ratios are right, so the processor time of the process is divided in these
+/// ratios.
 fn scale(stats: &mut Stats) {
     let cpu = &mut stats.cpu;
     let sum = (cpu.read + cpu.decode + cpu.lower + cpu.flow).as_secs_f64();
@@ -86,7 +87,7 @@ fn table(stats: &Stats) -> String {
     text
 }
 
-/// `1,234,567`.
+/// Returns the number with commas: `1,234,567`.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_come_in_groups() {
+    fn digits_are_grouped_by_three() {
         let all: Vec<String> = [0, 999, 1000, 1234567].into_iter().map(grouped).collect();
         assert_eq!(all, ["0", "999", "1,000", "1,234,567"]);
     }

@@ -1,4 +1,4 @@
-//! `ajar throws`: what methods may let out.
+//! `ajar throws`: shows the exceptions that may leave each method.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use crate::whole::{self, Loaded};
 struct Throws<'a> {
     form: Form,
     whole: &'a ProfileAnswers,
-    /// What workers that are done with a class left.
+    /// Buffers for reuse, returned by workers after each class.
     work: Mutex<Vec<ProfileWork>>,
 }
 
@@ -41,7 +41,7 @@ impl Maker for Throws<'_> {
     }
 }
 
-/// Runs the command.
+/// Runs `ajar throws`.
 pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;

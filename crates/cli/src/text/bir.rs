@@ -1,4 +1,4 @@
-//! Stackless forms as text that the parser of BIR reads back: what is added stands in comments.
+//! Stackless code as text that the parser of BIR can read; additional information is in comments.
 
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Human, InstrId, print};
@@ -43,12 +43,12 @@ fn method(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer, style: Styl
     out.push(b'\n');
 }
 
-/// Why an assertion always holds.
+/// Returns the reason why an assertion always holds.
 pub(crate) fn proof_text(proof: ide::Proof) -> String {
     use ide::{Proof, ordinal};
     match proof {
         Proof::This => "it is the receiver".to_owned(),
-        Proof::Allocated(it) => format!("made at {}", ordinal(it)),
+        Proof::Allocated(it) => format!("created at {}", ordinal(it)),
         Proof::Tested(it) => format!("tested at {}", ordinal(it)),
         Proof::Constant => "it is a constant".to_owned(),
         Proof::Caught(it) => format!("caught at {}", ordinal(it)),
@@ -58,7 +58,7 @@ pub(crate) fn proof_text(proof: ide::Proof) -> String {
     }
 }
 
-/// `Order.java:10-16`.
+/// Returns the source file and lines of a method: `Order.java:10-16`.
 pub(crate) fn source_range(class: &ClassAnswer, it: &MethodAnswer) -> Option<String> {
     let source = class.source_file?;
     let lines = it.code.body.instrs.iter().filter_map(|(id, _)| it.positions.line(id));

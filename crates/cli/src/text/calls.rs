@@ -1,4 +1,4 @@
-//! Where calls go, as text.
+//! Call targets as text.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use ide::{Call, CallWord, Human, MethodName};
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
-/// A list of targets names at most this many; the machine forms have all.
+/// The maximum number of targets in a list; machine-readable formats contain all.
 const TARGETS: usize = 12;
 
 /// Appends the calls of a class's methods.
@@ -69,7 +69,7 @@ fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodName], styl
     }
 }
 
-/// How control passes, and to which method by the words of the instruction.
+/// Returns the kind of a call, and the method that the instruction names.
 pub(crate) fn what(it: &Call) -> String {
     let word = match it.kind {
         CallWord::Clinit => "runs initialisers",
@@ -77,11 +77,11 @@ pub(crate) fn what(it: &Call) -> String {
         CallWord::Thread => "another thread runs",
         CallWord::Callback => "calls back",
         CallWord::Privileged => "with privileges runs",
-        CallWord::Reflect => "by reflection runs what is given to",
-        CallWord::Load if it.declared.is_none() => "asks class loaders for a class",
-        CallWord::Load => "asks class loaders:",
+        CallWord::Reflect => "by reflection runs the argument of",
+        CallWord::Load if it.declared.is_none() => "runs class loaders to find a class",
+        CallWord::Load => "runs class loaders:",
         CallWord::Serialization => "by serialization runs",
-        CallWord::Unseen => "in code that nobody has seen",
+        CallWord::Unseen => "in unseen code",
         CallWord::Finalizer => "later runs the finalizer",
         it => it.name(),
     };

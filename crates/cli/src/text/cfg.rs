@@ -1,4 +1,4 @@
-//! Control-flow graphs as text: per method its blocks, where each leads, and what becomes of exceptions.
+//! Control-flow graphs as text: the blocks of each method, their successors, and the handlers of their exceptions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,13 +13,13 @@ use crate::text::bir::source_range;
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
-/// A list of places names at most this many.
+/// The maximum number of pcs in a list.
 const PLACES: usize = 8;
-/// A dynamic call site shows this many characters.
+/// The maximum length of the text about a dynamic call site, in characters.
 const DYNAMIC: usize = 100;
-/// A list of cases names at most this many.
+/// The maximum number of switch cases in a list.
 const CASES: usize = 6;
-/// A list of exception types names at most this many.
+/// The maximum number of exception types in a list.
 const TYPES: usize = 8;
 
 /// Appends the methods of a class.
@@ -39,7 +39,7 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Grap
         out.push_str(&style.text(Ink::Dim, &format!("  {place}")));
     }
     if it.code.body.unverified {
-        out.push_str(&style.text(Ink::Yellow, "  (the JVM's verifier would refuse this)"));
+        out.push_str(&style.text(Ink::Yellow, "  (the JVM's verifier would reject this)"));
     }
     out.push('\n');
     let blocks = blocks(&it.code.body, &graph.cfg);
@@ -105,7 +105,8 @@ fn block(
     raises(out, block, it, graph, style);
 }
 
-/// What a dynamic call site or constant is made of, in a few words.
+/// Returns the bootstrap method and arguments of a dynamic call site or constant, shortened to [`DYNAMIC`]
+/// characters.
 fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
     let (Instr::CallDynamic(_, site, _) | Instr::ConstDynamic(_, site)) = it.code.body.instrs[id] else {
         return None;
@@ -119,7 +120,7 @@ fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
     })
 }
 
-/// `pc 3..7`.
+/// Returns the smallest and largest value: `pc 3..7`.
 fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     let (low, high) = values.fold(None, |acc: Option<(u16, u16)>, it| match acc {
         None => Some((it, it)),
@@ -128,11 +129,11 @@ fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     Some(if low == high { format!("{word} {low}") } else { format!("{word} {low}..{high}") })
 }
 
-/// `-> B2 if so, B1 if not`.
+/// Returns the successors of a block: `-> B2 if so, B1 if not`.
 fn leads(block: &Block<SetRef>) -> Option<String> {
     let name = |to: Option<BlockId>| to.map_or("returns".to_owned(), |it| format!("B{}", it.0));
     let mut text = Vec::new();
-    // The cases of a switch by target, in the order of the first.
+    // The cases of a switch, grouped by target. Targets are in the order of their first cases.
     let mut cases: Vec<(Option<BlockId>, Vec<String>)> = Vec::new();
     let mut places: FxHashMap<Option<BlockId>, usize> = FxHashMap::default();
     for lead in &block.leads {
@@ -159,7 +160,7 @@ fn leads(block: &Block<SetRef>) -> Option<String> {
     (!text.is_empty()).then(|| format!("-> {}", text.join(", ")))
 }
 
-/// `1, 2, 3 and 4 more`.
+/// Returns the first `most` items and the number of the others: `1, 2, 3 and 4 more`.
 fn shortened(items: &[String], most: usize) -> String {
     let shown = items.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
     match items.len().checked_sub(most).filter(|&it| it > 0) {
@@ -169,7 +170,7 @@ fn shortened(items: &[String], most: usize) -> String {
 }
 
 fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Graph, style: Style) {
-    // Where each type has a node of its own, those that arise at the same places and share a fate stand on one line.
+    // If each type has its own node, types that are raised at the same places and have the same fate share a line.
     let mut known: Vec<(&Raise<SetRef>, Vec<Part>)> = Vec::new();
     let mut rows: FxHashMap<(&[InstrId], Fate), usize> = FxHashMap::default();
     for raise in block.raises.iter().filter(|it| graph.set(it.set).open.is_none()) {
@@ -189,7 +190,7 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
         let text = format!("! {} at {} {}", parts(&what), places(it, &raise.instrs), fate(raise));
         let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
-    // The open parts that share a fate on one line, each with its cause.
+    // Open parts that have the same fate share a line, each with its cause.
     let mut open: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for raise in &block.raises {
         if let Some(why) = graph.set(raise.set).open {
@@ -212,7 +213,7 @@ fn fate(raise: &Raise<SetRef>) -> String {
     }
 }
 
-/// `java.lang.Error+, java.io.IOException`: a plus is for the subclasses.
+/// Returns exception types, with a plus after those that include subclasses: `java.lang.Error+, java.io.IOException`.
 fn parts(parts: &[Part]) -> String {
     let one = |it: &Part| {
         let name = why::dotted(ide::Text(it.class.bytes()));
@@ -221,7 +222,7 @@ fn parts(parts: &[Part]) -> String {
     shortened(&parts.iter().map(one).collect::<Vec<_>>(), TYPES)
 }
 
-/// What may come out besides what is known.
+/// Returns the types of the unknown exceptions in a set.
 fn open_text(set: &RaisedSet) -> String {
     let all = parts(&set.parts);
     match (all == "java.lang.Throwable+", set.except.is_empty()) {
@@ -231,7 +232,7 @@ fn open_text(set: &RaisedSet) -> String {
     }
 }
 
-/// `pc 3, 7`.
+/// Returns the pcs of instructions: `pc 3, 7`.
 fn places(it: &MethodAnswer, instrs: &[InstrId]) -> String {
     let mut pcs: Vec<String> =
         instrs.iter().filter_map(|&id| it.positions.pc(id)).map(|it| it.to_string()).collect();
@@ -239,7 +240,7 @@ fn places(it: &MethodAnswer, instrs: &[InstrId]) -> String {
     format!("pc {}", shortened(&pcs, PLACES))
 }
 
-/// One line for the whole method: what may leave it.
+/// Appends a line with the exceptions that may leave the method.
 fn leaving(out: &mut String, graph: &Graph, blocks: &[Block<SetRef>], style: Style) {
     let mut known: Vec<String> = Vec::new();
     let mut open = false;
@@ -257,13 +258,13 @@ fn leaving(out: &mut String, graph: &Graph, blocks: &[Block<SetRef>], style: Sty
         return;
     }
     known.sort();
-    // A cone of everything says it all.
+    // `Throwable` with its subclasses includes all other types.
     if known.iter().any(|it| it == "java.lang.Throwable+") {
         known = vec!["java.lang.Throwable+".to_owned()];
     }
     let mut text = shortened(&known, TYPES);
     if open {
-        text.push_str(if text.is_empty() { "an open part" } else { ", and an open part" });
+        text.push_str(if text.is_empty() { "unknown exceptions" } else { ", and unknown exceptions" });
     }
     let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("may leave by: {text}")));
 }

@@ -1,4 +1,4 @@
-//! Where a program starts and what is reached, as text.
+//! Entry points, and paths from them to methods, as text.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use ide::{Human, MethodName};
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
 
-/// Appends entry points, one a line; with `why` each with its reason below.
+/// Appends entry points, one per line; with `why`, each is followed by a line with its reason.
 pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style) {
     let mut text = String::new();
     for it in entries {
@@ -19,12 +19,12 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
         }
     }
     if entries.is_empty() {
-        text.push_str("nothing that a launcher runs, nor anything that code outside can use\n");
+        text.push_str("no entry point: no method that a launcher runs, and none that unseen code can call\n");
     }
     out.extend(text.as_bytes());
 }
 
-/// Appends for each method the way to it.
+/// Appends for each method the call path from an entry point.
 pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style) {
     let mut text = String::new();
     for (method, way) in ways {
@@ -39,29 +39,29 @@ pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style
         let start = match start {
             Start::Entry(why) => format!("entry point: {}", reason(*why)),
             Start::Vm => "the VM runs it by itself".to_owned(),
-            Start::Outside => "code that is not there may run it".to_owned(),
+            Start::Outside => "unseen code may run it".to_owned(),
         };
         let _ = writeln!(text, "  <- {start}\n");
     }
     out.extend(text.as_bytes());
 }
 
-/// Why something is an entry point.
+/// Returns the reason why a method is an entry point.
 pub(crate) fn reason(why: EntryReason) -> String {
     match why {
         EntryReason::Main(class) => format!("the launcher runs it when it is given {}", dotted(class)),
         EntryReason::MainObject(class) => {
-            format!("the launcher makes the object whose main it runs when it is given {}", dotted(class))
+            format!("the launcher creates the object whose main it runs when it is given {}", dotted(class))
         }
         EntryReason::MainClass(class) => {
             format!("the launcher initialises {} when it is given it", dotted(class))
         }
         EntryReason::Agent(attribute) => format!("the manifest names its class as {attribute}"),
-        EntryReason::Service(service) => format!("it makes a provider of the service {}", dotted(service)),
-        EntryReason::Callable => "code that is not there may call it".to_owned(),
-        EntryReason::Constructible => "code that is not there may make objects by it".to_owned(),
-        EntryReason::Overridable => "code that is not there may call it, or extend its class".to_owned(),
-        EntryReason::Initializer => "code that is not there may initialise its class".to_owned(),
+        EntryReason::Service(service) => format!("it creates a provider of the service {}", dotted(service)),
+        EntryReason::Callable => "unseen code may call it".to_owned(),
+        EntryReason::Constructible => "unseen code may create objects with it".to_owned(),
+        EntryReason::Overridable => "unseen code may call it, or extend its class".to_owned(),
+        EntryReason::Initializer => "unseen code may initialise its class".to_owned(),
         EntryReason::Selected => "named on the command line".to_owned(),
     }
 }

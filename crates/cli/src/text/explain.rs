@@ -1,4 +1,4 @@
-//! The chain of facts behind an answer, as text.
+//! Explanations of answers, as chains of facts, as text.
 
 use std::fmt::Write;
 
@@ -10,15 +10,15 @@ use crate::text::why::{dotted, raised, why};
 
 /// A line of an explanation.
 pub(crate) struct Line {
-    /// How deep it stands, in characters.
+    /// The indentation in characters.
     pub(crate) indent: usize,
-    /// What it is about.
+    /// The ink of the line; `None` for plain text.
     pub(crate) ink: Option<Ink>,
-    /// What it says.
+    /// The text without indentation.
     pub(crate) text: String,
 }
 
-/// Appends explanations, those of one method under its name.
+/// Appends explanations, grouped under the name of their method.
 pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style) {
     let mut text = String::new();
     let mut before: Option<MethodName> = None;
@@ -41,7 +41,7 @@ pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style)
     out.extend(text.as_bytes());
 }
 
-/// What an explanation says, without the method that it is about.
+/// Returns the lines of an explanation, without the name of its method.
 pub(crate) fn lines(it: &Explanation) -> Vec<Line> {
     match it {
         Explanation::Exception(it) => exception(it),
@@ -57,7 +57,7 @@ fn line(indent: usize, ink: Option<Ink>, text: String) -> Line {
 fn exception(it: &ExplainedException) -> Vec<Line> {
     let (ink, what) = match &it.what {
         Some(part) => (Ink::Red, format!("! {}", part_text(part))),
-        None => (Ink::Yellow, "? and what is not known".to_owned()),
+        None => (Ink::Yellow, "? and unknown exceptions".to_owned()),
     };
     let chain = it.chain.iter().enumerate().map(|(i, it)| line(4, None, fact(it, i == 0)));
     std::iter::once(line(0, Some(ink), what)).chain(chain).collect()
@@ -70,7 +70,7 @@ fn fact(it: &Fact, first: bool) -> String {
         Step::Method(method) => format!("<- {}{place}", Human(method)),
         Step::Dispatch(method) => format!("<- by a call of {}", Human(method)),
         Step::Initializer(class) => format!("<- by the initialisation of {}", dotted(class)),
-        Step::Loading(method) => format!("<- by a class loader that is asked: {}", Human(method)),
+        Step::Loading(method) => format!("<- by a class loader that may run: {}", Human(method)),
         Step::Glue(interface) => format!("<- by a function object of {}", dotted(interface)),
         Step::Rethrown(method) => format!("<- caught and thrown again in {}{place}", Human(method)),
         Step::Raised(Origin::Instruction) => "<- where it is raised".to_owned(),
@@ -79,7 +79,7 @@ fn fact(it: &Fact, first: bool) -> String {
     }
 }
 
-/// ` at pc 5, line 7`, as far as that is known.
+/// Returns the position in the method, as far as it is known: ` at pc 5, line 7`.
 fn place(it: &Spot) -> String {
     match (it.pc, it.line) {
         (Some(pc), Some(line)) => format!(" at pc {pc}, line {line}"),

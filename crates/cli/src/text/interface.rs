@@ -1,4 +1,4 @@
-//! The interface of graphs, as text.
+//! The interface of graphs, that is, the methods that they provide and require, as text.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use ide::Human;
 use crate::report::count;
 use crate::text::style::{Ink, Style};
 
-/// At most this many methods are named; the machine forms have all.
+/// The maximum number of methods in a list; machine-readable formats contain all.
 const METHODS: usize = 12;
 
-/// The lines behind the graphs.
+/// Returns the lines after the graphs.
 pub(crate) fn text(it: &Interface, style: Style) -> Vec<u8> {
     let (provided, required) = (it.provided.len(), it.required.len());
     let mut text = format!("// provides {}", count(provided, "method", "methods"));

@@ -1,4 +1,4 @@
-//! Which classes are not there, as text.
+//! Missing classes as text.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use crate::report::count;
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
 
-/// A list names at most this many; the machine form has all.
+/// The maximum number of names in a list; machine-readable formats contain all.
 const NAMED: usize = 4;
 
-/// Appends the list, those first that cost most.
+/// Appends the missing classes. The classes that make the most answers imprecise come first.
 pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], style: Style) {
     let mut text = String::new();
     if missing.is_empty() {
-        text.push_str("every class is there that the classes name which can be read\n");
+        text.push_str("no class is missing: each class that the readable classes name was found\n");
     }
     let mut order: Vec<&(Missing, Vec<Hint>)> = missing.iter().collect();
     order.sort_by_key(|(it, _)| {
@@ -58,27 +58,29 @@ fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
     }
 }
 
-/// Where the class may be.
+/// Returns the text of a hint where the class may be found.
 fn hint(it: &Hint) -> String {
     match it {
-        Hint::Unreadable(place) => format!("{place} should have it, and cannot be read as that class"),
-        Hint::Archive(archive) => format!("{archive} has it, and is not on the class path"),
+        Hint::Unreadable(place) => format!("{place} has its path, but cannot be read as this class"),
+        Hint::Archive(archive) => format!("{archive} has it, but is not on the class path"),
         Hint::Container(name) => {
             format!("{name} has other classes of its package: perhaps another version has this one")
         }
-        Hint::NoJdk(Some(module)) => format!("of the JDK (module {module}): --jdk HOME adds it"),
-        Hint::NoJdk(None) => "perhaps of the JDK: --jdk HOME adds it".to_owned(),
+        Hint::NoJdk(Some(module)) => format!("part of the JDK (module {module}): add a JDK with --jdk HOME"),
+        Hint::NoJdk(None) => "perhaps part of the JDK: add a JDK with --jdk HOME".to_owned(),
         Hint::OtherJdk(Some(module)) => {
             format!("this JDK has its package (module {module}): perhaps another release has the class")
         }
-        Hint::OtherJdk(None) => "named like a class inside of a JDK: this one does not have it".to_owned(),
+        Hint::OtherJdk(None) => "named like an internal class of a JDK: this JDK does not have it".to_owned(),
         Hint::Module(module) => {
-            format!("of module {module}: this JDK has no such package, a later one or another image may")
+            format!(
+                "part of module {module}: this JDK does not have the package, a later release or another image may"
+            )
         }
         Hint::Removed(release, Some(artifact)) => {
-            format!("JDKs had it before {release}; on Maven Central {artifact} has it")
+            format!("part of the JDK before release {release}; on Maven Central, {artifact} has it")
         }
-        Hint::Removed(release, None) => format!("JDKs had it before {release}"),
+        Hint::Removed(release, None) => format!("part of the JDK before release {release}"),
     }
 }
 

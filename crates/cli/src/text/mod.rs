@@ -1,4 +1,4 @@
-//! Text for people.
+//! Text output for people.
 
 pub(crate) mod bir;
 pub(crate) mod calls;
@@ -16,7 +16,7 @@ use export::frame::Header;
 
 use style::{Ink, Style};
 
-/// The lines before the result that say what it rests on.
+/// Returns the lines before the result with its JDK, release, world and assumptions.
 pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
     let jdk = header.jdk.as_deref().unwrap_or("no JDK");
     let groups = header.vm_error_groups.join(", ");

@@ -1,4 +1,4 @@
-//! Colours, if they are wanted.
+//! Colours of text output.
 
 /// Whether text is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,23 +7,23 @@ pub(crate) struct Style {
     pub(crate) color: bool,
 }
 
-/// What a piece of text is.
+/// The role of a piece of text, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ink {
-    /// What to look at first.
+    /// Headings.
     Bold,
-    /// What to look at last.
+    /// Details.
     Dim,
     /// Exceptions.
     Red,
-    /// What is not known.
+    /// Unknown parts of answers, and warnings.
     Yellow,
-    /// Where control goes.
+    /// Control flow.
     Blue,
 }
 
 impl Style {
-    /// Appends what `write` writes, in this ink.
+    /// Calls `write` to append text in this ink.
     pub(crate) fn ink(self, out: &mut String, ink: Ink, write: impl FnOnce(&mut String)) {
         if !self.color {
             return write(out);
@@ -39,7 +39,7 @@ impl Style {
         out.push_str("\x1b[0m");
     }
 
-    /// The text in this ink.
+    /// Returns the text in this ink.
     pub(crate) fn text(self, ink: Ink, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 9);
         self.ink(&mut out, ink, |out| out.push_str(text));

@@ -1,4 +1,4 @@
-//! What methods let out, as text.
+//! The exceptions that may leave methods, as text.
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ fn method(out: &mut String, it: &Throws, style: Style) {
     out.push('\n');
 }
 
-/// What an open set is within, and what cannot be among it.
+/// Returns the types of unknown exceptions: the types that include them, and the types that are excluded.
 pub(crate) fn open_set(within: &[Part], except: &[Part]) -> String {
     let within = parts(within);
     match (within == "java.lang.Throwable+", except.is_empty()) {
@@ -43,7 +43,7 @@ pub(crate) fn open_set(within: &[Part], except: &[Part]) -> String {
     }
 }
 
-/// `java.io.IOException+` is the class with its subclasses.
+/// Returns exception types, with a plus after those that include subclasses: `java.io.IOException+`.
 pub(crate) fn parts(parts: &[Part]) -> String {
     let one = |it: &Part| {
         let name = why::dotted(Text(it.class.bytes()));

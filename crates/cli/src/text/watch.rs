@@ -1,4 +1,4 @@
-//! What changed from one answer to the next, as text.
+//! The changes from one answer to the next, as text.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::text::style::{Ink, Style};
 use crate::text::throws::{open_set, parts};
 use crate::text::why::{dotted, steps, why};
 
-/// The facts that came and went, under the methods that they are about.
+/// Returns the added and removed facts, grouped under the names of their methods.
 pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
     let whole = changes.iter().filter(|it| it.fact == Fact::Method).map(|it| it.method);
     let whole: FxHashSet<Option<MethodName>> = whole.collect();
@@ -28,7 +28,8 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
                 let _ = writeln!(out, "{}", style.text(Ink::Bold, &Human(method).to_string()));
             }
         }
-        // Of a method that is new or gone as a whole its edges and instructions say nothing to people.
+        // The edges and instructions of a new or removed method are left out, because they would only repeat the
+        // method.
         if matches!(it.fact, Fact::Edge { .. } | Fact::Instruction(_)) && whole.contains(&it.method) {
             continue;
         }
@@ -44,11 +45,11 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
     out
 }
 
-/// The lines about a fact.
+/// Returns the text of a fact, which may have several lines.
 fn fact(it: &Fact, added: bool) -> String {
     match it {
-        Fact::Method if added => "is there now".to_owned(),
-        Fact::Method => "is gone".to_owned(),
+        Fact::Method if added => "is new".to_owned(),
+        Fact::Method => "is removed".to_owned(),
         Fact::Instruction(text) => text.clone(),
         Fact::Entry(why) => format!("is an entry point: {}", reason(*why)),
         Fact::Explained(it) => {
@@ -69,21 +70,21 @@ fn fact(it: &Fact, added: bool) -> String {
             };
             format!("{}{}", what(&call), reaches(*to))
         }
-        Fact::LetsOut(part) => format!("lets out {}", parts(std::slice::from_ref(part))),
+        Fact::LetsOut(part) => format!("may throw {}", parts(std::slice::from_ref(part))),
         Fact::Open { within, except, because } => {
             let because = because.map(|it| steps(&[it]).join("")).unwrap_or_default();
             let because = if because.is_empty() { because } else { format!(": {because}") };
-            format!("may let out {}{because}", open_set(within, except))
+            format!("may throw unknown exceptions ({}){because}", open_set(within, except))
         }
         Fact::Edge { from, to, kind, .. } => format!("{} {} {}", end(from), arrow(*kind), end(to)),
         Fact::Missing { class, need } => match need {
             Need::Class if added => format!("{} is missing", dotted(*class)),
             Need::Class => format!("{} is no longer missing", dotted(*class)),
-            Need::SupertypeOf(it) => format!("{} is above {}", dotted(*class), dotted(*it)),
+            Need::SupertypeOf(it) => format!("{} is a supertype of {}", dotted(*class), dotted(*it)),
             Need::UsedBy(it) => format!("{} is named by {}", dotted(*class), Human(*it)),
             Need::Called(it) => format!("{} is called", Human(*it)),
             Need::Widened(it) => {
-                format!("calls of {} may run anything, as {} is not there", Human(*it), dotted(*class))
+                format!("calls of {} may run anything, because {} is missing", Human(*it), dotted(*class))
             }
         },
     }
@@ -130,13 +131,13 @@ fn raised(it: &Raised) -> String {
     }
 }
 
-/// At most this many problems are listed; the machine form has all.
+/// The maximum number of problems in a list; JSON lines contain all.
 const PROBLEMS: usize = 10;
 
-/// At most this many files and folders are named.
+/// The maximum number of changed files and folders that are named.
 const CHANGED: usize = 3;
 
-/// The line about a cycle.
+/// Returns the line about a cycle, after its problems.
 pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
     let mut text = String::new();
     for (place, what) in it.problems.iter().take(PROBLEMS) {
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changed_is_named_as_far_as_there_is_room() {
+    fn the_first_changed_files_are_named() {
         let line = |n: usize| {
             let changed = ["a", "b", "c", "d", "e"][..n].iter().map(|it| (*it).to_owned()).collect();
             cycle(&Cycle { generation: 2, changed, ..Cycle::default() }, Style { color: false })

@@ -165,7 +165,7 @@ fn after_edits_of_real_programs_answers_are_those_of_a_fresh_process() {
 
 /// Most classes of jflex's parser generator are in another jar.
 #[test]
-fn a_library_that_comes_and_goes_is_taken_in() {
+fn a_library_that_is_added_and_removed_is_followed() {
     let (Some(classes), Some(library)) =
         (classes_of("jflex", "jflex"), classes_of("cup", "java-cup-0.11b.jar"))
     else {

@@ -105,7 +105,7 @@ impl Followed<'_> {
             let cycle = self.watching.cycle();
             assert_eq!(self.watching.facts, before, "{cycle}");
             let problems = cycle["problems"].as_array().unwrap();
-            assert_ne!(problems.len(), 0, "nothing is odd: {cycle}");
+            assert_ne!(problems.len(), 0, "no problem is reported: {cycle}");
             let is_it = |it: &Value| {
                 it["place"].as_str().unwrap().ends_with(place) && it["what"].as_str().unwrap().contains(said)
             };
@@ -148,7 +148,7 @@ fn library_jar(throws: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_jar_that_another_one_is_moved_over_is_read() {
+fn a_jar_that_replaces_another_one_is_read() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         it.write("lib/x.jar", &library_jar("E1"));
@@ -166,7 +166,7 @@ fn a_jar_that_another_one_is_moved_over_is_read() {
 }
 
 #[test]
-fn what_is_deleted_is_kept_until_it_is_made_again() {
+fn a_deleted_file_keeps_its_last_state_until_it_is_created_again() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         it.write("lib/x.jar", &library_jar("E1"));
@@ -203,7 +203,7 @@ fn text_of_thrower(name: &str, throws: &str) -> String {
 
 /// A new folder may get the inode number of the old one.
 #[test]
-fn a_folder_that_is_made_again_at_once_is_watched() {
+fn a_folder_that_is_recreated_immediately_is_watched() {
     both(|it| {
         it.write("target/classes/p/L.class", &library("E0"));
         let mut followed = it.watch("target/classes");
@@ -218,7 +218,7 @@ fn a_folder_that_is_made_again_at_once_is_watched() {
 }
 
 #[test]
-fn content_counts_and_not_size_or_time() {
+fn content_decides_and_not_size_or_time() {
     both(|it| {
         it.write("in/p/L.class", &library("E1"));
         it.write("lib/x.jar", &jar("", &[("q/L.class", class(&text_of_thrower("q/L", "p/F1")))]));
@@ -257,7 +257,7 @@ fn equal_bytes_change_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_wherever_they_lead_now() {
+fn links_are_followed_to_their_present_targets() {
     both(|it| {
         for version in ["v1", "v2"] {
             let name = version.to_uppercase();
@@ -300,7 +300,7 @@ fn links_are_followed_wherever_they_lead_now() {
 }
 
 #[test]
-fn half_written_files_are_not_taken() {
+fn half_written_files_are_not_used() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         it.write("lib/x.jar", &library_jar("E1"));
@@ -325,7 +325,7 @@ fn half_written_files_are_not_taken() {
 }
 
 #[test]
-fn a_build_that_writes_many_files_is_taken_whole() {
+fn a_build_that_writes_many_files_is_read_as_a_whole() {
     both(|it| {
         let thrower =
             |at: usize, throws: &str| class(&text_of_thrower(&format!("p{}/C{at}", at % 7), throws));
@@ -372,7 +372,7 @@ fn jars_inside_jars_are_read_again() {
 }
 
 #[test]
-fn what_was_missing_joins_when_it_comes() {
+fn missing_inputs_are_read_when_they_appear() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         it.write("app.jar", &jar("Class-Path: named/y.jar\n", &[]));
@@ -388,7 +388,7 @@ fn what_was_missing_joins_when_it_comes() {
 }
 
 #[test]
-fn jars_come_to_and_go_from_folders_of_them() {
+fn jars_are_added_to_and_removed_from_folders_of_jars() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         it.write("lib/a-1.jar", &library_jar("E1"));
@@ -415,7 +415,7 @@ fn jars_come_to_and_go_from_folders_of_them() {
 }
 
 #[test]
-fn a_project_that_is_moved_away_and_another_one_moved_there_is_seen() {
+fn a_project_that_another_one_replaces_is_followed() {
     both(|it| {
         it.write("work/project/target/classes/p/L.class", &library("E1"));
         it.write("other/project/target/classes/p/L.class", &library("E2"));
@@ -434,7 +434,7 @@ fn a_project_that_is_moved_away_and_another_one_moved_there_is_seen() {
 }
 
 #[test]
-fn settings_that_come_change_break_and_go_are_followed() {
+fn settings_files_that_are_created_changed_broken_or_deleted_are_followed() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         it.write("one.jar", &library_jar("E1"));
@@ -501,7 +501,7 @@ fn turn(it: &Ground, old: &str, new: &str, answer: &str) {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_jdk_may_be_turned() {
+fn a_link_to_a_jdk_may_change_its_target() {
     both(|it| {
         it.write("in/p/Main.class", &main());
         old_jdk(it, "a", "E1");
@@ -533,7 +533,7 @@ fn a_link_to_a_jdk_may_be_turned() {
 /// The kernel drops notifications when its queue is full; the changes behind them must be found by looking.
 #[cfg(target_os = "linux")]
 #[test]
-fn news_that_the_kernel_drops_is_found() {
+fn changes_whose_notifications_the_kernel_drops_are_found() {
     let it = Ground { root: folder(), polls: false };
     it.write("in/p/Main.class", &main());
     it.write("in/p/L.class", &library("E1"));
@@ -599,7 +599,7 @@ fn missing_classes_that_arrive_are_resolved() {
 /// S18 of the reports on other tools, "change detection": a library is replaced, and a folder of classes is deleted
 /// and created again.
 #[test]
-fn a_library_that_is_replaced_and_a_folder_that_is_made_again_are_seen() {
+fn a_replaced_library_and_a_recreated_folder_are_followed() {
     both(|it| {
         let library: Vec<(String, Vec<u8>)> = programs(21..22);
         let members: Vec<(&str, Vec<u8>)> = library.iter().map(|it| (&*it.0, it.1.clone())).collect();
@@ -625,7 +625,7 @@ fn a_library_that_is_replaced_and_a_folder_that_is_made_again_are_seen() {
 }
 
 #[test]
-fn what_is_odd_again_is_told_again() {
+fn a_problem_that_returns_is_reported_again() {
     both(|it| {
         let of = |code: &str| {
             class(&format!(".class public super p/L\n.method public static f()V\n{code}\n.end\n"))

@@ -33,7 +33,7 @@ fn write(root: &Path, source: &str) {
 }
 
 #[test]
-fn the_first_answer_is_that_of_the_command_that_looks_once() {
+fn the_first_answer_is_that_of_the_command_without_watch() {
     let root = folder();
     let (app, library) = (root.path().join("app"), root.path().join("lib.jar"));
     let mut members = Vec::new();
@@ -137,7 +137,7 @@ p.Main.m()
 }
 
 #[test]
-fn a_method_that_comes_is_explained() {
+fn a_new_method_is_explained() {
     let root = folder();
     write(root.path(), MAIN);
     write(root.path(), THROWS);

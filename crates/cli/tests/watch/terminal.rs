@@ -17,7 +17,7 @@ fn until_first_answer(out: &mut impl BufRead) -> String {
 }
 
 #[test]
-fn once_ends_with_the_first_change_and_text_names_what_came_and_went() {
+fn once_exits_after_the_first_change_and_text_names_removed_methods() {
     let root = folder();
     let classes = programs(23..24);
     let path = |it: &str| -> PathBuf { root.path().join(it) };
@@ -30,14 +30,14 @@ fn once_ends_with_the_first_change_and_text_names_what_came_and_went() {
     std::fs::remove_file(path(&classes[0].0)).unwrap();
     let rest: Vec<String> = out.lines().map_while(Result::ok).collect();
     assert!(child.wait().unwrap().success());
-    let gone = rest.iter().filter(|it| *it == "  - is gone").count();
+    let gone = rest.iter().filter(|it| *it == "  - is removed").count();
     assert!(gone > 0, "{rest:#?}");
     let last = rest.last().unwrap();
     assert!(last.starts_with("// 2: ") && last.contains(" changed; 0 of "), "{last}");
 }
 
 #[test]
-fn bad_flags_and_inputs_end_it_at_once() {
+fn bad_flags_and_inputs_end_it_immediately() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
         let out = command.arg("watch").args(arguments).output().unwrap();
@@ -57,7 +57,7 @@ fn bad_flags_and_inputs_end_it_at_once() {
 /// Uses `script`, which provides a terminal.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_terminal_is_cleared_before_what_changed() {
+fn a_terminal_is_cleared_before_each_change() {
     let root = folder();
     let classes = programs(24..25);
     classes.iter().for_each(|it| put(&root.path().join(&it.0), &it.1));
@@ -80,7 +80,7 @@ fn a_terminal_is_cleared_before_what_changed() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads() {
+fn it_ends_when_the_pipe_is_closed() {
     let root = folder();
     let classes = programs(25..26);
     classes.iter().for_each(|it| put(&root.path().join(&it.0), &it.1));
@@ -96,7 +96,7 @@ fn it_ends_when_nobody_reads() {
         if let Some(it) = child.try_wait().unwrap() {
             break it;
         }
-        assert!(Instant::now() < end, "it goes on");
+        assert!(Instant::now() < end, "the process still runs");
         std::thread::sleep(Duration::from_millis(5));
     };
     let mut error = String::new();

@@ -196,7 +196,7 @@ impl Ground {
         seen
     }
 
-    /// Does the same as [`Ground::look`] for a folder whose names matter.
+    /// Like [`Ground::look`], and also watches a folder for changes of the names in it.
     pub(crate) fn list(&mut self, folder: &Path) -> Seen {
         let seen = self.look(folder);
         if let Some(real) = &seen.real {

@@ -121,7 +121,7 @@ struct Pending {
     reason: Reason,
     /// Whether there was no event, and the disk is examined at an interval.
     is_look: bool,
-    /// How often the caller was told that files are being written.
+    /// The number of reports to the caller that files are being written.
     said: u32,
     changed: Vec<String>,
 }
@@ -136,7 +136,7 @@ const SHARE: u32 = 20;
 /// time.
 const MOST_LATE: u32 = 6;
 
-/// The time of writing after which the caller is told.
+/// The time of writing after which it is reported to the caller.
 const LONG: Duration = Duration::from_secs(1);
 
 /// A last good state that is kept for no longer than this is not reported, as when an archive is moved away and

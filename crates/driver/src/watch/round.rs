@@ -72,7 +72,7 @@ impl Round {
 }
 
 impl Key {
-    /// The key of what is to be read.
+    /// The key of the file or folder to read.
     pub(crate) fn of(at: &At<'_>) -> Key {
         let At { role, loader, platform, release, .. } = *at;
         Key { path: at.path.to_owned(), role, loader, platform, release }

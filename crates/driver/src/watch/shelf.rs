@@ -1,6 +1,6 @@
-//! What was read from the disk, kept from one loading to the next. A file is read again if there was an event about
-//! it or its stamp differs; its part is made again only if its bytes differ. What cannot be read, or not yet, stays
-//! in its last good state.
+//! Parts read from the disk, kept from one loading to the next. A file is read again if there was an event about it
+//! or its stamp differs; its part is rebuilt only if its bytes differ. A file that cannot be read, or is still being
+//! written, keeps its last good state.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

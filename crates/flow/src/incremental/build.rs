@@ -25,8 +25,8 @@ pub(super) enum Sweep {
 const FEW: usize = 1_024;
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Whether a full build is better than an update: after many edits at once, because new nodes come last in the
-    /// order wherever they belong; and when edges against the order have become many, or make values need more
+    /// Whether a full build is better than an update: after many edits in one step, because new nodes come last in
+    /// the order wherever they belong; and when edges against the order have become many, or make values need more
     /// rounds than necessary.
     pub(super) fn is_worn(&self) -> bool {
         let few = FEW.max(self.graph.n_nodes() / 8);

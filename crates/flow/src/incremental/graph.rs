@@ -67,7 +67,7 @@ fn key(of: NodeId, function: FunctionId) -> (u32, u32) {
     (of.0, function.0)
 }
 
-/// Sorts edges and removes duplicates, as [`Edges`] requires.
+/// Sorts edges and removes duplicates: [`Edges`] requires both.
 pub(super) fn sort(edges: &mut Vec<(NodeId, FunctionId)>) {
     edges.sort_unstable_by_key(|it| key(it.0, it.1));
     edges.dedup();

@@ -8,8 +8,8 @@
 //! - if its ancestors are not known, for all of these the atom of the *types to come from nowhere*.
 //!
 //! A removed type keeps its atoms, as a part of those from which they were split off. Sets that were built from a
-//! type by its name are invalid once the type was removed, even if it is added again: whoever holds such a set must
-//! build it again.
+//! type by its name are invalid once the type was removed, even if it is added again: code that holds such a set
+//! must build it again.
 
 use std::hash::BuildHasher;
 

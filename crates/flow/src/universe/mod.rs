@@ -399,7 +399,7 @@ impl Universe {
         self.cover(self.sets.bits(it), false)
     }
 
-    /// Returns the same as [`Universe::parts`] and remembers it, for callers that ask about many sets of which many
+    /// Returns the result of [`Universe::parts`] and remembers it, for callers that ask about many sets of which many
     /// are equal: computing the parts takes time proportional to the number of types.
     pub fn known_parts(&mut self, it: SetId) -> Vec<Part> {
         self.known_cover(it, true)

@@ -77,8 +77,8 @@ pub(crate) fn graph_text(graph: &Graph) -> String {
     format!("{:?} {:?} {:?}", graph.cfg.edges, nodes.collect::<Vec<_>>(), graph.throws)
 }
 
-/// A program in a keeper, and its last answers. Only what may have changed is asked again, so the comparison also
-/// tests that.
+/// A program in a keeper, and its last answers. Only answers that may have changed are queried again, so the
+/// comparison also tests which answers are reported as possibly changed.
 pub(crate) struct Kept {
     pub(crate) keeper: Keeper,
     pub(crate) settings: Arc<Settings>,

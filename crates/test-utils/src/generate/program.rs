@@ -311,7 +311,7 @@ fn text(units: &[u16]) -> String {
 }
 
 fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeBuilder, u32) {
-    // A body with shared handlers runs once more for each unit of fuel.
+    // A body with shared handlers runs one additional time for each unit of fuel.
     let fuel = rng.range(2, 4);
     let times = if style.odd_rows { fuel as u32 + 1 } else { 1 };
     let mut body = Body::new(world, rng, style, plan.owner, plan.budget / times);

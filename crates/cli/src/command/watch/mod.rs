@@ -1,7 +1,8 @@
-//! `ajar watch`: an answer that is kept current; what changes is printed.
+//! `ajar watch`: keeps an answer current and prints its changes.
 //!
-//! One thread waits for news of the disk, one does the work on it, and this one owns the answer ([`Live`]). News that comes while
-//! there is work breaks the work off; what that would have told is told with what comes next.
+//! One thread waits for news, that is, changes of files. A second thread recomputes the answer, and the main thread
+//! owns it ([`Live`]). News that arrives during a computation cancels it; the next computation covers the changes of
+//! both.
 
 mod printer;
 
@@ -37,7 +38,7 @@ use crate::run::{defines_elsewhere, patterns, spec};
 use crate::{settings, whole};
 use printer::Printer;
 
-/// What was asked.
+/// The question on the command line.
 struct Ask<'a> {
     command: &'static str,
     classes: &'a WatchedClassesArgs,
@@ -45,28 +46,28 @@ struct Ask<'a> {
     question: Question,
 }
 
-/// Something that happens.
+/// A message to the main thread.
 enum Message {
-    /// The disk changed.
+    /// Files changed.
     News(Box<News>),
-    /// No more news comes, and why, if it is an error.
+    /// The end of all news, with the error that caused it, if any.
     End(anyhow::Result<()>),
-    /// The work of this number ended.
+    /// The computation with this number ended.
     Worked(u64, Work),
 }
 
-/// What changed on the disk.
+/// A change of files.
 struct News {
     world: LoadedWorld,
     settings: Settings,
-    /// What stays as it was although the disk says otherwise, and other errors: place and what.
+    /// Containers whose last state is kept although their files changed, and other errors: place and text.
     kept: Vec<(String, String)>,
     changed: Vec<String>,
     reason: &'static str,
     first_event: Instant,
 }
 
-/// What a line about a cycle will say of news that was not told yet.
+/// The news that no printed cycle covers yet, for the line about the next cycle.
 #[derive(Default)]
 struct Pending {
     kept: BTreeMap<String, String>,
@@ -75,7 +76,7 @@ struct Pending {
     first_event: Option<Instant>,
 }
 
-/// What is odd about a class: place and what.
+/// The problems and notes of a class: place and text.
 #[derive(PartialEq, Default)]
 struct Odd {
     failed: Option<(String, String)>,
@@ -84,13 +85,13 @@ struct Odd {
     n_unreached: usize,
 }
 
-/// What happened, and was not dealt with yet.
+/// The messages that were not handled yet.
 struct Inbox {
     receiver: Receiver<Message>,
     waiting: VecDeque<Message>,
 }
 
-/// Ends the waiting for news.
+/// Ends the waiting for news when it is dropped.
 struct Stop(Signals);
 
 impl Drop for Stop {
@@ -99,16 +100,19 @@ impl Drop for Stop {
     }
 }
 
-/// The forms that there are.
+/// The output formats of `ajar watch`.
 const FORMATS: [&str; 2] = ["text", "jsonl"];
 
-/// What is set by flags and files.
+/// Resolves the settings from flags, environment and files.
 fn resolve(classes: &WatchedClassesArgs, global: &Global) -> anyhow::Result<Settings> {
     let (input, format) = (&classes.input, classes.output_format.as_ref());
     settings::resolve(global, &input.class_path, &input.platform, format)
 }
 
-/// What was asked on the command line.
+/// Returns the question on the command line.
+///
+/// # Errors
+/// A malformed pattern, or a flag that the profile does not support.
 fn ask<'a>(args: &'a WatchArgs, global: &Global) -> anyhow::Result<Ask<'a>> {
     let none = SelectArgs { methods: Vec::new() };
     let open = WorldArgs::default;
@@ -133,7 +137,10 @@ fn ask<'a>(args: &'a WatchArgs, global: &Global) -> anyhow::Result<Ask<'a>> {
     Ask::new(command, classes, world, Question { subject, shown, to })
 }
 
-/// What was asked on the command line, where that is why something is so.
+/// Returns the question of `ajar watch explain`.
+///
+/// # Errors
+/// The errors of [`ask`], and a malformed setting or unsupported output format.
 fn ask_for_reasons<'a>(args: &'a WatchedExplanationsArgs, global: &Global) -> anyhow::Result<Ask<'a>> {
     let Wanted { pattern, pc, exception, targets } = Wanted::new(&args.explained)?;
     let settings = resolve(&args.classes, global)?;
@@ -158,14 +165,17 @@ impl<'a> Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The settings of a cycle.
+    /// Resolves the settings for a cycle, which may have changed since the last one.
     fn resolve(&self, global: &Global) -> anyhow::Result<Settings> {
         let it = resolve(self.classes, global)?;
         settings::format(&it, &FORMATS)?;
         Ok(it)
     }
 
-    /// What answers about a world rest on, for the database.
+    /// Returns the settings of the database for a world.
+    ///
+    /// # Errors
+    /// A malformed pattern of `--entry`.
     fn engine_settings(&self, world: &LoadedWorld, closing: &Closing) -> anyhow::Result<ide::Settings> {
         let has_entries = self.world.rta || self.question.subject == Subject::Entries;
         Ok(ide::Settings {
@@ -181,21 +191,21 @@ impl Ask<'_> {
     }
 }
 
-/// The answer, and what is said around it.
+/// The current answer, with the problems and notes about its classes.
 struct Current<'a> {
     ask: &'a Ask<'a>,
     live: Live,
     settler: Settler,
     world: LoadedWorld,
     closing: Closing,
-    /// What is odd about classes, by the numbers of their files.
+    /// The problems and notes of classes, by the index of the file.
     odd: BTreeMap<usize, (FileId, Odd)>,
-    /// What was odd when that was told last: place and what.
+    /// All problems and notes at the last printed cycle: place and text.
     problems: Vec<(String, String)>,
     generation: u64,
 }
 
-/// Runs the command.
+/// Runs `ajar watch`.
 pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let ask = ask(args, global)?;
     let settings = ask.resolve(global)?;
@@ -208,7 +218,7 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let begin = Instant::now();
     let asked = spec(&settings, &ask.classes.input);
     let (mut watch, mut world) = Watch::new(asked.clone(), settings::files()?, options)?;
-    // They may have changed before they were watched.
+    // The settings files may have changed before they were watched.
     let settings = ask.resolve(global)?;
     if spec(&settings, &ask.classes.input) != asked {
         world = watch.set_spec(spec(&settings, &ask.classes.input))?;
@@ -216,7 +226,7 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let printer = Printer::new(&settings, args.clear)?;
     let mut current = Current::first(&ask, world, &settings)?;
     printer.header(&whole::header_of(&current.world, &current.closing, ask.command, &ask.world))?;
-    // Machines begin with nothing; people have the commands that show all.
+    // JSON lines begin with the whole answer. Text does not, because the commands without `watch` print it.
     let (changes, mut line) = current.first_answer()?;
     let all = if printer.style.is_some() { Vec::new() } else { changes };
     line = Cycle { reason: "start", milliseconds: milliseconds(begin), ..counted(line, &all) };
@@ -224,7 +234,7 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let (sender, receiver) = channel();
     let stop = Stop(watch.signals());
     let outcome = std::thread::scope(|scope| {
-        // Whatever ends this block, the other thread must stop waiting.
+        // The waiting thread must stop whatever ends this block.
         let _stop = stop;
         let news = sender.clone();
         scope.spawn(|| wait_for_news(watch, &ask, global, settings, news));
@@ -236,16 +246,17 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     Ok(outcome.into())
 }
 
-/// Does the work of each job until no more come. One thread does all: to start one takes as long as a small cycle.
+/// Runs jobs until the channel is closed. One thread runs all jobs, because starting a thread takes as long as a
+/// small cycle.
 fn work_on(jobs: Receiver<(u64, Job)>, threads: usize, to: Sender<Message>) {
     for (number, job) in jobs {
         let done = work(job, threads);
-        // Without a receiver nobody wants to know.
+        // An error means that the receiver is gone, because the command ends.
         let _ = to.send(Message::Worked(number, done));
     }
 }
 
-/// Waits for news until there is none any more.
+/// Waits for news and sends it until the watcher ends or fails.
 fn wait_for_news(
     mut watch: Watch,
     ask: &Ask<'_>,
@@ -268,11 +279,11 @@ fn wait_for_news(
             Err(error) => break Err(error),
         }
     };
-    // Without a receiver nobody wants to know.
+    // An error means that the receiver is gone, because the command ends.
     let _ = to.send(Message::End(end));
 }
 
-/// What a cycle of the watcher says, with the settings as they are then.
+/// Returns the news of a cycle of the watcher, and resolves the settings again if their files changed.
 fn news(
     cycle: WatchCycle,
     watch: &mut Watch,
@@ -284,7 +295,7 @@ fn news(
     let mut kept: Vec<(String, String)> = cycle.kept.into_iter().map(|it| (it.place, it.what)).collect();
     let mut world = cycle.world;
     if cycle.more_changed {
-        // Before they are read: what changes meanwhile is seen in the next cycle.
+        // Watch the files before reading them, so that a change during the reading causes another cycle.
         watch.set_files(settings::files()?)?;
         match ask.resolve(global) {
             Ok(it) => {
@@ -303,7 +314,7 @@ fn news(
 }
 
 impl<'a> Current<'a> {
-    /// Tells a world, and asks nothing yet.
+    /// Passes the world to the database, without computing an answer.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
         let mut settler = Settler::default();
         let closing = settler.settle(&mut world, settings);
@@ -330,15 +341,18 @@ impl<'a> Current<'a> {
         })
     }
 
-    /// The first answer: what a command without `watch` takes for an error, is one here.
+    /// Computes the first answer.
+    ///
+    /// # Errors
+    /// Everything that is an error of the command without `watch`, such as a pattern that selects no method.
     fn first_answer(&mut self) -> anyhow::Result<(Vec<Changed>, Cycle)> {
         loop {
             let (job, threads) = (self.live.job(), self.live.threads());
-            // On a thread with a large stack: classes may be nested deeply.
+            // Needs a thread with a large stack, because classes may be nested deeply.
             let mut done = Work::Cancelled;
             std::thread::scope(|scope| spawn_worker(scope, || done = work(job, threads)))?;
             match done {
-                // There is nobody who could change anything.
+                // Nothing cancels the first computation.
                 Work::Cancelled => {}
                 Work::Broken(it) => self.live.leave_out(it),
                 Work::Failed(it) => bail!(it),
@@ -351,7 +365,7 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Keeps the answer current until no more news comes; with `once` until something changed.
+    /// Keeps the answer current until the end of all news; with `once` until the first change.
     fn keep(
         &mut self,
         jobs: &Sender<(u64, Job)>,
@@ -367,7 +381,7 @@ impl<'a> Current<'a> {
                 Message::News(news) => {
                     pending.add(&news);
                     if !self.tell(*news, &mut || inbox.has_news())? {
-                        // The work on what was before tells nothing of this, and nothing is told twice.
+                        // Newer news follows. The result of the running computation is outdated and will be ignored.
                         number += 1;
                         continue;
                     }
@@ -396,11 +410,12 @@ impl<'a> Current<'a> {
                 }
             }
             number += 1;
-            jobs.send((number, self.live.job())).map_err(|_| anyhow!("the thread that works has ended"))?;
+            jobs.send((number, self.live.job()))
+                .map_err(|_| anyhow!("a bug of ajar: the worker thread has ended"))?;
         }
     }
 
-    /// What happens next. If that is not yet, makes ready for it.
+    /// Returns the next message. While there is none, prepares the session for the next computation.
     fn next(&mut self, inbox: &mut Inbox) -> anyhow::Result<Message> {
         if !inbox.has_any() {
             self.live.session.keep_current(&mut || inbox.has_any());
@@ -408,7 +423,8 @@ impl<'a> Current<'a> {
         Ok(inbox.next()?)
     }
 
-    /// Tells the database of news. `false` if newer news came before all classes were read: then it was not told.
+    /// Passes news to the database. Returns `false` if newer news arrived before all classes were read; then the
+    /// database does not have the news.
     fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
         self.closing = self.settler.settle(&mut self.world, &news.settings);
@@ -420,7 +436,10 @@ impl<'a> Current<'a> {
         if self.live.has_bug() { Outcome::Bug } else { Outcome::Fine }
     }
 
-    /// Whether there is an answer at all.
+    /// Checks that the program has an answer.
+    ///
+    /// # Errors
+    /// When a pattern of `--entry` selects no method, or when there is no entry point.
     fn check(&self, done: &Done) -> anyhow::Result<()> {
         let program = &done.update.whole.program;
         if let Some(it) = &program.no_match {
@@ -432,7 +451,10 @@ impl<'a> Current<'a> {
         Ok(())
     }
 
-    /// Of the first answer: whether each pattern selects a method.
+    /// Checks that in the first answer each pattern selects a method.
+    ///
+    /// # Errors
+    /// A pattern that selects no method.
     fn check_patterns(&self, done: &Done) -> anyhow::Result<()> {
         for (number, pattern) in self.ask.question.shown.iter().enumerate() {
             let selects = |it: &ClassState| it.matched.get(number).copied().unwrap_or(false);
@@ -459,7 +481,7 @@ impl<'a> Current<'a> {
         NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into()
     }
 
-    /// Takes an answer over. Gives what changed, and what the line about the cycle says besides.
+    /// Makes `done` the current answer. Returns the changes and the line about the cycle, without counts and time.
     fn told(&mut self, done: Done, pending: Pending) -> (Vec<Changed>, Cycle) {
         let read = self.live.read();
         let edited = done.classes().iter().filter(|it| self.live.session.is_edited(it.0));
@@ -489,7 +511,7 @@ impl<'a> Current<'a> {
         (changes, line)
     }
 
-    /// Says why there is no new answer.
+    /// Prints why there is no new answer.
     fn not_told(&mut self, error: &anyhow::Error, pending: Pending, printer: &Printer) -> anyhow::Result<()> {
         self.generation += 1;
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
@@ -505,7 +527,7 @@ impl<'a> Current<'a> {
         Ok(printer.cycle(&[], line)?)
     }
 
-    /// What is odd, and what could not be read.
+    /// Returns all problems and notes: place and text.
     fn all_problems(&self) -> Vec<(String, String)> {
         let (feed, session) = (&self.live.feed, &self.live.session);
         let of_kind = |wanted: Severity| move |it: &&driver::problem::Problem| it.severity == wanted;
@@ -540,7 +562,7 @@ impl<'a> Current<'a> {
         acc
     }
 
-    /// Finds what is odd about a class.
+    /// Updates the problems and notes of a class.
     fn look_for_problems(&mut self, file: FileId) {
         let odd = self.live.session.state(file).map(|it| self.problems_of(file, it));
         match odd.filter(|it| *it != Odd::default()) {
@@ -570,31 +592,34 @@ impl<'a> Current<'a> {
 }
 
 impl Inbox {
-    /// Whether something happened.
+    /// Whether there is a message.
     fn has_any(&mut self) -> bool {
         self.waiting.extend(self.receiver.try_iter());
         !self.waiting.is_empty()
     }
 
-    /// Whether newer news waits, or the end of all news.
+    /// Whether there is news, or the end of all news.
     fn has_news(&mut self) -> bool {
         self.has_any() && self.waiting.iter().any(|it| matches!(it, Message::News(_) | Message::End(_)))
     }
 
-    /// What happened first; waits for it.
+    /// Returns the oldest message; waits for one.
+    ///
+    /// # Errors
+    /// When all senders are gone.
     fn next(&mut self) -> Result<Message, RecvError> {
         self.waiting.pop_front().map_or_else(|| self.receiver.recv(), Ok)
     }
 }
 
 impl Pending {
-    /// Adds news to what is to be told.
+    /// Adds news to the pending news.
     fn add(&mut self, news: &News) {
         self.kept = news.kept.iter().cloned().collect();
         self.changed.extend(news.changed.iter().cloned());
         self.changed.sort();
         self.changed.dedup();
-        // What was told first, says most; news of settings most of all.
+        // The reason of the first news is kept, except that a change of settings replaces it.
         if self.reason.is_empty() || news.reason == "settings" {
             self.reason = news.reason;
         }

@@ -1,4 +1,4 @@
-//! Writes what changed, as people or machines want it.
+//! Prints the changes of an answer as text or JSON lines.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -10,8 +10,10 @@ use ide::difference::Changed;
 use crate::settings;
 use crate::text::{self, style::Style};
 
-/// Writes what changed, as people or machines want it. Each cycle is written at once, so that nobody sees half of one.
+/// Prints the changes of an answer as text or JSON lines. Each cycle is written in one piece, so that a reader never
+/// sees an incomplete one.
 pub(super) struct Printer {
+    /// The style of text output; `None` for JSON lines.
     pub(super) style: Option<Style>,
     clear: bool,
 }
@@ -51,7 +53,7 @@ impl Printer {
     }
 }
 
-/// Clears the screen and goes to its first place (ECMA-48: ED, CUP).
+/// The escape sequences that clear the screen and move the cursor to its top left (ECMA-48: ED, CUP).
 const CLEAR: &[u8] = b"\x1b[2J\x1b[H";
 
 fn write(bytes: &[u8]) -> io::Result<()> {

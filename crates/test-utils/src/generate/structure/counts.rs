@@ -143,7 +143,7 @@ const SHAPES: [(&str, Count); 54] = [
     ("row whose handler throws again", |it| {
         it.calls.iter().filter(|it| matches!(it.catches, Some((_, true)))).count()
     }),
-    ("row for a subclass of what is thrown", |it| {
+    ("row for a subclass of the thrown class", |it| {
         let is_below = |a: usize, b: usize| a != b && it.is_exception_below(a, b);
         let matches = |call: &&super::Call| matches!((call.kind, call.catches), (CallKind::Raise(of), Some((caught, _))) if is_below(caught, of));
         it.calls.iter().filter(matches).count()
