@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
-use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Role, Scratch};
+use driver::container::{ClassBytes, ClassEntry, LoadedContainer, Scratch};
 use driver::declared::DeclaredBy;
 use driver::packages::Closing;
 use driver::parallel::map_ordered;
@@ -16,7 +16,7 @@ use ide::entries::{Declared, Entry, EntryRequest};
 use ide::pattern::NoMatch;
 use ide::profile::{ProfileAnswers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{Fault, MethodName, ProblemKind, WholeOptions, WorldKind};
+use ide::{Fault, MethodName, ProblemKind, Role, WholeOptions, WorldKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
@@ -249,17 +249,17 @@ fn records(
     run: &Run<'_>,
     items: &[ReadClass<'_>],
     reading: Reading,
-) -> anyhow::Result<ReadClasses<(ClassRecord, ide::Role)>> {
+) -> anyhow::Result<ReadClasses<(ClassRecord, Role)>> {
     let select = |it: &MethodName| run.selects(it);
     read(run, items, |worker, item, class| {
         // A class with a note about its entry is read again when it is shown, to report the note.
         if item.shown.is_some() && class.note.is_none() {
             let (record, answer) = class_record_and_answer(class.bytes, &select, &mut worker.lower)?;
-            return Ok(((record, role(item.container)), Some(answer)));
+            return Ok(((record, item.container.analysed_role()), Some(answer)));
         }
         let functions = reading == Reading::Functions && item.shown.is_none() && item.container.platform;
         let read = if functions { read_functions } else { read_class };
-        Ok(((read(class.bytes, &mut worker.lower)?, role(item.container)), None))
+        Ok(((read(class.bytes, &mut worker.lower)?, item.container.analysed_role()), None))
     })
 }
 
@@ -403,15 +403,6 @@ fn classes<'a>(run: &'a Run<'_>) -> Vec<ReadClass<'a>> {
         items.push(ReadClass { container, entry, place, shown });
     }
     items
-}
-
-fn role(container: &LoadedContainer) -> ide::Role {
-    match container.role {
-        _ if container.platform => ide::Role::Jdk,
-        Role::App => ide::Role::App,
-        Role::Lib => ide::Role::Lib,
-        Role::Jdk => ide::Role::Jdk,
-    }
 }
 
 pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {

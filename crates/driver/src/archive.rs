@@ -12,10 +12,11 @@ use vfs::multi_release;
 use vfs::naming::member_path;
 use vfs::services::service_of;
 
-use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Scratch, Store, entry_bytes};
+use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Scratch, Store, entry_bytes};
 use crate::declared::{self, Declared};
 use crate::problem::Problem;
 use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
+use ide::Role;
 
 /// Archives inside archives are opened down to this depth.
 const MAX_DEPTH: usize = 8;

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ide::Role;
 use vfs::identity::EntryIdentity;
 use vfs::jimage::content::{Buffers, MAX_RESOURCE};
 use vfs::jimage::index::Location;
@@ -34,17 +35,6 @@ pub struct LoadedContainer {
     /// The prefix of the members in a display path.
     pub(crate) prefix: String,
     pub(crate) store: Store,
-}
-
-/// The role of a container in the world.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Role {
-    /// The program in question.
-    App,
-    /// A library on its class path.
-    Lib,
-    /// The class library of the JDK.
-    Jdk,
 }
 
 /// The loader that looks for the classes of a container when the program runs.
@@ -120,17 +110,6 @@ pub struct Scratch {
 /// The capacity above which a buffer is released after use.
 const KEEP_BUFFER: usize = 8 << 20;
 
-impl Role {
-    /// The name of the role in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::App => "app",
-            Role::Lib => "lib",
-            Role::Jdk => "jdk",
-        }
-    }
-}
-
 impl ClassEntry {
     /// The path below its root, such as `p/C.class`: where the JVM looks for `p/C`. In a multi-release archive, a
     /// war, a jmod or an image the root is a folder inside.
@@ -172,6 +151,11 @@ impl Default for Scratch {
 }
 
 impl LoadedContainer {
+    /// The role of the container's classes in the analysis: a platform that is asked about itself is still the platform.
+    pub fn analysed_role(&self) -> Role {
+        if self.platform { Role::Jdk } else { self.role }
+    }
+
     /// The same container without its class candidates.
     pub(crate) fn without_classes(&self) -> LoadedContainer {
         LoadedContainer {

@@ -6,7 +6,7 @@ use std::path::Path;
 use vfs::manifest::{MANIFEST_NAME, Manifest};
 use vfs::services::{SERVICES_FOLDER, providers};
 
-use crate::container::Role;
+use ide::Role;
 
 /// A class that something outside the code declares as a starting point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use vfs::manifest::Manifest;
 
-use crate::container::{LoadedContainer, Loader, Role};
+use crate::container::{LoadedContainer, Loader};
 use crate::declared::Declared;
 use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
+use ide::Role;
 
 /// The operations that opening a world needs.
 pub(crate) trait Disk {

@@ -10,11 +10,11 @@ use ide::change::{Change, ContainerId, ContainerListing, Listing};
 use ide::explained::Places;
 use ide::host::Definition;
 use ide::whole::{ClassRecord, read_class};
-use ide::{ClassSource, Contents, EntryIdentity, Settings};
+use ide::{ClassSource, Contents, EntryIdentity, Role, Settings};
 use rustc_hash::{FxHashMap, FxHashSet};
 use vfs::file::{FileId, Vfs};
 
-use crate::container::{ClassEntry, LoadedContainer, Role, Scratch};
+use crate::container::{ClassEntry, LoadedContainer, Scratch};
 use crate::parallel::{Panicked, map_here, map_ordered};
 use crate::problem::Problem;
 use crate::shown::{Shown, shown};
@@ -470,12 +470,7 @@ impl Known {
     }
 
     fn listing(&self) -> Listing {
-        let role = match self.container.role {
-            _ if self.container.platform => ide::Role::Jdk,
-            Role::App => ide::Role::App,
-            Role::Lib => ide::Role::Lib,
-            Role::Jdk => ide::Role::Jdk,
-        };
+        let role = self.container.analysed_role();
         match &self.contents {
             Some(it) => Listing::Library { id: self.id, role, contents: Arc::clone(it) },
             None => {

@@ -8,9 +8,10 @@ use vfs::jimage::index::Resource;
 use vfs::manifest::Manifest;
 use vfs::naming::name_text;
 
-use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Role, Store};
+use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Store};
 use crate::image_map::ImageMap;
 use crate::problem::Problem;
+use ide::Role;
 
 /// The maximum total length of the names of an image, as a multiple of its size; those of real images take a
 /// fraction of the size.

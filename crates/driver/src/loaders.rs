@@ -2,9 +2,10 @@
 //! its parent first, so classes that the JDK has come from there (JVMS §5.3, `ClassLoader.loadClass`), and it looks
 //! for a class of a package that belongs to a named module in that module only (JEP 261, "Class loaders").
 
-use crate::container::{ClassEntry, LoadedContainer, Loader, Role};
+use crate::container::{ClassEntry, LoadedContainer, Loader};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
+use ide::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use crate::container::{FileContent, Role};
+use crate::container::FileContent;
 use crate::disk::{At, Disk, Part, Plan};
 use crate::image_map::ImageMap;
 use crate::jdk::{JdkChoice, JdkFound};
 use crate::part::{self, FileKind};
 use crate::zip::Blob;
 use crate::{folder, image};
+use ide::Role;
 
 /// The disk as it is now.
 pub(crate) struct Once;

@@ -11,11 +11,12 @@ use vfs::manifest::{Manifest, class_path_file};
 use vfs::naming::name_text;
 
 use crate::archive::Found;
-use crate::container::{Loader, Role};
+use crate::container::Loader;
 use crate::disk::{At, Disk, Part, Plan, Step};
 use crate::homes::{files_of, files_with_extension};
 use crate::jdk::JdkFiles;
 use crate::problem::Problem;
+use ide::Role;
 
 /// Opens inputs in class-path order.
 pub(crate) struct Opener<'a> {

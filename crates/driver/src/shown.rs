@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::container::{LoadedContainer, Role};
+use crate::container::LoadedContainer;
 use crate::world::LoadedWorld;
+use ide::Role;
 
 /// The classes that results are about.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
 
 use crate::archive::{ArchiveOpener, Found};
-use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Loader, Role, Scratch};
+use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Loader, Scratch};
 use crate::declared::Declared;
 use crate::disk::Disk;
 use crate::homes;
@@ -19,6 +19,7 @@ use crate::once::Once;
 use crate::open::Opener;
 use crate::problem::Problem;
 use crate::zip::Blob;
+use ide::Role;
 
 /// The specification of what to load.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -83,7 +83,7 @@ pub fn patched<T, U>(
 }
 
 /// A container's role in the program (`semantics.md` §1).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
     /// Code that the user asks about.
     App,
@@ -91,6 +91,17 @@ pub enum Role {
     Lib,
     /// The Java platform.
     Jdk,
+}
+
+impl Role {
+    /// The name of the role in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::App => "app",
+            Role::Lib => "lib",
+            Role::Jdk => "jdk",
+        }
+    }
 }
 
 /// Which classes may exist besides the present ones (`semantics.md` §1).

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use driver::container::Role;
 use driver::nearby::nearby;
 use export::missing::missing_json;
 use ide::Missing;
+use ide::Role;
 use ide::hints::{Around, AroundJdk, Hint, hints};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
-use crate::container::{Loader, Role};
+use crate::container::Loader;
 use crate::disk::At;
 use crate::open::path_text;
 use crate::problem::Problem;
+use ide::Role;
 
 /// The data of one loading.
 #[derive(Default)]

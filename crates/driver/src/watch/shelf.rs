@@ -9,13 +9,13 @@ use std::time::{Instant, SystemTime};
 use anyhow::anyhow;
 use rustc_hash::FxHashMap;
 
-use crate::container::Role;
 use crate::disk::{At, Disk, Part, Plan, Step};
 use crate::homes::files_of;
 use crate::image;
 use crate::image_map::ImageMap;
 use crate::jdk::{JdkChoice, JdkFound};
 use crate::problem::Problem;
+use ide::Role;
 
 use super::ground::Ground;
 use super::held::{Bytes, Failed, FileHeld, RETRY, Why, make};
