@@ -66,7 +66,7 @@ impl CallWord {
     }
 }
 
-/// The calls of one kind at one place.
+/// A place where control may go to other methods.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
     /// The instruction; `None` in a method without readable code.
@@ -78,7 +78,7 @@ pub struct Call {
     /// The present methods that the call may go to, directly or through the glue of function objects; sorted by text.
     pub targets: Vec<MethodName>,
     /// The functional interfaces whose function objects are among the receivers, sorted by text. The glue of such an
-    /// object casts the arguments, then calls one of the targets.
+    /// object performs casts, then calls one of the targets.
     pub glue: Vec<Text>,
     /// Present methods that the call may go to only if an absent class lies between the receiver's class and the
     /// class named; sorted by text.

@@ -34,7 +34,7 @@ pub(super) struct Flows<'a> {
     pub(super) nodes: &'a Nodes,
 }
 
-/// Returns the flows of a solved program.
+/// Returns the [`Flows`] of a solved program.
 pub(super) fn flows_of(program: &SolvedProgram) -> Flows<'_> {
     Flows { calls: &program.calls, nodes: &program.nodes }
 }

@@ -30,7 +30,7 @@ pub(super) struct Nodes {
     later_place: FxHashMap<Node, usize>,
 }
 
-/// The numbers of things that a program has nodes for when it is first solved.
+/// What a program has nodes for when it is first solved, besides classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,

@@ -24,7 +24,8 @@ pub(super) struct PromisedName {
 }
 
 impl PromisedName {
-    /// Returns the classes that may be meant: the first of them that is a throwable type is the one.
+    /// Returns the classes that the name may stand for, in order; it stands for the first one that is a throwable
+    /// type.
     pub(super) fn classes(self) -> impl Iterator<Item = ClassName> {
         std::iter::once(self.complete).chain(self.of_java_lang)
     }

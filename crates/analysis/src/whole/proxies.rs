@@ -3,7 +3,8 @@
 //!
 //! Where unknown classes may implement an interface, these receivers are among them. For other calls, outside the
 //! open world, the code that creates such objects is searched for: a program that creates proxies may have one of any
-//! interface, and the VM creates one for each annotation. A call on such an object goes to `invoke` of some handler.
+//! interface, and the VM creates one for each annotation. A call on a proxy or an annotation goes to `invoke` of some
+//! handler.
 //!
 //! Not found are proxies that are created by reflection, and those that the platform creates for its own interfaces.
 

@@ -52,7 +52,7 @@ fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
             it.into_iter().for_each(|it| search.method(it, from));
         }
         // Reading an object runs the constructor of its first superclass that is not serializable, or its own
-        // constructor.
+        // constructor. Those of all its supertypes are added.
         let it = find_method(hierarchy, above, Name::new(b"<init>"), Descriptor::new(b"()V"));
         it.into_iter().for_each(|it| search.method(it, from));
     }
