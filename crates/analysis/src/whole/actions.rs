@@ -1,7 +1,7 @@
 //! The table of what each source of a summary, each effect of a dynamic site and each kind of method handle does.
 //!
-//! Everybody who asks what code calls, initialises, makes, raises or names reads it here, so a new kind does not compile
-//! before the table says what it does.
+//! All code that needs to know what code calls, initialises, creates, raises or names reads this table, so a new kind
+//! does not compile until the table covers it.
 
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -12,81 +12,82 @@ use flow::summary::{Initialized, Source};
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
-/// What one thing that code does brings about. The parts happen in the order of the fields, as far as there are any.
+/// What one source, one effect of a dynamic site or one method handle does. The parts happen in the order of the
+/// fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
-    /// What it raises by itself.
+    /// The exceptions that the action raises by itself.
     pub(crate) raises: Raises,
-    /// What it initialises.
+    /// The classes that the action initialises.
     pub(crate) initializes: Option<Initialized>,
-    /// The class of which it makes an object.
+    /// The class that the action instantiates.
     pub(crate) makes: Option<MadeObject>,
-    /// The method that it calls.
+    /// The method that the action calls.
     pub(crate) calls: Option<Called>,
-    /// What becomes of the exceptions of what it initialises and calls.
+    /// How the exceptions of all parts except `any_code` come out.
     pub(crate) passing: Passing,
-    /// Why it may run any code besides, which nothing wraps.
+    /// Why the action may also run arbitrary code, whose exceptions are never wrapped.
     pub(crate) any_code: Option<AnyCode>,
 }
 
-/// What an action raises by itself.
+/// The exceptions that an action raises by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Raises {
-    /// Nothing.
+    /// No exception.
     Nothing,
     /// Objects of exactly this class.
     Exact(ClassName),
     /// Objects of this class and of its subclasses.
     Cone(ClassName),
-    /// What arrived at the handler with this number among the method's rethrowing handlers.
+    /// The exceptions that arrive at the handler with this number among the method's rethrowing handlers.
     Caught(u32),
     /// NullPointerException: a handle is invoked on a receiver that may be null.
     NullReceiver,
-    /// BootstrapMethodError: what a dynamic site names is not there.
+    /// BootstrapMethodError: something that a dynamic site names does not exist.
     LinkFailure,
 }
 
-/// An object that an action makes.
+/// An object that an action creates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MadeObject {
-    /// By the instruction `new`.
+    /// An object created by the instruction `new`.
     ByNew(ClassName),
-    /// By a method handle of kind `REF_newInvokeSpecial`.
+    /// An object created by a method handle of kind `REF_newInvokeSpecial`.
     ByHandle(ClassName),
 }
 
-/// A call that an action makes.
+/// A call that an action makes, with the method as the code names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Called {
-    /// By an instruction.
+    /// A call by an instruction.
     Instruction(CallKind, MethodRef),
-    /// By an instruction, on the object that the method was called on.
+    /// A call by an instruction, on `this`.
     OnThis(CallKind, MethodRef),
-    /// Of a constructor, on a new object of exactly its class.
+    /// A call of a constructor, on a new object of exactly its class.
     Construct(MethodRef),
-    /// By a dynamic site, on a value whose static type is the class named.
+    /// A call by a dynamic site, on a value whose static type is the class named.
     Dynamic(MethodRef),
-    /// By a method handle.
+    /// A call by a method handle.
     Handle(CallKind, MethodRef),
 }
 
-/// What becomes of the exceptions of what an action initialises and calls.
+/// How the exceptions of an action come out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Passing {
-    /// They come out as they are.
+    /// They come out unchanged.
     Plainly,
-    /// Errors come out as they are, everything else as BootstrapMethodError (JVMS §5.4.3.6).
+    /// Errors come out unchanged, everything else as BootstrapMethodError (JVMS §5.4.3.6).
     Wrapped,
     /// They are swallowed.
     Swallowed,
 }
 
-/// Why an action may run any code.
+/// Why an action may run arbitrary code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnyCode {
-    /// The bootstrap method is not known, so what it links is not either.
+    /// The bootstrap method is not known, so the linked method is not known either.
     Bootstrap(MethodRef),
-    /// The summary does not have the dynamic site.
+    /// The summary does not list the dynamic site.
     Unlisted,
 }
 
@@ -112,7 +113,7 @@ impl Action {
         Action { initializes: Some(it), ..Action::NOTHING }
     }
 
-    /// What invoking a method handle does (JVMS §5.4.3.5).
+    /// Returns what invoking a method handle does (JVMS §5.4.3.5).
     pub(crate) fn of_handle(handle: MethodHandle) -> Self {
         let member = handle.member;
         let class = member.class();
@@ -136,7 +137,7 @@ impl Action {
         Action { raises, initializes, makes, calls, ..Action::NOTHING }
     }
 
-    /// What an effect of a dynamic site does.
+    /// Returns what an effect of a dynamic site does.
     pub(crate) fn of_effect(effect: &Effect) -> Self {
         let class = |it, passing| Action { passing, ..Action::initializes(Initialized::Class(it)) };
         let linking = |handle| Action { passing: Passing::Wrapped, ..Action::of_handle(handle) };
@@ -152,14 +153,14 @@ impl Action {
         }
     }
 
-    /// The method that it calls, by name.
+    /// Returns the called method as the code names it.
     pub(crate) fn method(&self) -> Option<MethodRef> {
         self.calls.map(Called::method)
     }
 }
 
 impl Called {
-    /// The method, by name.
+    /// Returns the called method as the code names it.
     pub(crate) fn method(self) -> MethodRef {
         match self {
             Called::Instruction(_, it) | Called::OnThis(_, it) | Called::Handle(_, it) => it,
@@ -168,7 +169,7 @@ impl Called {
     }
 }
 
-/// What a source other than a dynamic site does; of a dynamic site its index in the summary.
+/// Returns the action of a source; for a dynamic site, `Err` with its index in the summary.
 fn of_source(source: Source) -> Result<Action, u32> {
     Ok(match source {
         Source::Exact(class) => Action::raises(Raises::Exact(class)),
@@ -183,12 +184,12 @@ fn of_source(source: Source) -> Result<Action, u32> {
     })
 }
 
-/// What a source does that is no dynamic site.
+/// Returns the action of a source; `None` for a dynamic site.
 pub(crate) fn item_action(source: Source) -> Option<Action> {
     of_source(source).ok()
 }
 
-/// What a source does: one action, or one for each effect of a dynamic site.
+/// Returns the actions of a source: one action, or one for each effect of a dynamic site.
 pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
     let (one, effects) = match of_source(source) {
         Ok(it) => (Some(it), &[][..]),
@@ -200,7 +201,7 @@ pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item 
     one.into_iter().chain(effects.iter().map(Action::of_effect))
 }
 
-/// Everything that some code does, in the order of its items; then what its dynamic sites do, each once.
+/// Returns all actions of some code: those of its items, in order, then those of its dynamic sites, each site once.
 pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
     items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))

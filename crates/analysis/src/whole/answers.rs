@@ -4,7 +4,7 @@ use bir::body::InstrId;
 use flow::universe::Part;
 use program::names::{MethodName, Text};
 
-/// How control comes to a method.
+/// How a call transfers control to a method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallWord {
     /// `invokevirtual`.
@@ -15,34 +15,35 @@ pub enum CallWord {
     Special,
     /// `invokestatic`.
     Static,
-    /// What an `invokedynamic` site runs.
+    /// A method that an `invokedynamic` site runs.
     Dynamic,
     /// A class initialiser.
     Clinit,
-    /// A bootstrap method, or what it is given to invoke.
+    /// A bootstrap method, or a method handle that is passed to it.
     Bootstrap,
-    /// A native method that calls back.
+    /// A call by a native method.
     Native,
-    /// What another thread runs, now or later: control does not wait for it, and no exception of it comes back.
+    /// Code that another thread runs, now or later: the caller does not wait for it and receives none of its
+    /// exceptions.
     Thread,
-    /// A method of the JDK that calls back before it returns.
+    /// A call by a method of the JDK, before that method returns.
     Callback,
     /// An action that is run with privileges: its checked exceptions come back wrapped.
     Privileged,
-    /// Code that is found by name: what it lets out comes back wrapped, but for `Class.newInstance`.
+    /// Code that is found by name: its exceptions come back wrapped, except those of `Class.newInstance`.
     Reflect,
-    /// A class loader that is asked for a class.
+    /// A request to a class loader for a class.
     Load,
-    /// What writing and reading objects runs of their classes.
+    /// The methods of a class that writing or reading its objects runs.
     Serialization,
-    /// The finalizer of an object that is made, which a thread of the VM runs.
+    /// The finalizer of an object that the instruction creates; a thread of the VM runs it.
     Finalizer,
-    /// Whatever code that nobody has seen does.
+    /// Any call by a method whose code is unknown.
     Unseen,
 }
 
 impl CallWord {
-    /// Its name in output.
+    /// Returns the name of the kind in output.
     pub fn name(self) -> &'static str {
         match self {
             CallWord::Virtual => "virtual",
@@ -68,29 +69,30 @@ impl CallWord {
 /// A place where control may go to other methods.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
-    /// The instruction; none in a native method.
+    /// The instruction; `None` in a method without readable code.
     pub instr: Option<InstrId>,
-    /// How.
+    /// The kind of the call.
     pub kind: CallWord,
-    /// The method as the instruction names it; of an initialisation none.
+    /// The method as the instruction names it; `None` if it names no method, such as for an initialisation.
     pub declared: Option<MethodName>,
-    /// The present methods that it may go to, by text; through the glue of function objects too.
+    /// The present methods that the call may go to, directly or through the glue of function objects; sorted by text.
     pub targets: Vec<MethodName>,
-    /// The functional interfaces whose objects are among the receivers, by text: the glue of each casts, then goes
-    /// to one of the targets.
+    /// The functional interfaces whose function objects are among the receivers, sorted by text. The glue of such an
+    /// object performs casts, then calls one of the targets.
     pub glue: Vec<Text>,
-    /// Present methods that it may go to if an absent class lies between, by text.
+    /// Present methods that the call may go to only if an absent class lies between the receiver's class and the
+    /// class named; sorted by text.
     pub possible: Vec<MethodName>,
-    /// Link errors that present classes decide: the classes raised.
+    /// The exceptions of the link errors that the present classes already determine.
     pub errors: Vec<Text>,
-    /// Why it may go to methods that nobody has seen.
+    /// Why the call may go to unknown methods.
     pub open: Option<Why>,
 }
 
-/// Why something is open.
+/// Why a call or a set of exceptions is open.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Why {
-    /// This class is outside.
+    /// This class is absent.
     Outside(Text),
     /// Unknown classes may extend this one and override the method.
     Overridable(Text),
@@ -98,86 +100,87 @@ pub enum Why {
     Initializer(Text),
     /// The code is whatever handle the call is given.
     SignaturePolymorphic,
-    /// The bootstrap method is not known: the call may go anywhere.
+    /// The bootstrap method is not known, so the call may go anywhere.
     Bootstrap(MethodName),
-    /// The native method's effect is not known.
+    /// The effect of the native method is not known.
     Native(MethodName),
     /// The code of the method cannot be read.
     MissingCode(MethodName),
     /// The method's code is not written yet.
     Ghost(MethodName),
-    /// What this method lets out is open in part; `throws` says why.
+    /// The exceptions of this method are open in part; the answer `throws` for it gives the reason.
     LetsOut(MethodName),
-    /// What was caught and is thrown again was open in part.
+    /// A caught exception that is thrown again was open in part.
     Caught(MethodName),
-    /// Some function object among the receivers lets out what is open.
+    /// The exceptions of a function object among the receivers are open.
     Function,
-    /// What it runs is found by name at run time.
+    /// The code to run is found by name at run time.
     Reflection,
 }
 
-/// What a method lets out.
+/// The exceptions that a method may let out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Throws {
     /// The method.
     pub method: MethodName,
-    /// What is known to come out, by name.
+    /// The classes and cones that are known to come out, by name.
     pub known: Vec<Part>,
-    /// What may come out besides.
+    /// The open part: exceptions that may also come out.
     pub open: Option<OpenPart>,
 }
 
-/// The open part of what comes out.
+/// The open part of the exceptions of a method, and why it is open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenPart {
-    /// The classes and cones that it is within, by name; `Throwable` when it may be anything but some.
+    /// The classes and cones that contain the open part, by name; `Throwable` if it may be anything except
+    /// [`OpenPart::except`].
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be among it, by name; empty when `within` says it all.
+    /// The classes and cones that cannot be in the open part, by name; empty if `within` alone describes it.
     pub except: Vec<Part>,
-    /// The shortest way to the reason.
+    /// The shortest path to the reason why the part is open.
     pub because: Vec<Step>,
 }
 
-/// A step on the way from a method to the reason for something that it lets out.
+/// A step on the path from a method to the origin of an exception that the method lets out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
-    /// This method lets it out.
+    /// This method lets the exception out.
     Method(MethodName),
-    /// A call by this name may go to one that does.
+    /// A virtual call of this method may go to a target that lets the exception out.
     Dispatch(MethodName),
-    /// The initialiser of this class lets it out, and it is wrapped.
+    /// The initialiser of this class lets the exception out, and it is wrapped.
     Initializer(Text),
-    /// An object of this functional interface lets it out.
+    /// The method of a function object for this functional interface lets the exception out.
     Glue(Text),
-    /// A loader of the program's own is asked for a class, by a call of this method, and lets it out.
+    /// A class loader of the program lets the exception out when this method is called to load a class.
     Loading(MethodName),
-    /// It is caught and thrown again in this method.
+    /// The exception is caught and thrown again in this method.
     Rethrown(MethodName),
-    /// It arises here.
+    /// The exception is raised here.
     Raised(Origin),
-    /// It is open here.
+    /// The set of exceptions becomes open here.
     Open(Why),
 }
 
-/// What raises something.
+/// What raises an exception.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
-    /// An instruction of the method before.
+    /// An instruction of the method in the previous step.
     Instruction,
-    /// Linking, where classes do not fit each other.
+    /// Linking, of classes that do not fit together.
     Linking,
-    /// The casts and the unboxing of a function object.
+    /// The casts and the unboxing of a function object or proxy.
     Conversion,
-    /// A native method, as its row in our table says.
+    /// A native method, according to its row in our table.
     NativeRow(MethodName),
     /// The signature of a method declares it, in profile `paper`.
     Signature(MethodName),
-    /// The VM by itself, at any instruction.
+    /// The VM itself, at any instruction.
     Vm,
 }
 
 impl Call {
-    /// A call that goes nowhere yet.
+    /// Returns a call without targets, errors or a reason to be open.
     pub(super) fn empty(instr: Option<InstrId>, kind: CallWord) -> Self {
         Call {
             instr,
@@ -191,7 +194,7 @@ impl Call {
         }
     }
 
-    /// The call with its lists sorted, each entry once; a target is no possible one.
+    /// Returns the call with sorted lists without duplicates; targets are removed from `possible`.
     pub(super) fn sorted(mut self) -> Self {
         for list in [&mut self.targets, &mut self.possible] {
             list.sort_unstable();

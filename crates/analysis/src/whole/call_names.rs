@@ -1,4 +1,4 @@
-//! One call as an answer: the names of the methods to which a site goes.
+//! Builds the answer for one call: the names of the methods that its site goes to.
 
 use bir::body::InstrId;
 use classfile::names::MethodRef;
@@ -11,7 +11,8 @@ use super::sites::{Site, Target, handle_call};
 use super::tables::CallTable;
 use super::why::why_call;
 
-/// A call that goes to `site`, by the kind of call and the method that the instruction names.
+/// Returns the answer for a call that goes to `site`, given the kind of the call and the method that the instruction
+/// names.
 pub(crate) fn call_to(
     calls: &CallTable,
     (instr, kind): (Option<InstrId>, CallWord),
@@ -44,7 +45,8 @@ pub(crate) fn call_to(
     call.sorted()
 }
 
-/// Adds the methods of targets. Of function objects it adds those behind their glue, which may be of function objects again.
+/// Adds the methods of these targets. For a function object it adds the targets of its glue, which may be function
+/// objects again.
 fn add_targets(calls: &CallTable, targets: &[Target], call: &mut Call) {
     let mut seen: FxHashSet<Target> = targets.iter().copied().collect();
     let mut pending = targets.to_vec();

@@ -1,8 +1,9 @@
-//! What a call brings about besides going to a method: threads that start, actions that are run with privileges, code
-//! that is found by name, objects that are written and read, finalizers.
+//! What a call causes besides going to a method: threads that start, actions that run with privileges, code that is
+//! found by name, objects that are written and read, finalizers.
 //!
-//! These are names only: where a call goes at all, and what comes out of it, does not rest on them. With a JDK its bodies
-//! say the same in many steps; the table of what its methods call back says it where the program does it, and without one.
+//! These calls only appear in answers: neither the targets of calls nor exceptions depend on them. If the JDK is
+//! present, its bodies contain the same calls, many steps away; the table of call-backs shows them at the call in the
+//! program, and also when the JDK is absent.
 
 use bir::body::InstrId;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
@@ -33,7 +34,7 @@ fn word(kind: CallbackKind) -> CallWord {
     }
 }
 
-/// What a call of a method that goes to `site` brings about besides.
+/// Adds the calls that a call of `method`, which goes to `site`, causes besides.
 pub(super) fn callback_calls(
     calls: &CallTable,
     at: Option<InstrId>,
@@ -64,7 +65,7 @@ pub(super) fn callback_calls(
             | CallbackKind::Reflect
             | CallbackKind::Load => call,
         };
-        // What the platform's own classes do follows from its bodies.
+        // If the JDK is present, its bodies already yield the calls to its own methods.
         if calls.classes.hierarchy.class(row.class).is_some() && row.calls.is_some() {
             call.targets.retain(|it| !is_platforms(calls, *it));
             call.possible.retain(|it| !is_platforms(calls, *it));
@@ -81,7 +82,8 @@ fn is_platforms(calls: &CallTable, method: MethodName) -> bool {
     class.is_some_and(|it| calls.classes.hierarchy.role(it) == Role::Jdk)
 }
 
-/// Whether a call that names `named` and goes to `site` comes to a method that a class of the platform declares.
+/// Returns whether a call that names `named` and goes to `site` may reach a method that the platform class `class`
+/// declares.
 fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site: Site) -> bool {
     let resolved = match site {
         Site::Method(it) => Some(it),
@@ -95,7 +97,7 @@ fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site:
     }
 }
 
-/// Whether a class is below another by what is known; `None` if only an absent class may lie between.
+/// Returns whether `sub` is `sup` or known to be below it; `None` if only an absent class may lie between them.
 fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
@@ -105,7 +107,7 @@ fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
             return Some(true);
         }
     }
-    // Object is above everything and below nothing.
+    // Object has no supertype, so its absence hides none.
     let outside = hierarchy.supers(id).iter().any(|&it| {
         let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
         links.into_iter().any(|it| matches!(it, Link::Outside(name) if name.bytes() != b"java/lang/Object"))
@@ -113,11 +115,11 @@ fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     if outside { None } else { Some(false) }
 }
 
-/// Whether objects of a class are serializable; `Some(false)` if only an absent class may say so, `None` if they are
-/// not.
+/// Returns `Some(true)` if objects of a class are serializable, `Some(false)` if they are only if an absent class is,
+/// and `None` if they are not.
 fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
     let name = calls.classes.hierarchy.name(class);
-    // Without a JDK nothing else tells that the one is below the other.
+    // Both are checked because without a JDK it is not known that Externalizable extends Serializable.
     let below = [externalizable(), serializable()];
     let below = below.map(|it| is_below(calls, name, it));
     if below.contains(&Some(true)) {
@@ -126,7 +128,8 @@ fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
     below.contains(&None).then_some(false)
 }
 
-/// The call, and what writing or reading an object runs by its class, of the classes of the program and its libraries.
+/// Returns the call extended by the methods that writing or reading objects may run in the classes of the program and
+/// its libraries.
 fn with_serialized(calls: &CallTable, direction: Direction, mut call: Call) -> Call {
     note(Read::Classes);
     let hierarchy = &calls.classes.hierarchy;
@@ -162,8 +165,8 @@ fn serialization_methods(
     if !surely || direction == Direction::Writing {
         return acc;
     }
-    // Reading makes the part above of an object by the constructor of the first class that is not serializable, and
-    // an externalizable object by its own.
+    // Reading an object runs the constructor of its first superclass that is not serializable; for an externalizable
+    // object it runs the constructor of its own class.
     if is_below(calls, hierarchy.name(class), externalizable()) == Some(true) {
         acc.extend(constructor(class));
         return acc;
@@ -179,8 +182,9 @@ fn serialization_methods(
     acc
 }
 
-/// The finalizer of an object of this class, which a thread of the VM runs when it likes (JLS §12.6); one that an absent
-/// class above may have. What an absent class itself has is a matter of its constructor, whose call is open.
+/// Returns the call of the finalizer of an object of this class, which a thread of the VM may run at any time (JLS
+/// §12.6); open if an absent superclass may declare one. `None` if there is no finalizer, or if the class itself is
+/// absent: then the call of its constructor is open.
 pub(super) fn finalizer_call(calls: &CallTable, at: Option<InstrId>, class: ClassName) -> Option<Call> {
     let hierarchy = &calls.classes.hierarchy;
     let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
@@ -199,7 +203,7 @@ pub(super) fn finalizer_call(calls: &CallTable, at: Option<InstrId>, class: Clas
         }
         match hierarchy.super_class(at_class)? {
             Link::Present(above) => at_class = above,
-            // Neither Object nor the throwables of the VM have one that does anything.
+            // Neither Object nor the built-in throwables have a finalizer that does anything.
             Link::Outside(it) if it == well_known().object || built_in_parent(it).is_some() => {
                 return None;
             }

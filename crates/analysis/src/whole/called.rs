@@ -1,4 +1,4 @@
-//! Where the calls of one method go, by name.
+//! Lists the calls of one method and the names of their targets.
 
 use bir::body::{CallKind, InstrId};
 use flow::natives::{Effect, Native};
@@ -22,9 +22,9 @@ use super::why::{why, why_call};
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
 
-/// Where the calls of a method go, by instruction. `code` is its code.
+/// Returns the calls of a method in the order of its instructions. `code` is the code of the method.
 pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Vec<Call> {
-    // The code of a ghost's stub is not its own.
+    // The code of a ghost's stub is not the code of the method.
     if calls.classes.ghost(id).is_some() {
         return unseen_calls(calls, id);
     }
@@ -80,7 +80,7 @@ fn add_calls(calls: &CallTable, id: MethodId, instr: InstrId, action: &Action, a
     }
 }
 
-/// The kind of a call.
+/// Returns the kind that answers report for a call.
 fn word(called: Called) -> CallWord {
     match called {
         Called::Instruction(kind, _) | Called::OnThis(kind, _) => match kind {
@@ -95,8 +95,8 @@ fn word(called: Called) -> CallWord {
     }
 }
 
-/// What a method calls that has no code to look at: a native one what its row says; a ghost, or one whose code cannot be
-/// read, anything.
+/// Returns the calls of a method without readable code: for a native method those in its row of the table; for a
+/// ghost, or a method whose code cannot be read, one call to unknown code.
 pub(super) fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
     let name = calls.classes.name(id);
     let is_ghost = calls.classes.ghost(id).is_some();
@@ -131,7 +131,7 @@ pub(super) fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
     acc
 }
 
-/// The call that resolving a class makes; `None` if no class loader of the program counts.
+/// Returns the class loader request that resolving a class makes; `None` if no class loader of the program counts.
 fn loading_call(calls: &CallTable, at: Option<InstrId>) -> Option<Call> {
     note(Read::Loading);
     let it = calls.loading.as_ref()?;
@@ -145,7 +145,7 @@ fn loading_call(calls: &CallTable, at: Option<InstrId>) -> Option<Call> {
     Some(call.sorted())
 }
 
-/// The initialisers that an access in code of `caller` may run; `None` if there are none.
+/// Returns the call of the initialisers that an access in code of `caller` may run; `None` if it runs none.
 fn initializer_call(
     calls: &CallTable,
     at: Option<InstrId>,

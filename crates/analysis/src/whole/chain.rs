@@ -1,4 +1,5 @@
-//! The shortest way from a node of the system to where something arises that it lets out.
+//! Finds the shortest path in the system from a node to an origin, that is, a node where something that the first
+//! node lets out arises.
 
 use std::cmp::Ordering;
 
@@ -15,20 +16,20 @@ use super::reads::{Read, note, unnoted};
 use super::sites::Node;
 use super::solved::SolvedProgram;
 
-/// So often a search takes a wider bound, and then none.
+/// The maximum number of searches with a bound on the length; the search after them has no bound.
 const MAX_BOUNDS: usize = 8;
 
-/// What a search comes to.
+/// The result of a search.
 enum Search {
-    /// The nodes of the shortest way, and what is wanted of the last.
+    /// The nodes of the shortest path, and the part of the set that is sought at the last of them.
     Found(Vec<Node>, SetId),
-    /// None is as short as the bound; the next that may be is as long as this.
+    /// No path is within the bound; the next possible length is this one.
     Longer(u32),
-    /// There is none.
+    /// There is no path.
     None,
 }
 
-/// The shortest way from a method to where something of the set arises that it lets out.
+/// Returns the steps of the shortest path from a method to an origin of something in the set.
 pub(super) fn because(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -40,8 +41,9 @@ pub(super) fn because(
     steps(program, ex, &path, want, open)
 }
 
-/// The nodes of the shortest way from a node to where something of the set arises, and what of the set is wanted of
-/// the last. Of equally short ones the first by code and text.
+/// Returns the nodes of the shortest path from a node to an origin of something in the set, and the part of the set
+/// that is sought at the last of them; no nodes if there is no path. Of equally short paths the first in the order of
+/// code and text is returned.
 pub(super) fn path(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -54,7 +56,8 @@ pub(super) fn path(
     let value_of = |it| unnoted(|| program.value_of(it));
     let distances = program.nearness.distances(open, value_of, |it| program.inclusions(it), n_nodes);
     let mut bound = distances.and_then(|it| Some((it, *it.get(start.index())?)));
-    // Most often the shortest way is as short as any to such a place. If not, longer ones are looked at.
+    // The shortest path is usually as long as the distance to the nearest origin. If it is not, longer bounds are
+    // tried.
     for _ in 0..MAX_BOUNDS {
         match path_within(program, ex, (start, set), open, bound) {
             Search::Found(nodes, want) => return (nodes, want),
@@ -68,7 +71,8 @@ pub(super) fn path(
     }
 }
 
-/// The same, where no way is longer than the bound says that goes with distances.
+/// Searches for the shortest path from the start. `bound` is the distance of each node to its nearest origin, and the
+/// maximum length of the path.
 fn path_within(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -86,16 +90,17 @@ fn path_within(
     }
     let mut seen = FxHashSet::default();
     seen.insert(start);
-    // Each entry: the node, what is wanted of it, the entry from which it was reached, and over how many inclusions.
+    // Each entry: the node, the part of the set sought there, the index of the entry before it on the path, and the
+    // number of inclusions from the start.
     let mut queue = vec![(start.0, start.1, usize::MAX, 0u32)];
     let mut next = Vec::new();
     let mut longer = NEVER;
     let mut at = 0;
     while let Some(&(node, want, _, length)) = queue.get(at) {
         let is_unordered = is_unordered(program, node);
-        // Nothing arises where one looked before: what is found first is the nearest, and of the nearest the first.
+        // No node in the queue is an origin, so the first origin found is nearest to the start.
         let mut found = None;
-        // All that is not farther than the bound says, is as near as anything that flows in.
+        // If true, all inflows within the bound are nearest ones: the answer depends on no others.
         let is_nearest = bound.is_some_and(|(distances, limit)| {
             open && distances.get(node.index()).is_some_and(|it| it.saturating_add(length) == limit)
         });
@@ -148,12 +153,12 @@ fn path_within(
     if longer == NEVER { Search::None } else { Search::Longer(longer) }
 }
 
-/// Whether what flows into a node has the order of numbers, and not that of some code.
+/// Returns whether the inflows of a node are in the order of their numbers, not in the order of code.
 fn is_unordered(program: &SolvedProgram, node: NodeId) -> bool {
     matches!(program.nodes.node(node), Node::Dispatch(_) | Node::Initializer(_) | Node::Loading)
 }
 
-/// The order of what flows into such nodes: the numbers of classes hang on how the program came to be.
+/// Compares inflows of such nodes by text, because the numbers of classes depend on how the program was built.
 fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
     let place = |it: NodeId| match program.nodes.node(it) {
         Node::Dispatch(_) | Node::Loading => None,

@@ -1,5 +1,5 @@
-//! Draws the final control-flow graph of a method: Fig. 4's function N of CONFLEX, over sets of exceptions. What each call lets
-//! out is what the solution says of it.
+//! Draws the final control-flow graph of a method: function N in Fig. 4 of CONFLEX, over sets of exceptions. The
+//! solved program gives the exceptions of each call.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use super::why::{why, why_call};
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// A graph that is being drawn.
+/// The state while one graph is drawn.
 struct Draw<'a> {
     program: &'a SolvedProgram,
     ex: &'a mut Exceptions,
@@ -39,11 +39,11 @@ struct Draw<'a> {
     known: FxHashMap<(SetId, Option<Why>), SetRef>,
     /// The set that was drawn last: the next one is often the same.
     last: Option<(SetId, Option<Why>, SetRef)>,
-    /// The masks of the rows, as far as they were asked for.
+    /// The masks of the exception-table rows, each filled when it is first needed.
     masks: Vec<Option<Masks>>,
 }
 
-/// The final graph of a method of the program, whose body and facts are given.
+/// Returns the final graph of a method of the program, given its body and facts.
 pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: &MethodCode) -> Graph {
     let Sets { exceptions: ex, texts } = sets;
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
@@ -60,8 +60,8 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
         masks: vec![None; code.body.rows.len()],
     };
     let (mut sources, mut flows) = (Vec::new(), Vec::new());
-    let waits = program.calls.may_load(id.class) || !failing.is_empty();
-    let mut earlier = waits.then(|| EarlierRows::new(&code.body));
+    let needs_earlier = program.calls.may_load(id.class) || !failing.is_empty();
+    let mut earlier = needs_earlier.then(|| EarlierRows::new(&code.body));
     let cfg = draw_with(&code.body, |drawing, instr, rows| {
         sources.clear();
         walk.at(instr, |it| sources.push(it));
@@ -82,9 +82,9 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
             let flow = Raised { value, why, earlier: if resolves.earlier { earlier } else { &[] } };
             leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
         }
-        for (error, waits) in failing_at(&code.body, instr, &failing) {
+        for (error, is_earlier) in failing_at(&code.body, instr, &failing) {
             let value = link_error(acc.ex, error);
-            let flow = Raised { value, why: None, earlier: if waits { earlier } else { &[] } };
+            let flow = Raised { value, why: None, earlier: if is_earlier { earlier } else { &[] } };
             leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
         }
         if leaves && contains(&code.facts.locks.leaving, instr) {
@@ -101,7 +101,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
 }
 
-/// The reason nearest to a node for what is open about it.
+/// Returns the reason nearest to a node why its exceptions are open.
 fn nearest(program: &SolvedProgram, of: Node) -> Why {
     match of {
         Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),
@@ -126,7 +126,7 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
     }
 }
 
-/// The fields of a method that cannot be accessed, with what that raises.
+/// Returns the field accesses of a method that raise a link error, each with that error.
 fn failing_fields(
     program: &SolvedProgram,
     id: MethodId,
@@ -140,17 +140,18 @@ fn failing_fields(
         .collect()
 }
 
-/// What comes out of an instruction.
+/// The exceptions that an instruction raises.
 #[derive(Clone, Copy)]
 struct Raised<'a> {
     value: Value,
-    /// Why its open half is.
+    /// Why the open half of `value` is open.
     why: Option<Why>,
-    /// Rows that may take it besides those around the instruction.
+    /// Rows that may catch the exceptions besides those that cover the instruction.
     earlier: &'a [u32],
 }
 
-/// What the accesses of an instruction to such fields raise, and whether it may be from earlier in the bytecode.
+/// Returns the link errors of an instruction's field accesses, each with whether the access may occur earlier in the
+/// bytecode.
 fn failing_at(
     body: &Body,
     instr: InstrId,
@@ -161,8 +162,8 @@ fn failing_at(
     }
     let mut acc = Vec::new();
     let mut access = |field: FieldRef, access: Access| {
-        let waits = matches!(access, Access::Get | Access::GetStatic);
-        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| (it.2, waits)));
+        let is_earlier = matches!(access, Access::Get | Access::GetStatic);
+        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| (it.2, is_earlier)));
     };
     let instr = &body.instrs[instr];
     match *instr {
@@ -184,11 +185,11 @@ fn failing_at(
 }
 
 impl Draw<'_> {
-    /// What comes out of something, with why for its open half.
+    /// Returns the value of a flow, and why its open half is open.
     fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
         let program = self.program;
         let of_node = |ex: &Exceptions, value: Value, of: Node| {
-            // Names are looked up only where something is open.
+            // The reason is computed only if something is open, because that needs names.
             (value, (!ex.universe.is_nothing(value.open)).then(|| nearest(program, of)))
         };
         match flow {
@@ -232,7 +233,7 @@ impl Draw<'_> {
         masks
     }
 
-    /// The node from which handlers are reached: drawn when the first one asks.
+    /// Returns the node from which handlers are reached; the first call draws it.
     fn exceptional(
         &mut self,
         drawing: &mut Drawing<SetRef>,
@@ -246,7 +247,8 @@ impl Draw<'_> {
         })
     }
 
-    /// Draws what comes out of an instruction, known and open apart. Returns whether some of it leaves.
+    /// Draws the exceptions that an instruction raises, the known and the open half separately. Returns whether some
+    /// of them leave the method.
     fn draw(
         &mut self,
         drawing: &mut Drawing<SetRef>,

@@ -1,4 +1,5 @@
-//! Why a method lets something out, and why a call may go somewhere: the chain of facts behind an answer.
+//! Explains why a method or an instruction lets exceptions out: the chain of steps from it to the origin of each
+//! exception.
 
 use std::sync::Arc;
 
@@ -22,36 +23,36 @@ use super::why::why;
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
 
-/// One way on which something comes out of a method.
+/// One path along which exceptions come out of a method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// What comes out; none for the open part.
+    /// The class or cone that comes out; `None` for the open part.
     pub what: Option<Part>,
-    /// The classes and cones that the open part is within; `Throwable` when it may be anything but some.
+    /// The classes and cones that contain the open part; `Throwable` if it may be anything except [`Way::except`].
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be among it.
+    /// The classes and cones that cannot be in the open part.
     pub except: Vec<Part>,
-    /// The steps, from the method to where it arises.
+    /// The steps, from the method to the origin.
     pub steps: Vec<WayStep>,
 }
 
-/// A step of a way.
+/// A step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WayStep {
-    /// What it is.
+    /// The step as answers name it.
     pub step: Step,
-    /// For a method whose code was given: the instruction from which the way goes on.
+    /// For a method whose code is available, the instruction from which the path continues.
     pub instr: Option<(MethodName, InstrId)>,
 }
 
-/// Gives the code of methods.
+/// Provides the code of methods.
 pub trait Bodies {
-    /// The body of a method and its facts, if its class can be read.
+    /// Returns the body of a method and its facts, or `None` if its class cannot be read.
     fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>>;
 }
 
-/// Why a method lets out what it does: one way for each known part (or for `only` what is below that class), and one
-/// for the open part.
+/// Returns why a method lets out its exceptions: one path for each known part, and one for the open part. With
+/// `only`, parts outside that class and its subclasses are left out.
 pub fn ways(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -62,7 +63,8 @@ pub fn ways(
     ways_of(program, ex, bodies, &[], Node::Method(id), only)
 }
 
-/// Why some instructions of a method, in order, raise what they do, before the rows around them.
+/// Returns why the given instructions of a method raise their exceptions, in order, before the exception table
+/// applies: one path for each part.
 pub fn ways_at(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -72,7 +74,7 @@ pub fn ways_at(
     only: Option<Text>,
 ) -> Vec<Way> {
     let mut acc: Vec<Way> = Vec::new();
-    // The instructions of a ghost's stub are not its code.
+    // The instructions of a ghost's stub are not the code of the method.
     if program.calls.classes.ghost(id).is_some() {
         return acc;
     }
@@ -143,7 +145,7 @@ fn ways_of_flow(
     })
 }
 
-/// The ways on which things come out of a node, each behind some first steps.
+/// Returns the paths for the exceptions of a node, each preceded by the given first steps.
 fn ways_of(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -157,7 +159,7 @@ fn ways_of(
     })
 }
 
-/// One way for each known part of a value and one for its open part.
+/// Returns one path for each known part of a value and one for its open part.
 fn ways_through(
     ex: &mut Exceptions,
     value: Value,
@@ -165,7 +167,7 @@ fn ways_through(
     mut way: impl FnMut(&mut Exceptions, SetId, bool) -> Vec<WayStep>,
 ) -> Vec<Way> {
     let class = only.map(|it| ClassName::new(it.0));
-    // A class that nobody knows may be below any cone.
+    // A class that is no known throwable type may be below any cone.
     let is_unknown = class.is_some_and(|it| ex.universe.type_of(it).is_none());
     let wanted = match class.filter(|_| !is_unknown) {
         Some(class) => ex.universe.cone(class),
@@ -174,7 +176,7 @@ fn ways_through(
     let known = ex.universe.meet(value.known, wanted);
     let mut acc = Vec::new();
     for part in ex.universe.parts(known).into_iter().filter(|it| it.cone || !is_unknown) {
-        // Many things may raise some subclass; of interest is what may raise the class itprogram.
+        // The origin of exactly this class is of more interest than that of some subclass.
         let exact = ex.universe.exact(part.class);
         let set = match ex.universe.meet(exact, known) {
             SetId::EMPTY => {
@@ -226,7 +228,8 @@ fn way(
     acc
 }
 
-/// The first instruction of a method from which a node flows out, or, without one, something of a set.
+/// Returns the first instruction of a method into which the node `next` flows, or, without `next`, the first that
+/// itself raises something of the set.
 fn instruction(
     program: &SolvedProgram,
     ex: &mut Exceptions,

@@ -1,4 +1,5 @@
-//! What comes out of each thing that a method does, before the exception table of the method sees it (`semantics.md` §3).
+//! The exceptions of each thing that a method does, before the exception table of the method applies (`semantics.md`
+//! §3).
 
 use classfile::bootstrap::MethodHandle;
 use classfile::names::{ClassName, MethodRef};
@@ -26,21 +27,20 @@ use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
 use crate::summary::CodeSummary;
 
-/// Tells what flows out of sources. It reads where calls go and which nodes there are; what the nodes let out it does not
-/// know.
+/// Computes the flows of sources. It knows where calls go and which nodes there are, but not the values of nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Flows<'a> {
     pub(super) calls: &'a CallTable,
     pub(super) nodes: &'a Nodes,
 }
 
-/// What flows out of sources in a solved program.
+/// Returns the [`Flows`] of a solved program.
 pub(super) fn flows_of(program: &SolvedProgram) -> Flows<'_> {
     Flows { calls: &program.calls, nodes: &program.nodes }
 }
 
 impl Flows<'_> {
-    /// What a native method lets out: what its row says; without a row, anything.
+    /// Returns what a native method lets out: the exceptions in its row of the table, or anything if it has no row.
     pub(super) fn of_native(&self, ex: &mut Exceptions, id: MethodId) -> Vec<Flow> {
         let calls = self.calls;
         let Some(row) = calls.native(id) else {
@@ -60,15 +60,15 @@ impl Flows<'_> {
             }
         };
         flows.extend(open.map(|it| Flow::Value(Value::open(it), Some(OpenCause::Native(id)))));
-        // It resolves classes as instructions do.
+        // The native method resolves classes like an instruction.
         if calls.loading.is_some() && row.loads() {
             flows.push(Flow::Node(Node::Loading));
         }
         flows
     }
 
-    /// Adds what comes out of one source in a method, before the rows around it. `exact` is the class of the object if the
-    /// method is a constructor that makes an object of exactly this class.
+    /// Adds what one source of a method lets out, before the exception table applies. `exact` is the class of the
+    /// object if the method is a constructor that initialises an object of exactly this class.
     pub(super) fn of_source(
         &self,
         ex: &mut Exceptions,
@@ -86,7 +86,7 @@ impl Flows<'_> {
         }
     }
 
-    /// What comes out of a call on `this` of which the class of the object is known, if that decides the call.
+    /// Returns what a call on `this` lets out if the class of the object is known and decides the call.
     fn own_choice(
         &self,
         ex: &mut Exceptions,
@@ -109,7 +109,7 @@ impl Flows<'_> {
         Some(Flow::Node(node))
     }
 
-    /// Adds what comes out of an action of a method, before the rows around it.
+    /// Adds what an action of a method lets out, before the exception table applies.
     fn of_action(&self, ex: &mut Exceptions, id: MethodId, action: &Action, out: &mut Vec<Flow>) {
         let names = well_known();
         let exact = |ex: &mut Exceptions, class| Flow::Value(Value::known(ex.universe.exact(class)), None);
@@ -158,7 +158,8 @@ impl Flows<'_> {
             Called::Instruction(..) => true,
             Called::OnThis(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => false,
         };
-        // The class loaders of the platform's own classes are the platform's, and those answer without running anything.
+        // The platform's own classes are loaded by the platform's loaders, which answer this call without running
+        // code of the program.
         if is_instruction
             && is_assertion_status(method)
             && hierarchy.role(id.class) == Role::Jdk
@@ -192,7 +193,7 @@ impl Flows<'_> {
         }
     }
 
-    /// What the method of a function object lets out: the errors of its casts, and what its handle does.
+    /// Returns what the method of a function object lets out: the errors of its casts, and what its handle lets out.
     pub(super) fn of_glue(&self, ex: &mut Exceptions, id: FunctionSiteId) -> Vec<Flow> {
         let site = &self.calls.functions[id.index()];
         let raises = site.function.glue_raises();
@@ -205,8 +206,8 @@ impl Flows<'_> {
         flows
     }
 
-    /// What a virtual call lets out: what its targets do, what proxies make of it, link errors, what unknown targets may let
-    /// out.
+    /// Returns what a virtual call lets out: the exceptions of its targets and of proxies, link errors, and what
+    /// unknown targets may let out.
     pub(super) fn of_dispatch(&self, ex: &mut Exceptions, id: DispatchId) -> Vec<Flow> {
         let calls = self.calls;
         let dispatch = calls.dispatches.get(id);
@@ -217,7 +218,7 @@ impl Flows<'_> {
         }
         flows.extend(dispatch.targets.iter().map(|it| Flow::Node(it.node())));
         let is_absent = matches!(dispatch.open, Some(Open::Outside(_)));
-        // The verifier lets a value pass that does not implement the interface (JVMS §6.5.invokeinterface).
+        // The verifier accepts a receiver that does not implement the interface (JVMS §6.5.invokeinterface).
         let receiver = dispatch.interface.then_some(LinkError::IncompatibleClassChange);
         let absent = is_absent.then_some(LinkError::NoClassDefFound);
         let unsettled = receiver.into_iter().chain(absent).filter(|_| calls.options.link_errors);
@@ -228,14 +229,16 @@ impl Flows<'_> {
             let value = open_call(calls, ex, open, Some(dispatch.method));
             flows.push(Flow::Value(value, Some(OpenCause::Call(open))));
         }
-        // The open part covers the possible targets, unless an assumption about unknown code narrows it: these are known code.
+        // The open part covers the possible targets, unless an assumption about unknown code narrows it: possible
+        // targets are known code.
         if dispatch.open.is_none() || calls.options.assume_contract {
             flows.extend(dispatch.possible.iter().map(|it| Flow::Node(it.node())));
         }
         flows
     }
 
-    /// What initialising a class lets out (JVMS §5.5): errors of linking it, and what the initialisers do that it runs.
+    /// Returns what initialising a class lets out (JVMS §5.5): errors of linking it, and the exceptions of the
+    /// initialisers that it runs.
     pub(super) fn of_initializer(&self, ex: &mut Exceptions, class: ClassId) -> Vec<Flow> {
         let calls = self.calls;
         let hierarchy = &calls.classes.hierarchy;
@@ -263,7 +266,7 @@ impl Flows<'_> {
         flows
     }
 
-    /// What asking a class loader of the program for a class lets out.
+    /// Returns what a request to a class loader of the program for a class lets out.
     pub(super) fn of_loading(&self, ex: &mut Exceptions) -> Vec<Flow> {
         let function = loaded(ex);
         let targets = loading_targets(self.calls).into_iter();
@@ -276,7 +279,7 @@ impl Flows<'_> {
         self.of_action(ex, owner, &Action::of_handle(handle), out);
     }
 
-    /// Adds what comes out of initialising classes.
+    /// Adds what initialising classes lets out.
     fn of_initialization(
         &self,
         ex: &mut Exceptions,
@@ -285,18 +288,18 @@ impl Flows<'_> {
         out: &mut Vec<Flow>,
     ) {
         let hierarchy = &self.calls.classes.hierarchy;
-        let gone = |ex: &mut Exceptions, is_raised: bool| {
+        let class_missing = |ex: &mut Exceptions, is_raised: bool| {
             if is_raised { ex.universe.exact(well_known().no_class_def) } else { SetId::EMPTY }
         };
         for &link in &*self.calls.initialized(what) {
             out.push(match link {
                 Link::Present(class) if runs_already(hierarchy, caller, class) => {
-                    let known = gone(ex, may_fail(hierarchy, class));
+                    let known = class_missing(ex, may_fail(hierarchy, class));
                     Flow::Value(Value::known(known), None)
                 }
                 Link::Present(class) => Flow::Node(Node::Initializer(class)),
                 Link::Outside(class) => {
-                    let known = gone(ex, self.calls.options.link_errors);
+                    let known = class_missing(ex, self.calls.options.link_errors);
                     let value = Value { known, ..unknown_initializer(self.calls, ex) };
                     Flow::Value(value, Some(OpenCause::Initializer(class)))
                 }
@@ -305,7 +308,7 @@ impl Flows<'_> {
     }
 }
 
-/// The exceptions that the row of a native method names.
+/// Returns the exceptions that the row of a native method names.
 fn native_throws(ex: &mut Exceptions, native: &Native) -> SetId {
     let mut known = SetId::EMPTY;
     for &(class, exact) in &native.throws {
@@ -316,7 +319,7 @@ fn native_throws(ex: &mut Exceptions, native: &Native) -> SetId {
     known
 }
 
-/// The asynchronous errors of the VM, which may come out of any instruction (`semantics.md` §3.6).
+/// Returns the asynchronous errors of the VM, which may come out of any instruction (`semantics.md` §3.6).
 pub(super) fn async_errors(ex: &mut Exceptions) -> Value {
     const GROUP: [&[u8]; 4] = [
         b"java/lang/StackOverflowError",
@@ -332,7 +335,7 @@ pub(super) fn async_errors(ex: &mut Exceptions) -> Value {
     Value::known(known)
 }
 
-/// Whether this is `Class.desiredAssertionStatus`, which the initialiser of each class with assertions calls.
+/// Returns whether this is `Class.desiredAssertionStatus`, which the initialiser of each class with assertions calls.
 fn is_assertion_status(method: MethodRef) -> bool {
     let it = method.get();
     it.class == well_known().class && it.name.bytes() == b"desiredAssertionStatus"

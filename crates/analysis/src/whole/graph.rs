@@ -8,52 +8,53 @@ use program::names::MethodName;
 
 use super::answers::{Call, Why};
 
-/// A set of exceptions in one graph: index in [`Graph::sets`].
+/// The index of a set of exceptions in [`Graph::sets`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SetRef(pub u32);
 
 /// The final graph of a method.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
-    /// Nodes and edges.
+    /// The nodes and edges.
     pub cfg: Cfg<SetRef>,
-    /// The sets that nodes stand for, each once.
+    /// The sets of exceptions at the nodes, each once.
     pub sets: Vec<RaisedSet>,
-    /// Where its calls go, by instruction; empty when that was not asked.
+    /// The calls in the order of instructions; empty if they were not requested.
     pub calls: Vec<Call>,
-    /// The labels of each edge, `None` for ε, in profile `paper`: an edge of the definition for each. Empty otherwise:
-    /// there an edge has one label, the method as the instruction names it.
+    /// In profile `paper`, the labels of each edge, with `None` for ε: the definition has one edge for each label.
+    /// Empty in other profiles, where an edge has one label, the method as the instruction names it.
     pub labels: Vec<Box<[Option<MethodName>]>>,
-    /// What the method may let out: its part of the interface.
+    /// The exceptions that the method may let out: its part of the interface.
     pub throws: Propagates,
 }
 
-/// What a method may let out.
+/// The exceptions that a method may let out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Propagates {
     /// The classes and cones that are known to come out, by name.
     pub known: Arc<[Part]>,
-    /// What may come out besides: what it is within, and what cannot be among it.
+    /// The bounds of the open part: exceptions that may also come out.
     pub open: Option<Within>,
 }
 
-/// A set of exceptions.
+/// A set of exceptions at a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RaisedSet {
-    /// The classes and cones that it is made of, by name; of an open set that may be anything but some, `Throwable`.
+    /// The classes and cones that make up the set, by name; `Throwable` for an open set that may be anything except
+    /// [`RaisedSet::except`].
     pub parts: Arc<[Part]>,
-    /// For an open set: why nobody knows it better.
+    /// For an open set, why it is open.
     pub open: Option<Why>,
-    /// For an open set: what cannot be among it.
+    /// For an open set, the classes and cones that cannot be in it.
     pub except: Arc<[Part]>,
 }
 
 impl Graph {
-    /// A set of the graph.
+    /// Returns a set of the graph.
     pub fn set(&self, it: SetRef) -> &RaisedSet {
         &self.sets[it.0 as usize]
     }
 }
 
-/// An open set from outside: what it is within, and what cannot be among it.
+/// The bounds of an open set: the classes and cones that contain it, and those that cannot be in it.
 pub type Within = (Arc<[Part]>, Arc<[Part]>);

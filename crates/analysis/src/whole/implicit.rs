@@ -1,27 +1,27 @@
-//! What no instruction shows: methods that the VM, native methods, proxies and call-backs of the platform call, and kinds of
-//! objects that the platform makes at run time.
+//! Behaviour that no instruction shows: methods that are called by the VM, native methods, proxies and call-backs of
+//! the platform, and kinds of objects that the platform creates at run time.
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::callbacks;
 use program::input::WorldKind;
 
-/// A method of the platform by its names.
+/// Returns a method of the platform, given its names.
 fn platform_method(class: &str, name: &str, descriptor: &str) -> MethodRef {
     let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
     MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes()))
 }
 
-/// `java/lang/Thread.run()V`, which a thread that starts runs.
+/// Returns `java/lang/Thread.run()V`, which a started thread runs.
 pub(super) fn thread_run() -> MethodRef {
     platform_method("java/lang/Thread", "run", "()V")
 }
 
-/// `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
+/// Returns `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
 pub(super) fn load_class() -> MethodRef {
     platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
 }
 
-/// `java/lang/reflect/InvocationHandler.invoke`, which the methods of proxy classes call.
+/// Returns `java/lang/reflect/InvocationHandler.invoke`, which the methods of proxy classes call.
 pub(super) fn handler_invoke() -> MethodRef {
     platform_method(
         "java/lang/reflect/InvocationHandler",
@@ -30,14 +30,14 @@ pub(super) fn handler_invoke() -> MethodRef {
     )
 }
 
-/// The calls of this list that every program is asked for.
+/// Returns the implicit calls whose targets are found for every program.
 pub(super) fn implicit_calls(world: WorldKind) -> impl Iterator<Item = MethodRef> {
-    // In the open world unknown classes are among the receivers anyway, so nobody looks for proxies.
+    // In the open world unknown classes are among the receivers anyway, so proxies need no search.
     let handlers = (world != WorldKind::Open).then(handler_invoke);
     std::iter::once(thread_run()).chain(callbacks().iter().filter_map(|it| it.calls)).chain(handlers)
 }
 
-/// The calls that the VM makes on objects of any class, which count where what is reached is searched.
+/// Returns the calls that the VM makes on objects of any class; only the reachability search uses them.
 pub(super) fn upcalls() -> [MethodRef; 4] {
     [
         load_class(),
@@ -55,11 +55,11 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
     ]
 }
 
-/// Which kinds of objects a program makes at run time whose classes no class file tells of.
+/// The kinds of objects that a program creates at run time and whose classes are in no class file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RuntimeObjects {
-    /// Proxies of interfaces.
+    /// Whether there are proxies of interfaces.
     pub(super) proxies: bool,
-    /// Objects of interfaces around method handles.
+    /// Whether there are objects that implement interfaces by method handles.
     pub(super) around_handles: bool,
 }

@@ -1,5 +1,5 @@
-//! What travels through a program: sets of exceptions in two halves, *known* and *open*, and what rows of exception
-//! tables and wrappers do to them (`semantics.md` §3.1).
+//! The lattice of exceptions: its values are sets in two halves, *known* and *open*; its transfer functions are those
+//! of exception-table rows and of wrappers (`semantics.md` §3.1).
 
 use classfile::names::{ClassName, MethodRef};
 use flow::solver::{FunctionId, Lattice, NodeId};
@@ -9,53 +9,53 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sites::{Node, Open};
 
-/// What a node lets out. The halves never merge: *known* is what comes out of code that was read, *open* is what
-/// code that nobody read may let out besides.
+/// The exceptions that a node lets out. The halves never merge: *known* comes out of code that was read, *open* may
+/// come out of code that was not read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value {
-    /// What is known to come out.
+    /// The exceptions that are known to come out.
     pub known: SetId,
-    /// What may come out besides.
+    /// The exceptions that may come out besides.
     pub open: SetId,
 }
 
 impl Value {
-    /// Nothing.
+    /// The value without exceptions.
     pub const NOTHING: Value = Value { known: SetId::EMPTY, open: SetId::EMPTY };
 
-    /// One of the halves.
+    /// Returns the open half if `open` is true, otherwise the known half.
     pub fn half(self, open: bool) -> SetId {
         if open { self.open } else { self.known }
     }
 
-    /// Only something known.
+    /// Returns a value with an empty open half.
     pub fn known(known: SetId) -> Self {
         Value { known, ..Value::NOTHING }
     }
 
-    /// Only something open.
+    /// Returns a value with an empty known half.
     pub fn open(open: SetId) -> Self {
         Value { open, ..Value::NOTHING }
     }
 }
 
-/// What becomes of a set on its way: a part of it goes on, and what is taken away may leave something in its place.
+/// A transfer function: it keeps part of a set, and may add other sets depending on what the set contains.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Filter {
-    /// What goes on.
+    /// The exceptions that are kept.
     pub keep: SetId,
-    /// If anything of the first is there, the second comes too.
+    /// Pairs of sets: if the input overlaps the first, the second is added.
     pub adds: Vec<(SetId, SetId)>,
 }
 
-/// The reason for which something is open where it arises.
+/// Why something is open at its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpenCause {
     /// A call may go to unknown methods.
     Call(Open),
-    /// The initialiser of a class is absent, or that of a class above it.
+    /// The initialiser of this absent class, or that of a class above it, is unknown.
     Initializer(ClassName),
-    /// A bootstrap method that is not known may link anything.
+    /// The bootstrap method is not known, so it may link any code.
     Bootstrap(MethodRef),
     /// The effect of a native method is not known.
     Native(MethodId),
@@ -65,39 +65,39 @@ pub enum OpenCause {
     Ghost(MethodId),
 }
 
-/// What a node has of itself, and what flows into it, each through a function.
+/// The own value of a node, and the nodes that flow into it, each through a function.
 pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 
-/// Something that flows out of an instruction before its method's rows see it.
+/// Something that flows out of an instruction, before the exception table of the method applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// A value of its own, and the cause of its open half.
+    /// A value that arises here, with the cause of its open half.
     Value(Value, Option<OpenCause>),
-    /// What a node lets out.
+    /// The value of a node.
     Node(Node),
-    /// What a node lets out, through a function.
+    /// The value of a node, through a function.
     Through(Node, FunctionId),
-    /// A value of its own through a function; its open half has this cause.
+    /// A value that arises here and has passed a function, with the cause of its open half.
     Wrapped(Value, OpenCause),
 }
 
-/// The lattice of values of one program.
+/// The lattice of the values of one program.
 #[derive(Clone)]
 pub struct Exceptions {
-    /// The throwable types.
+    /// The throwable types of the program.
     pub universe: Universe,
     filters: Vec<Filter>,
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
-    /// Of functions that add something, whether they did, a bit for each. Types that come and go may change that; nothing else
-    /// that is made of a set is made of all its atoms at once.
+    /// For each application of a function that adds sets, which of them it added, one bit each. Only this can change
+    /// when types are added or removed: all other operations act on each atom of a set alike.
     added: FxHashMap<(FunctionId, SetId), u64>,
-    /// Those of them that went into values which nobody finds again by themselves.
+    /// The applications in `added` whose results were put into values that are not recomputed when types change.
     constant: FxHashSet<(FunctionId, SetId)>,
 }
 
 impl Flow {
-    /// The flow through one more function.
+    /// Returns the flow followed by a further function.
     pub(super) fn behind(self, ex: &mut Exceptions, function: FunctionId) -> Flow {
         match self {
             Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
@@ -111,7 +111,7 @@ impl Flow {
 }
 
 impl Exceptions {
-    /// The lattice over a universe.
+    /// Returns the lattice over a universe.
     pub fn new(universe: Universe) -> Self {
         let mut acc = Exceptions {
             universe,
@@ -128,7 +128,7 @@ impl Exceptions {
         acc
     }
 
-    /// The function of a filter.
+    /// Returns the function of a filter.
     pub fn filter(&mut self, filter: Filter) -> FunctionId {
         let next = FunctionId(self.filters.len() as u32);
         let id = *self.ids.entry(filter.clone()).or_insert(next);
@@ -138,13 +138,14 @@ impl Exceptions {
         id
     }
 
-    /// What no row of these classes surely catches; `None` catches everything.
+    /// Returns the function that keeps what no row for these classes surely catches; a row for `None` catches
+    /// everything.
     pub fn passing(&mut self, rows: impl Iterator<Item = Option<ClassName>>) -> FunctionId {
         let keep = self.left(rows);
         self.filter(Filter { keep, adds: Vec::new() })
     }
 
-    /// What arrives at a row of class `row` behind rows of these classes.
+    /// Returns the function that keeps what may arrive at a row for the class `row` after the `earlier` rows.
     pub fn arriving(
         &mut self,
         earlier: impl Iterator<Item = Option<ClassName>>,
@@ -165,8 +166,8 @@ impl Exceptions {
         left
     }
 
-    /// What everything but errors becomes: an initialiser's or bootstrap method's way out. `also` comes whenever
-    /// anything does.
+    /// Returns the function that keeps errors and replaces everything else by `wrapper`, as initialisers and
+    /// bootstrap methods do. `also` is added if anything comes in.
     pub fn wrapping(&mut self, wrapper: ClassName, also: Option<ClassName>) -> FunctionId {
         let error = self.universe.masks(Some(flow::throwables::well_known().error));
         let not_surely = self.universe.minus(self.universe.all(), error.surely);
@@ -179,8 +180,8 @@ impl Exceptions {
         self.filter(Filter { keep: error.may, adds })
     }
 
-    /// How an open set reads: the classes and cones that it is within, and those that cannot be among it; of the two ways to
-    /// say it the shorter one.
+    /// Describes an open set for output: returns the classes and cones that contain it, and those that cannot be in
+    /// it. Of the two possible descriptions the shorter one is chosen.
     pub fn open_parts(&mut self, set: SetId) -> (Vec<Part>, Vec<Part>) {
         let all = self.universe.all();
         let missing = self.universe.minus(all, set);
@@ -193,7 +194,7 @@ impl Exceptions {
         }
     }
 
-    /// First one function, then a second that adds nothing.
+    /// Returns the composition of two functions; `first` is applied first, and `second` must add nothing.
     pub fn then(&mut self, first: FunctionId, second: FunctionId) -> FunctionId {
         if first == FunctionId::IDENTITY {
             return second;
@@ -202,13 +203,13 @@ impl Exceptions {
             return first;
         }
         let (a, b) = (self.filters[first.0 as usize].clone(), self.filters[second.0 as usize].clone());
-        debug_assert!(b.adds.is_empty(), "rows of exception tables only take away");
+        debug_assert!(b.adds.is_empty(), "rows of exception tables add nothing");
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
         self.filter(Filter { keep, adds })
     }
 
-    /// The value behind a function.
+    /// Returns the result of applying a function to a value.
     pub fn through(&mut self, function: FunctionId, value: Value) -> Value {
         if function == FunctionId::IDENTITY {
             return value;
@@ -217,7 +218,7 @@ impl Exceptions {
         Value { known, open: self.through_half(function, value.open) }
     }
 
-    /// The same for a value that is kept, and not found again when the function makes something else of it.
+    /// Like [`Exceptions::through`], for a result that the caller keeps and does not recompute when types change.
     pub fn constant_through(&mut self, function: FunctionId, value: Value) -> Value {
         if !self.filters[function.0 as usize].adds.is_empty() {
             self.constant.extend([(function, value.known), (function, value.open)]);
@@ -225,8 +226,8 @@ impl Exceptions {
         self.through(function, value)
     }
 
-    /// The functions that make something else of sets than they did before types came and went; `None` if that is so of kept
-    /// values.
+    /// Returns the functions whose results on some set changed because types were added or removed; `None` if a
+    /// result changed that [`Exceptions::constant_through`] returned.
     pub fn functions_changed(&mut self) -> Option<Vec<FunctionId>> {
         let mut acc = Vec::new();
         let Exceptions { universe, filters, memo, added, constant, .. } = self;
@@ -245,7 +246,7 @@ impl Exceptions {
         (!kept_changed).then_some(acc)
     }
 
-    /// What of a set must be there before a function so that something of `want` is there behind it.
+    /// Returns the set of inputs from which the function can yield something of `want`.
     pub fn needed(&mut self, function: FunctionId, want: SetId) -> SetId {
         if function == FunctionId::IDENTITY {
             return want;
@@ -282,9 +283,9 @@ impl Exceptions {
 }
 
 impl Filter {
-    /// What is added to a set, a bit for each.
+    /// Returns which sets are added to an input, one bit for each.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
-        debug_assert!(self.adds.len() <= 64, "two are the most");
+        debug_assert!(self.adds.len() <= 64, "a filter adds at most 64 sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
         bits.fold(0, |acc, it| acc | it)
     }
@@ -321,7 +322,7 @@ mod tests {
         Throwable { class: class(name), parent: Parent::Class(parent), extensible: false }
     }
 
-    /// Throwable and Error, in a world without unknown classes.
+    /// Returns a lattice with Throwable and Error, in a world without unknown classes.
     fn exceptions() -> Exceptions {
         let throwable = well_known().throwable;
         let top = Throwable { class: throwable, parent: Parent::Root, extensible: false };
@@ -329,10 +330,10 @@ mod tests {
     }
 
     #[test]
-    fn types_that_come_may_wake_a_wrapper_and_those_that_go_let_it_sleep() {
+    fn adding_and_removing_types_changes_what_a_wrapper_adds() {
         let mut ex = exceptions();
         let wrapping = ex.wrapping(class("p/W"), None);
-        // Nothing but errors, and of what may come all that nobody knows.
+        // Only errors, and unknown types as far as they may be errors.
         let errors = ex.universe.masks(Some(well_known().error)).may;
         let all = ex.universe.all();
         let errors = Value::known(ex.universe.meet(all, errors));
@@ -344,7 +345,7 @@ mod tests {
         assert_eq!(
             ex.through(wrapping, errors).known,
             ex.universe.all(),
-            "p/W is no type, so it is anything"
+            "p/W is not a known type, so it stands for everything"
         );
         assert!(ex.universe.remove(class("p/X")));
         assert_eq!(ex.functions_changed(), Some(vec![wrapping]));
@@ -352,13 +353,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_kept_is_not_found_again() {
+    fn a_changed_constant_rules_out_a_list_of_changed_functions() {
         let mut ex = exceptions();
         let wrapping = ex.wrapping(class("p/W"), None);
         let errors = Value::known(ex.universe.masks(Some(well_known().error)).may);
         ex.constant_through(wrapping, errors);
         assert!(ex.universe.add(below("p/E", well_known().error)));
-        assert_eq!(ex.functions_changed(), Some(Vec::new()), "it is one more error");
+        assert_eq!(ex.functions_changed(), Some(Vec::new()), "p/E is only a further error");
         let nowhere = Throwable { class: class("p/X"), parent: Parent::Unknown, extensible: false };
         assert!(ex.universe.add(nowhere));
         assert_eq!(ex.functions_changed(), None);

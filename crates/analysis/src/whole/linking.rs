@@ -1,5 +1,5 @@
-//! The errors that linking raises: of members that are not there or not accessible, of classes that cannot be linked or made
-//! (JVMS §5.3.5, §5.4; `semantics.md` §3.6).
+//! The errors that linking raises: for members that do not exist or are not accessible, and for classes that cannot
+//! be linked or instantiated (JVMS §5.3.5, §5.4; `semantics.md` §3.6).
 
 use classfile::names::{ClassName, FieldRef};
 use flow::summary::Access;
@@ -14,15 +14,15 @@ use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
 
-/// What a link error lets out.
+/// Returns the exceptions of a link error.
 pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     let class = ClassName::new(error.exception().as_bytes());
-    // Releases differ in which of its subclasses they raise where defaults conflict.
+    // For conflicting default methods, releases raise different subclasses.
     let conflict = error == LinkError::ConflictingDefaults;
     Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
 }
 
-/// The error of making an object of the class (JVMS §6.5.new).
+/// Returns the error of creating an object of the class (JVMS §6.5.new).
 pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(class) else {
@@ -32,8 +32,8 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
-/// The error of accessing a field in code of `caller`, if present classes decide it. Under `--link-errors` also the error of a
-/// field whose class is absent.
+/// Returns the error of accessing a field in code of `caller`, if present classes determine it; under `--link-errors`
+/// also the error of a field whose class is absent.
 pub(super) fn field_error(
     calls: &CallTable,
     caller: ClassId,
@@ -46,7 +46,7 @@ pub(super) fn field_error(
         Access::GetStatic | Access::PutStatic => true,
         Access::Get | Access::Put => false,
     };
-    // Most fields are the class's own, where nothing but the kind of access can be wrong.
+    // Most accessed fields belong to the caller, where only the kind of access, static or not, can be wrong.
     if it.class == hierarchy.name(caller)
         && let Some(index) = hierarchy.field(caller, it.name, it.descriptor)
     {
@@ -68,8 +68,9 @@ pub(super) fn field_error(
     }
 }
 
-/// What linking a class raises: its supertypes must be there, and fit (JVMS §5.3.5). Under `--link-errors` the classes that its
-/// exception tables name count too, which the verifier loads.
+/// Returns the errors of linking a class: those of supertypes that do not fit (JVMS §5.3.5), and under
+/// `--link-errors` those of absent supertypes and of absent classes in its exception tables, which the verifier
+/// loads.
 pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassId) -> SetId {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc = SetId::EMPTY;
@@ -78,7 +79,7 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
         acc = ex.universe.join(acc, it);
     };
     if hierarchy.supers(class).iter().any(|it| calls.classes.refused.contains(it)) {
-        // Which of the two depends on the release.
+        // The release determines which of the two is raised.
         add(ex, b"java/lang/IncompatibleClassChangeError");
         add(ex, b"java/lang/VerifyError");
     }
@@ -91,7 +92,7 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
     acc
 }
 
-/// The classes that the exception tables of a class name.
+/// Returns the classes that the exception tables of a class name.
 fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = ClassName> + '_ {
     let rows = calls.classes.methods_of(class).filter_map(|it| match calls.classes.summary(it) {
         MethodSummary::Known(code) => Some(code.summary.contexts.iter().flat_map(|it| &it.rows)),

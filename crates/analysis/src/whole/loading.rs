@@ -1,9 +1,11 @@
-//! The class loaders of a program, which resolving a class asks under `--link-errors` (`semantics.md` §4.5; JVMS §5.3.2).
+//! The class loaders of a program, which resolving a class calls under `--link-errors` (`semantics.md` §4.5; JVMS
+//! §5.3.2).
 //!
-//! Resolving a class asks the loader of the class at hand. No class file tells which loader that is, so every instruction of a
-//! class outside the platform that resolves a class may ask any class loader of the program. What comes out is the same
-//! everywhere: one node of the system of inclusions. The platform's own loaders, also those that a program makes, are taken to
-//! find what is on the class path, and the platform's classes to be loaded by them.
+//! Resolving a class calls the class loader of the class that refers to it. No class file tells which loader that is,
+//! so every instruction that resolves a class, in a class outside the platform, may call any class loader of the
+//! program. The resulting exceptions are the same everywhere: one node of the system of inclusions. Two assumptions:
+//! the platform's own loaders, including those that a program creates, find what is on the class path; and they load
+//! the platform's classes.
 
 use classfile::names::ClassName;
 use flow::solver::FunctionId;
@@ -21,8 +23,8 @@ use super::sites::{Site, Target};
 use super::tables::{CallTable, Loading};
 use super::unknown::open_call;
 
-/// The loaders of the program, when their calls are counted and there may be some. For a program whose calls were
-/// looked up.
+/// Returns the class loaders of the program, if `--link-errors` is set and there may be any. The targets of calls
+/// must have been found before.
 pub(super) fn find_loading(calls: &CallTable) -> Option<Loading> {
     if !calls.options.link_errors {
         return None;
@@ -55,8 +57,8 @@ pub(super) fn find_loading(calls: &CallTable) -> Option<Loading> {
     (!is_empty || acc.open.is_some()).then_some(acc)
 }
 
-/// The classes outside the platform whose objects have the method: the class that declares it, and those below that
-/// do not declare it again.
+/// Returns at most `limit` classes outside the platform whose objects have the method: the class that declares it,
+/// and subclasses that do not override it.
 pub(super) fn own_loaders(
     calls: &CallTable,
     method: MethodId,
@@ -66,8 +68,9 @@ pub(super) fn own_loaders(
     let it = declared(hierarchy, method);
     let (mut acc, mut pending) = (Vec::new(), vec![method.class]);
     while let Some(class) = pending.pop().filter(|_| acc.len() < limit) {
-        let again = |&it_below: &ClassId| find_method(hierarchy, it_below, it.name, it.descriptor).is_none();
-        pending.extend(hierarchy.children(class).iter().copied().filter(again));
+        let inherits =
+            |&it_below: &ClassId| find_method(hierarchy, it_below, it.name, it.descriptor).is_none();
+        pending.extend(hierarchy.children(class).iter().copied().filter(inherits));
         let flags = hierarchy.outline(class).flags;
         let has_objects = !flags.is_abstract() && !flags.is_interface();
         let is_made = calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
@@ -78,15 +81,15 @@ pub(super) fn own_loaders(
     acc.into_iter()
 }
 
-/// The methods that asking a loader may run and that count by their code.
+/// Returns the methods that a request to a class loader may run and whose code is analysed.
 pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     let Some(it) = &calls.loading else { return Vec::new() };
-    // What is open covers those that are only possible, unless it is narrowed.
+    // The open part covers the possible methods, unless an assumption about unknown code narrows it.
     let possible = if it.open.is_none() || calls.options.assume_contract { &it.possible[..] } else { &[] };
     it.targets.iter().chain(possible).copied().collect()
 }
 
-/// What comes out besides what these methods let out.
+/// Returns what a request to a class loader lets out besides the exceptions of these methods.
 pub(super) fn loading_value(calls: &CallTable, ex: &mut Exceptions) -> Value {
     let Some(it) = &calls.loading else { return Value::NOTHING };
     let mut acc = Value::NOTHING;
@@ -107,17 +110,19 @@ pub(super) fn loading_value(calls: &CallTable, ex: &mut Exceptions) -> Value {
     acc
 }
 
-/// What becomes of what `loadClass` lets out: ClassNotFoundException turns into NoClassDefFoundError, everything else stays
-/// as it is (JVMS §5.3; run on 17 and 25).
+/// Returns the function that turns the exceptions of `loadClass` into those of resolving a class:
+/// ClassNotFoundException becomes NoClassDefFoundError, everything else is unchanged (JVMS §5.3; observed on Java 17
+/// and 25).
 pub(super) fn loaded(ex: &mut Exceptions) -> FunctionId {
     let not_found = ex.universe.masks(Some(ClassName::new(b"java/lang/ClassNotFoundException")));
     let keep = ex.universe.minus(ex.universe.all(), not_found.surely);
-    let gone = ex.universe.exact(well_known().no_class_def);
-    ex.filter(Filter { keep, adds: vec![(not_found.may, gone)] })
+    let no_class_def = ex.universe.exact(well_known().no_class_def);
+    ex.filter(Filter { keep, adds: vec![(not_found.may, no_class_def)] })
 }
 
-/// What the VM raises where a loader answers, but does not fit: with nothing or another class (NoClassDefFoundError), with
-/// one that other loaders have otherwise (LinkageError, JVMS §5.3.4), or without a nest host (IllegalAccessError, §5.4.4).
+/// Returns what the VM raises if a loader returns an unsuitable result: nothing or another class
+/// (NoClassDefFoundError), a class that differs from the one of another loader (LinkageError, JVMS §5.3.4), or one
+/// without a nest host (IllegalAccessError, §5.4.4).
 fn unfit(ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in

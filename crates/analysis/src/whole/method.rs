@@ -12,18 +12,18 @@ use super::tables::CallTable;
 use super::throws::throws_of;
 use crate::parts::MethodCode;
 
-/// Where the calls of a method go, by instruction. Without `code`, what the method calls that has no code, or none that can be
-/// read.
+/// Returns the calls of a method, in the order of its instructions. Without `code`, returns the calls of a method
+/// that has no code, or whose code cannot be read.
 pub fn calls(calls: &CallTable, id: MethodId, code: Option<&MethodCode>) -> Vec<Call> {
     code.map_or_else(|| unseen_calls(calls, id), |it| calls_of(calls, id, it))
 }
 
-/// What a method lets out, and why its open part is.
+/// Returns the exceptions that a method may let out, and why they are open in part.
 pub fn throws(program: &SolvedProgram, sets: &mut Sets, id: MethodId) -> Throws {
     throws_of(program, &mut sets.exceptions, id)
 }
 
-/// The final graph of a method; empty for a ghost and for a method without code.
+/// Returns the final graph of a method; empty for a ghost and for a method without code.
 pub fn graph(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: Option<&MethodCode>) -> Graph {
     let code = code.filter(|_| program.calls.classes.ghost(id).is_none());
     code.map_or_else(Graph::default, |it| draw(program, sets, id, it))

@@ -1,4 +1,5 @@
-//! What is not there: the classes that are named and absent, who needs them, and what that costs.
+//! Lists the absent classes that a program names, the code that needs them, and the calls that may run unknown code
+//! because of them.
 
 use classfile::names::ClassName;
 use flow::summary::Initialized;
@@ -17,22 +18,23 @@ use super::sites::{Open, Site};
 use super::tables::CallTable;
 use super::why::opened_by;
 
-/// A class that is named and not there.
+/// A class that the program names and that is absent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// Its name.
+    /// The name of the class.
     pub class: Text,
-    /// Classes of the program that have it as a supertype, by text.
+    /// Classes of the program that name it as a direct supertype, sorted by text.
     pub supertype_of: Vec<Text>,
-    /// Methods of the program that name it in their code or throws clause, by text.
+    /// Methods of the program that name it in their code or throws clause, sorted by text.
     pub used_by: Vec<MethodName>,
-    /// The methods of it that are called, by text.
+    /// The methods of the class that the program calls, sorted by text.
     pub called: Vec<MethodName>,
-    /// Methods of the program whose calls or initialisations may run anything because of it, by text.
+    /// Methods of the program whose calls or initialisations may run unknown code because the class is absent, sorted
+    /// by text.
     pub widened: Vec<MethodName>,
 }
 
-/// What was found of one class.
+/// What was found about one absent class, as in [`Missing`].
 #[derive(Default)]
 struct Found {
     supertype_of: Vec<Text>,
@@ -41,8 +43,8 @@ struct Found {
     widened: Vec<MethodName>,
 }
 
-/// The classes that the program names and that are not there, by text. What libraries and the platform name does not
-/// count, only what the classes of role `app` do.
+/// Returns the absent classes that classes of role `app` name, sorted by text. What libraries and the platform name
+/// is not counted.
 pub fn missing_classes(calls: &CallTable) -> Vec<Missing> {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc: FxHashMap<ClassName, Found> = FxHashMap::default();
@@ -90,7 +92,7 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
         }
     };
     declared(hierarchy, id).throws.iter().for_each(|&it| used(it, None));
-    // The code of a ghost's stub is not its own, and nobody asked where its calls go.
+    // A ghost has none: the code of its stub is not its own, and the targets of its calls were not found.
     let Some(code) = calls.classes.code(id) else { return };
     let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
     rows.filter_map(|it| it.class).for_each(|it| used(it, None));
@@ -123,10 +125,10 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
     }
 }
 
-/// Tells the classes that an instruction names, and the method that it calls.
+/// Reports to `used` the classes that an action names, and the method that it calls.
 fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName>)) {
     match action.raises {
-        // The VM raises the built-in ones itself.
+        // Built-in throwables are raised by the VM itself.
         Raises::Exact(class) if built_in_parent(class).is_some() => {}
         Raises::Exact(class) | Raises::Cone(class) => used(class, None),
         Raises::Caught(_) | Raises::NullReceiver | Raises::LinkFailure | Raises::Nothing => {}
@@ -145,7 +147,7 @@ fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName
     }
 }
 
-/// Adds why what an action calls and initialises may run unknown code.
+/// Adds the reasons why what an action calls and initialises may run unknown code.
 fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<Open>) {
     if let Some(called) = action.calls {
         acc.extend(match calls.site(caller, called) {
@@ -154,13 +156,13 @@ fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<
             Site::Method(_) | Site::Error(_) | Site::Vm => None,
         });
     }
-    // What a handle initialises is not counted where the handle makes a call.
+    // The class that a handle initialises is not counted if the handle also makes a call.
     if let (Some(what), None) = (action.initializes, action.calls) {
         acc.extend(unknown_initializers(calls, caller, what).into_iter().map(Open::Outside));
     }
 }
 
-/// The absent classes whose initialisers an access runs.
+/// Returns the absent classes whose initialisers an access may run.
 fn unknown_initializers(calls: &CallTable, caller: ClassId, what: Initialized) -> Vec<ClassName> {
     let hierarchy = &calls.classes.hierarchy;
     let absent = |&link: &Link| match link {
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stub_of_a_ghost_needs_no_class() {
+    fn the_code_of_a_ghost_stub_needs_no_class() {
         let called = ".class public super p/A\n.super none\n.method public static f()V\n return\n.end\n";
         let caller = ".class public super p/C\n.super p/A\n.method public static m()V\n\
             invokestatic p/A.f()V\n invokestatic ext/B.g()V\n return\n.end\n";

@@ -1,13 +1,13 @@
-//! A whole program, as far as it is there: where its calls may go, and what its methods may let out, so that it holds
-//! for every way of completing it (`semantics.md` §1, §3, §4).
+//! Analyses a whole program, of which classes may be absent: where its calls may go, and what its methods may let
+//! out. The results hold for every way of completing the program (`semantics.md` §1, §3, §4).
 //!
-//! A program goes through four states, each a type. [`tables::ClassTable`] is its classes joined, [`tables::CallTable`] adds where
-//! each call goes ([`resolved`]), [`solved::SolvedProgram`] the least solution of a system of inclusions over sets of exceptions
-//! ([`system`], [`lattice`]), and [`maintained::MaintainedProgram`] follows changes of classes. [`method`],
-//! [`explain`] and [`missing`] read these states and answer. What is here is pure: queries and one-shot runs call
-//! it alike.
+//! A program goes through four states, each a type. [`tables::ClassTable`] holds the joined classes;
+//! [`tables::CallTable`] adds where each call goes ([`resolved`]); [`solved::SolvedProgram`] adds the least solution
+//! of a system of inclusions over sets of exceptions ([`system`], [`lattice`]); [`maintained::MaintainedProgram`]
+//! follows changes of classes. [`method`], [`explain`] and [`missing`] compute answers from these states. The
+//! functions of this module are pure: salsa queries and one-shot runs call the same ones.
 
-// The words, and the table of what code does.
+// Vocabulary, and the table of what code does.
 pub(crate) mod actions;
 pub mod answers;
 pub mod graph;
@@ -22,7 +22,7 @@ mod serialization;
 pub mod sets;
 pub mod sites;
 
-// Classes joined, calls resolved.
+// Joining classes and resolving calls.
 pub mod dispatch;
 mod loading;
 mod proxies;
@@ -31,7 +31,7 @@ pub mod record;
 pub mod resolved;
 pub mod tables;
 
-// Exceptions solved, and kept current.
+// Solving for exceptions, and keeping the solution up to date.
 mod constructing;
 mod flows;
 mod linking;

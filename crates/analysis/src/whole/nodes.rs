@@ -1,4 +1,4 @@
-//! The numbers of the nodes of a program's system of inclusions.
+//! The numbering of the nodes in a program's system of inclusions.
 
 use flow::fuel::{Cancelled, Fuel};
 use flow::solver::NodeId;
@@ -8,45 +8,46 @@ use rustc_hash::FxHashMap;
 
 use super::sites::{DispatchId, FunctionSiteId, Node};
 
-/// Numbers of nodes. The nodes of the program as it was solved first are numbered by kind and place: methods, initialisers,
-/// function objects, dispatches, handlers, constructions, the node for loading. Later nodes are numbered as they come. The
-/// number of a node never changes, also when what it stands for is gone.
+/// The numbers of nodes. The nodes of the program as first solved are numbered by kind and position: methods,
+/// initialisers, function objects, dispatches, handlers, constructions, the node for loading. Nodes added later are
+/// numbered in the order of addition. The number of a node never changes, even if what the node stands for is
+/// removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// For each class the number of its first method's node; then the number of methods.
+    /// For each class, the number of its first method's node; then one more entry, the total number of methods.
     methods: Vec<u32>,
     n_classes: usize,
     n_functions: usize,
     n_dispatches: usize,
     handlers: Vec<(MethodId, u32)>,
-    /// For each method with rethrowing handlers the place of the first in `handlers`.
+    /// For each method with rethrowing handlers, the index of its first one in `handlers`.
     first_handler: FxHashMap<MethodId, usize>,
     constructions: Vec<(MethodId, ClassId)>,
     construction: FxHashMap<(MethodId, ClassId), usize>,
     has_loading: bool,
     later: Vec<Node>,
-    /// The place in `later` of each node there.
+    /// The index of each node in `later`.
     later_place: FxHashMap<Node, usize>,
 }
 
-/// What a program has nodes for when it is solved first.
+/// What a program has nodes for when it is first solved, besides classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,
     /// The number of dispatches.
     pub(super) dispatches: usize,
-    /// The constructors with a node of their own for a class.
+    /// The constructors with a node of their own, each with the class of the object.
     pub(super) constructions: Vec<(MethodId, ClassId)>,
     /// Whether the program has class loaders that count.
     pub(super) has_loading: bool,
 }
 
 impl Nodes {
-    /// Numbers the nodes of a program. `methods` is the number of methods of each class, `rethrowing` the number of rethrowing
-    /// handlers of each method.
+    /// Numbers the nodes of a program. `methods` is the number of methods of each class, `rethrowing` the number of
+    /// rethrowing handlers of each method.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// [`Cancelled`] if the work is no longer wanted.
     pub(super) fn new(
         methods: impl Iterator<Item = usize>,
         rethrowing: impl Iterator<Item = (MethodId, usize)>,
@@ -83,26 +84,26 @@ impl Nodes {
         self.methods.last().map_or(0, |it| *it as usize)
     }
 
-    /// The number of nodes that are numbered by kind and place.
+    /// Returns the number of nodes that are numbered by kind and position.
     fn n_first(&self) -> usize {
         let fixed = self.n_methods() + self.n_classes + self.n_functions + self.n_dispatches;
         fixed + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> usize {
         self.n_first() + self.later.len()
     }
 
-    /// The id of a node that has one.
+    /// Returns the id of a node that is known to have one.
     pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
-            always_assert::never!("a node is added before it is asked for");
+            always_assert::never!("the node was never added, so it has no id");
             NodeId::from_index(0)
         })
     }
 
-    /// Gives a node an id, if it has none. Returns whether it is new.
+    /// Assigns an id to a node that has none. Returns whether the node is new.
     pub(super) fn add(&mut self, node: Node) -> bool {
         let is_new = self.find(node).is_none();
         if is_new {
@@ -112,7 +113,7 @@ impl Nodes {
         is_new
     }
 
-    /// The id of a node, if it has one.
+    /// Returns the id of a node, if it has one.
     pub(super) fn find(&self, node: Node) -> Option<NodeId> {
         let later = || Some(self.n_first() + self.later_place.get(&node)?);
         self.first(node).or_else(later).map(NodeId::from_index)
@@ -143,7 +144,7 @@ impl Nodes {
         }
     }
 
-    /// The node with an id.
+    /// Returns the node with an id.
     pub(super) fn node(&self, id: NodeId) -> Node {
         let mut at = id.index();
         if let Some(it) = at.checked_sub(self.n_first()).and_then(|it| self.later.get(it)) {
@@ -178,14 +179,15 @@ impl Nodes {
         }
     }
 
-    /// The node of a constructor that makes an object of exactly this class, if the constructor has one of its own for it.
+    /// Returns the node of a constructor for objects of exactly this class, if the constructor has a node of its own
+    /// for the class.
     pub(super) fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
         let pair = (constructor, class);
         let node = Node::Constructing(constructor, class);
         (self.construction.contains_key(&pair) || self.later_place.contains_key(&node)).then_some(node)
     }
 
-    /// The constructors that have nodes of their own for a class.
+    /// Returns the constructors with nodes of their own, each with the class of the object.
     pub(super) fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
         let later = self.later.iter().filter_map(|it| match it {
             Node::Constructing(method, class) => Some((*method, *class)),

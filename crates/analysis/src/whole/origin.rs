@@ -1,5 +1,5 @@
-//! What lets something out by itself, at the end of a way through the system: the steps of the way as answers name them, and
-//! why it ends.
+//! The end of a path through the system: what lets an exception out there by itself, and the steps of the path as
+//! answers name them.
 
 use flow::summary::Source;
 use flow::universe::SetId;
@@ -49,7 +49,7 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
     }
 }
 
-/// Why a node is open of itself, as far as the set goes.
+/// Returns why a node by itself is open for something of the set.
 fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
     match node {
         Node::Dispatch(it) => {
@@ -107,7 +107,7 @@ fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: Set
     })
 }
 
-/// What raises something of a known set that comes out of a node by itself.
+/// Returns what raises something of the set in the known half of a node's own value.
 pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
     let (id, exact) = match node {
         Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
@@ -141,7 +141,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     Origin::Vm
 }
 
-/// What raises that which a source raises by itself.
+/// Returns what raises the exceptions that a source raises by itself.
 pub(super) fn origin_of(source: Source) -> Origin {
     match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,

@@ -1,4 +1,4 @@
-//! What a ghost promises never to let out, by the names that people write in its annotation.
+//! The exceptions that a ghost promises never to let out, by the names in its annotation.
 
 use classfile::names::ClassName;
 use flow::universe::SetId;
@@ -6,31 +6,32 @@ use program::outline::Ghost;
 
 use super::lattice::Exceptions;
 
-/// What a promise excludes.
+/// What one promise excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
-    /// Everything that can be thrown.
+    /// Everything throwable.
     Everything,
     /// The throwable type of this name, with all its subtypes.
     Type(PromisedName),
 }
 
-/// A name in a promise: complete, or a simple name of `java.lang`.
+/// A type name in a promise: a fully qualified name, or the simple name of a class in `java.lang`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PromisedName {
     complete: ClassName,
-    /// The class of `java.lang` that is meant if no type has the complete name.
+    /// The class of `java.lang` that is meant if no type has the name `complete`.
     of_java_lang: Option<ClassName>,
 }
 
 impl PromisedName {
-    /// The classes that may be meant; the first one that is a throwable type is.
+    /// Returns the classes that the name may stand for, in order; it stands for the first one that is a throwable
+    /// type.
     pub(super) fn classes(self) -> impl Iterator<Item = ClassName> {
         std::iter::once(self.complete).chain(self.of_java_lang)
     }
 }
 
-/// What a ghost promises.
+/// Returns what a ghost promises never to let out.
 pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     ghost.handlers.iter().flatten().map(|name| {
         if name.bytes() == b"any" {
@@ -43,7 +44,8 @@ pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     })
 }
 
-/// The set of exceptions that a ghost promises never to let out. A name of no known type promises nothing.
+/// Returns the set of exceptions that a ghost promises never to let out. The name of an unknown type excludes
+/// nothing.
 pub(super) fn excluded(ghost: &Ghost, ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;
     for it in promises(ghost) {

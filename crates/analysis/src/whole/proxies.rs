@@ -1,10 +1,12 @@
-//! Receivers whose classes the platform makes at run time: proxies (`java.lang.reflect.Proxy`), annotations, objects around
-//! method handles. No class file tells of them.
+//! Receivers whose classes the platform creates at run time: proxies (`java.lang.reflect.Proxy`), annotations,
+//! objects around method handles. They are in no class file.
 //!
-//! Where unknown classes may implement an interface, they are among those. In a world without unknown classes they are
-//! looked for by what makes them: a program that makes proxies may have one of any interface, and the VM makes one of each
-//! annotation. A call of such an object goes to `invoke` of some handler. Who makes proxies by reflection is not seen,
-//! nor what the platform makes of its own interfaces.
+//! Where unknown classes may implement an interface, these receivers are among them. For other calls, outside the
+//! open world, the code that creates such objects is searched for: a program that creates proxies may have one of any
+//! interface, and the VM creates one for each annotation. A call on a proxy or an annotation goes to `invoke` of some
+//! handler.
+//!
+//! Not found are proxies that are created by reflection, and those that the platform creates for its own interfaces.
 
 use classfile::names::{ClassName, MethodRef};
 use flow::fuel::{Cancelled, Fuel};
@@ -23,7 +25,7 @@ use super::sites::{DispatchId, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// What makes proxies of interfaces that it is given: class, and method or `*`.
+/// The methods that create proxies of given interfaces: the class, and the method or `*` for all.
 const MAKERS: [(&str, &str); 7] = [
     ("java/beans/EventHandler", "create"),
     ("java/lang/management/ManagementFactory", "newPlatformMXBeanProxy"),
@@ -33,21 +35,21 @@ const MAKERS: [(&str, &str); 7] = [
     ("javax/management/JMX", "*"),
     ("javax/management/MBeanServerInvocationHandler", "*"),
 ];
-/// What makes objects of interfaces around method handles.
+/// The class whose methods create objects of interfaces around method handles.
 const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
 /// `ACC_ANNOTATION` (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
 
-/// The classes whose methods make such objects.
+/// Returns the classes whose methods create such objects.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {
     let proxies = MAKERS.iter().map(|it| ClassName::new(it.0.as_bytes()));
     proxies.chain(std::iter::once(ClassName::new(AROUND_HANDLES.as_bytes())))
 }
 
-/// Marks the calls whose receivers may be such objects, when their targets are known.
+/// Marks the calls whose receivers may be such objects. The targets of calls must have been found before.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// [`Cancelled`] if the work is no longer wanted.
 pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     if calls.options.world == WorldKind::Open {
         return Ok(());
@@ -61,7 +63,7 @@ pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(())
 }
 
-/// Marks all calls again, as other objects are made than before. Gives those that are marked otherwise.
+/// Marks all calls again, for a changed set of created objects. Returns the calls whose marks changed.
 pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<DispatchId> {
     let marks = |it: &Dispatch| (it.handlers, it.open);
     let before: Vec<_> = calls.dispatches.all().iter().map(marks).collect();
@@ -71,7 +73,8 @@ pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<Dis
     all.into_iter().filter(|it| marks(calls.dispatches.get(*it)) != before[it.index()]).collect()
 }
 
-/// Marks those of some calls, whose targets are known and which are not marked.
+/// Marks those of the given calls whose receivers may be such objects. The targets of the calls must have been found,
+/// and the calls must not be marked yet.
 pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches: &[DispatchId]) {
     let Site::Dispatch(handlers) = calls.virtual_site(handler_invoke()) else { return };
     for &id in dispatches.iter().filter(|it| **it != handlers) {
@@ -83,10 +86,10 @@ pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches:
     }
 }
 
-/// What the program and its libraries make.
+/// Returns which of these objects the program and its libraries create.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// [`Cancelled`] if the work is no longer wanted.
 pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<RuntimeObjects, Cancelled> {
     let mut acc = RuntimeObjects::default();
     for (id, code) in calls.classes.codes() {
@@ -101,7 +104,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(acc)
 }
 
-/// What some code makes.
+/// Returns which of these objects some code creates.
 pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> RuntimeObjects {
     let mut acc = RuntimeObjects::default();
     for method in codes.flat_map(|it| named(it.1)) {
@@ -115,11 +118,11 @@ pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary
     acc
 }
 
-/// Which of them may be receivers of a call.
+/// Returns which of these objects may be receivers of a call.
 fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) -> RuntimeObjects {
     let hierarchy = &calls.classes.hierarchy;
     let names = dispatch.method.get();
-    // The three of Object that a proxy hands on (`java.lang.reflect.Proxy`).
+    // The three methods of Object that a proxy forwards (`java.lang.reflect.Proxy`).
     let of_object = matches!(names.name.bytes(), b"hashCode" | b"equals" | b"toString");
     if names.class == well_known().object {
         return RuntimeObjects { proxies: made.proxies && of_object, around_handles: false };
@@ -132,13 +135,13 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
         return RuntimeObjects::default();
     }
     let is_annotation = outline.flags.0 & ANNOTATION != 0;
-    // Those around handles are of public interfaces only (`MethodHandleProxies.asInterfaceInstance`).
+    // Objects around handles implement public interfaces only (`MethodHandleProxies.asInterfaceInstance`).
     let around_handles = made.around_handles && outline.flags.is_public();
     RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
 }
 
-/// What comes out of a proxy's method of what its handler lets out: unchecked exceptions and what the method declares;
-/// anything else wrapped (`java.lang.reflect.InvocationHandler`).
+/// Returns the function that turns the exceptions of a handler into those of the proxy's method: unchecked and
+/// declared exceptions are kept, all others are wrapped (`java.lang.reflect.InvocationHandler`).
 pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
     let mut keep = SetId::EMPTY;
     let mut surely = SetId::EMPTY;
@@ -156,13 +159,14 @@ pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &
         }
         None => keep = ex.universe.all(),
     }
-    // Another interface of the proxy may have the method and not declare what this one does.
+    // Another interface of the proxy may have the method without declaring what this one declares, so declared
+    // exceptions may be wrapped too.
     let checked = ex.universe.minus(ex.universe.all(), surely);
     let wrapped = ex.universe.exact(ClassName::new(b"java/lang/reflect/UndeclaredThrowableException"));
     ex.filter(Filter { keep, adds: vec![(checked, wrapped)] })
 }
 
-/// What converting the result of a handler raises.
+/// Returns the exceptions of converting a handler's result to the return type of the method.
 pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> SetId {
     let descriptor = dispatch.method.get().descriptor.bytes();
     let result = descriptor.iter().rposition(|&b| b == b')').and_then(|at| descriptor.get(at + 1..));
@@ -177,7 +181,7 @@ pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> Set
     }
 }
 
-/// The methods that code names, by calls and by the handles of function objects.
+/// Returns the methods that code names in calls and in the handles of function objects.
 fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     let calls = all_actions(code).filter_map(|it| match it.calls? {
         Called::Instruction(_, method) | Called::OnThis(_, method) => Some(method),

@@ -1,4 +1,4 @@
-//! The order of classes by text.
+//! The order of classes by name.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use program::hierarchy::{ClassId, Hierarchy};
 
-/// For classes by number their place by text. To sort them all takes as long as many comparisons of names, so that is not
-/// done before there were as many as there are classes.
+/// The rank of each class by name. Sorting all classes takes as long as many comparisons of names, so it is done only
+/// after as many comparisons as there are classes.
 #[derive(Default)]
 pub(super) struct Ranks {
     compared: AtomicUsize,
@@ -16,18 +16,19 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Compares two classes by name. It must always be a hierarchy in which those that were there have their old numbers.
+    /// Compares two classes by name. In all calls, `hierarchy` must give the same numbers to the same classes;
+    /// classes may be added.
     pub(super) fn compare(&self, hierarchy: &Hierarchy, a: ClassId, b: ClassId) -> Ordering {
-        let places = self.worth_it(hierarchy).unwrap_or_default();
+        let places = self.sorted_places(hierarchy).unwrap_or_default();
         match (places.get(a.index()), places.get(b.index())) {
             (Some(a), Some(b)) => a.cmp(b),
-            // Classes that came later have none.
+            // Classes that were added after sorting have no rank.
             _ => hierarchy.name(a).bytes().cmp(hierarchy.name(b).bytes()),
         }
     }
 
-    /// The places, if by now it is worth while to have them.
-    fn worth_it(&self, hierarchy: &Hierarchy) -> Option<&[u32]> {
+    /// Returns the ranks, by class number; `None` if there were too few comparisons to sort the classes.
+    fn sorted_places(&self, hierarchy: &Hierarchy) -> Option<&[u32]> {
         if self.places.get().is_none() && self.compared.fetch_add(1, Relaxed) < hierarchy.len() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What can be reached from the entry points of a program: data. [`super::reach`] finds it.
+//! The result of a reachability search from the entry points of a program, as data; [`super::reach`] computes it.
 
 use flow::fuel::{Cancelled, Fuel};
 use program::hierarchy::ClassId;
@@ -8,12 +8,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sites::{DispatchId, Target};
 
-/// Where control can enter a program.
+/// A method through which control can enter a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EntryPoint {
     /// The method.
     pub method: MethodId,
-    /// Why.
+    /// Why the method is an entry point.
     pub why: WhyEntry,
 }
 
@@ -22,72 +22,72 @@ pub struct EntryPoint {
 pub enum WhyEntry {
     /// The launcher runs it when it is given this class (JLS §12.1.4).
     Main(Text),
-    /// The launcher makes an object of this class to run its `main`.
+    /// The launcher creates an object of this class with it, to run its `main`.
     MainObject(Text),
-    /// The launcher initialises this class, which inherits its `main`, or has none that it can run in the end.
+    /// The launcher initialises this class, which inherits its `main` or has no `main` that can run.
     MainClass(Text),
     /// The manifest names its class as an agent, by this attribute (`java.lang.instrument`).
     Agent(Text),
-    /// A provider of this service is made by it (`java.util.ServiceLoader`).
+    /// It creates a provider of this service (`java.util.ServiceLoader`).
     Service(Text),
-    /// Code that is not present may call it.
+    /// Code of absent classes may call it.
     Callable,
-    /// Code that is not present may make objects by it.
+    /// Code of absent classes may create objects with it.
     Constructible,
-    /// Code that is not present may call it, or override it and call it by `super`.
+    /// Code of absent classes may call it, or override it and call it by `super`.
     Overridable,
-    /// Initialising its class runs it; code that is not present may.
+    /// Initialising its class runs it, and code of absent classes may initialise the class.
     Initializer,
     /// The user named it.
     Selected,
 }
 
-/// Where control comes from to a method, for the first time in the order of the search.
+/// How control first reached a method, in the order of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum From {
-    /// It is the entry point of this number.
+    /// It is the entry point with this number.
     Entry(u32),
-    /// The VM calls it by itself, or makes its object.
+    /// The VM calls it by itself, or creates an object of its class.
     Vm,
-    /// A class that is not present may call it.
+    /// Code of an absent class may call it.
     Outside,
-    /// This method calls it, or initialises its class, or makes what is called back.
+    /// This method calls it, initialises its class, or creates an object on which it is called back.
     Method(MethodId),
 }
 
-/// What can be reached.
+/// The methods and classes that a reachability search reached.
 #[derive(Clone, Debug)]
 pub struct Reachable {
     /// The entry points.
     pub entries: Vec<EntryPoint>,
     pub(super) methods: FxHashMap<MethodId, From>,
     pub(super) made: FxHashSet<ClassId>,
-    /// What receivers select that are made, by dispatch; sorted.
+    /// For each dispatch, the targets that created receivers select; sorted.
     pub(super) selected: Vec<Vec<Target>>,
 }
 
 impl Reachable {
-    /// Where control comes from to the method, if it is reached.
+    /// Returns how control first reached the method; `None` if it is not reached.
     pub fn from(&self, method: MethodId) -> Option<From> {
         self.methods.get(&method).copied()
     }
 
-    /// How many methods are reached.
+    /// Returns the number of reached methods.
     pub fn len(&self) -> usize {
         self.methods.len()
     }
 
-    /// Whether none is.
+    /// Returns whether no method is reached.
     pub fn is_empty(&self) -> bool {
         self.methods.is_empty()
     }
 
-    /// Whether reached code makes an object of exactly this class.
+    /// Returns whether reached code creates an object of exactly this class.
     pub fn is_made(&self, class: ClassId) -> bool {
         self.made.contains(&class)
     }
 
-    /// Whether a receiver that is made selects the target.
+    /// Returns whether a receiver that reached code creates selects the target.
     pub(super) fn is_selected(&self, dispatch: DispatchId, target: Target) -> bool {
         self.selected_of(dispatch).binary_search(&target).is_ok()
     }
@@ -96,10 +96,10 @@ impl Reachable {
         self.selected.get(dispatch.index()).map_or(&[], |it| it)
     }
 
-    /// The dispatches of which receivers that are made select something else than they did.
+    /// Returns the dispatches for which created receivers select other targets than in `before`.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// [`Cancelled`] if the work is no longer wanted.
     pub(super) fn other_dispatches(
         &self,
         before: &Reachable,
@@ -116,10 +116,10 @@ impl Reachable {
         Ok(acc)
     }
 
-    /// The classes that have methods which are reached now and were not, or the other way round.
+    /// Returns the classes with methods that are reached in only one of `self` and `before`.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// [`Cancelled`] if the work is no longer wanted.
     pub(super) fn classes_with_others(
         &self,
         before: &Reachable,
@@ -137,13 +137,14 @@ impl Reachable {
         Ok(acc)
     }
 
-    /// The way from where control starts to the method, itself last; `None` if it is not reached.
+    /// Returns the path on which the search reached the method: where control starts, and the methods up to this one,
+    /// which is the last; `None` if the method is not reached.
     pub fn way(&self, method: MethodId) -> Option<(From, Vec<MethodId>)> {
         let mut way = vec![method];
         let mut at = method;
         loop {
             match self.from(at)? {
-                // Who is first to reach a method was reached before, so this ends.
+                // A method is first reached from a method reached earlier, so this ends.
                 From::Method(it) => {
                     way.push(it);
                     at = it;

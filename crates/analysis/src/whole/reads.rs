@@ -1,8 +1,9 @@
-//! Which parts of a solved program an answer was read from, so that it is asked for again only when one of them changed.
+//! Records which parts of a solved program an answer was computed from, so that the answer is recomputed only when
+//! one of them changed.
 //!
-//! What an answer about a class takes from the class itself, from classes that its code names and from those above these is
-//! not noted: an update finds that by name ([`super::edits::mentions`]). Noted is what lies further away. The thread keeps
-//! the note, as salsa's threads keep theirs: what reads is spread over many functions that many others call.
+//! Not recorded is what an answer about a class reads of the class itself, of classes that its code names, and of
+//! their supertypes: an update finds such answers by name ([`super::maintained`]). The record is kept for each
+//! thread, as salsa does, because reads are spread over many functions with many callers.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,34 +16,34 @@ use super::sites::{DispatchId, FunctionSiteId};
 /// A part of a solved program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Read {
-    /// What a node lets out.
+    /// The value of a node.
     Value(NodeId),
-    /// What a node has of itself.
+    /// The own value of a node.
     Own(NodeId),
-    /// All that flows into a node, and how far each of it is from where something open arises.
+    /// All inflows of a node, and the distance of each from the nearest open origin.
     Ways(NodeId),
-    /// How far a node is from where something open arises, and the first steps of the shortest ways there: most searches for a
-    /// reason read no other steps.
+    /// The distance of a node from the nearest open origin, and the first steps of the shortest paths there: most
+    /// searches for a reason read no other steps.
     Nearest(NodeId),
-    /// Where a dispatch goes.
+    /// The targets of a dispatch.
     Dispatch(DispatchId),
-    /// Why a dispatch may go elsewhere, and what linking its calls raises.
+    /// Why a dispatch may have other targets, and the link errors of its calls.
     Cause(DispatchId),
-    /// Where the handle of a function object goes.
+    /// The target of a function object's handle.
     Function(FunctionSiteId),
-    /// What asking a loader of the program for a class may run.
+    /// The methods that a request to a class loader of the program may run.
     Loading,
     /// All classes: which are serializable, and their methods.
     Classes,
 }
 
 thread_local! {
-    /// Whether the thread takes notes: looked at far more often than there is anything to note.
+    /// Whether the thread records reads. It is checked far more often than something is recorded.
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
     static NOTED: RefCell<FxHashSet<Read>> = RefCell::default();
 }
 
-/// Ends the taking of notes, also when there is a panic.
+/// Ends the recording when it is dropped, also on a panic.
 struct Noting;
 
 impl Drop for Noting {
@@ -51,9 +52,10 @@ impl Drop for Noting {
     }
 }
 
-/// Runs a function, and says what it read. One at a time: a question inside of another one's is a part of it.
+/// Runs a function and returns its result with the parts that it read. Calls must not be nested: what an inner
+/// question reads belongs to the outer one.
 pub fn noted<T>(ask: impl FnOnce() -> T) -> (T, Vec<Read>) {
-    debug_assert!(!IS_NOTING.get(), "a question is asked while another one is noted");
+    debug_assert!(!IS_NOTING.get(), "recording of reads must not be nested");
     NOTED.with_borrow_mut(FxHashSet::clear);
     IS_NOTING.set(true);
     let noting = Noting;
@@ -62,7 +64,7 @@ pub fn noted<T>(ask: impl FnOnce() -> T) -> (T, Vec<Read>) {
     (answer, NOTED.with_borrow_mut(|it| it.drain().collect()))
 }
 
-/// Notes a part that is read, if somebody wants to know.
+/// Records that a part is read, if the thread is recording.
 #[inline]
 pub(super) fn note(it: Read) {
     if IS_NOTING.get() {
@@ -70,7 +72,7 @@ pub(super) fn note(it: Read) {
     }
 }
 
-/// Runs a function that reads all of a program, of which its caller notes what it was.
+/// Runs a function that reads all of a program, without recording; its caller records the relevant parts.
 pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
     let was_noting = IS_NOTING.replace(false);
     let answer = read();
@@ -81,12 +83,13 @@ pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
 /// What updates of a solved program changed, for clients that keep answers.
 #[derive(Debug, Default)]
 pub struct Touched {
-    /// The parts that may be others.
+    /// The parts that may have changed.
     pub reads: FxHashSet<Read>,
-    /// The classes about which any answer may be another one: they, what their code names, or what is above these changed.
+    /// The classes about which any answer may have changed, because the class, a class that its code names, or a
+    /// supertype of one of these changed.
     pub classes: FxHashSet<ClassName>,
-    /// Any answer may be another one.
+    /// Whether any answer may have changed.
     pub all: bool,
-    /// How many nodes let something else out than before.
+    /// The number of nodes whose values changed.
     pub values: usize,
 }

@@ -1,4 +1,4 @@
-//! Which receivers make a call go to a method, and why they are receivers.
+//! Finds the receivers that make a call go to a method, and the supertypes that make them receivers.
 
 use bir::body::CallKind;
 use classfile::names::{ClassName, MethodRef};
@@ -13,27 +13,28 @@ use super::loading::own_loaders;
 use super::sites::{Site, Target};
 use super::tables::CallTable;
 
-/// Why a receiver selects a method.
+/// A class whose objects select a method, and why they may be receivers of the call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
-    /// A class whose objects select it.
+    /// The class.
     pub class: Text,
-    /// The chain of supertypes from that class to the one that the call names, both included; it ends earlier, with an
-    /// absent class, if only that may lie below it.
+    /// The chain of supertypes from the class to the one that the call names, both included. If only an absent class
+    /// may connect the two, the chain ends with that class.
     pub chain: Vec<Text>,
 }
 
-/// Whose objects decide where a call goes.
+/// The objects whose class decides where a call goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selector {
     /// The receivers of a call of this method, as the instruction names it.
     Receivers(MethodName),
-    /// The class loaders that are asked for a class.
+    /// The class loaders that are asked to load a class.
     Loaders,
 }
 
 impl Selector {
-    /// Whose objects decide where the call goes; none of an initialisation.
+    /// Returns the objects whose class decides where the call goes; `None` if there are none, as for an
+    /// initialisation.
     pub fn of(call: &Call) -> Option<Selector> {
         match (call.declared, call.kind) {
             (Some(declared), _) => Some(Selector::Receivers(declared)),
@@ -43,7 +44,7 @@ impl Selector {
     }
 }
 
-/// The classes whose objects select a target of a call of `caller`, each with its chain; at most `limit`.
+/// Returns the classes whose objects select a target of a call of `caller`, each with its chain; at most `limit`.
 pub fn selecting(
     calls: &CallTable,
     caller: MethodId,
@@ -57,8 +58,8 @@ pub fn selecting(
     }
 }
 
-/// The receivers for which a virtual call of `caller` by these names goes to a method, each with its chain; at most
-/// `limit`.
+/// Returns the receivers for which a virtual call of the method `by` in code of `caller` goes to `target`, each with
+/// its chain; at most `limit`.
 fn receivers(
     calls: &CallTable,
     caller: MethodId,
@@ -100,7 +101,7 @@ fn receivers(
     acc
 }
 
-/// The loaders of the program that select a method, at most `limit`, each with its chain.
+/// Returns the class loaders of the program that select a method, each with its chain; at most `limit`.
 fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     let hierarchy = &calls.classes.hierarchy;
     let listed = calls.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
@@ -112,14 +113,14 @@ fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     chains.collect()
 }
 
-/// The shortest chain of supertypes from a class to a name. What receivers select only because of an absent class has a
-/// chain to that.
+/// Returns the shortest chain of supertypes from a class to a name. If the class is a receiver only because of an
+/// absent class (`known` is false), returns the chain to that class.
 fn chain(calls: &CallTable, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
     let absent = if known { None } else { chain_to(calls, class, None) };
     absent.or_else(|| chain_to(calls, class, Some(to)))
 }
 
-/// The shortest chain from a class to a name, or without one to an absent class.
+/// Returns the shortest chain of supertypes from a class to a name, or, without a name, to an absent class.
 fn chain_to(calls: &CallTable, class: ClassId, to: Option<ClassName>) -> Option<Vec<Text>> {
     let hierarchy = &calls.classes.hierarchy;
     let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];

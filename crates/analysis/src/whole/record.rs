@@ -1,4 +1,4 @@
-//! From class files to a program: one record a class, made by as many workers as there are, then joined.
+//! Builds a program from class files: one record per class, made by parallel workers, then the join of all records.
 
 use std::sync::Arc;
 
@@ -15,58 +15,58 @@ use super::tables::{ClassTable, Options};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
-/// What the rest of a program must know of one class file.
+/// What the rest of a program needs to know of one class file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassRecord {
     outline: Arc<Outline>,
     summary: Arc<ClassSummary>,
-    /// For a `module-info`.
+    /// The module descriptor, for a `module-info`.
     module: Option<Arc<Module>>,
-    /// Whether it, or a method of it, is a ghost.
+    /// Whether the class or one of its methods is a ghost.
     is_ghost: bool,
 }
 
 impl ClassRecord {
-    /// The record of a class whose parts are known; `module` for a `module-info`.
+    /// Returns the record of a class, given its parts; `module` is for a `module-info`.
     pub fn new(outline: Arc<Outline>, summary: Arc<ClassSummary>, module: Option<Module>) -> Self {
         let is_ghost = outline.ghost.is_some() || outline.methods.iter().any(|it| it.ghost.is_some());
         ClassRecord { outline, summary, module: module.map(Arc::new), is_ghost }
     }
 
-    /// What others see of its class.
+    /// Returns what other classes see of the class.
     pub fn outline(&self) -> &Arc<Outline> {
         &self.outline
     }
 
-    /// Its class.
+    /// Returns the name of the class.
     pub fn class(&self) -> ClassName {
         self.outline.class
     }
 
-    /// Whether it stands before and behind the same records as `before` does in its place: it is of the same class, and as
-    /// much of a ghost.
+    /// Returns whether the record shadows the same records as `before` does in its place, and is shadowed by the
+    /// same: both are of the same class, and both or neither contain ghosts.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
         self.is_same_class(before) && self.is_ghost == before.is_ghost
     }
 
-    /// Whether it is of the same class as `before`. Never so of modules.
+    /// Returns whether both records are of the same class; false for modules.
     pub fn is_same_class(&self, before: &ClassRecord) -> bool {
         self.class() == before.class() && !self.outline.flags.is_module() && !before.outline.flags.is_module()
     }
 
-    /// That the class `class`, none if it was not there, is this now.
+    /// Returns the change that makes this record the definition of `class`, which is `None` if the class is new.
     pub fn change_of(&self, class: Option<ClassId>, role: Role) -> ClassChange {
         ClassChange { class, now: Some((Arc::clone(&self.outline), Arc::clone(&self.summary), role)) }
     }
 
-    /// How many methods the class declares.
+    /// Returns the number of methods that the class declares.
     pub fn n_methods(&self) -> usize {
         self.outline.methods.len()
     }
 }
 
-/// As [`class_record`], for a class of which nobody asks what its methods let out. Only bodies are read that may make
-/// objects of functions, which may be receivers of a call anywhere.
+/// Like [`class_record`], for a class whose exceptions are never requested. It reads only the bodies that may create
+/// function objects, because those may be receivers of calls in any class.
 ///
 /// # Errors
 /// See [`class_record`].
@@ -97,10 +97,10 @@ fn summary_alone(part: MethodPart, scratch: &mut Scratch) -> MethodSummary {
     summary
 }
 
-/// Takes one class apart. `scratch` is memory that one class leaves for the next.
+/// Returns the record of a class file. `scratch` is memory that is reused from one class to the next.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// If the structure of the file cannot be read: the class then counts as absent.
 pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
     let parts = ClassParts::read_for_summaries(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::Summary, clock: None };
@@ -111,7 +111,7 @@ pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> 
     joined(bytes, &parts, methods)
 }
 
-/// The record of a class that has been taken apart: `methods` are all of it.
+/// Returns the record of a class file that has been parsed; `methods` are all its methods.
 ///
 /// # Errors
 /// See [`class_record`].
@@ -131,31 +131,31 @@ fn joined(bytes: &[u8], parts: &ClassParts<'_>, methods: Vec<MethodSummary>) -> 
     Ok(ClassRecord::new(Arc::new(outline), Arc::new(summary), module))
 }
 
-/// What is known of packages besides what the modules of the JDK image say. Names are internal: `sun/nio/ch`.
+/// Facts about packages besides those in the modules of the JDK image. Names are in internal form: `sun/nio/ch`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packages {
     /// Packages that code of any module may use although no module exports them.
     pub add_exports: Vec<String>,
-    /// Packages of classes outside the JDK image in which no class from elsewhere lies.
+    /// Packages of classes outside the JDK image that no class from elsewhere belongs to, each with the reason.
     pub owners: Vec<(String, Owner)>,
 }
 
 impl ClassTable {
-    /// Joins the classes, in class-path order. Of two with one name the first counts, but a ghost stands back behind
-    /// one that is none, wherever that stands (`semantics.md` §1).
+    /// Joins the classes, in class-path order. Of two records of one class the first counts, except that a ghost
+    /// yields to a record that is not a ghost, even to a later one (`semantics.md` §1).
     pub fn new(records: Vec<(ClassRecord, Role)>, options: &Options) -> Self {
         ClassTable::with_packages(records, options, &Packages::default())
     }
 
-    /// As [`ClassTable::new`], with what is known of packages besides.
+    /// Like [`ClassTable::new`], with further facts about packages.
     pub fn with_packages(records: Vec<(ClassRecord, Role)>, options: &Options, packages: &Packages) -> Self {
         uncancelled(|fuel| ClassTable::joined(records, options, packages, fuel))
     }
 
-    /// As [`ClassTable::with_packages`].
+    /// Like [`ClassTable::with_packages`], for work that may be cancelled.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// [`Cancelled`] if the work is no longer wanted.
     pub fn joined(
         records: Vec<(ClassRecord, Role)>,
         options: &Options,
@@ -171,7 +171,7 @@ impl ClassTable {
             fuel.spend(2)?;
             let winner = winners.get(&record.outline.class).map(|it| it.by);
             if record.outline.flags.is_module() {
-                // A descriptor on the class path closes nothing.
+                // A module descriptor on the class path has no effect.
                 modules.extend(record.module.filter(|_| role == Role::Jdk).map(Arc::unwrap_or_clone));
             } else if let Some(winner) = winner.filter(|it| *it != idx) {
                 passed_over.push((idx, winner));
@@ -203,22 +203,23 @@ impl ClassTable {
     }
 }
 
-/// What became of one class.
+/// The change of one class.
 #[derive(Clone, Debug)]
 pub struct ClassChange {
-    /// The class before the change; `None` if there was none.
+    /// The class before the change; `None` if it is new.
     pub class: Option<ClassId>,
-    /// What the class is now; `None` if it is gone.
+    /// The class after the change; `None` if it was removed.
     pub now: Option<(Arc<Outline>, Arc<ClassSummary>, Role)>,
 }
 
-/// What became of classes, and which records others stand before: see [`ClassTable::passed_over`].
+/// The classes that changed, and the records that are now shadowed: see [`ClassTable::passed_over`].
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
 impl ClassTable {
-    /// The classes that are not the same in the records `now` as in the records `before`, of which the program was made; both are
-    /// in class-path order, and containers that did not change may be left out of both. `None` if more than `limit` classes
-    /// differ, if modules do, or if two records of the program are of one class.
+    /// Returns the classes that differ between the records `before`, from which the program was built, and the
+    /// records `now`. Both are in class-path order, and containers that did not change may be left out of both.
+    /// `None` if more than `limit` classes differ, if modules are among the differing records, or if two records are
+    /// of one class.
     pub fn few_changes(
         &self,
         before: &[(ClassRecord, Role)],
@@ -240,7 +241,7 @@ impl ClassTable {
         for it in now {
             let class = self.hierarchy.class(it.0.class());
             let before = old.remove(&it.0.class());
-            // There is one of its name elsewhere, or it comes twice.
+            // Another container has a class of this name, or the name occurs twice.
             if class.is_some() != before.is_some() {
                 return None;
             }
@@ -258,8 +259,8 @@ impl ClassTable {
         (all_distinct && changes.len() <= limit).then(|| (changes, Arc::default()))
     }
 
-    /// The classes that are not the same in `records` as in the program; these are all records that there are now, in
-    /// class-path order. `None` if more than `limit` classes differ, or if modules of the platform do.
+    /// Returns the classes that differ between the program and `records`, which are all present records in class-path
+    /// order. `None` if more than `limit` classes differ, or if modules of the platform do.
     pub fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
         let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
         if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {
@@ -296,35 +297,36 @@ impl ClassTable {
     }
 }
 
-/// The classes that no JVM links.
+/// Returns the classes that no JVM links.
 pub(super) fn refused(hierarchy: &Hierarchy) -> FxHashSet<ClassId> {
     let fault = |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
     let refused = hierarchy.problems().iter().filter(fault);
     refused.filter_map(|it| hierarchy.class(it.class)).collect()
 }
 
-/// Something that defines a class: a record, a file, an entry of a library.
+/// A definition of a class: in a record, a file or an entry of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Definer<T> {
-    /// What defines it.
+    /// The record, file or entry that defines the class.
     pub by: T,
-    /// Whether the class, or a method of it, is a ghost there.
+    /// Whether the class, or one of its methods, is a ghost in this definition.
     is_ghost: bool,
 }
 
 impl<T: Copy> Definer<T> {
-    /// Of two definitions of one class, this one earlier on the class path, the one that counts: code replaces a ghost.
+    /// Returns which of two definitions of one class counts, where `self` is earlier on the class path: code replaces
+    /// a ghost.
     pub fn or(self, later: Self) -> Self {
         if self.is_ghost && !later.is_ghost { later } else { self }
     }
 
-    /// The same definition, said in another way.
+    /// Returns the same definition, given by something else.
     pub fn map<U>(self, by: impl FnOnce(T) -> U) -> Definer<U> {
         Definer { by: by(self.by), is_ghost: self.is_ghost }
     }
 }
 
-/// For each class the definition that counts among these, in class-path order. Modules are no classes.
+/// Returns for each class the definition that counts; the records are in class-path order. Modules are left out.
 pub fn definers<'a, T: Copy>(
     records: impl Iterator<Item = (T, &'a ClassRecord)>,
 ) -> FxHashMap<ClassName, Definer<T>> {
@@ -340,7 +342,7 @@ pub fn definers<'a, T: Copy>(
     acc
 }
 
-/// Whether code calls a method of a class that is not there.
+/// Returns whether code calls a method of an absent class.
 fn names_outside(
     summaries: &[Arc<ClassSummary>],
     present: &FxHashMap<ClassName, Definer<usize>>,

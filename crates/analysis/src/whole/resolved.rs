@@ -1,4 +1,4 @@
-//! From classes joined to calls resolved: asks for every call where it goes, then looks for the targets of all dispatches.
+//! Resolves the calls of joined classes: registers every call, then finds the targets of all dispatches.
 
 use flow::fuel::{Cancelled, Fuel, uncancelled};
 use flow::functional::Function;
@@ -18,7 +18,8 @@ use super::sites::FunctionSite;
 use super::tables::{CallTable, ClassTable, Options};
 use crate::summary::CodeSummary;
 
-/// The program with where its calls go. With `entries` they go only to receivers that code makes which is reached from there.
+/// Returns the program with the targets of its calls. With `entries`, receivers are only the objects that are created
+/// by code reached from these entry points.
 pub fn resolved(classes: ClassTable, options: Options, entries: Option<Vec<EntryPoint>>) -> CallTable {
     uncancelled(|fuel| resolved_cancellable(classes, options, entries, fuel))
 }
@@ -26,7 +27,7 @@ pub fn resolved(classes: ClassTable, options: Options, entries: Option<Vec<Entry
 /// [`resolved`], for work that may be cancelled.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// [`Cancelled`] if the work is no longer wanted.
 pub(super) fn resolved_cancellable(
     classes: ClassTable,
     options: Options,
@@ -34,7 +35,7 @@ pub(super) fn resolved_cancellable(
     fuel: &mut Fuel<'_>,
 ) -> Result<CallTable, Cancelled> {
     let mut calls = CallTable::new(classes, options);
-    ask_all(&mut calls, fuel)?;
+    register_all(&mut calls, fuel)?;
     if entries.is_some() {
         ask_upcalls(&mut calls);
         calls.dispatches.keep_offers();
@@ -55,8 +56,8 @@ pub(super) fn resolved_cancellable(
     Ok(calls)
 }
 
-/// Asks for every call, so that each dispatch is known before targets are looked for.
-fn ask_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+/// Registers every call, so that each dispatch exists before targets are searched.
+fn register_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     let classes = calls.classes.clone();
     fuel.ask()?;
     for (id, code) in classes.codes() {
@@ -79,14 +80,14 @@ fn ask_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> 
     Ok(())
 }
 
-/// Asks for the dispatches of what the VM calls, for a search for what is reached.
+/// Registers the dispatches of calls that the VM makes, for the reachability search.
 pub(super) fn ask_upcalls(calls: &mut CallTable) {
     upcalls().into_iter().for_each(|it| calls.ask_virtual(it));
 }
 
-/// Asks for what code of a class calls and initialises.
+/// Registers what code of a class calls and initialises.
 pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummary) {
-    for action in asked(code) {
+    for action in actions_of(code) {
         if let Some(what) = action.initializes {
             calls.keep_initialized(what);
         }
@@ -96,19 +97,19 @@ pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummar
     }
 }
 
-/// Forgets what some code initialises: nobody keeps it up to date while no class has the code. Other code that initialises
-/// the same looks it up each time.
+/// Removes the cached initialisations of some code, because they are not kept up to date while no class has the code.
+/// Other code with the same initialisations computes them each time.
 pub(super) fn forget_initialized(calls: &mut CallTable, code: &CodeSummary) {
-    asked(code).filter_map(|it| it.initializes).for_each(|it| calls.forget_initialized(it));
+    actions_of(code).filter_map(|it| it.initializes).for_each(|it| calls.forget_initialized(it));
 }
 
-/// What code does, and what the function objects do that it makes.
-fn asked(code: &CodeSummary) -> impl Iterator<Item = Action> {
+/// Returns the actions of code, and those of the handles of function objects that it creates.
+fn actions_of(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let handles = code.dynamics.iter().filter_map(|it| it.function.as_ref()).map(|it| it.handle);
     all_actions(code).chain(handles.map(Action::of_handle))
 }
 
-/// Adds the function objects that a method makes.
+/// Adds the function objects that a method creates.
 pub(super) fn add_functions(calls: &mut CallTable, owner: MethodId, code: &CodeSummary) {
     for (i, site) in (0..).zip(&code.dynamics) {
         if let Some(function) = &site.function {

@@ -1,4 +1,5 @@
-//! Which instructions resolve a class and so may ask a class loader of the program, under `--link-errors` (JVMS §5.4.3).
+//! Finds the instructions that resolve a class and so may call a class loader of the program, under `--link-errors`
+//! (JVMS §5.4.3).
 
 use bir::body::{Body, CallKind, Expr, Instr, InstrId};
 use classfile::names::{ClassName, FieldRef, MethodRef};
@@ -16,14 +17,14 @@ use super::sites::{Node, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// Whether something resolves a class, and what becomes of exceptions then.
+/// Whether something resolves a class, and how exceptions of class loaders then come out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolves {
-    /// They come out as they are.
+    /// They may come out unchanged.
     plainly: bool,
-    /// They come out wrapped, or not: JVMS §5.4.3.6 leaves that to who links.
+    /// They may come out wrapped: JVMS §5.4.3.6 does not determine whether they are.
     dynamically: bool,
-    /// It may stand earlier in the bytecode than the instruction.
+    /// The resolution may occur earlier in the bytecode than the instruction.
     pub(super) earlier: bool,
 }
 
@@ -43,7 +44,7 @@ impl Resolves {
     }
 }
 
-/// Tells what the instructions of a body resolve.
+/// Finds what the instructions of a body resolve.
 pub(super) struct Resolving<'a> {
     calls: &'a CallTable,
     caller: ClassId,
@@ -53,17 +54,17 @@ pub(super) struct Resolving<'a> {
 }
 
 impl<'a> Resolving<'a> {
-    /// For the body of a method of `caller`.
+    /// Prepares the body of a method of `caller`.
     pub(super) fn new(calls: &'a CallTable, caller: ClassId, body: &'a Body) -> Self {
         let mut acc = Resolving { calls, caller, body, handlers: FxHashSet::default() };
-        if calls.may_load(caller) && asks(calls, caller, well_known().throwable) {
+        if calls.may_load(caller) && calls_loader(calls, caller, well_known().throwable) {
             let rows = body.rows.iter().filter(|it| names_throwable(it));
             acc.handlers = rows.map(|it| it.handler).collect();
         }
         acc
     }
 
-    /// What an instruction resolves that has these sources.
+    /// Returns what an instruction with these sources resolves.
     pub(super) fn at(&self, instr: InstrId, sources: &[Source]) -> Resolves {
         let Resolving { calls, caller, body, .. } = *self;
         if !calls.may_load(caller) {
@@ -72,17 +73,17 @@ impl<'a> Resolving<'a> {
         let acc = sources.iter().fold(Resolves::NOTHING, |acc, &it| acc.and(resolves(calls, caller, it)));
         let mut here = self.handlers.contains(&instr);
         let instr = &body.instrs[instr];
-        named_by_instr(instr, &mut |it| here |= asks(calls, caller, it));
+        named_by_instr(instr, &mut |it| here |= calls_loader(calls, caller, it));
         if let Instr::SetField(_, field, _) = *instr {
-            here |= asks_for_field(calls, caller, field);
+            here |= field_calls_loader(calls, caller, field);
         }
         let mut earlier = false;
         let mut pending = Vec::new();
         body.instr_exprs(instr, |e| pending.push(e));
         while let Some(e) = pending.pop() {
-            named_by_expr(body, &body.exprs[e], &mut |it| earlier |= asks(calls, caller, it));
+            named_by_expr(body, &body.exprs[e], &mut |it| earlier |= calls_loader(calls, caller, it));
             if let Expr::Field(_, field) = body.exprs[e] {
-                earlier |= asks_for_field(calls, caller, field);
+                earlier |= field_calls_loader(calls, caller, field);
             }
             body.exprs[e].operands(|it| pending.push(it));
         }
@@ -90,8 +91,8 @@ impl<'a> Resolving<'a> {
     }
 }
 
-/// Whether the loader of the class at hand knows what a name means: of itself, and of those directly above
-/// (JVMS §5.3.5).
+/// Returns whether the class loader of `caller` already knows the class: that is so for `caller` itself and for its
+/// direct supertypes (JVMS §5.3.5).
 fn is_known_to_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> bool {
     let hierarchy = &calls.classes.hierarchy;
     let above = hierarchy.super_class(caller).into_iter().chain(hierarchy.interfaces(caller).iter().copied());
@@ -102,18 +103,18 @@ fn is_known_to_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> b
         })
 }
 
-/// Whether resolving a class asks a loader.
-fn asks(calls: &CallTable, caller: ClassId, class: ClassName) -> bool {
+/// Returns whether resolving a class calls a class loader.
+fn calls_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> bool {
     class.element().is_some_and(|it| !is_known_to_loader(calls, caller, it))
 }
 
-/// Whether resolving a member does: for its class, or, if that is known and the member private elsewhere, for the hosts
-/// of nests (JVMS §5.4.4).
-fn asks_for_method(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
-    asks(calls, caller, method.class()) || may_be_private(calls, caller, kind, method)
+/// Returns whether resolving a method calls a class loader: for its class, or, if that is known and the method may be
+/// private in another class, for nest hosts (JVMS §5.4.4).
+fn method_calls_loader(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
+    calls_loader(calls, caller, method.class()) || may_be_private(calls, caller, kind, method)
 }
 
-/// Whether a method of another class is private, for all that is known.
+/// Returns whether the method may be a private method of another class.
 fn may_be_private(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
     match calls.dispatches.asked(caller, kind, method) {
         Site::Method(it) => it.class != caller && declared(&calls.classes.hierarchy, it).flags.is_private(),
@@ -123,63 +124,64 @@ fn may_be_private(calls: &CallTable, caller: ClassId, kind: CallKind, method: Me
     }
 }
 
-fn asks_for_field(calls: &CallTable, caller: ClassId, field: FieldRef) -> bool {
+fn field_calls_loader(calls: &CallTable, caller: ClassId, field: FieldRef) -> bool {
     let it = field.get();
     let hierarchy = &calls.classes.hierarchy;
     if it.class == hierarchy.name(caller) && hierarchy.field(caller, it.name, it.descriptor).is_some() {
         return false;
     }
-    asks(calls, caller, it.class)
+    calls_loader(calls, caller, it.class)
         || match resolve_field(hierarchy, it.class, it.name, it.descriptor) {
             ResolvedField::Field(it) => it.of(hierarchy).is_none_or(|it| it.flags.is_private()),
             ResolvedField::Error(_) | ResolvedField::Unknown { .. } => true,
         }
 }
 
-/// What a source in a method of `caller` resolves. What the `mayinit` before it resolves it does not.
+/// Returns what a source in a method of `caller` resolves, apart from what the `mayinit` before it resolves.
 fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
     Resolves::plainly(match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) | Source::Object(_) => false,
         Source::Call(CallKind::Static | CallKind::StaticInterface, _) => false,
         Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
-            asks_for_method(calls, caller, kind, method)
+            method_calls_loader(calls, caller, kind, method)
         }
-        // Its class was resolved when the object was made.
+        // The class was resolved when the object was created.
         Source::Construct(method) => may_be_private(calls, caller, CallKind::Special, method),
         Source::Initialize(what) => match what {
-            Initialized::Class(class) => asks(calls, caller, class),
-            // Of what member is not known.
+            Initialized::Class(class) => calls_loader(calls, caller, class),
+            // The accessed member is not known.
             Initialized::ClassOrAbove(class) => {
-                class == calls.classes.hierarchy.name(caller) || asks(calls, caller, class)
+                class == calls.classes.hierarchy.name(caller) || calls_loader(calls, caller, class)
             }
-            Initialized::OwnerOfField(field) => asks_for_field(calls, caller, field),
+            Initialized::OwnerOfField(field) => field_calls_loader(calls, caller, field),
             Initialized::OwnerOfMethod(method, interface) => {
                 let kind = if interface { CallKind::StaticInterface } else { CallKind::Static };
-                asks_for_method(calls, caller, kind, method)
+                method_calls_loader(calls, caller, kind, method)
             }
         },
-        // The bootstrap method's class at least.
+        // At least the class of the bootstrap method is resolved.
         Source::CallDynamic(_) | Source::ConstDynamic(_) => {
             return Resolves { plainly: true, dynamically: true, earlier: false };
         }
     })
 }
 
-/// Whether code of the class resolves anything.
+/// Returns whether code of the class resolves anything.
 pub(super) fn resolves_any(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     resolves_in(calls, caller, code).into_iter().any(|it| it != Resolves::NOTHING)
 }
 
-/// Whether code of the class resolves what it names by expressions, which may come anywhere.
+/// Returns whether code of the class resolves anything that its expressions name; these may be evaluated anywhere in
+/// the method.
 pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     let summary = &code.summary;
-    summary.named.iter().any(|&it| asks(calls, caller, it))
+    summary.named.iter().any(|&it| calls_loader(calls, caller, it))
         || summary.fields.iter().any(|&(field, access)| {
-            matches!(access, Access::Get | Access::Put) && asks_for_field(calls, caller, field)
+            matches!(access, Access::Get | Access::Put) && field_calls_loader(calls, caller, field)
         })
 }
 
-/// What is resolved in each context of a body.
+/// Returns what is resolved in each context of a body.
 pub(super) fn resolves_in(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<Resolves> {
     let summary = &code.summary;
     let anywhere = resolves_anywhere(calls, caller, code);
@@ -194,8 +196,8 @@ pub(super) fn resolves_in(calls: &CallTable, caller: ClassId, code: &CodeSummary
     acc
 }
 
-/// Adds what comes out of resolving. Linking a call site or dynamic constant wraps what is no error; HotSpot does so
-/// with this too.
+/// Adds the exceptions of resolving. Linking a call site or dynamic constant wraps everything except errors; HotSpot
+/// also wraps the exceptions of class loaders there.
 pub(super) fn resolving_flows(ex: &mut Exceptions, what: Resolves, out: &mut Vec<Flow>) {
     if what.plainly {
         out.push(Flow::Node(Node::Loading));

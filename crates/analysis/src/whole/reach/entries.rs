@@ -1,4 +1,4 @@
-//! Entry points of a program (`semantics.md` §4.8).
+//! Finds the entry points of a program (`semantics.md` §4.8).
 
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
@@ -14,29 +14,29 @@ use rustc_hash::FxHashSet;
 use crate::whole::reachable::{EntryPoint, WhyEntry};
 use crate::whole::tables::{ClassTable, Options};
 
-/// What is written beside the classes about where a program starts.
+/// An entry point that is declared outside code, in a manifest or as a service.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Declared {
-    /// The attribute of a manifest that names an agent: `Premain-Class`, and the class.
+    /// An agent: the manifest attribute that names it, such as `Premain-Class`, and the class.
     Agent(String, String),
     /// A service and a class that provides it.
     Service(String, String),
 }
 
-/// Which entry points are wanted.
+/// The requested kinds of entry points.
 pub struct EntryChoice<'a> {
-    /// What a launcher starts: `main` methods, agents, services.
+    /// Whether to include what a launcher starts: `main` methods, agents, services.
     pub app: bool,
-    /// What code that is not present can use of the program.
+    /// Whether to include what code of absent classes can use of the program.
     pub library: bool,
-    /// What is written beside the classes.
+    /// The entry points that are declared outside code.
     pub declared: &'a [Declared],
-    /// The methods that the user named; of the program and of its libraries.
+    /// Whether the user selected the method, of the program or of its libraries.
     pub selects: &'a dyn Fn(MethodId) -> bool,
 }
 
-/// The entry points that are wanted, in the order of the hierarchy; of one method the first reason in the order of
-/// [`WhyEntry`].
+/// Returns the requested entry points, in the order of the hierarchy. A method with several reasons has the first in
+/// the order of [`WhyEntry`].
 pub fn entry_points(program: &ClassTable, options: &Options, choice: &EntryChoice<'_>) -> Vec<EntryPoint> {
     let mut acc = Vec::new();
     let hierarchy = &*program.hierarchy;
@@ -60,9 +60,10 @@ pub fn entry_points(program: &ClassTable, options: &Options, choice: &EntryChoic
     acc
 }
 
-/// What the launcher of this release runs when it is given the class (JLS §12.1.4; `sun.launcher.LauncherHelper`). It chooses
-/// a method by reflection, and then has JNI call what the class has under that name and descriptor: a method below the
-/// chosen one, even if it is private.
+/// Adds what the launcher of this release runs when it is given the class (JLS §12.1.4;
+/// `sun.launcher.LauncherHelper`). The launcher chooses a method by reflection, and then has JNI call what the class
+/// has under that name and descriptor: this may be a method, even a private one, that a class below the chosen
+/// method's class declares.
 fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut Vec<EntryPoint>) {
     let release = release.unwrap_or(25);
     let Some(chosen) = chosen_main(hierarchy, release, class).map(|it| declared(hierarchy, it)) else {
@@ -79,20 +80,20 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
         launched_initializers(hierarchy, class, runs.map(|it| it.class), acc);
         return;
     }
-    // Made by a constructor without parameters that is not private.
+    // The launcher creates the object by a constructor without parameters that is not private.
     let constructor = find_method(hierarchy, class, Name::new(b"<init>"), Descriptor::new(b"()V"));
     let Some(constructor) = constructor.filter(|&it| !flags(it).is_private()) else { return };
     if !hierarchy.outline(class).flags.is_abstract() {
         acc.extend(main);
         acc.push(EntryPoint { method: constructor, why: WhyEntry::MainObject(name) });
     } else if release < 25 {
-        // Later ones look before they initialise it.
+        // Later releases check this before they initialise the class.
         launched_initializers(hierarchy, class, None, acc);
     }
 }
 
-/// What initialising a class runs that is given to the launcher; only below the class that declares its `main`, if one
-/// does.
+/// Adds the initialisers that run when the launcher initialises `class`; if the class `declares` declares its `main`,
+/// only those of classes below that.
 fn launched_initializers(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -107,7 +108,7 @@ fn launched_initializers(
     walk(hierarchy, class, |it| Some(it) != declares, initialized);
 }
 
-/// The class and its superclasses, as far as they are there.
+/// Returns the class and its superclasses, up to the first absent one.
 fn above(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
     std::iter::successors(Some(class), |&it| match hierarchy.super_class(it) {
         Some(Link::Present(it)) => Some(it),
@@ -115,8 +116,8 @@ fn above(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId>
     })
 }
 
-/// The `main` that the launcher of this release chooses. Instance mains and those without parameters are chosen from Java 25
-/// on (JEP 512), before that in classes that use the preview of their release.
+/// Returns the `main` that the launcher of this release chooses. Instance mains and mains without parameters are
+/// chosen since Java 25 (JEP 512); before, only in classes that use the preview features of their release.
 fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<MethodId> {
     let (minor, major) = hierarchy.outline(class).version;
     let is_preview = release >= 21 && minor == u16::MAX && major == release + 44;
@@ -125,7 +126,7 @@ fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<Me
     }
     let flags = |it: MethodId| declared(hierarchy, it).flags;
     let arguments = Descriptor::new(b"([Ljava/lang/String;)V");
-    // The launcher takes package-private ones of other packages, too.
+    // The launcher also accepts package-private methods of other packages.
     let find = |descriptor, wanted: &dyn Fn(Flags) -> bool| {
         let in_classes = first_above(hierarchy, class, descriptor, wanted);
         in_classes.or_else(|| default_main(hierarchy, class, descriptor))
@@ -139,7 +140,8 @@ fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<Me
     with_arguments.or_else(|| find(Descriptor::new(b"()V"), &|_| true).filter(valid))
 }
 
-/// The `main` of this descriptor and with such flags that is declared nearest to the class, by it or by a superclass.
+/// Returns the `main` with this descriptor and suitable flags that is declared nearest to the class, by it or by a
+/// superclass.
 fn first_above(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -151,7 +153,7 @@ fn first_above(
     found.into_iter().find(|&it| wanted(declared(hierarchy, it).flags))
 }
 
-/// The default method `main` that the class inherits. Static methods of interfaces are not inherited.
+/// Returns the default method `main` that the class inherits. Static methods of interfaces are not inherited.
 fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -> Option<MethodId> {
     let interfaces = hierarchy.supers(class).iter().filter(|&&it| it != class && hierarchy.is_interface(it));
     let found = interfaces.filter_map(|&it| find_method(hierarchy, it, Name::new(b"main"), descriptor));
@@ -162,10 +164,10 @@ fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -
     found.into_iter().find(|&it| is_default(it))
 }
 
-/// The `main` that the launcher of Java 21 chooses in a class that uses its preview (JEP 445): of those of the class, then
-/// of each superclass, static before instance, with parameters before without. Static ones are not inherited, default
-/// methods neither. JEP 445 has all instance mains with parameters before those without; JDK 21.0.8 goes by classes first,
-/// and refuses what does not return `void` only when it has been chosen.
+/// Returns the `main` that the launcher of Java 21 chooses in a class that uses its preview features (JEP 445): of
+/// the methods of the class, then of each superclass, static before instance, with parameters before without. Static
+/// and default methods are not inherited. By JEP 445 all instance mains with parameters precede those without; JDK
+/// 21.0.8 goes class by class instead, and rejects a `main` that does not return `void` only after choosing it.
 fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let returns_nothing = |it: &Method| it.descriptor.bytes().ends_with(b")V");
     let chosen = above(hierarchy, class).find_map(|at| {
@@ -178,7 +180,7 @@ fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId>
                 && (at == class || !it.flags.is_static())
         };
         let candidates = hierarchy.outline(at).methods.iter().enumerate().filter(|it| is_candidate(it.1));
-        // Of two that differ in what they return any may be chosen: one that runs.
+        // Of two methods that differ only in the return type either may be chosen; the one that runs is taken.
         let order = |it: &Method| {
             (!it.flags.is_static(), it.descriptor.bytes().starts_with(b"()"), !returns_nothing(it))
         };
@@ -187,9 +189,10 @@ fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId>
     chosen.filter(|&it| returns_nothing(declared(hierarchy, it)))
 }
 
-/// What the agent loader calls in a class that a manifest names by this attribute (`sun.instrument.InstrumentationImpl`): the
-/// method with two parameters, else that with one, by whatever it returns. From Java 17 on (JDK-8248189) the class must
-/// declare it and it must be public; before that access did not matter, and what is public was inherited.
+/// Adds what the agent loader calls in a class that a manifest names by this attribute
+/// (`sun.instrument.InstrumentationImpl`): the method with two parameters, otherwise the one with one parameter, with
+/// any return type. Since Java 17 (JDK-8248189) the class must declare the method, which must be public; before,
+/// access did not matter, and public methods were inherited.
 fn agent(
     hierarchy: &Hierarchy,
     release: Option<u16>,

@@ -1,4 +1,5 @@
-//! What the making of an object lets others call by name: its finalizer, and methods that object streams know.
+//! Adds methods that are called by name once an object exists: its finalizer, and the methods that object streams
+//! know.
 
 use classfile::names::{Descriptor, Name};
 use program::hierarchy::{Below, ClassId, Link};
@@ -8,7 +9,7 @@ use super::search::{Event, Search};
 use crate::whole::reachable::From;
 use crate::whole::serialization::{serializable, stream_methods};
 
-/// What follows from something that was reached.
+/// Adds what follows from something that was reached.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Made(class, from) => {
@@ -19,7 +20,7 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// The VM calls `finalize` of what is no longer used (JLS §12.6), whatever the platform's code says of it.
+/// Adds `finalize`, which the VM calls on unused objects (JLS §12.6) even if no code of the platform does.
 fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
     let hierarchy = search.hierarchy();
@@ -38,8 +39,8 @@ fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// Streams call methods of serializable objects that no interface names (Java Object Serialization Specification
-/// §2.3, §3.4).
+/// Adds the methods of serializable objects that streams call although no interface declares them (Java Object
+/// Serialization Specification §2.3, §3.4).
 fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
     let hierarchy = search.hierarchy();
     if hierarchy.is_subtype(hierarchy.name(class), serializable()) == Below::No {
@@ -50,7 +51,8 @@ fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
             let it = find_method(hierarchy, above, it.name, it.descriptor);
             it.into_iter().for_each(|it| search.method(it, from));
         }
-        // Reading makes objects by the constructor of the first class that is not serializable, or by their own.
+        // Reading an object runs the constructor of its first superclass that is not serializable, or its own
+        // constructor. Those of all its supertypes are added.
         let it = find_method(hierarchy, above, Name::new(b"<init>"), Descriptor::new(b"()V"));
         it.into_iter().for_each(|it| search.method(it, from));
     }

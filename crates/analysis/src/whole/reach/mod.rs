@@ -1,9 +1,10 @@
-//! Rapid type analysis: which methods can be reached from given entry points, where calls go only to receivers of
-//! classes that reached code makes (Bacon and Sweeney, OOPSLA 1996; `semantics.md` §4.7).
+//! Rapid type analysis: finds the methods that can be reached from given entry points, where calls go only to
+//! receivers of classes that reached code instantiates (Bacon and Sweeney, OOPSLA 1996; `semantics.md` §4.7).
 //!
-//! A least fixpoint over methods, classes with objects, function objects and calls. In worlds with absent classes what
-//! those can do is a source besides the entry points. It rests on an assumption that answers list: reflection, method
-//! handles that code looks up, and native methods of unknown effect run nothing that is not reached otherwise.
+//! The result is a least fixpoint over methods, classes with objects, function objects and calls. In worlds with
+//! absent classes, what those can do is a further starting point. The result depends on an assumption that answers
+//! list: reflection, method handles that code looks up, and native methods of unknown effect run nothing that is not
+//! also reached in another way.
 
 pub mod entries;
 mod made;
@@ -19,10 +20,10 @@ use super::reachable::{EntryPoint, From, Reachable};
 use super::tables::CallTable;
 use search::Search;
 
-/// Searches from the entry points. `offers` tells what receivers select.
+/// Searches from the entry points. `offers` gives the targets that each receiver selects.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// [`Cancelled`] if the work is no longer wanted.
 pub(super) fn reachable(
     calls: &CallTable,
     entries: Vec<EntryPoint>,
@@ -30,7 +31,7 @@ pub(super) fn reachable(
     fuel: &mut Fuel<'_>,
 ) -> Result<Reachable, Cancelled> {
     let mut search = Search::new(calls, offers);
-    // Ways from entry points are the ones that people want to see, so those come first.
+    // Paths from entry points tell users most, so they are searched first.
     for (number, entry) in (0..).zip(&entries) {
         search.enter(entry, From::Entry(number));
     }
@@ -38,7 +39,7 @@ pub(super) fn reachable(
     upcalls::start(&mut search);
     outside::start(&mut search, fuel)?;
     run(&mut search, fuel)?;
-    // In a closed world too some code may not be seen; what it can do comes besides.
+    // In a closed world, too, some code may be unknown; it may do what absent classes can do.
     if search.meets_unseen {
         outside::start(&mut search, fuel)?;
         search.look_again();

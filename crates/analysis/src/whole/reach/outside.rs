@@ -1,5 +1,5 @@
-//! What classes that are not present can do: call what they may name, make objects, extend classes, and call back
-//! whatever object they are handed (`semantics.md` §4.7).
+//! Adds what absent classes can do: call what they may name, create objects, extend classes, and call methods of any
+//! object that is passed to them (`semantics.md` §4.7).
 
 use flow::fuel::{Cancelled, Fuel};
 use flow::throwables::well_known;
@@ -12,10 +12,10 @@ use super::search::{Event, Search};
 use crate::whole::reachable::From;
 use crate::whole::sites::FunctionSiteId;
 
-/// Adds what they can name.
+/// Adds what absent classes can name.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// [`Cancelled`] if the work is no longer wanted.
 pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     if !search.has_outside() {
         return Ok(());
@@ -25,9 +25,9 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
     for class in hierarchy.ids().filter(|&it| hierarchy.nameable_outside(it)) {
         fuel.spend(32)?;
         search.initialize(class, From::Outside);
-        // What it inherits can be named by it, too.
+        // Absent classes can also name what the class inherits.
         named.extend(hierarchy.supers(class));
-        // An unknown subclass has the methods of this one.
+        // An unknown subclass inherits the methods of this class.
         if hierarchy.extensible(class) {
             class_made(search, class, From::Outside);
         }
@@ -50,7 +50,7 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
     Ok(())
 }
 
-/// What they do with something that was reached.
+/// Adds what absent classes do with something that was reached.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Method(_) => {}
@@ -59,8 +59,8 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// An object of the class exists, which they may be handed. In a closed world too the absent supertypes of a class
-/// stand for code that calls back.
+/// Adds the methods that absent classes may call on an object of the class, which may be passed to them. In a closed
+/// world, the absent supertypes of a class stand for code that calls back.
 fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     let hierarchy = search.hierarchy();
     let leaves = hierarchy.outside_above(class).is_some();
@@ -79,7 +79,8 @@ fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// The same for a function object.
+/// Adds the methods that absent classes may call on a function object, under the same conditions as in
+/// [`class_made`].
 fn function_made(search: &mut Search<'_>, site: FunctionSiteId) {
     let hierarchy = search.hierarchy();
     let it = &search.calls.functions[site.index()];

@@ -1,4 +1,4 @@
-//! What is asked for as entry points, before any class is known, and the methods that it selects.
+//! A request for entry points, made before any class is known, and the entry points that it yields for given classes.
 
 use program::input::Role;
 use program::members::MethodId;
@@ -8,23 +8,24 @@ use crate::pattern::{MethodPattern, Nearest, NoMatch};
 use crate::whole::reachable::{EntryPoint, WhyEntry};
 use crate::whole::tables::{ClassTable, Options};
 
-/// Which entry points are wanted.
+/// The requested kinds of entry points.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EntryRequest {
-    /// What a launcher starts; and if there is nothing, what code that is not present can use.
+    /// Whether to take what a launcher starts and, if there is neither a `main` nor an agent, also what code of
+    /// absent classes can use. If set, `app` and `library` have no effect.
     pub automatic: bool,
-    /// What a launcher starts: `main` methods, agents, services.
+    /// Whether to include what a launcher starts: `main` methods, agents, services.
     pub app: bool,
-    /// What code that is not present can use of the classes.
+    /// Whether to include what code of absent classes can use.
     pub library: bool,
-    /// Methods of the program and of its libraries.
+    /// Patterns of methods of the program and of its libraries.
     pub patterns: Vec<MethodPattern>,
-    /// What is written beside the classes.
+    /// The entry points that are declared outside code.
     pub declared: Vec<Declared>,
 }
 
 impl EntryRequest {
-    /// The first pattern that selects nothing.
+    /// Returns the first pattern that selects no method, with the name of the nearest method.
     pub fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         let methods = || classes.methods().filter(|&it| !of_platform(classes, it)).map(|it| classes.name(it));
         let it = self.patterns.iter().find(|it| !methods().any(|method| it.selects(&method)))?;
@@ -33,7 +34,7 @@ impl EntryRequest {
         Some(NoMatch { pattern: it.written.clone(), nearest: nearest.method() })
     }
 
-    /// The entry points of a classes. A pattern that selects nothing adds none.
+    /// Returns the entry points of the classes. A pattern that selects nothing adds none.
     pub fn points(&self, classes: &ClassTable, options: &Options) -> Vec<EntryPoint> {
         let selects = |id: MethodId| {
             !of_platform(classes, id) && self.patterns.iter().any(|it| it.selects(&classes.name(id)))

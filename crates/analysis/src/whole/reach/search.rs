@@ -1,4 +1,4 @@
-//! The search: what each reached thing reaches.
+//! The reachability search: processes each reached method, class and function object.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -24,15 +24,15 @@ use crate::whole::tables::CallTable;
 /// Something that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
-    /// Control comes to a method.
+    /// The method is reached.
     Method(MethodId),
-    /// There are objects of a class.
+    /// Objects of the class exist.
     Made(ClassId, From),
-    /// There is the function object of a site.
+    /// The function object of the site exists.
     Function(FunctionSiteId),
 }
 
-/// A search under way.
+/// The state of a search.
 pub(super) struct Search<'a> {
     pub(super) calls: &'a CallTable,
     offers: &'a dyn Offers,
@@ -40,12 +40,12 @@ pub(super) struct Search<'a> {
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
     initialized: FxHashSet<ClassId>,
-    /// Calls in reached code, and who was first to make them.
+    /// The dispatches that reached code calls, each with the first caller.
     called: FxHashMap<DispatchId, From>,
-    /// What receivers select that are made, by dispatch.
+    /// For each dispatch, the targets that created receivers select.
     targets: FxHashMap<DispatchId, Vec<Target>>,
     selected: FxHashSet<(DispatchId, Target)>,
-    /// Whether code was reached that nobody has seen: a ghost's, or what cannot be read.
+    /// Whether unknown code was reached: that of a ghost, or code that cannot be read.
     pub(super) meets_unseen: bool,
     queue: VecDeque<Event>,
 }
@@ -71,12 +71,12 @@ impl<'a> Search<'a> {
         &self.calls.classes.hierarchy
     }
 
-    /// Whether there may be code that is not present.
+    /// Returns whether there may be code of absent classes.
     pub(super) fn has_outside(&self) -> bool {
         self.calls.options.world != WorldKind::Closed || self.meets_unseen
     }
 
-    /// Looks at all classes and function objects again that were found so far.
+    /// Queues all classes and function objects found so far again.
     pub(super) fn look_again(&mut self) {
         let mut made: Vec<ClassId> = self.made.iter().copied().collect();
         made.sort_unstable_by_key(|it| it.index());
@@ -86,7 +86,8 @@ impl<'a> Search<'a> {
         self.queue.extend(functions.into_iter().map(Event::Function));
     }
 
-    /// What nobody has seen may call anything, and what is private beside it.
+    /// Adds what unknown code of a method may call: all methods of its class, even private ones.
+    /// [`Search::has_outside`] is true from here on.
     fn unseen(&mut self, method: MethodId) {
         self.meets_unseen = true;
         for index in 0..self.hierarchy().outline(method.class).methods.len() {
@@ -94,7 +95,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Starts at an entry point. Whoever calls an instance method has made its object.
+    /// Starts at an entry point. If it is an instance method, its caller has created an object of its class.
     pub(super) fn enter(&mut self, entry: &EntryPoint, from: From) {
         let method = entry.method;
         self.method(method, from);
@@ -105,12 +106,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at what was reached next, and what it reaches.
+    /// Removes the next event from the queue, adds what follows from it, and returns it; `None` if the queue is
+    /// empty.
     pub(super) fn next(&mut self) -> Option<Event> {
         let event = self.queue.pop_front()?;
         match event {
-            Event::Method(it) => self.look_at(it),
-            Event::Made(it, _) => self.look_at_class(it),
+            Event::Method(it) => self.process_method(it),
+            Event::Made(it, _) => self.process_class(it),
             Event::Function(it) => {
                 let offers = self.offers;
                 offers.of(ReceiverKind::Function(it), &mut |dispatch, target| self.select(dispatch, target));
@@ -129,7 +131,7 @@ impl<'a> Search<'a> {
         Reachable { entries, methods: self.methods, made: self.made, selected }
     }
 
-    /// Control may come to the method.
+    /// Adds a method to the reached ones.
     pub(super) fn method(&mut self, method: MethodId, from: From) {
         if let Entry::Vacant(it) = self.methods.entry(method) {
             it.insert(from);
@@ -137,7 +139,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// There may be objects of exactly this class.
+    /// Adds a class of which objects may exist: objects of exactly this class.
     pub(super) fn made(&mut self, class: ClassId, from: From) {
         if self.made.insert(class) {
             self.queue.push_back(Event::Made(class, from));
@@ -150,7 +152,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The class is initialised (JVMS §5.5).
+    /// Adds the initialisers that initialising the class runs (JVMS §5.5).
     pub(super) fn initialize(&mut self, class: ClassId, from: From) {
         let hierarchy = self.hierarchy();
         let mut reached = Vec::new();
@@ -170,12 +172,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A call in reached code.
+    /// Adds the targets of a call in reached code.
     pub(super) fn site(&mut self, site: Site, from: From) {
         match site {
             Site::Method(it) => self.method(it, from),
             Site::Dispatch(it) => self.call(it, from),
-            // Of handles that code looks up the assumption speaks; what absent classes do, `outside` adds.
+            // Method handles that code looks up are covered by the assumption of the analysis; `outside` adds what
+            // absent classes do.
             Site::Open(_) | Site::Error(_) | Site::Vm => {}
         }
     }
@@ -190,7 +193,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A receiver is made that selects the target.
+    /// Adds a target that a created receiver selects.
     fn select(&mut self, dispatch: DispatchId, target: Target) {
         if !self.selected.insert((dispatch, target)) {
             return;
@@ -208,17 +211,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The method of a function object runs.
+    /// Adds what the method of a function object runs.
     pub(super) fn glue(&mut self, site: FunctionSiteId, from: From) {
         let site = &self.calls.functions[site.index()];
         self.action(site.owner, &Action::of_handle(site.function.handle), from);
     }
 
-    /// What code of a method does, whose control comes from `from`.
+    /// Adds what an action of the method `owner` does; `from` is where control comes from.
     fn action(&mut self, owner: MethodId, action: &Action, from: From) {
         match action.raises {
             Raises::Exact(class) => self.raised(class, from),
-            // The objects of a cone are made elsewhere; the others the VM makes as it starts.
+            // Objects of a cone are created elsewhere; the others are created by the VM when it starts.
             Raises::Cone(_)
             | Raises::Caught(_)
             | Raises::NullReceiver
@@ -236,7 +239,7 @@ impl<'a> Search<'a> {
             self.site(self.calls.site(owner.class, called), from);
         }
         match action.any_code {
-            // The assumption that answers list speaks of what it may run.
+            // What such code may run is covered by the assumption that answers list.
             Some(AnyCode::Bootstrap(_) | AnyCode::Unlisted) | None => {}
         }
     }
@@ -247,7 +250,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn look_at(&mut self, method: MethodId) {
+    fn process_method(&mut self, method: MethodId) {
         let calls = self.calls;
         if calls.classes.ghost(method).is_some() {
             return self.unseen(method);
@@ -269,7 +272,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the VM raises it makes: by a constructor without a message, or with one.
+    /// Adds what the VM runs to create an exception that it raises: the constructor without parameters, or the one
+    /// with a message.
     fn raised(&mut self, class: ClassName, from: From) {
         let hierarchy = self.hierarchy();
         let Some(id) = hierarchy.class(class).filter(|&it| hierarchy.role(it) == Role::Jdk) else { return };
@@ -293,10 +297,10 @@ impl<'a> Search<'a> {
                 methods.iter().for_each(|&it| self.site(self.calls.virtual_site(it), from));
             }
             Some(Effect::Thread) => self.site(self.calls.virtual_site(thread_run()), from),
-            // Of what may run anything the assumption speaks.
+            // Native methods that may run anything are covered by the assumption of the analysis.
             None | Some(Effect::None | Effect::Load | Effect::Open | Effect::Init) => {}
         }
-        // What it returns it may have made, of any class of the platform that fits.
+        // A native method may have created the object that it returns, of any suitable class of the platform.
         let Some(class) = result_class(it.descriptor) else { return };
         let Some(id) = hierarchy.class(class).filter(|_| class.bytes() != b"java/lang/Object") else {
             return;
@@ -310,10 +314,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn look_at_class(&mut self, class: ClassId) {
+    fn process_class(&mut self, class: ClassId) {
         let (hierarchy, offers) = (self.hierarchy(), self.offers);
         let mut above = Some(class);
-        // Down from each superclass to the class itself, whose methods come first. Superclasses form no circle.
+        // Adds what the class and each of its superclasses select; the methods of a class precede those of its
+        // superclasses. The superclass chain has no cycle.
         let mut below: Vec<ClassId> = Vec::new();
         while let Some(at) = above {
             offers.of(ReceiverKind::Class(at), &mut |dispatch, target| {
@@ -331,7 +336,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The class that a method returns, or whose arrays it returns.
+/// Returns the class that a method returns, or the element class if it returns an array.
 fn result_class(descriptor: Descriptor) -> Option<ClassName> {
     let text = descriptor.bytes();
     let result = &text[text.iter().position(|&it| it == b')')? + 1..];
@@ -342,7 +347,7 @@ fn result_class(descriptor: Descriptor) -> Option<ClassName> {
     }
 }
 
-/// The function objects that the sites of a method make.
+/// Returns the function objects that the sites of a method create.
 fn functions_of(calls: &CallTable, method: MethodId) -> impl Iterator<Item = FunctionSiteId> + use<> {
     let key = |it: &FunctionSite| (it.owner.class.index(), it.owner.index);
     let want = (method.class.index(), method.index);

@@ -1,7 +1,7 @@
-//! What the VM itself calls and makes, whatever the program says: starting up and shutting down, threads, loading and
-//! linking, finalisation (HotSpot's `JavaCalls`).
+//! What the VM itself calls and creates, regardless of the program: at start-up and shutdown, for threads, loading
+//! and linking, and finalisation (HotSpot's `JavaCalls`).
 //!
-//! Which methods these are differs from release to release, so all methods of the classes count that hold them.
+//! These methods differ from release to release, so all methods of the classes that contain them are added.
 
 use classfile::names::ClassName;
 use program::members::MethodId;
@@ -10,7 +10,7 @@ use super::search::Search;
 use crate::whole::implicit::upcalls;
 use crate::whole::reachable::From;
 
-/// Classes any method of which the VM may call.
+/// Classes whose methods the VM may call.
 const CALLED: [&str; 22] = [
     "java/lang/AssertionStatusDirectives",
     "java/lang/ClassLoader",
@@ -36,7 +36,7 @@ const CALLED: [&str; 22] = [
     "sun/misc/Launcher",
 ];
 
-/// Classes of which the VM makes objects.
+/// Classes that the VM instantiates.
 const MADE: [&str; 24] = [
     "java/lang/Class",
     "java/lang/Module",
@@ -64,7 +64,7 @@ const MADE: [&str; 24] = [
     "java/security/ProtectionDomain",
 ];
 
-/// Adds all that to a search.
+/// Adds what the VM calls and creates to a search.
 pub(super) fn start(search: &mut Search<'_>) {
     let class = |name: &str| ClassName::new(name.as_bytes());
     for id in CALLED.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {
