@@ -1,4 +1,4 @@
-//! Why a class or method cannot be read, as plain data for the rooms above.
+//! Why a class or method cannot be read, as plain data for the crates above this one.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use classfile::error::Malformed;
 /// Why a class or method cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// What is wrong, without a full stop.
+    /// The error text, without a full stop.
     pub what: String,
     /// Offset in the class file.
     pub offset: u32,
-    /// The rule of the JVMS that is broken: `4.7.3`.
+    /// The violated section of the JVMS, for example `4.7.3`.
     pub jvms: &'static str,
 }
 
 impl From<Malformed> for Fault {
     fn from(it: Malformed) -> Self {
         let mut what = it.to_string();
-        // `Malformed` ends its text with the place, which is data here.
+        // The text of `Malformed` ends with the offset and the section, which are fields here.
         if let Some(at) = what.rfind(" (at byte ") {
             what.truncate(at);
         }

@@ -1,4 +1,4 @@
-//! A cache of where calls go, by their kind and names.
+//! A cache of resolved call sites, by call kind and method reference.
 
 use bir::body::CallKind;
 use classfile::names::MethodRef;
@@ -15,8 +15,8 @@ const CALL_KINDS: [CallKind; 6] = [
     CallKind::StaticInterface,
 ];
 
-/// What calls mean by their kind and names, and whether any class may make them. Most methods are called in one way, so
-/// there is a table for the first and a map for the others.
+/// The sites of calls by kind and names, each with whether every class may make the call. Most methods are called in
+/// only one way, so the first way is in a table, and others are in a map.
 #[derive(Default)]
 pub(super) struct SiteCache {
     pub(super) first: Vec<Option<(MethodRef, CallKind, Site, bool)>>,
@@ -27,7 +27,8 @@ impl SiteCache {
     pub(super) fn remove(&mut self, kind: CallKind, method: MethodRef) {
         match self.first.get_mut(method.index()) {
             Some(first) if first.is_some_and(|it| it.1 == kind) => {
-                // Another way to call it takes the place, as nobody looks behind an empty one.
+                // Another call kind of the method takes the empty slot, because `get` does not search behind an empty
+                // slot.
                 let mut other = CALL_KINDS.iter().filter_map(|&kind| {
                     let (site, for_everybody) = self.others.remove(&(kind, method))?;
                     Some((method, kind, site, for_everybody))
