@@ -100,7 +100,7 @@ fn each_method<T>(
 /// **Stays when:** the exception sets of its methods and the reasons for their open parts stay.
 /// **Cost:** a search through the solution for each open part; never evicted.
 /// **Approximates:** nothing.
-/// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
+/// **Test:** `a_new_throw_changes_only_its_callers`.
 #[salsa::tracked]
 pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };

@@ -107,13 +107,13 @@ impl CurrentProgram {
         self.program.pass_over(records);
         let now = shadowed(self.classes(), now);
         let before = std::mem::replace(&mut self.shadowed, now);
-        let other = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
-        let is_other = other > 0 || before.len() != self.shadowed.len();
+        let removed = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
+        let has_changed = removed > 0 || before.len() != self.shadowed.len();
         // The answers about these files changed, though perhaps no class did.
-        if is_other {
+        if has_changed {
             self.program.touch_all();
         }
-        is_other
+        has_changed
     }
 
     /// Assigns this generation to all answers that may have changed. Returns the number of exception sets that

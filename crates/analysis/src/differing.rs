@@ -53,9 +53,9 @@ fn changed_in_place<'a>(
             // A record that was not read again is the same value, so comparing it compares addresses only.
             if before != record {
                 // A record without a key is of a library, for whose classes shadowing is not tracked.
-                let stands =
+                let is_in_place =
                     if is_alone(number) { record.is_same_class(before) } else { record.stands_like(before) };
-                if key.is_none() || !stands {
+                if key.is_none() || !is_in_place {
                     return None;
                 }
                 acc.push((*key, record, now.role));
@@ -70,8 +70,8 @@ fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
     if before.len() != now.len() {
         return (before.to_vec(), now.to_vec());
     }
-    let is_other = |it: &(&Tier, &Tier)| it.0.role != it.1.role || !Arc::ptr_eq(&it.0.records, &it.1.records);
-    before.iter().zip(now).filter(is_other).map(|it| (it.0.clone(), it.1.clone())).unzip()
+    let differs = |it: &(&Tier, &Tier)| it.0.role != it.1.role || !Arc::ptr_eq(&it.0.records, &it.1.records);
+    before.iter().zip(now).filter(differs).map(|it| (it.0.clone(), it.1.clone())).unzip()
 }
 
 pub(crate) fn all_records(

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_says_what_its_source_said() {
+    fn a_fault_displays_like_the_error_that_it_was_made_from() {
         let it = Malformed::new(12, "4.7.3", Reason::Opcode(0xcb));
         let text = it.to_string();
         let fault = Fault::from(it);

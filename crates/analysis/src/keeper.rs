@@ -56,13 +56,13 @@ struct State {
     last: Option<Last>,
     /// The rest of a replaced program that is not freed yet: freeing it in one step would delay a caller for too
     /// long.
-    rubble: Option<Rubble>,
+    unfreed: Option<Unfreed>,
     /// Whether `last` is up to date with the last request.
     is_current: bool,
 }
 
 /// An iterator that frees one piece of a replaced program per step.
-type Rubble = Box<dyn Iterator<Item = ()> + Send + Sync>;
+type Unfreed = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
 /// A program, and the inputs that it was made from.
 struct Last {
@@ -93,7 +93,7 @@ impl Keeper {
         let mut last = state.last.take();
         state.is_current = false;
         let fuel = &mut Fuel::new(PATIENCE, cancelled);
-        let done = advanced((&mut last, &mut state.rubble), settings, tiers, generation, fuel);
+        let done = advanced((&mut last, &mut state.unfreed), settings, tiers, generation, fuel);
         state.last = last;
         let (advance, answers) = match done? {
             (TakenIn::Nothing, answers) => (Advance::Unchanged, answers),
@@ -122,7 +122,7 @@ impl Keeper {
     pub fn keep_current(&self, cancelled: &mut dyn FnMut() -> bool) -> Result<(), Cancelled> {
         let mut state = lock(&self.state);
         let fuel = &mut Fuel::new(PATIENCE, cancelled);
-        clear(&mut state.rubble, fuel)?;
+        clear(&mut state.unfreed, fuel)?;
         let last = state.last.as_ref().filter(|it| it.of.is_some());
         match last.and_then(|it| it.answers.try_write().ok()) {
             Some(mut answers) => answers.change(|it, ex| it.prepare(ex, fuel)),
@@ -158,7 +158,7 @@ enum TakenIn {
 
 /// Brings a program up to date as of this generation: applies the changes, or else builds another program.
 fn advanced(
-    (last, rubble): (&mut Option<Last>, &mut Option<Rubble>),
+    (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,
     tiers: Vec<Tier>,
     generation: u64,
@@ -170,10 +170,10 @@ fn advanced(
             return Ok((taken, Arc::clone(&it.answers)));
         }
     }
-    clear(rubble, fuel)?;
+    clear(unfreed, fuel)?;
     let answers = CurrentProgram::new(settings, &tiers, generation, fuel)?;
     let (answers, old) = renewed(last.take().map(|it| it.answers), answers);
-    *rubble = old.map(|it| -> Rubble { Box::new(it.freeing()) });
+    *unfreed = old.map(|it| -> Unfreed { Box::new(it.freeing()) });
     let of = Some(Ingredients { settings: Arc::clone(settings), tiers });
     *last = Some(Last { of, answers: Arc::clone(&answers) });
     Ok((TakenIn::Refused, answers))
@@ -239,11 +239,11 @@ fn renewed(
 }
 
 /// Frees the rest of a replaced program.
-fn clear(rubble: &mut Option<Rubble>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-    for () in rubble.iter_mut().flatten() {
+fn clear(unfreed: &mut Option<Unfreed>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+    for () in unfreed.iter_mut().flatten() {
         fuel.spend(2)?;
     }
-    *rubble = None;
+    *unfreed = None;
     Ok(())
 }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_records_are_the_same_program() {
+    fn equal_records_leave_the_program_unchanged() {
         let keeper = Keeper::default();
         let tier = || Tier { role: Role::App, records: Arc::default() };
         let (first, how) = advance(&keeper, &settings(false), vec![tier()]);
@@ -275,14 +275,14 @@ mod tests {
         let (second, how) = advance(&keeper, &settings(false), vec![tier()]);
         assert!(first == second && how == Advance::Unchanged);
         assert_eq!(keeper.counts(), Counts { rebuilt: 1, ..Counts::default() });
-        assert!(first == advance(&keeper, &settings(false), Vec::new()).0, "nothing is in it");
+        assert!(first == advance(&keeper, &settings(false), Vec::new()).0, "the only container is empty");
         let other = advance(&keeper, &settings(true), vec![tier()]).0;
-        assert!(first != other && is_same(&first, &other), "another program in the same place");
+        assert!(first != other && is_same(&first, &other), "another program, stored in the same lock");
         assert_eq!(keeper.counts(), Counts { rebuilt: 2, ..Counts::default() });
     }
 
     #[test]
-    fn a_reader_keeps_what_there_was() {
+    fn a_reader_keeps_the_program_that_it_holds() {
         let keeper = Keeper::default();
         let first = advance(&keeper, &settings(false), Vec::new()).0;
         let reading = first.read();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_off_is_not_current() {
+    fn a_cancelled_advance_leaves_no_current_program() {
         let keeper = Keeper::default();
         let first = advance(&keeper, &settings(false), Vec::new()).0;
         assert!(keeper.advance(&settings(true), Vec::new(), &mut || true).is_err());

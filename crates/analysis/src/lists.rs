@@ -61,6 +61,6 @@ fn class_path_order(
         Part::Library(it) => it.contents(db).records.iter(),
     });
     let shadowed: FxHashSet<usize> = passed_over.iter().map(|it| it.0).collect();
-    let there = records.enumerate().filter(|it| !shadowed.contains(&it.0));
-    there.map(|(place, (_, record))| (record.class(), place)).collect()
+    let present = records.enumerate().filter(|it| !shadowed.contains(&it.0));
+    present.map(|(place, (_, record))| (record.class(), place)).collect()
 }

@@ -320,7 +320,7 @@ impl ClassHead {
         (self.major > NEWEST_MAJOR).then(|| {
             let major = self.major;
             format!(
-                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest that is known: read as if it were that"
+                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; it is read as version {NEWEST_MAJOR}"
             )
         })
     }
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_methods_of_one_name_and_descriptor_cost_the_class() {
+    fn a_class_with_two_methods_of_one_name_and_descriptor_is_rejected() {
         let bytes = include_bytes!("../../../test-data/torture/raw/InvDup.class");
         let error = ClassParts::read(bytes).map(|_| ()).unwrap_err();
         assert_eq!(error.fault, Fault::Other("two methods have the same name and descriptor"));

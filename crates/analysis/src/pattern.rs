@@ -281,19 +281,19 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_are_none_say_why() {
+    fn the_error_of_an_invalid_pattern_names_what_is_wrong() {
         assert!(MethodPattern::parse("").unwrap_err().contains("names no method"));
         assert!(MethodPattern::parse("p.C.m(int").unwrap_err().contains("closing parenthesis"));
     }
 
     #[test]
-    fn stars_do_not_explode() {
+    fn many_stars_do_not_take_exponential_time() {
         let text = vec![b'a'; 5000];
         assert!(!glob(b"*a*a*a*a*a*a*a*a*b", &text, true));
     }
 
     #[test]
-    fn a_misspelt_name_finds_its_neighbour() {
+    fn the_nearest_method_of_a_misspelt_name_is_found() {
         let pattern = MethodPattern::parse("p.Ordr.totl").unwrap();
         let mut nearest = Nearest::default();
         for it in

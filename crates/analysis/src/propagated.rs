@@ -103,7 +103,7 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     };
     let tiers: Vec<Tier> = world.parts(db).iter().map(tier).collect();
     let settings = world.settings(db);
-    // Unwinding at an arbitrary point would leave the program half changed, so the keeper is told of the cancellation
+    // Unwinding at an arbitrary point would leave the program half changed, so the keeper checks for cancellation itself
     // and stops at a safe point.
     let mut cancelled =
         || salsa::Cancelled::catch(AssertUnwindSafe(|| db.unwind_if_revision_cancelled())).is_err();
@@ -120,7 +120,7 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
 pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
     let current = db.keeper().current();
     if current.is_none() {
-        always_assert::never!("the question before has brought the program up to date");
+        always_assert::never!("the preceding question must have brought the program up to date");
         // The memo of an answer without a program must not be reused.
         db.report_untracked_read();
     }

@@ -45,7 +45,7 @@ fn readers_that_ran(after: &[u8]) -> Vec<String> {
     assert_eq!(
         db.ran().len(),
         7,
-        "all three queries and their readers run at first, and one that two of them share"
+        "at first three queries and their three readers run, and `parsed`, which two of the queries share"
     );
     db.edit(class, after);
     ask(&db);

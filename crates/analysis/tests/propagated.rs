@@ -112,7 +112,7 @@ fn equal_summary_keeps_callers() {
 }
 
 #[test]
-fn a_new_throw_reaches_callers_and_nobody_else() {
+fn a_new_throw_changes_only_its_callers() {
     let mut it = Three::new();
     assert_eq!(it.known(it.caller), [""; 0]);
     let other = it.known(it.other);
@@ -130,7 +130,7 @@ fn a_new_throw_reaches_callers_and_nobody_else() {
 }
 
 #[test]
-fn before_there_is_a_world_nothing_is_remembered() {
+fn answers_before_there_is_a_world_are_not_reused() {
     let db = LoggingDatabase::new();
     let class = db.class(&bytes(OTHER));
     assert_eq!(throws(&db, class).len(), 0);

@@ -118,8 +118,8 @@ impl Environment {
         let (mut outlines, mut api, mut methods) = (Vec::new(), Vec::new(), Vec::new());
         for (record, is_api) in records {
             let class = record.outline.class;
-            let stands_back = ghosts(&record.outline) && real.contains(&class);
-            if !record.outline.flags.is_module() && !stands_back && seen.insert(class) {
+            let is_shadowed = ghosts(&record.outline) && real.contains(&class);
+            if !record.outline.flags.is_module() && !is_shadowed && seen.insert(class) {
                 outlines.push(record.outline);
                 api.push(is_api);
                 methods.push(record.methods);

@@ -38,7 +38,7 @@ impl Links for OpenWays<'_> {
 #[derive(Default)]
 pub(super) struct Nearness {
     /// The number of nodes that searches have visited.
-    looked: AtomicUsize,
+    visited: AtomicUsize,
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,
     /// The distances for the open half, in a maintained program.
@@ -76,7 +76,7 @@ impl Nearness {
 
     /// Counts the nodes that a search has visited.
     pub(super) fn looked_at(&self, n: usize) {
-        self.looked.fetch_add(n, Ordering::Relaxed);
+        self.visited.fetch_add(n, Ordering::Relaxed);
     }
 
     /// For each node, the smallest number of inclusions on any path to where something of the half arises; `None`
@@ -93,7 +93,7 @@ impl Nearness {
             return Some(it.all());
         }
         let slot = if open { &self.open } else { &self.known };
-        if slot.get().is_none() && self.looked.load(Ordering::Relaxed) < n_nodes / 4 {
+        if slot.get().is_none() && self.visited.load(Ordering::Relaxed) < n_nodes / 4 {
             return None;
         }
         Some(slot.get_or_init(|| find(open, values, inclusions, n_nodes)))
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_going_on_until_nothing_changes() {
+    fn distances_equal_those_of_a_naive_fixed_point() {
         let mut reached = 0;
         for seed in 0..300 {
             let mut rng = Rng::new(seed);

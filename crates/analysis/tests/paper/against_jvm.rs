@@ -66,7 +66,7 @@ impl Both<'_> {
     /// Returns the exceptions of a set.
     fn all_types(&self, graph: &Graph, set: SetRef) -> BTreeSet<String> {
         let set = graph.set(set);
-        assert_eq!(set.open, None, "{}: everything is there", self.name);
+        assert_eq!(set.open, None, "{}: no class is missing", self.name);
         let mut acc = BTreeSet::new();
         for it in set.parts.iter() {
             let class = it.class.to_string();
@@ -172,7 +172,7 @@ impl Both<'_> {
             if matches!(call.kind, CallWord::Clinit | CallWord::Thread) {
                 continue;
             }
-            assert_eq!(call.open, None, "{}: {method}: everything is there", self.name);
+            assert_eq!(call.open, None, "{}: {method}: no class is missing", self.name);
             for target in call.targets {
                 let is_api = !self.paper.contains_key(&target.to_string());
                 targets.entry(ordinal(pc)).or_default().insert(target.to_string());
@@ -209,7 +209,7 @@ impl Both<'_> {
                 let near = declared.class().package() == hierarchy.name(id.class).package();
                 if own && below && (seen || near) {
                     let there = targets.get(&ordinal(pc)).is_some_and(|it| it.contains(&label));
-                    assert!(there, "{}: {method}: {label} at {pc:?} is no target", self.name);
+                    assert!(there, "{}: {method}: {label} at {pc:?} is not a target", self.name);
                     *self.counts.entry("targets").or_default() += 1;
                 }
             }
@@ -225,7 +225,7 @@ fn name_of(label: &str) -> MethodName {
 }
 
 #[test]
-fn in_a_closed_world_both_profiles_hang_together() {
+fn in_a_closed_world_both_profiles_agree() {
     let mut counts = BTreeMap::new();
     // The paper does not model callbacks from methods of the platform.
     let is_known = |it: &Instr| match it {

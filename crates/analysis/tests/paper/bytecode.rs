@@ -196,7 +196,7 @@ impl Walk<'_> {
         rows.map(|it| (it.handler, it.class.clone())).collect()
     }
 
-    // The match is long because it has one arm per kind of instruction.
+    // long match: one arm per kind of instruction
     fn effect(&mut self, f: &mut Frame, pc: u32, insn: Insn) {
         let pool = self.code.pool();
         let unknown = || word(Origin::Unknown);

@@ -168,7 +168,7 @@ impl Closed {
                 let quiet = name == "java/lang/Object.<init>()V"
                     || (class.starts_with('[') && ns.starts_with("clone"));
                 let api = class.starts_with("java/") || class.starts_with('[');
-                assert!(api || found.is_some_and(|it| it.flags.is_native()), "{name} is not there");
+                assert!(api || found.is_some_and(|it| it.flags.is_native()), "{name} is missing");
                 let all = if quiet { BTreeSet::new() } else { self.exceptions.clone() };
                 ((!api).then_some(name), all)
             }

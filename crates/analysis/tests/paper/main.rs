@@ -129,7 +129,7 @@ fn the_example_of_the_paper_has_the_graphs_of_the_paper() {
     let sorted = |it: &str| BTreeSet::from_iter(it.lines().map(str::to_owned));
     assert_eq!(sorted(&written("ghost/EvenOdd.odd(I)Z")), sorted(odd));
     assert_eq!(sorted(&written("ghost/EvenOdd.main([Ljava/lang/String;)V")), sorted(main));
-    assert!(!graphs.contains_key("ghost/EvenOdd.even(I)Z"), "it is not there");
+    assert!(!graphs.contains_key("ghost/EvenOdd.even(I)Z"), "a ghost has no graph");
 }
 
 /// Returns the graphs of a program by pc, and for each graph the pcs that are nodes: those with BIR instructions,
@@ -211,7 +211,7 @@ fn theorem_1_closed_environments() {
 
 /// Theorem 1 again, edge by edge, against the reference implementation that uses the same bodies.
 #[test]
-fn closed_environments_are_as_the_other_implementation_has_them() {
+fn closed_environments_agree_with_the_reference_implementation() {
     let mut edges = 0;
     for gamma in programs() {
         let paper = graphs(&gamma, &gamma.paper());
@@ -312,7 +312,7 @@ fn theorem_2_dropped_interfaces() {
 /// interfaces may select another method, by MCA as by the JVM. So Theorem 2 holds for no order on environments that
 /// lets interfaces be dropped.
 #[test]
-fn a_dropped_interface_may_bring_a_default_method_to_light() {
+fn dropping_an_interface_may_select_another_default_method() {
     let text = "
 .class public interface abstract p/J
 .version 52.0
@@ -355,7 +355,7 @@ fn a_dropped_interface_may_bring_a_default_method_to_light() {
 
 /// Compares open environments with the reference implementation.
 #[test]
-fn open_environments_are_as_the_second_implementation_has_them() {
+fn open_environments_agree_with_the_reference_implementation() {
     let mut missing = 0;
     for gamma in programs().into_iter().step_by(3) {
         let mut rng = Rng::new(gamma.classes.len() as u64);

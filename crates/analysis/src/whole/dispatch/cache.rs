@@ -30,8 +30,8 @@ impl SiteCache {
                 // Another call kind of the method takes the empty slot, because `get` does not search behind an empty
                 // slot.
                 let mut other = CALL_KINDS.iter().filter_map(|&kind| {
-                    let (site, for_everybody) = self.others.remove(&(kind, method))?;
-                    Some((method, kind, site, for_everybody))
+                    let (site, for_any_caller) = self.others.remove(&(kind, method))?;
+                    Some((method, kind, site, for_any_caller))
                 });
                 *first = other.next();
             }
@@ -41,19 +41,19 @@ impl SiteCache {
 
     pub(super) fn get(&self, kind: CallKind, method: MethodRef) -> Option<(Site, bool)> {
         match *self.first.get(method.index())? {
-            Some((_, first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
+            Some((_, first, site, for_any_caller)) if first == kind => Some((site, for_any_caller)),
             Some(_) => self.others.get(&(kind, method)).copied(),
             None => None,
         }
     }
 
-    pub(super) fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_everybody: bool) {
+    pub(super) fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_any_caller: bool) {
         if self.first.len() <= method.index() {
             self.first.resize(method.index() + 1, None);
         }
         match &mut self.first[method.index()] {
-            it @ None => *it = Some((method, kind, site, for_everybody)),
-            Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
+            it @ None => *it = Some((method, kind, site, for_any_caller)),
+            Some(_) => _ = self.others.insert((kind, method), (site, for_any_caller)),
         }
     }
 }

@@ -86,11 +86,11 @@ fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_
     table.kept = Some(Box::new(kept));
     for class in table.hierarchy.ids() {
         fuel.spend(2 * cost_of_offer(table, class))?;
-        offer_again(table, class);
+        recompute_outcomes(table, class);
     }
     for it in functions.ids() {
         fuel.spend(2 * COST_OF_FUNCTION)?;
-        offer_function_again(table, it, functions.get(it));
+        recompute_function_outcomes(table, it, functions.get(it));
     }
     let Some(kept) = &mut table.kept else { return Ok(()) };
     kept.touched = FxHashMap::default();
@@ -112,7 +112,7 @@ fn with_sink(table: &mut Dispatches, offer: impl FnOnce(&mut Dispatches)) -> Vec
     made
 }
 
-fn offer_again(table: &mut Dispatches, class: ClassId) {
+fn recompute_outcomes(table: &mut Dispatches, class: ClassId) {
     let made = with_sink(table, |it| offer(it, class));
     let anywhere = selected_outside(table, class);
     if let Some(kept) = &mut table.kept {
@@ -123,7 +123,7 @@ fn offer_again(table: &mut Dispatches, class: ClassId) {
 }
 
 /// Recomputes the outcomes of a function object; `None` for one whose class was removed.
-fn offer_function_again(table: &mut Dispatches, site: FunctionSiteId, function: Option<&Function>) {
+fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, function: Option<&Function>) {
     let (mut supers, mut anywhere) = (Vec::new(), Vec::new());
     let made = with_sink(table, |it| {
         let Some(function) = function else { return };
@@ -162,19 +162,19 @@ pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     forget(table, edit);
     for name in edit.names {
         for id in table.by_class.get(name).cloned().unwrap_or_default() {
-            name_again(table, id);
+            resolve_again(table, id);
         }
     }
     for name in edit.open_otherwise {
         for id in table.by_class.get(name).cloned().unwrap_or_default() {
             let dispatch = &table.all[id.index()];
             let open = table.open(*name, dispatch.resolved);
-            open_again(table, id, open);
+            set_open(table, id, open);
         }
     }
     let mut receivers: Vec<ClassId> = edit.receivers.iter().copied().collect();
     receivers.sort_unstable();
-    receivers.into_iter().for_each(|it| offer_again(table, it));
+    receivers.into_iter().for_each(|it| recompute_outcomes(table, it));
     let mut functions: Vec<FunctionSiteId> = Vec::new();
     if let Some(kept) = &table.kept {
         functions.extend(edit.names.iter().flat_map(|it| kept.functions_below.get(it)).flatten());
@@ -185,7 +185,7 @@ pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     }
     functions.sort_unstable();
     functions.dedup();
-    functions.into_iter().for_each(|it| offer_function_again(table, it, edit.functions.get(it)));
+    functions.into_iter().for_each(|it| recompute_function_outcomes(table, it, edit.functions.get(it)));
 }
 
 fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
@@ -205,7 +205,7 @@ fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
 }
 
 /// Resolves the method reference of a dispatch again; retires the dispatch if its call needs none any more.
-fn name_again(table: &mut Dispatches, id: DispatchId) {
+fn resolve_again(table: &mut Dispatches, id: DispatchId) {
     let dispatch = &table.all[id.index()];
     let (method, interface) = (dispatch.method, dispatch.interface);
     let names = method.get();
@@ -224,11 +224,11 @@ fn name_again(table: &mut Dispatches, id: DispatchId) {
         };
     let open = table.open(names.class, resolved);
     table.all[id.index()].resolved = resolved;
-    open_again(table, id, open);
+    set_open(table, id, open);
     touch(table, id, false);
 }
 
-fn open_again(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
+fn set_open(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
     let before = std::mem::replace(&mut table.all[id.index()].open_by_name, open);
     if before != open {
         touch(table, id, true);
@@ -302,9 +302,9 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
             _ => kept.counts.contains_key(&(*id, it)),
         });
         debug_assert!({
-            let mut anew = dispatch.clone();
-            anew.set(outcomes, anywhere);
-            anew == *dispatch
+            let mut collected = dispatch.clone();
+            collected.set(outcomes, anywhere);
+            collected == *dispatch
         });
     }
     let mut touched: Vec<DispatchId> = touched.into_keys().collect();
@@ -320,7 +320,7 @@ pub(in crate::whole) fn narrow_again(
     is_selected: impl Fn(DispatchId, Target) -> bool,
 ) -> Vec<DispatchId> {
     let Some(kept) = &table.kept else { return Vec::new() };
-    let mut others = Vec::new();
+    let mut changed_ids = Vec::new();
     for id in ids {
         let dispatch = &mut table.all[id.index()];
         let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
@@ -329,10 +329,10 @@ pub(in crate::whole) fn narrow_again(
         dispatch.set_targets(&kept.outcomes[id.index()], anywhere);
         dispatch.narrow(|it| is_selected(id, it));
         if before.0 != dispatch.targets || before.1 != dispatch.possible {
-            others.push(id);
+            changed_ids.push(id);
         }
     }
-    others
+    changed_ids
 }
 
 /// Offers a dispatch to all its possible receivers.

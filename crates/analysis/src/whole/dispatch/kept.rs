@@ -55,11 +55,11 @@ pub(super) struct TouchedDispatch {
 
 /// The maximum number of changed outcomes that are applied one by one; with more, the targets are collected again,
 /// which then takes no longer.
-const MAX_OTHERS: usize = 64;
+const MAX_OUTCOMES: usize = 64;
 
 impl TouchedDispatch {
     pub(super) fn add(&mut self, outcome: Outcome) {
-        self.all |= self.outcomes.len() == MAX_OTHERS;
+        self.all |= self.outcomes.len() == MAX_OUTCOMES;
         if !self.all {
             self.outcomes.push(outcome);
         }
@@ -159,7 +159,7 @@ impl Kept {
             let count = self.anywhere.entry(signature).or_default().entry(target).or_insert(0);
             *count += 1;
             if *count == 1 {
-                self.other_anywhere(signature, target);
+                self.touch_anywhere(signature, target);
             }
         }
         for &(signature, target) in before.iter().filter(|it| !made.contains(it)) {
@@ -168,12 +168,12 @@ impl Kept {
             *count -= 1;
             if *count == 0 {
                 targets.remove(&target);
-                self.other_anywhere(signature, target);
+                self.touch_anywhere(signature, target);
             }
         }
     }
 
-    pub(super) fn other_anywhere(&mut self, signature: Signature, target: Target) {
+    pub(super) fn touch_anywhere(&mut self, signature: Signature, target: Target) {
         for id in self.by_signature.get(&signature).into_iter().flatten() {
             self.touched.entry(*id).or_default().add(Outcome::Maybe(target));
         }

@@ -191,7 +191,7 @@ impl Dispatches {
             };
             return self.checked(site, caller, kind, method);
         }
-        let (site, for_everybody) = match self.sites.get(kind, method) {
+        let (site, for_any_caller) = match self.sites.get(kind, method) {
             Some(it) => it,
             None => {
                 let site = match kind {
@@ -203,17 +203,17 @@ impl Dispatches {
                         self.virtual_site(method, kind == CallKind::Interface)
                     }
                 };
-                let for_everybody = self.is_for_everybody(site, method);
-                self.sites.insert(kind, method, site, for_everybody);
+                let for_any_caller = self.is_for_any_caller(site, method);
+                self.sites.insert(kind, method, site, for_any_caller);
                 self.kept.iter_mut().for_each(|it| it.named(kind, method));
-                (site, for_everybody)
+                (site, for_any_caller)
             }
         };
-        if for_everybody { site } else { self.checked(site, caller, kind, method) }
+        if for_any_caller { site } else { self.checked(site, caller, kind, method) }
     }
 
     /// Whether any class may make the call: class and method are public, and the package is not closed.
-    fn is_for_everybody(&self, site: Site, method: MethodRef) -> bool {
+    fn is_for_any_caller(&self, site: Site, method: MethodRef) -> bool {
         let resolved = match site {
             Site::Method(it) => Some(it),
             Site::Dispatch(it) => self.get(it).resolved,

@@ -60,7 +60,7 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
         return;
     }
     let above = Above::of(&table.hierarchy, class);
-    for id in asking(table, class, &above) {
+    for id in dispatches_for(table, class, &above) {
         offer_to(table, id, class, &above);
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
 /// Returns the dispatches for which a class may select something itself, and perhaps others. A method that the class
 /// declares may be called through any supertype, an inherited method through a new supertype, and a method of a new
 /// interface through any supertype.
-pub(super) fn asking(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
+pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
     let mut named = |supers: &[ClassName], method: &Method| {
@@ -128,7 +128,7 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
         _ if flags.is_abstract() => Selected::Error(LinkError::AbstractMethod),
         _ => Selected::Method(method),
     };
-    take(table, id, class, selected);
+    record_selection(table, id, class, selected);
 }
 
 /// Offers the method that the class inherits.
@@ -157,10 +157,10 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
             _ => return,
         },
     };
-    take(table, id, class, selected);
+    record_selection(table, id, class, selected);
 }
 
-fn take(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Selected) {
+fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Selected) {
     let receiver = ReceiverKind::Class(class);
     let names = table.all[id.index()].method.get();
     let (name, descriptor) = (names.name, names.descriptor);

@@ -24,7 +24,7 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     let mut acc = EditIndex { lists: hierarchy.lists(), ..EditIndex::default() };
     fuel.ask()?;
     for (class, summary) in hierarchy.ids().zip(&*calls.classes.summaries) {
-        fuel.spend(cost_of_look(summary))?;
+        fuel.spend(cost_of_names(summary))?;
         acc.mentions.set(class, Some(Named::by(hierarchy.outline(class), summary)));
     }
     acc.mentions.take_touched();
@@ -40,7 +40,7 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     if calls.options.world == WorldKind::Declared {
         let mut called = CalledClasses::default();
         for (class, summary) in hierarchy.ids().zip(&*calls.classes.summaries) {
-            fuel.spend(cost_of_look(summary))?;
+            fuel.spend(cost_of_names(summary))?;
             called.set(hierarchy.name(class), Some(summary));
         }
         acc.called = Some(called);
@@ -50,7 +50,7 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
 }
 
 /// The approximate cost of visiting all names in the code of a class, in steps of [`Fuel`].
-fn cost_of_look(summary: &ClassSummary) -> u32 {
+fn cost_of_names(summary: &ClassSummary) -> u32 {
     let items = |it: &MethodSummary| match it {
         MethodSummary::Known(code) => 1 + code.summary.items.len(),
         MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => 1,

@@ -57,7 +57,7 @@ impl Named {
             }
         }
         for list in [&mut acc.classes, &mut acc.throwables, &mut acc.if_types] {
-            list.sort_unstable_by_key(place);
+            list.sort_unstable_by_key(address);
             list.dedup();
         }
         acc
@@ -144,25 +144,25 @@ impl Mentions {
     }
 }
 
-/// Updates the lists of `namers` for a class whose names changed from `before` to `now`, both sorted as [`Named`]
-/// sorts. Calls `other` for each name that was added or removed.
+/// Updates the lists of `namers` for a class whose names changed from `before` to `now`, both sorted in the order of
+/// [`Named`]. Calls `on_change` for each name that was added or removed.
 fn update(
     namers: &mut Namers,
     class: ClassId,
     before: &[ClassName],
     now: &[ClassName],
-    mut other: impl FnMut(ClassName),
+    mut on_change: impl FnMut(ClassName),
 ) {
-    let is_in = |list: &[ClassName], it: &ClassName| list.binary_search_by_key(&place(it), place).is_ok();
+    let is_in = |list: &[ClassName], it: &ClassName| list.binary_search_by_key(&address(it), address).is_ok();
     for it in before.iter().filter(|it| !is_in(now, it)) {
-        other(*it);
+        on_change(*it);
         let classes = namers.entry(*it).or_default();
         if let Ok(at) = classes.binary_search(&class) {
             classes.remove(at);
         }
     }
     for it in now.iter().filter(|it| !is_in(before, it)) {
-        other(*it);
+        on_change(*it);
         let classes = namers.entry(*it).or_default();
         if let Err(at) = classes.binary_search(&class) {
             classes.insert(at, class);
@@ -171,6 +171,6 @@ fn update(
 }
 
 /// Returns the address of a name in memory. It is used as a sort key only internally.
-fn place(name: &ClassName) -> *const u8 {
+fn address(name: &ClassName) -> *const u8 {
     name.bytes().as_ptr()
 }

@@ -38,7 +38,7 @@ use super::solved::SolvedProgram;
 pub const MAX_CHANGED: usize = 1 << 11;
 
 /// The number of new nodes for which memory is reserved in the solver.
-const ROOM: usize = 1 << 14;
+const RESERVED_NODES: usize = 1 << 14;
 
 /// A solved program that follows changes.
 pub struct MaintainedProgram {
@@ -100,7 +100,7 @@ impl MaintainedProgram {
                     // The values set so far are those of the solution that the program already has, so they are no
                     // changes.
                     solver.take_changed();
-                    solver.reserve(ROOM);
+                    solver.reserve(RESERVED_NODES);
                     self.solved.follow(*solver);
                     Preparation::Done(index)
                 }
@@ -163,7 +163,7 @@ impl MaintainedProgram {
     /// When the work is cancelled. Finished work is kept, and the next call continues, even after further updates.
     pub fn settle(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(stale) = &mut self.stale else { return Ok(()) };
-        debug_assert!(!stale.is_unsearched, "what is reached decides where calls go");
+        debug_assert!(!stale.is_unsearched, "the reached code must be searched before call targets are used");
         solving::solve_again(&mut self.solved, ex, stale, &mut self.touched, fuel)?;
         self.stale = None;
         Ok(())

@@ -96,7 +96,7 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
             functions: present(intake.index, &intake.calls.functions),
         },
     );
-    look_at_all(intake, &changed, &names);
+    mark_dependents_stale(intake, &changed, &names);
     true
 }
 
@@ -148,7 +148,11 @@ fn place_code<'a>(
 }
 
 /// Resolves the code of changed classes, and of classes that name a changed one, again, and marks its nodes as stale.
-fn look_at_all(intake: &mut Intake<'_>, changed: &FxHashSet<ClassId>, names: &FxHashSet<ClassName>) {
+fn mark_dependents_stale(
+    intake: &mut Intake<'_>,
+    changed: &FxHashSet<ClassId>,
+    names: &FxHashSet<ClassName>,
+) {
     let program = intake.calls.classes.clone();
     let hierarchy = &program.hierarchy;
     let mut callers: Vec<ClassId> = changed.iter().copied().collect();

@@ -23,7 +23,7 @@ pub(super) fn reach_again(
 ) -> Result<(), Cancelled> {
     let now = reachable(intake.calls, entries, &intake.calls.dispatches, fuel)?;
     let Some(before) = &intake.calls.reachable else {
-        always_assert::never!("only a program that was searched is searched again");
+        always_assert::never!("the program must have been searched before");
         return Ok(());
     };
     let dispatches = now.other_dispatches(before, fuel)?;

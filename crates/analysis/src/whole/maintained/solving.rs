@@ -17,7 +17,7 @@ use crate::whole::solved::SolvedProgram;
 use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
 /// The approximate cost of a batch of methods whose inclusions are computed together, in steps of [`Fuel`].
-const AT_ONCE: u32 = 2_048;
+const BATCH_COST: u32 = 2_048;
 
 /// Recomputes stale inclusions, then the solution.
 ///
@@ -126,7 +126,7 @@ fn include_methods(
     left.sort_unstable_by_key(|it| Reverse((it.class, it.index)));
     while !left.is_empty() {
         let (mut cost, mut methods, mut nodes) = (0, Vec::new(), Vec::new());
-        while cost < AT_ONCE
+        while cost < BATCH_COST
             && let Some(it) = left.pop()
         {
             cost += cost_of_method(&program.calls.classes, it);

@@ -43,12 +43,12 @@ pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> boo
     let mut naming: Vec<ClassId> = naming.chain(if_types).copied().collect();
     naming.sort_unstable();
     naming.dedup();
-    look_at_throwing(intake, &naming);
+    mark_naming_classes_stale(intake, &naming);
     true
 }
 
 /// Marks as stale everything in these classes that depends on throwable types by name.
-fn look_at_throwing(intake: &mut Intake<'_>, naming: &[ClassId]) {
+fn mark_naming_classes_stale(intake: &mut Intake<'_>, naming: &[ClassId]) {
     for &class in naming {
         intake.look_at_methods(class);
     }
