@@ -32,7 +32,7 @@ pub struct Propagated {
 /// A solved program with what is needed to answer questions about class files.
 pub struct CurrentProgram {
     program: MaintainedProgram,
-    /// The class files that are shadowed by another file of the same class, each with the number of the record that
+    /// The class files that are shadowed by another file of the same class, with the number of the record that
     /// shadows it.
     shadowed: FxHashMap<ClassKey, usize>,
     /// The first pattern of the entry points that selects no method, if there is one.
@@ -116,8 +116,7 @@ impl CurrentProgram {
         has_changed
     }
 
-    /// Assigns this generation to all answers that may have changed. Returns the number of exception sets that
-    /// changed.
+    /// Assigns this generation to all answers that may have changed. Returns the number of changed exception sets.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
@@ -143,8 +142,7 @@ impl CurrentProgram {
         self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
     }
 
-    /// The number of the record that shadows the file, among the records of all containers; `None` if the file is not
-    /// shadowed.
+    /// The number of the record that shadows the file, among the records of all containers, if it is shadowed.
     pub fn shadowed(&self, file: ClassKey) -> Option<usize> {
         self.shadowed.get(&file).copied()
     }
@@ -183,8 +181,7 @@ impl CurrentProgram {
         answer
     }
 
-    /// Changes the program and its exception sets. The copies of the sets lack sets that are created now, so they are
-    /// dropped.
+    /// Changes the program and its exception sets. The copies lack sets that are created now, so they are dropped.
     pub(crate) fn change<R>(&mut self, how: impl FnOnce(&mut MaintainedProgram, &mut Exceptions) -> R) -> R {
         self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -195,8 +192,7 @@ impl CurrentProgram {
         done
     }
 
-    /// The difference between the containers that the program was made from and these; `None` if an update cannot
-    /// apply it.
+    /// The difference between two lists of containers; `None` if an update cannot apply it.
     ///
     /// # Errors
     /// When the work is cancelled.

@@ -20,9 +20,9 @@ use program::names::{MethodName, Text};
 /// The facts of one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassFacts {
-    /// The class as a whole.
+    /// The header of the class.
     pub head: ClassHead,
-    /// Its methods in file order.
+    /// The methods of the class, in file order.
     pub methods: Box<[MethodFact]>,
 }
 
@@ -31,7 +31,7 @@ pub struct ClassFacts {
 pub struct MethodFact {
     /// The method.
     pub method: MethodRef,
-    /// Its access flags.
+    /// The access flags of the method.
     pub flags: Flags,
     /// The facts about the method's code.
     pub code: Code,
@@ -57,8 +57,7 @@ pub struct ClassPositions {
     pub methods: Box<[Place]>,
 }
 
-/// The positions of a method's instructions, or the reason why its code cannot be read; `None` for a method without
-/// code.
+/// The positions of a method's instructions, or why its code cannot be read; `None` for a method without code.
 pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 
 /// The facts and positions of a class.

@@ -9,7 +9,7 @@ use classfile::error::Malformed;
 pub struct Fault {
     /// The error text, without a full stop.
     pub what: String,
-    /// Offset in the class file.
+    /// The offset in the class file.
     pub offset: u32,
     /// The violated section of the JVMS, for example `4.7.3`.
     pub jvms: &'static str,

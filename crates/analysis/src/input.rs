@@ -25,7 +25,7 @@ pub struct Library {
     /// The role of the library in the program.
     #[returns(copy)]
     pub role: Role,
-    /// Its classes.
+    /// The classes of the library.
     #[returns(ref)]
     pub contents: Arc<Contents>,
 }
@@ -60,8 +60,7 @@ pub struct Contents {
     pub source: Arc<dyn ClassSource>,
 }
 
-/// A source of the bytes of a library's classes. The bytes never change: a library with other content is another
-/// value.
+/// A source of the bytes of a library's classes. The bytes of one source never change.
 pub trait ClassSource: Send + Sync {
     /// Calls `read` once with the bytes of an entry, if they are available.
     fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8]));

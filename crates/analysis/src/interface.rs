@@ -76,8 +76,7 @@ impl Needs {
     }
 }
 
-/// Returns the methods that a call may reach by name, and the declared method in the absent class that makes the call
-/// open.
+/// Returns the methods that a call may reach by name, and the method in the absent class that makes the call open.
 fn named(call: &Call) -> Vec<MethodName> {
     let mut acc: Vec<MethodName> = call.targets.iter().chain(&call.possible).copied().collect();
     if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {

@@ -2,13 +2,13 @@
 //! driven by one query.
 //!
 //! The answers are a function of the inputs; the previous state decides only how long an advance takes. A change is
-//! applied where [`MaintainedProgram::update`] can apply it, otherwise the program is rebuilt. Everything that salsa
-//! tracks is read beforehand; nothing here runs a query. After a panic no program is kept, and the next call rebuilds
-//! it.
+//! applied where [`update`](crate::whole::maintained::MaintainedProgram::update) can apply it, otherwise the program
+//! is rebuilt. Everything that salsa tracks is read beforehand; nothing here runs a query. After a panic no program
+//! is kept, and the next call rebuilds it.
 //!
-//! The caller can cancel the work. A cancelled rebuild leaves nothing behind. Changes that were applied before a
-//! cancellation stay applied, and the next call continues towards the solution, whatever changed in the meantime. No
-//! caller receives a program before its solution is complete.
+//! The caller can cancel the work. A cancelled rebuild is discarded, and the previous program is kept. Changes that
+//! were applied before a cancellation stay applied, and the next call continues towards the solution, whatever
+//! changed in the meantime. No caller receives a program before its solution is complete.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
@@ -54,8 +54,7 @@ struct State {
     counts: Counts,
     /// The last program. `None` while it is being changed, so that no caller finds it half changed.
     last: Option<Last>,
-    /// The rest of a replaced program that is not freed yet: freeing it in one step would delay a caller for too
-    /// long.
+    /// The rest of a replaced program. It is freed in steps, because one step would delay a caller for too long.
     unfreed: Option<Unfreed>,
     /// Whether `last` is up to date with the last request.
     is_current: bool,
@@ -66,7 +65,7 @@ type Unfreed = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
 /// A program, and the inputs that it was made from.
 struct Last {
-    /// The inputs. `None` if the program became useless in a change that was cancelled: then only its lock is reused.
+    /// The inputs. `None` if an update failed halfway: the program is then unusable, and only its lock is reused.
     of: Option<Ingredients>,
     answers: Arc<RwLock<CurrentProgram>>,
 }
@@ -114,8 +113,8 @@ impl Keeper {
         Ok((Propagated { generation: state.generation, answers }, advance))
     }
 
-    /// Prepares the program for its next change ([`MaintainedProgram::prepare`]), unless a reader holds it. No answer
-    /// changes.
+    /// Prepares the program for its next change ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)),
+    /// unless a reader holds it. No answer changes.
     ///
     /// # Errors
     /// When `cancelled` returns true. The next call continues.
@@ -221,8 +220,7 @@ impl Last {
 }
 
 /// Stores new answers in the lock of the old ones, so that the outdated memo of the query does not keep a second
-/// program alive. Returns the lock and the old answers. If the lock is in use, a new lock is returned and no old
-/// answers.
+/// program alive. Returns the lock and the old answers. If the lock is in use, returns a new lock alone.
 fn renewed(
     place: Option<Arc<RwLock<CurrentProgram>>>,
     answers: CurrentProgram,

@@ -13,7 +13,7 @@ use program::names::{MethodName, Text};
 /// A class of a library.
 #[salsa::interned(debug)]
 pub struct LibraryClass<'db> {
-    /// The library.
+    /// The library that contains the class.
     #[returns(copy)]
     pub library: Library,
     /// The entry number of the class in the library's source.
@@ -30,8 +30,7 @@ pub struct ReasonQuestion<'db> {
     /// The method.
     #[returns(copy)]
     pub method: MethodName,
-    /// If given, the question is only about what the instructions at this pc raise, before the handlers that cover
-    /// them.
+    /// If given, the question is only about what the instructions at this pc raise, ignoring handlers.
     #[returns(copy)]
     pub pc: Option<u16>,
     /// If given, the question is only about exceptions of this class and its subclasses.

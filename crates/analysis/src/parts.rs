@@ -48,7 +48,7 @@ pub struct MethodPart {
 /// A body with the facts that follow from the class file alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodCode {
-    /// The stackless form.
+    /// The stackless body.
     pub body: Body,
     /// The local facts.
     pub facts: MethodFacts,
@@ -61,8 +61,7 @@ pub struct PartOptions<'a> {
     /// The parts to compute: all, or only what a summary needs. For summaries the body is [lean](lower_lean), and its
     /// instructions have no positions.
     pub wanted: Wanted,
-    /// A clock for callers that measure the duration of each stage; with it, bytecode instructions are counted as
-    /// well.
+    /// A clock for callers that measure the duration of each stage; with it, bytecode instructions are counted.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
@@ -192,8 +191,7 @@ impl<'a> ClassParts<'a> {
         Ok(out)
     }
 
-    /// Like [`ClassParts::methods`], but passes the methods to `then` one by one. For callers that keep little of
-    /// each.
+    /// Like [`ClassParts::methods`], but passes the methods to `then` one by one, for callers that keep little.
     ///
     /// # Errors
     /// See [`ClassParts::methods`].
@@ -325,8 +323,7 @@ impl ClassHead {
         })
     }
 
-    /// Returns the graph of one of the class's methods. Of throwable types, it uses only what the class's own file
-    /// says.
+    /// Returns the graph of one of the class's methods. Of throwable types, it uses only what the class file says.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));
         cfg(&code.body, &code.facts, &BuiltIn { own }, Options { keep_proved: false })

@@ -5,7 +5,7 @@
 //! | `p.C.m(int,java.lang.String)` | that method |
 //! | `p.C.m` | every `m` of `p.C` |
 //! | `p.C` | every method of `p.C` |
-//! | `p.C.*`, `*.main`, `p.*Test.test?` | `*` is any run of characters, `?` is one |
+//! | `p.C.*`, `*.main`, `p.*Test.test?` | `*` matches any run of characters, `?` matches one |
 //! | `p/C.m(I)V` | that method, by its internal name; the descriptor may be left out |
 //!
 //! A nested class is written `p.C$D` or `p.C.D`.
@@ -27,14 +27,14 @@ pub struct MethodPattern {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Params {
     Any,
-    /// `(int,java.lang.String)`.
+    /// Parameters as in source code: `(int,java.lang.String)`.
     Human(Box<[u8]>),
-    /// `(ILjava/lang/String;)V`.
+    /// A descriptor: `(ILjava/lang/String;)V`.
     Descriptor(Box<[u8]>),
 }
 
 impl MethodPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
     /// When the pattern names no method or its parenthesis is not closed; the text is the error message.
@@ -85,8 +85,7 @@ impl MethodPattern {
         glob(&self.name, &full, true)
     }
 
-    /// Returns the edit distance between the pattern and the method's name, for "did you mean"; `None` if it exceeds
-    /// `limit`.
+    /// Returns the edit distance from the pattern to the method's name, for "did you mean"; `None` above `limit`.
     pub fn distance(&self, method: &MethodName, limit: usize) -> Option<usize> {
         let mut full = Vec::with_capacity(64);
         match self.params {

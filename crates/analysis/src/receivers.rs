@@ -10,7 +10,7 @@ use crate::keys::ReceiverQuestion;
 use crate::propagated::{key, propagated};
 use crate::whole::receivers::{Receiver, selecting};
 
-/// Returns the classes whose objects make a call go to a target, each with its chain of supertypes; empty in profile
+/// Returns the classes whose objects make a call go to a target, with its chain of supertypes; empty in profile
 /// `paper`.
 ///
 /// **Reads:** `propagated`, and through it whether the class is shadowed.

@@ -16,7 +16,7 @@ pub type KeyedRecord = (Option<ClassKey>, ClassRecord);
 /// The records of the classes of a container that can be read, in the container's order.
 pub type Records = Arc<[KeyedRecord]>;
 
-/// A container.
+/// A container, with the records of its classes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tier {
     /// The role of the container in the program.

@@ -1,5 +1,4 @@
-//! Which queries run again after an edit, and which do not: the barriers of `engine.md`, on classes compiled by
-//! javac.
+//! Which queries run again after an edit: the barriers of `engine.md`, on classes compiled by javac.
 
 mod common;
 

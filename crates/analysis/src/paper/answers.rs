@@ -1,5 +1,4 @@
-//! The environment with its fixed point, and the answers of profile `paper`, in the same types as those of
-//! [`crate::whole`].
+//! The environment with its fixed point, and the answers of profile `paper`, in the types of [`crate::whole`].
 
 use bir::body::{CallKind, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, Name};
@@ -95,8 +94,8 @@ impl Paper {
         acc
     }
 
-    /// Returns the exceptions that a method propagates, by its code or by its declaration; `None` for an unknown or
-    /// abstract method.
+    /// Returns the exceptions that a method propagates, by its code or its declaration; `None` if it is unknown or
+    /// abstract.
     pub fn throws(&self, universe: &mut Universe, method: MethodName) -> Option<Throws> {
         let id = self.named(method)?;
         if matches!(self.environment.definition(id), Definition::Abstract) {

@@ -21,8 +21,7 @@ use crate::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wan
 #[derive(Clone, Debug)]
 pub struct Record {
     outline: Arc<Outline>,
-    /// The bodies, one per method in file order; `None` for a method without readable code. Empty for a class of the
-    /// API.
+    /// The bodies, by method in file order; `None` for a method without readable code. Empty for an API class.
     methods: Box<[Option<Intra>]>,
 }
 
@@ -348,8 +347,8 @@ fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     acc
 }
 
-/// Returns E: the classes below Throwable, the exceptions of the VM, and the classes that code or throws clauses name
-/// as exceptions.
+/// Returns E: the classes below Throwable, the exceptions of the VM, and the classes that code or throws clauses
+/// name.
 fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> Universe {
     let object = well_known().object;
     let parent = |class: ClassName| match built_in_parent(class) {

@@ -104,8 +104,7 @@ impl Drawing {
         it
     }
 
-    /// Adds the edges of ∘G that neither H nor N gives. The normal edges of calls are added with their labels by
-    /// `call`.
+    /// Adds the edges of ∘G that neither H nor N gives. Those of calls are added with their labels by `call`.
     fn normal_edges(&mut self, body: &Body, pc: InstrId) {
         let from = normal_node(pc);
         let epsilon = &[None];

@@ -68,16 +68,14 @@ fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
 
 struct Finder<'a> {
     calls: &'a CallTable,
-    /// For each constructor whether it makes virtual calls on `this`, directly or through a constructor that it
-    /// calls.
+    /// For each constructor whether it makes virtual calls on `this`, directly or through other constructors.
     selects: FxHashMap<MethodId, bool>,
 }
 
 impl Finder<'_> {
     fn code(&self, id: MethodId) -> Option<&CodeSummary> {
         match self.calls.classes.summary(id) {
-            // The exceptions that arrive at rethrowing handlers have nodes only for the method itself, not for its
-            // exact class.
+            // Rethrowing handlers have nodes only for the method itself, not for an exact class.
             MethodSummary::Known(code) if code.summary.rethrowing.is_empty() => Some(code),
             MethodSummary::Known(_)
             | MethodSummary::None

@@ -11,8 +11,7 @@ use flow::universe::SetId;
 
 use super::lattice::Value;
 
-/// The system of inclusions of a maintained program, as a graph whose sources are the nodes where something open
-/// arises.
+/// The inclusions of a maintained program, as a graph whose sources are the nodes where something open arises.
 pub(super) struct OpenWays<'a>(pub(super) &'a Incremental<Value>);
 
 impl Links for OpenWays<'_> {

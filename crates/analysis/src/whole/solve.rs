@@ -64,8 +64,7 @@ fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
     Nodes::new(methods, rethrowing, counts, fuel)
 }
 
-/// Solves the system of a solved program again from scratch. Benches and tests compare the result with the program's
-/// solution.
+/// Solves the system of a solved program again from scratch. Benches and tests compare the result.
 pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
     uncancelled(|fuel| {
         let mut exceptions = empty_sets(&program.calls, fuel)?;

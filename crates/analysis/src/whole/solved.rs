@@ -14,8 +14,7 @@ use super::reads::{Read, note};
 use super::sites::Node;
 use super::tables::CallTable;
 
-/// A program with the exceptions that its methods let out. The exception sets are separate, because each reader
-/// extends them.
+/// A program with the exceptions that its methods let out. The sets are separate, because each reader extends them.
 pub struct SolvedProgram {
     /// The targets of its calls.
     pub calls: CallTable,
@@ -112,8 +111,7 @@ impl SolvedProgram {
         self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
     }
 
-    /// Returns the program's parts for changing them; the last one is `None` while the solution does not follow
-    /// changes.
+    /// Returns the program's parts for changing them; the last is `None` while the solution does not follow changes.
     pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
         let following = match &mut self.solution {
             Solved::Once(_) => None,

@@ -90,8 +90,7 @@ pub(super) fn system(
 /// The approximate cost of computing the inclusions of a node other than a method's, in steps of [`Fuel`].
 const COST_OF_NODE: u32 = 16;
 
-/// The approximate cost of computing the inclusions of a node other than a method's or its handlers', in steps of
-/// [`Fuel`].
+/// The approximate cost, in steps of [`Fuel`], of a node's inclusions, except those of methods and handlers.
 pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
         Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,
@@ -199,7 +198,7 @@ impl<'a> Builder<'a> {
         }
         match self.calls.classes.summary(id) {
             MethodSummary::None => self.native(id),
-            // `unseen` answered.
+            // Handled above by `unseen`.
             MethodSummary::Missing | MethodSummary::Unread => {}
             MethodSummary::Known(code) => self.code(node, (id, None), code),
         }

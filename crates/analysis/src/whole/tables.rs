@@ -67,8 +67,7 @@ pub struct CallTable {
     pub functions: Vec<FunctionSite>,
     /// The code reached from the entry points, if only that is considered (`--rta`).
     pub reachable: Option<Reachable>,
-    /// The class loaders of the program that resolving a class asks; `None` if there are none, or if they are not
-    /// considered.
+    /// The class loaders of the program that resolving a class asks; `None` if there are none or they are ignored.
     pub(super) loading: Option<Loading>,
     /// A cache of the classes that accesses in the code initialise.
     initialized: FxHashMap<Initialized, Box<[Link]>>,
@@ -81,8 +80,7 @@ pub struct CallTable {
 pub(super) struct Loading {
     /// The methods that known loaders select.
     pub(super) targets: Vec<MethodId>,
-    /// The methods that other classes select; these classes are loaders if one of their absent supertypes is a
-    /// loader.
+    /// The methods that other classes select, which are loaders if an absent supertype is a loader.
     pub(super) possible: Vec<MethodId>,
     /// The link errors that calling the loaders raises.
     pub(super) errors: Vec<LinkError>,

@@ -254,8 +254,7 @@ fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     Some(())
 }
 
-/// Adds a type and its missing supertypes to the universe, and appends them to `added`. Returns `None` if that is
-/// impossible.
+/// Adds a type and its missing supertypes to the universe and to `added`. Returns `None` if that is impossible.
 fn add(
     universe: &mut Universe,
     how: &Follow<'_>,

@@ -135,8 +135,7 @@ impl Both<'_> {
         self.assertions(method, code, graph, &paper);
     }
 
-    /// Checks that profile `jvm` has all exceptions of assertions that the paper has and that are not proved
-    /// impossible.
+    /// Checks that profile `jvm` has all exceptions of unproved assertions that the paper has.
     fn assertions(&mut self, method: MethodName, code: &MethodCode, graph: &Graph, paper: &Edges) {
         let jvm: BTreeSet<(u32, String)> = graph
             .cfg
@@ -179,8 +178,7 @@ impl Both<'_> {
                 if is_api || labels(ordinal(pc)).contains(&target.to_string()) {
                     continue;
                 }
-                // MCA misses a method of a class that is not a subtype of the named class, although a receiver
-                // inherits it.
+                // MCA misses an inherited method whose class is not a subtype of the named class.
                 let (named, selected) = (declared.class.to_string(), target.class.to_string());
                 let unrelated = !self.reference.below(&selected, &named);
                 assert!(unrelated, "{}: {method}: {target} at {pc:?}", self.name);

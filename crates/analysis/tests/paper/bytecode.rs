@@ -1,5 +1,4 @@
-//! The effects of one body, computed from its bytecode with `classfile` alone: control flow, raised exceptions,
-//! calls.
+//! The control flow, raised exceptions and calls of one body, computed from its bytecode with `classfile` alone.
 //!
 //! The types of thrown values come from a forward analysis of stack and locals, which handles each subroutine once
 //! per chain of calls.

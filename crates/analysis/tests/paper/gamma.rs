@@ -76,8 +76,7 @@ impl Gamma {
         acc
     }
 
-    /// Returns the program with some interfaces dropped from its classes and interfaces at random, and the number of
-    /// dropped ones.
+    /// Returns the program with superinterfaces dropped at random, and the number of dropped ones.
     pub(crate) fn with_fewer_interfaces(&self, rng: &mut Rng) -> (Gamma, usize) {
         let (mut acc, mut gone) = (self.clone(), 0);
         for class in acc.classes.iter_mut().filter(|it| !it.api) {
@@ -106,8 +105,7 @@ impl Gamma {
         acc
     }
 
-    /// Returns the program with ghosts in place of some methods, each with the exceptions that it promises never to
-    /// let out.
+    /// Returns the program with ghosts in place of some methods, by name with the exceptions that they exclude.
     pub(crate) fn with_ghosts(&self, ghosts: &BTreeMap<String, Vec<String>>) -> Gamma {
         let mut acc = self.clone();
         for class in acc.classes.iter_mut().filter(|it| !it.api) {

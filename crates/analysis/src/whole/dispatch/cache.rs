@@ -27,8 +27,8 @@ impl SiteCache {
     pub(super) fn remove(&mut self, kind: CallKind, method: MethodRef) {
         match self.first.get_mut(method.index()) {
             Some(first) if first.is_some_and(|it| it.1 == kind) => {
-                // Another call kind of the method takes the empty slot, because `get` does not search behind an empty
-                // slot.
+                // Another call kind of the method takes the empty slot, because `get` ignores the map if the slot is
+                // empty.
                 let mut other = CALL_KINDS.iter().filter_map(|&kind| {
                     let (site, for_any_caller) = self.others.remove(&(kind, method))?;
                     Some((method, kind, site, for_any_caller))

@@ -150,13 +150,13 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
     kept.replace_anywhere(ReceiverKind::Function(site), anywhere);
 }
 
-/// Takes the hierarchy away from the table, so that it can be edited in place. [`Dispatches::edit`] puts it back.
+/// Takes the hierarchy away from the table, so that it can be edited in place. [`edit`] puts it back.
 pub(in crate::whole) fn lend_hierarchy(table: &mut Dispatches) {
     table.hierarchy = Arc::default();
 }
 
 /// Replaces the hierarchy. Sites of calls that name something changed are forgotten, and must be requested again
-/// through [`Dispatches::site`]; then [`Dispatches::settle`] returns what changed.
+/// through [`Dispatches::site`]; then [`settle`] returns what changed.
 pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     table.hierarchy = Arc::clone(&edit.hierarchy);
     forget(table, edit);
@@ -261,7 +261,7 @@ fn retire(table: &mut Dispatches, id: DispatchId) {
     touch(table, id, true);
 }
 
-/// Returns the current causes of the dispatches that [`Dispatches::settle`] will update.
+/// Returns the current causes of the dispatches that [`settle`] will update.
 pub(in crate::whole) fn unsettled_causes(table: &Dispatches) -> Vec<(DispatchId, Cause)> {
     let touched = table.kept.iter().flat_map(|it| it.touched.keys());
     touched.map(|&it| (it, cause_of(table, it))).collect()
@@ -274,7 +274,7 @@ pub(in crate::whole) fn cause_of(table: &Dispatches, id: DispatchId) -> Cause {
 }
 
 /// Updates the targets of all touched dispatches. Returns the dispatches that may have changed, including new ones.
-/// Narrowed targets are reset to all that receivers may select; [`Dispatches::narrow_again`] narrows them again.
+/// Narrowed targets are reset to all that receivers may select; [`narrow_again`] narrows them again.
 pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     let fresh = table.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
     let absent = fresh.iter().map(|it| table.get(*it).method.class());
@@ -364,7 +364,7 @@ pub(in crate::whole) fn has_fresh(table: &Dispatches) -> bool {
     table.kept.as_ref().is_some_and(|it| !it.fresh.is_empty())
 }
 
-/// Offers new dispatches to the function objects. Must run before [`Dispatches::settle`], which offers them to
+/// Offers new dispatches to the function objects. Must run before [`settle`], which offers them to
 /// classes and then no longer regards them as new.
 pub(in crate::whole) fn offer_fresh_to_functions(table: &mut Dispatches, functions: Functions<'_>) {
     let fresh = table.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();

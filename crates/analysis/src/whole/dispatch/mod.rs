@@ -101,8 +101,7 @@ impl Dispatch {
         self.errors.sort_unstable();
     }
 
-    /// Whether classes that may be below any class, because not all their supertypes are known, may be receivers of
-    /// this dispatch.
+    /// Whether classes that may be below any class, because not all their supertypes are known, may be receivers.
     fn may_be_anywhere(&self) -> bool {
         // A class that no unknown class can extend has no subclass with an absent supertype.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
@@ -245,7 +244,8 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Returns where a call goes that the VM makes; the call must have been requested by [`Dispatches::ask_for`].
+    /// Returns where a call goes that no instruction makes; the call must have been requested by
+    /// [`Dispatches::ask_for`].
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         let unknown = Site::Open(Open::Outside(method.class()));
@@ -328,8 +328,8 @@ impl Dispatches {
         }
     }
 
-    /// Returns the site of a call that the VM makes, such as `run` of a thread that starts. Creates the dispatch if
-    /// it does not exist yet.
+    /// Returns the site of a call that no instruction makes, such as `run` of a thread that the VM starts. Creates
+    /// the dispatch if it does not exist yet.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {
@@ -419,8 +419,7 @@ impl Dispatches {
     }
 }
 
-/// Whether the same reference means different methods in different callers: true for `super.m()`, but not for
-/// constructors.
+/// Whether the meaning of a reference depends on its caller: true for `super.m()`, but not for constructors.
 fn depends_on_caller(kind: CallKind, method: MethodRef) -> bool {
     matches!(kind, CallKind::Special | CallKind::SpecialInterface) && method.name() != constructor()
 }

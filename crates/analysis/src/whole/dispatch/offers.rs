@@ -358,8 +358,8 @@ fn offer_possible(
     Ok(())
 }
 
-/// Returns the methods of a class that it selects itself and that may be below any class; none if all its supertypes
-/// are known.
+/// Returns the methods of a class that it selects itself and that may be below any class; none if its supertypes are
+/// known.
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
     let outline = table.hierarchy.outline(class);
     if table.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {

@@ -1,5 +1,4 @@
-//! Applies changes of a class's code when the rest of the class is unchanged: only the inclusions of its methods
-//! change.
+//! Applies changes of a class's code when the rest of the class is unchanged: only inclusions change.
 
 use std::sync::Arc;
 

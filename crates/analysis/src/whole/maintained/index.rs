@@ -50,8 +50,7 @@ pub(in crate::whole) struct Stale {
     pub(in crate::whole) gone: FxHashSet<Node>,
     /// The classes that may have become or ceased to be throwable types, or have changed as such.
     pub(in crate::whole) types: FxHashSet<ClassName>,
-    /// Under `--rta`, the dispatches that have the targets of all receivers, including those that are never
-    /// instantiated.
+    /// Under `--rta`, the dispatches whose targets include those of receivers that are never instantiated.
     pub(in crate::whole) unnarrowed: FxHashSet<DispatchId>,
     /// Under `--rta`, whether the reached code must be searched again.
     pub(in crate::whole) is_unsearched: bool,
@@ -79,8 +78,7 @@ impl Stale {
 }
 
 impl EditIndex {
-    /// In the declared world, notes in the program whether its code calls methods of absent classes after these
-    /// changes.
+    /// In the declared world, notes in the program whether its changed code calls methods of absent classes.
     pub(in crate::whole) fn follow_calls(&mut self, classes: &mut ClassTable, changes: &[ClassChange]) {
         let Some(called) = &mut self.called else { return };
         called.change(&classes.hierarchy, changes);

@@ -137,8 +137,7 @@ impl Mentions {
         self.if_types.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the throwable types that a class began or ceased to name since the last call; some may occur more than
-    /// once.
+    /// Returns the throwable types that a class began or ceased to name since the last call, possibly repeated.
     pub(in crate::whole) fn take_touched(&mut self) -> Vec<ClassName> {
         std::mem::take(&mut self.touched)
     }

@@ -70,14 +70,12 @@ impl MaintainedProgram {
         MaintainedProgram { solved, preparation: Preparation::None, stale: None, touched: Touched::default() }
     }
 
-    /// Returns the program, for reading. While it is not [settled](MaintainedProgram::is_settled), its answers are
-    /// wrong.
+    /// Returns the program. While it is not [settled](MaintainedProgram::is_settled), its answers are wrong.
     pub fn solved(&self) -> &SolvedProgram {
         &self.solved
     }
 
-    /// Prepares the program for its next change, so that the change does not have to wait for the preparation. No
-    /// answer changes.
+    /// Prepares the program for its next change, so that the change need not wait for it. No answer changes.
     ///
     /// # Errors
     /// When the work is cancelled. The next call continues.
@@ -97,7 +95,7 @@ impl MaintainedProgram {
                         self.preparation = Preparation::Solving(index, solver);
                         return Err(cancelled);
                     }
-                    // The values set so far are those of the solution that the program already has, so they are no
+                    // The values so far are those of the solution that the program already has, so they are no
                     // changes.
                     solver.take_changed();
                     solver.reserve(RESERVED_NODES);

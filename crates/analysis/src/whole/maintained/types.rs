@@ -9,8 +9,7 @@ use super::intake::Intake;
 use crate::whole::sites::{DispatchId, Node};
 use crate::whole::throwables::{Follow, Followed, UnknownTypes, follow};
 
-/// Returns the facts that decide whether unknown types may be direct subclasses of a known type, as the sets reflect
-/// them.
+/// Returns what decides, in the current sets, whether unknown types may be direct subclasses of a known type.
 pub(super) fn unknown_types(intake: &Intake<'_>) -> UnknownTypes {
     let calls = &intake.calls;
     UnknownTypes::of_universe(calls.options.world, &calls.classes.hierarchy, &intake.ex.universe)
