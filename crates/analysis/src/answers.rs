@@ -1,7 +1,9 @@
-//! What is said of each class, and of the program as a whole, by the solved program: queries.
+//! The queries for answers from the solved program: what methods throw, where calls go, the final graphs, and which
+//! methods are reached.
 //!
-//! Each asks first since when its answer holds. Only if that changed does it look at the program beside the database, which
-//! that question brought up to date ([`crate::keeper`]).
+//! Each query first asks for the generation since which its answer is valid. Only when that generation changed does
+//! the query read the solved program, which lives beside the database and which the first question brought up to date
+//! ([`crate::keeper`]).
 
 use std::sync::Arc;
 
@@ -23,10 +25,11 @@ use crate::whole::method;
 use crate::whole::sets::Sets;
 use crate::whole::solved::SolvedProgram;
 
-/// Where calls of a method go.
+/// The calls of one method, with their targets.
 pub type Calls = Arc<[Call]>;
 
-/// Since when what is said of a class holds; `None` of one that is outside or in a database without a world.
+/// Returns the generation since which answers of a kind about a class are valid; `None` for a class that is outside
+/// the program or shadowed, or in a database without a world.
 fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     let (world, _) = profile(db)?;
     let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));
@@ -36,45 +39,46 @@ fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     Some(answers.stamp_of(name, kind))
 }
 
-/// Since which generation of the program what is said of what a class lets out holds.
+/// Returns the generation of the program since which [`throws`] of a class is valid.
 ///
-/// The world is no parameter: there is one, and a second parameter would be an interned pair for each class.
+/// The world is not a parameter: there is only one, and a second parameter would intern a pair for each class.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** nothing changed that the last answer was read from ([`crate::whole::reads`]).
-/// **Cost:** a look into a table; kept for ever.
-/// **Approximates:** what an answer was read from may change in what it does not say.
+/// **Stays when:** no part of the program changed that the last answer was read from ([`crate::whole::reads`]).
+/// **Cost:** one table lookup; never evicted.
+/// **Approximates:** the generation may advance although the answer stays equal, when a part that it was read from
+/// changed in irrelevant details.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
 #[salsa::tracked]
 pub fn throws_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Throws)
 }
 
-/// Since which generation of the program what is said of the calls of a class holds.
+/// Returns the generation of the program since which [`calls`] of a class is valid.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** nothing changed that the last answer was read from.
-/// **Cost:** a look into a table; kept for ever.
-/// **Approximates:** as `throws_since`.
+/// **Stays when:** no part of the program changed that the last answer was read from.
+/// **Cost:** one table lookup; never evicted.
+/// **Approximates:** like `throws_since`.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
 #[salsa::tracked]
 pub fn calls_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Calls)
 }
 
-/// Since which generation of the program what is said of the graphs of a class holds.
+/// Returns the generation of the program since which [`graphs`] of a class is valid.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** nothing changed that the last answer was read from.
-/// **Cost:** a look into a table; kept for ever.
-/// **Approximates:** as `throws_since`.
+/// **Stays when:** no part of the program changed that the last answer was read from.
+/// **Cost:** one table lookup; never evicted.
+/// **Approximates:** like `throws_since`.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
 #[salsa::tracked]
 pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
-/// Asks the program about each method of a class that it defines.
+/// Calls `ask` for each method of a class that the file defines, and returns the answers in file order.
 fn each_method<T>(
     answers: &CurrentProgram,
     file: ClassKey,
@@ -89,13 +93,14 @@ fn each_method<T>(
     })
 }
 
-/// What the methods of a class let out, in file order; empty for a class that is outside or shadowed.
+/// Returns the exceptions that each method of a class lets out, in file order; empty for a class that is outside the
+/// program or shadowed.
 ///
 /// **Reads:** `throws_since`, `record`, the profile; in profile `paper` the `paper` program.
-/// **Stays when:** the sets of its methods and the reasons for their open parts do.
-/// **Cost:** a search through the solution for each open part; kept for ever.
+/// **Stays when:** the exception sets of its methods and the reasons for their open parts stay.
+/// **Cost:** a search through the solution for each open part; never evicted.
 /// **Approximates:** nothing.
-/// **Test:** `a_new_throw_reaches_callers_and_nobody_else`.
+/// **Test:** `a_new_throw_changes_only_its_callers`.
 #[salsa::tracked]
 pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     let Some((world, profile)) = profile(db) else { return Arc::default() };
@@ -111,12 +116,13 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
 
-/// Where the calls of each method of a class go, in file order; empty for a class that is outside or shadowed.
+/// Returns the calls of each method of a class with their targets, in file order; empty for a class that is outside
+/// the program or shadowed.
 ///
 /// **Reads:** `calls_since`, `facts`, the profile; in profile `paper` the `paper` program.
-/// **Stays when:** the targets of its calls do.
-/// **Cost:** a look at each call; kept for ever.
-/// **Approximates:** as `semantics.md` §4 says.
+/// **Stays when:** the targets of its calls stay.
+/// **Cost:** linear in the number of calls; never evicted.
+/// **Approximates:** the targets, as described in `semantics.md` §4.
 /// **Test:** `an_override` (in `ide`).
 #[salsa::tracked]
 pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
@@ -135,13 +141,13 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Calls, ask)
 }
 
-/// The final graphs of the methods of a class with the exceptions on their edges, in file order; an empty one for a method
-/// without code; empty for a class that is outside or shadowed.
+/// Returns the final graph of each method of a class, with the exceptions on its edges, in file order. The graph of a
+/// method without code is empty; the list is empty for a class that is outside the program or shadowed.
 ///
 /// **Reads:** `graphs_since`, `facts`, the profile; in profile `paper` the `paper` program.
-/// **Stays when:** its bodies do, and what its calls let out.
-/// **Cost:** a look at each instruction; kept for ever.
-/// **Approximates:** as `semantics.md` §3 says.
+/// **Stays when:** its bodies and the exceptions that its calls let out stay.
+/// **Cost:** linear in the number of instructions; never evicted.
+/// **Approximates:** the exceptions, as described in `semantics.md` §3.
 /// **Test:** `a_new_throw_is_taken_in` (in `ide`).
 #[salsa::tracked]
 pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
@@ -160,12 +166,14 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
 
-/// Which of the methods of a class, in file order, are reached from the entry points; none if all count.
+/// Returns for each method of a class, in file order, whether it is reached from the entry points; `None` when
+/// reachability is not computed (no `--rta`, or profile `paper`) and for a class that is outside the program or
+/// shadowed.
 ///
 /// **Reads:** `propagated`, `record`, the settings.
 /// **Stays when:** the same methods are reached.
-/// **Cost:** a look at each method; nothing where nobody asks what is reached.
-/// **Approximates:** as `semantics.md` §4 says.
+/// **Cost:** one lookup for each method; none without `--rta`.
+/// **Approximates:** reachability, as described in `semantics.md` §4.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked]
 pub fn reached(db: &dyn Db, class: ClassFile) -> Option<Arc<[bool]>> {

@@ -1,4 +1,5 @@
-//! The solved program beside the database, as it is now: what it says by class file, and since when each answer holds.
+//! The current state of the solved program that lives beside the database: its answers by class file, and the
+//! generation since which each answer is valid.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -21,25 +22,27 @@ use crate::whole::solve::solved_cancellable;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::tables::ClassTable;
 
-/// A solved program, to be read. Two are equal when nothing changed between them.
+/// A handle to a solved program, for reading. Two handles are equal if no answer changed between them.
 #[derive(Clone)]
 pub struct Propagated {
     pub(crate) generation: u64,
     pub(crate) answers: Arc<RwLock<CurrentProgram>>,
 }
 
-/// What a solved program says, by class file.
+/// A solved program with what is needed to answer questions about class files.
 pub struct CurrentProgram {
     program: MaintainedProgram,
-    /// The class files that another one of the same class shadows, each with the number of the record of that one.
+    /// The class files that are shadowed by another file of the same class, with the number of the record that
+    /// shadows it.
     shadowed: FxHashMap<ClassKey, usize>,
-    /// A pattern of the entry points that selects nothing.
+    /// The first pattern of the entry points that selects no method, if there is one.
     no_match: Option<NoMatch>,
-    /// The program's own sets, for a single client. The program has them while it changes.
+    /// The program's own exception sets, used by one client at a time and while the program changes.
     own: Mutex<Sets>,
-    /// Copies for clients that ask in parallel. One per question would cost more than most questions.
+    /// Copies of `own` for clients that ask in parallel. They are reused, because one copy per question would cost
+    /// more than most questions.
     copies: Mutex<Vec<Sets>>,
-    /// Since when answers about classes are what they are.
+    /// The generations since which answers about classes are valid.
     stamps: Mutex<Stamps>,
 }
 
@@ -50,13 +53,14 @@ impl PartialEq for Propagated {
 }
 
 impl Propagated {
-    /// The generation that it belongs to: a later one says something else.
+    /// The generation of the program; it increases whenever an answer may change.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// What it says. While you hold it, ask no query that brings the program up to date: it would find it in use. The code of
-    /// classes may be asked for, if cancellation is caught ([`crate::reasons`]).
+    /// Locks the program for reading. While the guard is held, the caller must not run a query that brings the
+    /// program up to date, because that query would find the program in use. The caller may ask for code of classes
+    /// if it catches cancellation ([`crate::reasons`]).
     pub fn read(&self) -> impl Deref<Target = CurrentProgram> + '_ {
         self.answers.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,7 +85,8 @@ impl CurrentProgram {
         Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Finds again where the program starts, and what is reached from there if that matters.
+    /// Recomputes which pattern of the entry points selects nothing and, with `--rta`, the entry points and what is
+    /// reached from them.
     pub(crate) fn follow_entries(
         &mut self,
         settings: &Settings,
@@ -97,28 +102,28 @@ impl CurrentProgram {
         self.change(|it, ex| it.reach_again(ex, entries, fuel))
     }
 
-    /// Lets these records be shadowed. Whether others are than before.
+    /// Sets the shadowed records, and returns whether the set of shadowed class files changed.
     pub(crate) fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
         self.program.pass_over(records);
         let now = shadowed(self.classes(), now);
         let before = std::mem::replace(&mut self.shadowed, now);
-        let other = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
-        let is_other = other > 0 || before.len() != self.shadowed.len();
-        // What is said of these files is other, though it may be that no class changed.
-        if is_other {
+        let removed = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
+        let has_changed = removed > 0 || before.len() != self.shadowed.len();
+        // The answers about these files changed, though perhaps no class did.
+        if has_changed {
             self.program.touch_all();
         }
-        is_other
+        has_changed
     }
 
-    /// Lets all answers that may be others belong to this generation. Gives how many sets changed.
+    /// Assigns this generation to all answers that may have changed. Returns the number of changed exception sets.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
         touched.values as u64
     }
 
-    /// The program.
+    /// The solved program.
     pub fn solved(&self) -> &SolvedProgram {
         self.program.solved()
     }
@@ -127,32 +132,32 @@ impl CurrentProgram {
         &self.solved().calls.classes
     }
 
-    /// A pattern of the entry points that selects nothing.
+    /// The first pattern of the entry points that selects no method, if there is one.
     pub fn no_match(&self) -> Option<&NoMatch> {
         self.no_match.as_ref()
     }
 
-    /// The class of a file, none if the file defines no class of the program.
+    /// The class that a file defines; `None` if the file is shadowed or the class is not part of the program.
     pub fn defined(&self, file: ClassKey, class: ClassName) -> Option<ClassId> {
         self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
     }
 
-    /// If the file is shadowed, the number of the record that counts, among those of all containers.
+    /// The number of the record that shadows the file, among the records of all containers, if it is shadowed.
     pub fn shadowed(&self, file: ClassKey) -> Option<usize> {
         self.shadowed.get(&file).copied()
     }
 
-    /// Since when the answers of a kind about a class are what they are.
+    /// The generation since which answers of a kind about a class are valid.
     pub fn stamp_of(&self, class: ClassName, kind: Kind) -> u64 {
         lock(&self.stamps).of(class, kind)
     }
 
-    /// The classes about which an answer of a kind that was given may be another one since a generation; `None` for any.
+    /// The classes for which an answer of a kind may have changed since a generation; `None` if all may have.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         lock(&self.stamps).since(generation, kind)
     }
 
-    /// Asks the program something about a class, and notes what that rests on.
+    /// Answers a question about a class, and notes which parts of the program the answer was read from.
     pub fn ask<T>(
         &self,
         class: ClassName,
@@ -164,7 +169,7 @@ impl CurrentProgram {
         answer
     }
 
-    /// Lends what is needed to ask.
+    /// Runs `ask` with the exception sets that answering needs.
     pub fn with_sets<T>(&self, ask: impl FnOnce(&mut Sets) -> T) -> T {
         if let Ok(mut own) = self.own.try_lock() {
             return ask(&mut own);
@@ -176,7 +181,7 @@ impl CurrentProgram {
         answer
     }
 
-    /// Changes the program and its sets. The copies know nothing of new sets, and are dropped.
+    /// Changes the program and its exception sets. The copies lack sets that are created now, so they are dropped.
     pub(crate) fn change<R>(&mut self, how: impl FnOnce(&mut MaintainedProgram, &mut Exceptions) -> R) -> R {
         self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -187,10 +192,10 @@ impl CurrentProgram {
         done
     }
 
-    /// How these containers differ from those that the program was made of; `None` if that cannot be taken in.
+    /// The difference between two lists of containers; `None` if an update cannot apply it.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// When the work is cancelled.
     pub(crate) fn difference(
         &self,
         before: &[Tier],
@@ -200,12 +205,12 @@ impl CurrentProgram {
         difference(self.classes(), &self.shadowed, before, now, fuel)
     }
 
-    /// Whether the solution is that of the program as it is.
+    /// Whether the solution is up to date with all changes that were applied to the program.
     pub(crate) fn is_settled(&self) -> bool {
         self.program.is_settled()
     }
 
-    /// Frees the program piece by piece.
+    /// Frees the program piece by piece, one piece per step of the iterator.
     pub(crate) fn freeing(self) -> impl Iterator<Item = ()> {
         self.program.freeing()
     }

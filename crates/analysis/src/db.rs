@@ -1,4 +1,4 @@
-//! What the queries of this room need of the database besides its memos. The struct behind it lives in `ide`.
+//! The services that the queries of this crate need from the database. The struct that implements them is in `ide`.
 
 use crate::keeper::Keeper;
 

@@ -1,8 +1,9 @@
-//! Where each class of the program is defined, and its code: what a question needs that follows the program from class to
+//! Where each class of the program is defined, and its code: for questions that follow the program from class to
 //! class by name.
 //!
-//! A class may be defined in several containers. Which definition counts follows from the records alone
-//! ([`Definer::or`]), so nothing here asks for the solved program, and all of it may be asked while somebody reads that.
+//! A class may be defined in several containers. Which definition takes effect follows from the records alone
+//! ([`Definer::or`]). So nothing here reads the solved program, and all of it may be asked while another reader holds
+//! the program.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -23,33 +24,33 @@ use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
-/// The definitions of a container that count among its own.
+/// For each class that a container defines, the definition that takes effect among those in this container.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 
-/// What defines a class.
+/// The definition of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClassOrigin {
     /// A class file that is an input of its own.
     File(ClassFile),
-    /// A library, with the number of the class for its source.
+    /// A class of a library, with its entry number in the library's source.
     Library(Library, u32),
 }
 
-/// The code of a method, and where that stands in its class file and its source.
+/// The code of a method, with the positions of its instructions in the class file and in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacedCode {
     /// The body and its local facts.
     pub code: Arc<MethodCode>,
-    /// Where its instructions stand.
+    /// The positions of the instructions.
     pub positions: Arc<Positions>,
 }
 
-/// For each class the file of a container that defines it.
+/// Returns for each class of a container the file that defines it.
 ///
 /// **Reads:** the classes of the container, and `record` of each.
-/// **Stays when:** no class comes, goes, or changes its name, and ghosts stay ghosts. The first edit of a class makes another input
-/// of it.
-/// **Cost:** a look at each class; kept for ever.
+/// **Stays when:** no class is added, removed or renamed, and ghosts stay ghosts. The first edit of a class replaces
+/// its input by another one.
+/// **Cost:** linear in the number of classes; never evicted.
 /// **Approximates:** nothing; a class that cannot be read defines nothing.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
 #[salsa::tracked]
@@ -58,11 +59,11 @@ pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Defin
     Arc::new(definers(classes.filter_map(|it| Some((it, record(db, it).as_ref()?)))))
 }
 
-/// For each class the entry of a library that defines it.
+/// Returns for each class of a library the entry that defines it.
 ///
 /// **Reads:** the contents of the library.
-/// **Stays when:** no class comes, goes, or gets another number, and ghosts stay ghosts.
-/// **Cost:** a look at each class; kept for ever.
+/// **Stays when:** no class is added, removed or renumbered, and ghosts stay ghosts.
+/// **Cost:** linear in the number of classes; never evicted.
 /// **Approximates:** nothing; a class that cannot be read defines nothing.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
 #[salsa::tracked]
@@ -72,12 +73,12 @@ pub fn library_definitions(db: &dyn Db, library: Library) -> Definitions<u32> {
     Arc::new(definers(contents.entries.iter().copied().zip(records)))
 }
 
-/// A class of a library taken apart; none if its bytes cannot be had or read.
+/// Returns the facts and positions of a class of a library; `None` if its bytes are unavailable or cannot be read.
 ///
 /// **Reads:** the contents of the library.
-/// **Stays when:** the bytes of the class do, or change in what nothing is made of.
-/// **Cost:** reads the class; the 512 that were asked for last are kept.
-/// **Approximates:** as `facts`.
+/// **Stays when:** the bytes of the class stay, or change only in what neither facts nor positions hold.
+/// **Cost:** reads and analyses the class; the 512 most recently used answers are kept.
+/// **Approximates:** like `facts`.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
 #[salsa::tracked(lru = 512)]
 pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Parsed> {
@@ -89,7 +90,7 @@ pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Pa
     Some(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
 }
 
-/// The definition of a class that counts, if it has one.
+/// Returns the definition of a class that takes effect, if the class has one.
 pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     let class = ClassName::new(class.0);
     let mut found: Option<Definer<ClassOrigin>> = None;
@@ -109,7 +110,7 @@ pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     found.map(|it| it.by)
 }
 
-/// The code of a method of the program, if it can be read. Lines that move do not change it.
+/// Returns the code of a method of the program, if it can be read. Moved lines do not change it.
 pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodCode>> {
     match origin(db, world, method.class)? {
         ClassOrigin::File(class) => known(facts(db, class).as_ref().ok()?, &method).map(|it| it.1),
@@ -120,7 +121,7 @@ pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodC
     }
 }
 
-/// The code of a method of the program and where it stands, if it can be read.
+/// Returns the code of a method of the program with its positions, if it can be read.
 pub fn placed_code(db: &dyn Db, world: World, method: MethodName) -> Option<PlacedCode> {
     let (facts, positions) = match origin(db, world, method.class)? {
         ClassOrigin::File(class) => (facts(db, class).as_ref().ok()?, positions(db, class).as_ref()?),
@@ -144,7 +145,7 @@ fn known(facts: &ClassFacts, method: &MethodName) -> Option<(usize, Arc<MethodCo
     }
 }
 
-/// The code of a method of a class, and the number of the method.
+/// Returns the code of a method of a class, and the index of the method in the class file.
 pub(crate) fn own_code(
     db: &dyn Db,
     class: ClassFile,
@@ -158,8 +159,8 @@ pub(crate) fn own_code(
     }
 }
 
-/// The code of all classes of the program. A cancellation is kept until nobody reads the solved program any more: unwinding
-/// would take a lock of it along.
+/// Reads code of all classes of the program. A cancellation is caught and stored until the caller no longer reads the
+/// solved program, because unwinding would poison the lock on it.
 pub(crate) struct ProgramCode<'db> {
     db: &'db dyn Db,
     world: World,
@@ -167,12 +168,12 @@ pub(crate) struct ProgramCode<'db> {
 }
 
 impl<'db> ProgramCode<'db> {
-    /// The code of the classes of a world.
+    /// A reader of the code of a world's classes.
     pub(crate) fn new(db: &'db dyn Db, world: World) -> Self {
         ProgramCode { db, world, cancelled: None }
     }
 
-    /// The cancellation that was caught, if there was one.
+    /// Returns the cancellation that was caught, if there was one.
     pub(crate) fn into_cancelled(self) -> Option<salsa::Cancelled> {
         self.cancelled
     }
@@ -194,13 +195,13 @@ impl Bodies for ProgramCode<'_> {
     }
 }
 
-/// The instructions of a body that stand for the bytecode instruction at a pc.
+/// Returns the instructions of a body that were lowered from the bytecode instruction at a pc.
 pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<InstrId> {
     let all = code.body.instrs.iter().map(|it| it.0);
     all.filter(|&it| positions.pc(it) == Some(pc)).collect()
 }
 
-/// The instructions of a method of a class at a pc; none without code.
+/// Returns the instructions of a method of a class at a pc; none for a method without code.
 pub(crate) fn own_instrs(
     db: &dyn Db,
     class: ClassFile,

@@ -1,4 +1,4 @@
-//! How the containers of a program differ from those that it was made of.
+//! Compares the containers of a program with those that its current solution was made from.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::whole::maintained::MAX_CHANGED;
 use crate::whole::record::{ClassChange, ClassRecord};
 use crate::whole::tables::ClassTable;
 
-/// How containers differ from those that a program was made of.
+/// The difference between the containers that a program was made from and the containers now.
 pub(crate) struct Difference {
     pub(crate) changes: Vec<ClassChange>,
-    /// The records that do not count, as in [`ClassTable::passed_over`]; none if they are as before.
+    /// The shadowed records, as in [`ClassTable::passed_over`]; `None` if they did not change.
     pub(crate) passed_over: Option<Arc<[(usize, usize)]>>,
 }
 
-/// A class whose record is another one now, and its container's role.
+/// A class whose record changed, with the new record and its container's role.
 type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
 
-/// The classes that changed, if that is all that did: the same files are where they were, and each class stands as before to
-/// others of its name. `passed_over` has a pair of numbers for each record that does not count, because another one of its class
-/// does: its own, and that of the other.
+/// Returns the classes whose records changed, or `None` if anything else changed: the same files must be in the same
+/// places, and each changed class must shadow, and be shadowed by, the same records as before. `passed_over` has a
+/// pair for each shadowed record: its own number, and the number of the record that shadows it.
 fn changed_in_place<'a>(
     before: &[Tier],
     now: &'a [Tier],
@@ -40,7 +40,7 @@ fn changed_in_place<'a>(
         }
         let number = first;
         first += now.records.len();
-        // Most containers are the same value: nothing in them is looked at.
+        // Most containers are the same value, so their records need not be compared.
         if Arc::ptr_eq(&before.records, &now.records) {
             continue;
         }
@@ -50,12 +50,12 @@ fn changed_in_place<'a>(
             if key != now_key {
                 return None;
             }
-            // What was not read again is the same value, and costs no more than a look at its address.
+            // A record that was not read again is the same value, so comparing it compares addresses only.
             if before != record {
-                // Of a library nobody says which of its classes are shadowed.
-                let stands =
+                // A record without a key is of a library, for whose classes shadowing is not tracked.
+                let is_in_place =
                     if is_alone(number) { record.is_same_class(before) } else { record.stands_like(before) };
-                if key.is_none() || !stands {
+                if key.is_none() || !is_in_place {
                     return None;
                 }
                 acc.push((*key, record, now.role));
@@ -65,13 +65,13 @@ fn changed_in_place<'a>(
     Some(acc)
 }
 
-/// The containers without those that are the same values as before; all if some came or went.
+/// Returns the containers that changed, before and now; all containers if their number changed.
 fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
     if before.len() != now.len() {
         return (before.to_vec(), now.to_vec());
     }
-    let is_other = |it: &(&Tier, &Tier)| it.0.role != it.1.role || !Arc::ptr_eq(&it.0.records, &it.1.records);
-    before.iter().zip(now).filter(is_other).map(|it| (it.0.clone(), it.1.clone())).unzip()
+    let differs = |it: &(&Tier, &Tier)| it.0.role != it.1.role || !Arc::ptr_eq(&it.0.records, &it.1.records);
+    before.iter().zip(now).filter(differs).map(|it| (it.0.clone(), it.1.clone())).unzip()
 }
 
 pub(crate) fn all_records(
@@ -88,7 +88,8 @@ pub(crate) fn all_records(
     Ok(acc)
 }
 
-/// The class files that another one of the same class shadows.
+/// Returns the class files that are shadowed by another file of the same class, each with the number of the record
+/// that shadows it.
 pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> {
     if classes.passed_over.is_empty() {
         return FxHashMap::default();
@@ -98,7 +99,7 @@ pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassK
     passed_over.filter_map(|&(idx, by)| Some(((*keys.get(idx)?)?, by))).collect()
 }
 
-/// How these containers differ from those before; none if that cannot be taken in.
+/// Returns the difference between the containers before and now; `None` if an update cannot apply it.
 pub(crate) fn difference(
     classes: &ClassTable,
     shadowed: &FxHashMap<ClassKey, usize>,
@@ -117,7 +118,7 @@ pub(crate) fn difference(
             changes.map(|(changes, passed_over)| Difference { changes, passed_over: Some(passed_over) })
         );
     };
-    // What is shadowed nobody sees.
+    // Changes of shadowed classes have no effect.
     let is_seen = |it: &&Changed<'_>| it.0.is_none_or(|it| !shadowed.contains_key(&it));
     let changes = changed.iter().filter(is_seen);
     let changes: Vec<ClassChange> =

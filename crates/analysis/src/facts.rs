@@ -1,4 +1,4 @@
-//! What is known of the methods of one class from its bytes alone, and where its instructions stand in the file.
+//! The facts that follow from the bytes of one class alone, and the positions of its instructions in the file.
 //!
 //! `facts` are a function of the class bytes and of nothing else (`engine.md`, rule 5). They hold names and content,
 //! never offsets or lines; those are in `positions`, which only printing reads.
@@ -20,9 +20,9 @@ use program::names::{MethodName, Text};
 /// The facts of one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassFacts {
-    /// The class as a whole.
+    /// The header of the class.
     pub head: ClassHead,
-    /// Its methods in file order.
+    /// The methods of the class, in file order.
     pub methods: Box<[MethodFact]>,
 }
 
@@ -31,48 +31,48 @@ pub struct ClassFacts {
 pub struct MethodFact {
     /// The method.
     pub method: MethodRef,
-    /// Its access flags.
+    /// The access flags of the method.
     pub flags: Flags,
-    /// Its code.
+    /// The facts about the method's code.
     pub code: Code,
 }
 
-/// What is known of a method's code.
+/// The code of a method, as far as it can be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Code {
-    /// There is none: the method is abstract or native.
+    /// No code: the method is abstract or native.
     None,
-    /// There is some that cannot be read: missing code. Why is a matter of offsets and so of [`ClassPositions`].
+    /// Code that cannot be read. The reason mentions offsets, so it is in [`ClassPositions`].
     Failed,
     /// The body and its local facts.
     Known(Arc<MethodCode>),
 }
 
-/// Where the code of a class stands in its file and in its source.
+/// The positions of the code of a class in the class file and in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassPositions {
     /// The source file that debug data names.
     pub source_file: Option<Text>,
-    /// By method, as in [`ClassFacts::methods`].
+    /// One per method, in the order of [`ClassFacts::methods`].
     pub methods: Box<[Place]>,
 }
 
-/// Where the code of a method stands, why it cannot be read, or `None` for a method without code.
+/// The positions of a method's instructions, or why its code cannot be read; `None` for a method without code.
 pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 
-/// A class taken apart.
+/// The facts and positions of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parsed {
-    /// What is known of it.
+    /// The facts.
     pub facts: Arc<ClassFacts>,
-    /// Where that stands.
+    /// The positions.
     pub positions: Arc<ClassPositions>,
 }
 
-/// Facts and positions of the class in `bytes`.
+/// Returns the facts and positions of the class in `bytes`.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// When the structure of the file cannot be read: the class is then outside the program.
 pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -101,14 +101,14 @@ impl ClassFacts {
         }
     }
 
-    /// The number of the method, by name and descriptor; the last one counts when a file has two.
+    /// The index of the method with this name and descriptor; the last one if there are several.
     pub fn index_of(&self, method: &MethodName) -> Option<usize> {
         self.methods.iter().rposition(|it| MethodName::of(it.method) == *method)
     }
 }
 
 impl fmt::Display for ClassFacts {
-    /// All that the facts hold, as text that is the same in every process: no ids, no offsets.
+    /// Writes all facts as text that is the same in every process: it contains no ids and no offsets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "class {:?}", self.head)?;
         for it in &self.methods {
@@ -125,12 +125,14 @@ impl fmt::Display for ClassFacts {
     }
 }
 
-/// A class taken apart: its facts and where they stand. Ask for one of both, `facts` or `positions`: this changes with any byte.
+/// Returns the facts and positions of a class. Callers ask for `facts` or `positions` instead, because this value
+/// changes with almost any byte.
 ///
 /// **Reads:** the bytes of the class.
-/// **Stays when:** they do, or change in what nothing is made of, as the order of the constant pool.
-/// **Cost:** linear in the code; kept for ever, and no copy of what `facts` and `positions` keep.
-/// **Approximates:** as `facts`.
+/// **Stays when:** the bytes stay, or change only in what neither facts nor positions hold, such as the order of the
+/// constant pool.
+/// **Cost:** linear in the code; never evicted, and shares its data with `facts` and `positions`.
+/// **Approximates:** like `facts`.
 /// **Test:** `moving_lines_changes_only_positions` (in `ide`).
 #[salsa::tracked]
 pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
@@ -138,12 +140,12 @@ pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
     Ok(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
 }
 
-/// The stackless bodies of a class and what is known of them from the class alone.
+/// Returns the stackless bodies of a class and the facts that follow from the class alone.
 ///
 /// **Reads:** `parsed`.
-/// **Stays when:** only lines, other debug data or the order of the constant pool change; of a method, when its own
-/// body stays.
-/// **Cost:** a look at `parsed`, and a comparison with what was before; kept for ever.
+/// **Stays when:** only lines, other debug data or the order of the constant pool change; the facts of a method stay
+/// when its own body stays.
+/// **Cost:** reading `parsed`, and a comparison with the previous facts; never evicted.
 /// **Approximates:** thrown types by cones, monitors by counts; assertions are marked, never dropped.
 /// **Test:** `editing_a_body_changes_the_facts_of_that_method_only`.
 #[salsa::tracked]
@@ -151,12 +153,12 @@ pub fn facts(db: &dyn Db, class: input::ClassFile) -> Result<Arc<ClassFacts>> {
     parsed(db, class).as_ref().map(|it| Arc::clone(&it.facts)).map_err(Clone::clone)
 }
 
-/// Where the instructions of a class stand: pcs, lines, names of variables, and why a method could not be read.
-/// Read it only to print: it changes with every line that moves.
+/// Returns the positions of the instructions of a class: pcs, lines and variable names, and the reason why a method
+/// cannot be read. Only printing should read it, because it changes with every line that moves.
 ///
 /// **Reads:** `parsed`.
 /// **Stays when:** neither pcs nor lines change.
-/// **Cost:** a look at `parsed`; kept for ever.
+/// **Cost:** reading `parsed`; never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `moving_lines_keeps_the_facts`.
 #[salsa::tracked]

@@ -1,4 +1,4 @@
-//! Why a class or method cannot be read, as plain data for the rooms above.
+//! Why a class or method cannot be read, as plain data for the crates above this one.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use classfile::error::Malformed;
 /// Why a class or method cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// What is wrong, without a full stop.
+    /// The error text, without a full stop.
     pub what: String,
-    /// Offset in the class file.
+    /// The offset in the class file.
     pub offset: u32,
-    /// The rule of the JVMS that is broken: `4.7.3`.
+    /// The violated section of the JVMS, for example `4.7.3`.
     pub jvms: &'static str,
 }
 
 impl From<Malformed> for Fault {
     fn from(it: Malformed) -> Self {
         let mut what = it.to_string();
-        // `Malformed` ends its text with the place, which is data here.
+        // The text of `Malformed` ends with the offset and the section, which are fields here.
         if let Some(at) = what.rfind(" (at byte ") {
             what.truncate(at);
         }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_says_what_its_source_said() {
+    fn a_fault_displays_like_the_error_that_it_was_made_from() {
         let it = Malformed::new(12, "4.7.3", Reason::Opcode(0xcb));
         let text = it.to_string();
         let fault = Fault::from(it);

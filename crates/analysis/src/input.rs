@@ -1,9 +1,10 @@
-//! The inputs that hold what was read before: libraries as one value each, and the program as a whole. Classes of the
+//! The inputs for data that is set as a whole: libraries, each as one value, and the program. The classes of the
 //! application are inputs of their own ([`program::input`]).
 //!
-//! Only the one writer in `ide` sets them, after comparing: salsa does not compare (`engine.md`, rule 6).
+//! Only the writer in `ide` sets them, after comparing the values itself, because salsa does not compare inputs
+//! (`engine.md`, rule 6).
 
-// salsa gives each input undocumented constructors and setters; all that is written here is documented.
+// salsa gives each input undocumented constructors and setters; all items written here are documented.
 #![allow(missing_docs)]
 
 use std::fmt;
@@ -18,24 +19,24 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::record::Packages;
 use crate::whole::tables::{ClassTable, Options};
 
-/// A library or platform, taken apart by the workers before it is set: nobody edits its classes one by one.
+/// A library or platform. The workers parse it before it is set; its classes are not edited one by one.
 #[salsa::input(debug)]
 pub struct Library {
-    /// What it is to the program.
+    /// The role of the library in the program.
     #[returns(copy)]
     pub role: Role,
-    /// Its classes.
+    /// The classes of the library.
     #[returns(ref)]
     pub contents: Arc<Contents>,
 }
 
-/// The program: there is one.
+/// The program. A database has at most one.
 #[salsa::input(singleton, debug)]
 pub struct World {
     /// The containers in class-path order.
     #[returns(deref)]
     pub parts: Arc<[Part]>,
-    /// What was set for the whole program.
+    /// The settings of the whole program.
     #[returns(ref)]
     pub settings: Arc<Settings>,
 }
@@ -43,29 +44,29 @@ pub struct World {
 /// A container of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
-    /// One of which each class is an input.
+    /// A container whose classes are inputs of their own.
     Classes(Container),
-    /// One that is a value as a whole.
+    /// A container that is one value as a whole.
     Library(Library),
 }
 
 /// The classes of a library.
 pub struct Contents {
-    /// What the rest of a program must know of those that can be read, in directory order.
+    /// The records of the classes that can be read, in directory order.
     pub records: Records,
-    /// For each of them its number for [`ClassSource`].
+    /// For each record the entry number of its class in `source`.
     pub entries: Box<[u32]>,
-    /// Gives their bytes.
+    /// The source of the class bytes.
     pub source: Arc<dyn ClassSource>,
 }
 
-/// Gives the bytes of the classes of a library, which never change: another content is another value.
+/// A source of the bytes of a library's classes. The bytes of one source never change.
 pub trait ClassSource: Send + Sync {
-    /// Calls `read` once with the bytes of an entry, if they can be had.
+    /// Calls `read` once with the bytes of an entry, if they are available.
     fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8]));
 }
 
-/// Which rules answers follow.
+/// The rules that answers follow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Profile {
     /// Sound for what a JVM does.
@@ -74,23 +75,23 @@ pub enum Profile {
     Paper,
 }
 
-/// What is set for the whole program. Read by much and changed by little, so its durability is high.
+/// The settings of the whole program. Many queries read them and they change rarely, so their durability is high.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// What answers rest on.
+    /// The assumptions of the analysis.
     pub options: Options,
-    /// What is known of packages besides what the JDK image says.
+    /// Knowledge about packages in addition to that of the JDK image.
     pub packages: Packages,
-    /// Where the program starts, if somebody wants to know.
+    /// The requested entry points, if entry points are requested.
     pub entries: Option<EntryRequest>,
-    /// Whether calls go only to receivers that code makes which is reached from there (RTA).
+    /// Whether calls go only to receivers that are instantiated by code reached from the entry points (RTA).
     pub rta: bool,
-    /// Which rules answers follow.
+    /// The rules that answers follow.
     pub profile: Profile,
 }
 
 impl Settings {
-    /// Those of a command without flags in a world of this kind.
+    /// The settings of a command without flags, for a world of this kind and a platform release.
     pub fn new(world: WorldKind, release: u16) -> Self {
         let options = Options {
             world,
@@ -102,12 +103,12 @@ impl Settings {
         Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
     }
 
-    /// The first pattern of the entry points that selects no method.
+    /// Returns the first pattern of the entry points that selects no method.
     pub(crate) fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         self.entries.as_ref().and_then(|it| it.unmatched(classes))
     }
 
-    /// The entry points from which reached code is searched; `None` without `--rta`.
+    /// Returns the entry points from which reachable code is searched; `None` without `--rta`.
     pub(crate) fn entry_points(&self, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
         let request = self.entries.as_ref().filter(|_| self.rta);
         request.map(|it| it.points(classes, &self.options))
@@ -120,10 +121,10 @@ impl fmt::Debug for Contents {
     }
 }
 
-/// The settings of the world; none if there is no world.
+/// Returns the world and its profile; `None` if there is no world.
 pub(crate) fn profile(db: &dyn program::db::Db) -> Option<(World, Profile)> {
     let Some(world) = World::try_get(db) else {
-        // Salsa does not see that a world comes.
+        // Salsa does not track that a world is created later.
         db.report_untracked_read();
         return None;
     };

@@ -1,5 +1,6 @@
-//! The interface of graphs (*Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1) besides what methods propagate: the methods that they require, and what
-//! whoever composes them must know of the program behind them.
+//! The interface of graphs (*Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1) apart
+//! from what methods propagate: the methods that the graphs require, and the facts about the program that composing
+//! them needs.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +22,8 @@ use crate::whole::sites::Site;
 use crate::whole::tables::CallTable;
 use program::names::{MethodName, Text};
 
-/// What graphs need from elsewhere: calls, as far as they were met. Many calls are alike, so that each is looked up once
-/// when all are known.
+/// The methods that graphs require, collected as call sites and names. Many calls are equal, so each distinct one is
+/// looked up only once, in [`Needs::methods`].
 #[derive(Default)]
 pub struct Needs {
     sites: FxHashSet<(Site, MethodRef)>,
@@ -30,13 +31,13 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Adds what others need.
+    /// Adds the needs of other graphs.
     pub fn add(&mut self, other: Needs) {
         self.sites.extend(other.sites);
         self.named.extend(other.named);
     }
 
-    /// Adds what the graph of a method needs.
+    /// Adds the needs of a method's graph.
     pub fn of_method(&mut self, calls: &CallTable, method: MethodName, code: &MethodCode) {
         let Some(id) = calls.classes.named(method) else { return };
         let MethodSummary::Known(summary) = calls.classes.summary(id) else { return };
@@ -44,7 +45,7 @@ impl Needs {
             let Some(called) = item_action(item.source).and_then(|it| it.calls) else { continue };
             let (method, site) = (called.method(), calls.site(id.class, called));
             let hierarchy = &calls.classes.hierarchy;
-            // Most calls are of the platform.
+            // Most calls go to the platform, whose methods are never needed.
             if !matches!(site, Site::Method(it) if hierarchy.role(it.class) == Role::Jdk) {
                 self.sites.insert((site, method));
             }
@@ -57,13 +58,13 @@ impl Needs {
         }
     }
 
-    /// Adds the labels of a graph of profile `paper`.
+    /// Adds the methods that label the edges of a graph of profile `paper`.
     pub fn of_labels(&mut self, graph: &Graph) {
         self.named.extend(graph.labels.iter().flat_map(|it| it.iter().flatten()));
     }
 
-    /// The methods that are needed: those that calls may go to by name, and those of absent classes. Methods of the
-    /// platform are no part of a program, and initialisers nobody calls by name.
+    /// Returns the required methods: the methods that calls may reach by name, including methods of absent classes.
+    /// Methods of the platform are not part of a program, and initialisers are not called by name.
     pub fn methods(&self, hierarchy: &Hierarchy, calls: Option<&CallTable>) -> BTreeSet<MethodName> {
         let mut acc: BTreeSet<MethodName> = self.named.iter().copied().collect();
         for &(site, method) in &self.sites {
@@ -75,7 +76,7 @@ impl Needs {
     }
 }
 
-/// The methods that a call may go to by name, and that of the absent class for which it is open.
+/// Returns the methods that a call may reach by name, and the method in the absent class that makes the call open.
 fn named(call: &Call) -> Vec<MethodName> {
     let mut acc: Vec<MethodName> = call.targets.iter().chain(&call.possible).copied().collect();
     if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
@@ -84,19 +85,21 @@ fn named(call: &Call) -> Vec<MethodName> {
     acc
 }
 
-/// Whether the class is of the platform: of its container, or of packages that only a platform may define.
+/// Whether the class belongs to the platform: it is in the platform's container, or in a package that only a platform
+/// may define, or is an array.
 fn is_platform(hierarchy: &Hierarchy, class: Text) -> bool {
     let of_container =
         || hierarchy.class(ClassName::new(class.0)).is_some_and(|it| hierarchy.role(it) == Role::Jdk);
     class.0.starts_with(b"java/") || class.0.starts_with(b"[") || of_container()
 }
 
-/// Whether initialising the class runs no code, and cannot fail.
+/// Whether initialising the class runs no code and cannot fail. False for absent classes.
 pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
     hierarchy.class(ClassName::new(class.0)).is_some_and(|it| !may_fail(hierarchy, it))
 }
 
-/// The direct superclasses of throwable types and of those above them, as far as they are known, by name.
+/// Returns pairs of class and direct superclass for the given throwable types and all types above them, as far as
+/// they are known.
 pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
     let mut acc: FxHashMap<Text, Text> = FxHashMap::default();
     for &class in types {
@@ -114,8 +117,8 @@ pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, T
     acc
 }
 
-/// A number for the names that a program knows: its classes with their supertypes and methods that are not private.
-/// Programs that know other names have, as good as certainly, another.
+/// Returns a 64-bit hash of the names that a program defines: its classes with their supertypes and non-private
+/// methods. Programs with different names have different hashes, except for collisions.
 pub fn names(hierarchy: &Hierarchy) -> u64 {
     let mut lines: Vec<String> = Vec::with_capacity(hierarchy.len());
     for class in hierarchy.ids().filter(|&it| !hierarchy.is_vacant(it)) {
@@ -129,7 +132,7 @@ pub fn names(hierarchy: &Hierarchy) -> u64 {
         lines.push(line);
     }
     lines.sort_unstable();
-    // FNV-1a, which is the same on every machine and in every version.
+    // FNV-1a, which gives the same value on every machine and in every version.
     let bytes = lines.iter().flat_map(|it| it.bytes().chain([b'\n']));
     bytes.fold(0xcbf2_9ce4_8422_2325, |acc, it| (acc ^ u64::from(it)).wrapping_mul(0x100_0000_01b3))
 }

@@ -1,11 +1,14 @@
-//! The solved program beside the database (`engine.md`, rule 3): one value that follows the edits, driven by one query.
+//! The keeper of the solved program beside the database (`engine.md`, rule 3): one value that is updated after edits,
+//! driven by one query.
 //!
-//! What it says is a function of what it is given; what it was before decides only how long that takes. What changed is
-//! taken in where [`MaintainedProgram::update`] can, else the program is rebuilt. Everything that salsa tracks is read before;
-//! nothing here asks a query. After a panic nothing is left behind, and the next call rebuilds.
+//! The answers are a function of the inputs; the previous state decides only how long an advance takes. A change is
+//! applied where [`update`](crate::whole::maintained::MaintainedProgram::update) can apply it, otherwise the program
+//! is rebuilt. Everything that salsa tracks is read beforehand; nothing here runs a query. After a panic no program
+//! is kept, and the next call rebuilds it.
 //!
-//! Whoever asks can break the work off. A rebuild that is broken off leaves nothing; what was taken in stays taken in, and the
-//! next call goes on to find its solution, whatever changed meanwhile. Nobody is given a program before its solution is found.
+//! The caller can cancel the work. A cancelled rebuild is discarded, and the previous program is kept. Changes that
+//! were applied before a cancellation stay applied, and the next call continues towards the solution, whatever
+//! changed in the meantime. No caller receives a program before its solution is complete.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
@@ -21,20 +24,20 @@ use crate::tiers::Tier;
 pub enum Advance {
     /// No answer can have changed.
     Unchanged,
-    /// What changed was taken in.
+    /// The changes were applied to the existing program.
     Updated,
-    /// The program was built from nothing.
+    /// The program was built from scratch.
     Rebuilt,
 }
 
-/// How often the program was brought up to date, and how.
+/// The number of advances of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Built from nothing.
+    /// The number of times that the program was built from scratch.
     pub rebuilt: u64,
-    /// What changed was taken in.
+    /// The number of times that changes were applied to the existing program.
     pub updated: u64,
-    /// By that, how many sets that methods, calls and initialisers let out changed.
+    /// The number of exception sets (of methods, calls and initialisers) that these updates changed.
     pub changed_sets: u64,
 }
 
@@ -46,38 +49,38 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// Never used twice, also when a program was lost.
+    /// The number of the last generation. No number is used twice, even if a program was lost.
     generation: u64,
     counts: Counts,
-    /// None while it is worked on, so that nobody finds it half changed.
+    /// The last program. `None` while it is being changed, so that no caller finds it half changed.
     last: Option<Last>,
-    /// What is left to be freed of the one before: to free it at once takes longer than somebody may have to wait.
-    rubble: Option<Rubble>,
-    /// Whether it is what was asked for last: it was brought up to date to the end.
+    /// The rest of a replaced program. It is freed in steps, because one step would delay a caller for too long.
+    unfreed: Option<Unfreed>,
+    /// Whether `last` is up to date with the last request.
     is_current: bool,
 }
 
-/// Frees something with each step.
-type Rubble = Box<dyn Iterator<Item = ()> + Send + Sync>;
+/// An iterator that frees one piece of a replaced program per step.
+type Unfreed = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
-/// A program, and what it was made of.
+/// A program, and the inputs that it was made from.
 struct Last {
-    /// None if it was lost in a change that was broken off: then nothing but its place is of use.
+    /// The inputs. `None` if an update failed halfway: the program is then unusable, and only its lock is reused.
     of: Option<Ingredients>,
     answers: Arc<RwLock<CurrentProgram>>,
 }
 
-/// What a program is made of.
+/// The inputs of a program.
 struct Ingredients {
     settings: Arc<Settings>,
     tiers: Vec<Tier>,
 }
 
 impl Keeper {
-    /// The solved program of these containers, in class-path order, and how it became that.
+    /// Returns the solved program of these containers, in class-path order, and how it was brought up to date.
     ///
     /// # Errors
-    /// When `cancelled`, which is asked after every 25 µs of work or so, says that nobody wants it any more.
+    /// When `cancelled`, which is called after about every 25 µs of work, returns true.
     pub fn advance(
         &self,
         settings: &Arc<Settings>,
@@ -89,7 +92,7 @@ impl Keeper {
         let mut last = state.last.take();
         state.is_current = false;
         let fuel = &mut Fuel::new(PATIENCE, cancelled);
-        let done = advanced((&mut last, &mut state.rubble), settings, tiers, generation, fuel);
+        let done = advanced((&mut last, &mut state.unfreed), settings, tiers, generation, fuel);
         state.last = last;
         let (advance, answers) = match done? {
             (TakenIn::Nothing, answers) => (Advance::Unchanged, answers),
@@ -110,14 +113,15 @@ impl Keeper {
         Ok((Propagated { generation: state.generation, answers }, advance))
     }
 
-    /// Makes ready for the next change ([`MaintainedProgram::prepare`]), if nobody reads just now. No answer changes.
+    /// Prepares the program for its next change ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)),
+    /// unless a reader holds it. No answer changes.
     ///
     /// # Errors
-    /// When `cancelled` says that there is something else to do. The next call goes on.
+    /// When `cancelled` returns true. The next call continues.
     pub fn keep_current(&self, cancelled: &mut dyn FnMut() -> bool) -> Result<(), Cancelled> {
         let mut state = lock(&self.state);
         let fuel = &mut Fuel::new(PATIENCE, cancelled);
-        clear(&mut state.rubble, fuel)?;
+        clear(&mut state.unfreed, fuel)?;
         let last = state.last.as_ref().filter(|it| it.of.is_some());
         match last.and_then(|it| it.answers.try_write().ok()) {
             Some(mut answers) => answers.change(|it, ex| it.prepare(ex, fuel)),
@@ -125,14 +129,14 @@ impl Keeper {
         }
     }
 
-    /// The program as it was brought up to date last; none while that is broken off.
+    /// Returns the last program; `None` if it is not up to date, because the last advance was cancelled.
     pub fn current(&self) -> Option<Propagated> {
         let state = lock(&self.state);
         let last = state.last.as_ref().filter(|_| state.is_current)?;
         Some(Propagated { generation: state.generation, answers: Arc::clone(&last.answers) })
     }
 
-    /// How often the program was brought up to date.
+    /// Returns the number of advances of each kind.
     pub fn counts(&self) -> Counts {
         lock(&self.state).counts
     }
@@ -143,17 +147,17 @@ fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum TakenIn {
-    /// No answer can be another one.
+    /// No answer can have changed.
     Nothing,
-    /// All of it; so many sets changed.
+    /// All changes were applied, and this number of exception sets changed.
     All(u64),
-    /// It cannot be: the program is rebuilt.
+    /// The changes cannot be applied: the program is rebuilt.
     Refused,
 }
 
-/// Brings a program up to date, which belongs to this generation then: takes in what changed, or else builds another one.
+/// Brings a program up to date as of this generation: applies the changes, or else builds another program.
 fn advanced(
-    (last, rubble): (&mut Option<Last>, &mut Option<Rubble>),
+    (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,
     tiers: Vec<Tier>,
     generation: u64,
@@ -165,17 +169,17 @@ fn advanced(
             return Ok((taken, Arc::clone(&it.answers)));
         }
     }
-    clear(rubble, fuel)?;
+    clear(unfreed, fuel)?;
     let answers = CurrentProgram::new(settings, &tiers, generation, fuel)?;
     let (answers, old) = renewed(last.take().map(|it| it.answers), answers);
-    *rubble = old.map(|it| -> Rubble { Box::new(it.freeing()) });
+    *unfreed = old.map(|it| -> Unfreed { Box::new(it.freeing()) });
     let of = Some(Ingredients { settings: Arc::clone(settings), tiers });
     *last = Some(Last { of, answers: Arc::clone(&answers) });
     Ok((TakenIn::Refused, answers))
 }
 
 impl Last {
-    /// Takes in what changed.
+    /// Applies the changes since the last advance.
     fn take_in(
         &mut self,
         settings: &Arc<Settings>,
@@ -186,7 +190,8 @@ impl Last {
         let Some(of) = self.of.as_ref().filter(|it| it.settings == *settings) else {
             return Ok(TakenIn::Refused);
         };
-        // Snapshots of before are gone when a query runs after a change. Should one still read, it keeps what it has.
+        // Earlier snapshots are gone when a query runs after a change. If one still reads the program, it keeps it,
+        // and another program is built.
         let Ok(mut answers) = self.answers.try_write() else { return Ok(TakenIn::Refused) };
         let Some(Difference { changes, passed_over }) = answers.difference(&of.tiers, now, fuel)? else {
             return Ok(TakenIn::Refused);
@@ -194,7 +199,7 @@ impl Last {
         let has_changed = !changes.is_empty() || !answers.is_settled();
         if !changes.is_empty() {
             answers.change(|it, ex| it.prepare(ex, fuel))?;
-            // Half changed until all is taken in.
+            // The program is half changed until the update is complete.
             self.of = None;
             if !answers.change(|it, ex| it.update(ex, changes)) {
                 return Ok(TakenIn::Refused);
@@ -214,8 +219,8 @@ impl Last {
     }
 }
 
-/// The place of the old answers with new ones in it, so that the memo of the query that is about to be replaced does not keep
-/// a second program alive; and the old ones.
+/// Stores new answers in the lock of the old ones, so that the outdated memo of the query does not keep a second
+/// program alive. Returns the lock and the old answers. If the lock is in use, returns a new lock alone.
 fn renewed(
     place: Option<Arc<RwLock<CurrentProgram>>>,
     answers: CurrentProgram,
@@ -231,12 +236,12 @@ fn renewed(
     }
 }
 
-/// Frees what is left.
-fn clear(rubble: &mut Option<Rubble>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-    for () in rubble.iter_mut().flatten() {
+/// Frees the rest of a replaced program.
+fn clear(unfreed: &mut Option<Unfreed>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
+    for () in unfreed.iter_mut().flatten() {
         fuel.spend(2)?;
     }
-    *rubble = None;
+    *unfreed = None;
     Ok(())
 }
 
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_records_are_the_same_program() {
+    fn equal_records_leave_the_program_unchanged() {
         let keeper = Keeper::default();
         let tier = || Tier { role: Role::App, records: Arc::default() };
         let (first, how) = advance(&keeper, &settings(false), vec![tier()]);
@@ -268,18 +273,18 @@ mod tests {
         let (second, how) = advance(&keeper, &settings(false), vec![tier()]);
         assert!(first == second && how == Advance::Unchanged);
         assert_eq!(keeper.counts(), Counts { rebuilt: 1, ..Counts::default() });
-        assert!(first == advance(&keeper, &settings(false), Vec::new()).0, "nothing is in it");
+        assert!(first == advance(&keeper, &settings(false), Vec::new()).0, "the only container is empty");
         let other = advance(&keeper, &settings(true), vec![tier()]).0;
-        assert!(first != other && is_same(&first, &other), "another program in the same place");
+        assert!(first != other && is_same(&first, &other), "another program, stored in the same lock");
         assert_eq!(keeper.counts(), Counts { rebuilt: 2, ..Counts::default() });
     }
 
     #[test]
-    fn a_reader_keeps_what_there_was() {
+    fn a_reader_keeps_the_program_that_it_holds() {
         let keeper = Keeper::default();
         let first = advance(&keeper, &settings(false), Vec::new()).0;
         let reading = first.read();
-        // Does not wait, and changes nothing under the reader.
+        // The call neither waits nor changes the program under the reader.
         let second = advance(&keeper, &settings(true), Vec::new()).0;
         assert!(first != second && !is_same(&first, &second));
         assert!(
@@ -288,13 +293,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_off_is_not_current() {
+    fn a_cancelled_advance_leaves_no_current_program() {
         let keeper = Keeper::default();
         let first = advance(&keeper, &settings(false), Vec::new()).0;
         assert!(keeper.advance(&settings(true), Vec::new(), &mut || true).is_err());
         assert!(keeper.current().is_none());
         assert_eq!(keeper.counts(), Counts { rebuilt: 1, ..Counts::default() });
-        // What was there before is not lost.
+        // The previous program is not lost.
         let (second, how) = advance(&keeper, &settings(false), Vec::new());
         assert!(first == second && how == Advance::Unchanged);
         assert!(keeper.current().is_some_and(|it| it == first));

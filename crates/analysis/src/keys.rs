@@ -1,7 +1,7 @@
-//! What queries are asked of that is no input: a class of a library, a method or a call with what is wanted of it. Interned, so that
-//! the memo of an answer is found by a number.
+//! The keys of queries about things that are not inputs: a class of a library, and questions about a method or a
+//! call. Keys are interned, so that a memo is found by a number.
 
-// salsa gives each interned struct an undocumented constructor; all that is written here is documented.
+// salsa gives each interned struct an undocumented constructor; all items written here are documented.
 #![allow(missing_docs)]
 
 use program::input::ClassFile;
@@ -13,15 +13,15 @@ use program::names::{MethodName, Text};
 /// A class of a library.
 #[salsa::interned(debug)]
 pub struct LibraryClass<'db> {
-    /// The library.
+    /// The library that contains the class.
     #[returns(copy)]
     pub library: Library,
-    /// The number of the class for the source of the library.
+    /// The entry number of the class in the library's source.
     #[returns(copy)]
     pub entry: u32,
 }
 
-/// A question for the reasons of a method.
+/// A question for the reasons why a method lets out exceptions.
 #[salsa::interned(debug)]
 pub struct ReasonQuestion<'db> {
     /// The file of the class that declares the method.
@@ -30,15 +30,15 @@ pub struct ReasonQuestion<'db> {
     /// The method.
     #[returns(copy)]
     pub method: MethodName,
-    /// Only what the instructions at this pc raise, before the handlers around them.
+    /// If given, the question is only about what the instructions at this pc raise, ignoring handlers.
     #[returns(copy)]
     pub pc: Option<u16>,
-    /// Only exceptions of this class and its subclasses.
+    /// If given, the question is only about exceptions of this class and its subclasses.
     #[returns(copy)]
     pub only: Option<Text>,
 }
 
-/// A question for the receivers of a call.
+/// A question for the receivers that make a call go to a target.
 #[salsa::interned(debug)]
 pub struct ReceiverQuestion<'db> {
     /// The file of the class that declares the caller.
@@ -47,13 +47,13 @@ pub struct ReceiverQuestion<'db> {
     /// The caller.
     #[returns(copy)]
     pub caller: MethodName,
-    /// Whose objects decide where the call goes.
+    /// The objects whose classes decide where the call goes.
     #[returns(copy)]
     pub selector: Selector,
-    /// The target.
+    /// The target of the call.
     #[returns(copy)]
     pub target: MethodName,
-    /// At most this many receivers.
+    /// The maximum number of receivers to return.
     #[returns(copy)]
     pub limit: usize,
 }

@@ -1,4 +1,4 @@
-//! Lists about the program as a whole, from the solved program: queries.
+//! The queries for lists about the program as a whole, read from the solved program.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::propagated::{container_records, propagated};
 use crate::whole::missing::{Missing, missing_classes};
 use crate::whole::reachable::{EntryPoint, WhyEntry};
 
-/// The classes that the program names and that are not there, by text.
+/// Returns the absent classes that the program names, sorted by text.
 ///
 /// **Reads:** `propagated`.
-/// **Stays when:** which classes are there, who names them and what that opens does.
-/// **Cost:** a look at the summaries of the application; one value, kept for ever.
+/// **Stays when:** the set of present classes, the classes that name absent ones, and what these open stay.
+/// **Cost:** linear in the summaries of the application; one value, never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked]
@@ -24,14 +24,14 @@ pub fn missing(db: &dyn Db, world: World) -> Arc<[Missing]> {
     missing_classes(&propagated(db, world).read().solved().calls).into()
 }
 
-/// An entry point, by name.
+/// An entry point: the method's name, and why it is an entry point.
 pub type Entry = (MethodName, WhyEntry);
 
-/// Where the program starts, in class-path order; nothing if nobody asked for it.
+/// Returns the entry points of the program in class-path order; empty if no entry points are requested.
 ///
 /// **Reads:** `propagated`, the settings, `container_records`.
-/// **Stays when:** the headers of classes do.
-/// **Cost:** a look at all methods of the program; one value, kept for ever.
+/// **Stays when:** the headers of classes stay.
+/// **Cost:** linear in the number of methods of the program; one value, never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked]
@@ -44,13 +44,13 @@ pub fn entries(db: &dyn Db, world: World) -> Arc<[Entry]> {
     let answers = propagated.read();
     let classes = &answers.solved().calls.classes;
     let mut points = request.points(classes, &settings.options);
-    // Numbers of classes depend on how the program came to be.
+    // The numbers of classes depend on the history of the program, so they give no stable order.
     let place = |it: &EntryPoint| (places.get(&classes.hierarchy.name(it.method.class)), it.method.index);
     points.sort_by_key(place);
     points.iter().map(|it| (classes.name(it.method), it.why)).collect()
 }
 
-/// The place of each class on the class path; `passed_over` are the numbers of records that others shadow.
+/// Returns the position of each class on the class path; `passed_over` has the numbers of shadowed records.
 fn class_path_order(
     db: &dyn Db,
     world: World,
@@ -61,6 +61,6 @@ fn class_path_order(
         Part::Library(it) => it.contents(db).records.iter(),
     });
     let shadowed: FxHashSet<usize> = passed_over.iter().map(|it| it.0).collect();
-    let there = records.enumerate().filter(|it| !shadowed.contains(&it.0));
-    there.map(|(place, (_, record))| (record.class(), place)).collect()
+    let present = records.enumerate().filter(|it| !shadowed.contains(&it.0));
+    present.map(|(place, (_, record))| (record.class(), place)).collect()
 }

@@ -1,31 +1,31 @@
-//! What a `module-info` says, as plain data for rooms that know no class files.
+//! The content of a `module-info`, as plain data for crates that do not read class files.
 
 use classfile::error::Result;
 use classfile::module::Module;
 
-/// A module, by its descriptor. Packages and services have internal names.
+/// A module. The names of packages and services are in internal form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleInfo {
-    /// Its name.
+    /// The name of the module.
     pub name: String,
-    /// Whether all its packages are open.
+    /// Whether the module is open.
     pub open: bool,
-    /// The packages that code of any module may link to: exported or opened to all.
+    /// The packages that code of any module may link to, because they are exported or opened without qualification.
     pub exports: Vec<String>,
-    /// The packages that are exported or opened to some modules only, with the names of those.
+    /// The packages that are exported or opened to some modules only, each with the names of these modules.
     pub qualified: Vec<(String, Vec<String>)>,
-    /// The modules that it cannot do without at run time.
+    /// The modules that this module requires at run time.
     pub requires: Vec<String>,
-    /// The services that it looks up.
+    /// The services that the module uses.
     pub uses: Vec<String>,
-    /// The services that it provides.
+    /// The services that the module provides.
     pub provides: Vec<String>,
-    /// Whether it is there without being asked for when it is of the JDK's image: it exports a package to all, and is no
-    /// incubator.
+    /// Whether a module of the JDK image is resolved by default: it exports a package without qualification and is
+    /// not an incubator module.
     pub by_default: bool,
 }
 
-/// What the class file says of a module; `None` if it declares none.
+/// Returns the module that a class file declares; `None` if it declares none.
 ///
 /// # Errors
 /// When the class file or one of the attributes cannot be read.

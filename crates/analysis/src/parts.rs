@@ -1,5 +1,5 @@
-//! Takes one class file apart into the bodies of its methods and what is known of them: the pure function under
-//! [`crate::facts`], for workers that need neither database nor memo.
+//! Parses one class file into the bodies of its methods and the facts that follow from the class alone. This is the
+//! pure function behind [`crate::facts`], for workers that have no database.
 
 use std::time::Duration;
 
@@ -21,98 +21,98 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use program::names::{MethodName, Text};
 
-/// What is known of a class as a whole.
+/// The header of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassHead {
-    /// Its name.
+    /// The name of the class.
     pub class: ClassName,
-    /// Its access flags.
+    /// The access flags of the class.
     pub flags: Flags,
-    /// Its direct superclass, if it has one.
+    /// The direct superclass, if the class has one.
     pub super_class: Option<ClassName>,
-    /// Major version of its class file.
+    /// The major version of the class file.
     pub major: u16,
 }
 
-/// One method of a class, taken apart.
+/// One method of a parsed class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodPart {
     /// The method.
     pub method: MethodRef,
-    /// Its access flags.
+    /// The access flags of the method.
     pub flags: Flags,
-    /// Its code; `None` for abstract and native methods.
+    /// The code, or why it cannot be read; `None` for abstract and native methods.
     pub code: Option<std::result::Result<(MethodCode, Positions), Malformed>>,
 }
 
-/// A body and what is known of it from the class file alone.
+/// A body with the facts that follow from the class file alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodCode {
-    /// The stackless form.
+    /// The stackless body.
     pub body: Body,
     /// The local facts.
     pub facts: MethodFacts,
 }
 
-/// How to take a class apart.
+/// The options for parsing the methods of a class.
 pub struct PartOptions<'a> {
-    /// The methods wanted.
+    /// Selects the methods to parse.
     pub select: &'a dyn Fn(&MethodName) -> bool,
-    /// What of each: all, or what its summary is made from. The body is then [lean](lower_lean), its instructions have no
-    /// positions.
+    /// The parts to compute: all, or only what a summary needs. For summaries the body is [lean](lower_lean), and its
+    /// instructions have no positions.
     pub wanted: Wanted,
-    /// A clock, for who wants to know what took how long, and how many instructions there are.
+    /// A clock for callers that measure the duration of each stage; with it, bytecode instructions are counted.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
-/// What kind of body a method has, at a glance.
+/// The kind of body that a method has, as far as a quick scan can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BodyKind {
-    /// None: it is abstract or native.
+    /// No body: the method is abstract or native.
     None,
-    /// One without a dynamic call site.
+    /// A body without dynamic call sites and dynamic constants.
     Plain,
-    /// One that may have dynamic call sites, or that cannot be read.
+    /// A body that may have dynamic call sites or dynamic constants, or that cannot be read.
     Dynamic,
 }
 
-/// The opcode (JVMS §6.5). It may be found where it is an operand.
+/// The opcode of `invokedynamic` (JVMS §6.5). The same byte may also occur as an operand.
 const INVOKEDYNAMIC: u8 = 0xba;
 
-/// What there was and what the stages took, by the clock that was given.
+/// The durations of the stages by the caller's clock, and the number of instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageTimes {
-    /// Reading the structure of the class file.
+    /// The time for reading the structure of the class file.
     pub decode: Duration,
-    /// Making stackless bodies.
+    /// The time for lowering bytecode to stackless bodies.
     pub lower: Duration,
-    /// Local facts and graphs.
+    /// The time for computing local facts and graphs.
     pub flow: Duration,
-    /// Bytecode instructions, also of methods that cannot be lowered.
+    /// The number of bytecode instructions, including those of methods that cannot be lowered.
     pub instructions: u64,
 }
 
-/// Memory that one method leaves for the next.
+/// Working memory that is reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     lowering: bir::lower::Scratch,
     facts: flow::facts::Scratch,
-    /// For summaries.
+    /// The working memory for summaries.
     pub(crate) summary: flow::summary::Scratch,
 }
 
 impl Scratch {
-    /// Leaves the memory of code that nobody needs any more to what is lowered next without positions.
+    /// Takes the memory of code that is no longer needed, for the next lowering without positions.
     pub fn recycle(&mut self, code: MethodCode) {
         self.lowering.recycle(code.body);
     }
 }
 
-/// A class file that has been read, its bodies not yet.
+/// A class file whose structure has been read, but not yet the method bodies.
 pub struct ClassParts<'a> {
-    /// The class.
+    /// The header of the class.
     pub head: ClassHead,
-    /// The source file that debug data names.
+    /// The source file that the debug data names.
     pub source_file: Option<Text>,
     file: ClassFile<'a>,
     static_fields: Vec<(Name, Descriptor)>,
@@ -122,14 +122,15 @@ impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file.
     ///
     /// # Errors
-    /// When it cannot be read; the class is then outside.
+    /// When the structure cannot be read; the class is then outside the program.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(true);
         Self::of(file)
     }
 
-    /// As [`ClassParts::read`], for who wants [summaries](Wanted::Summary) alone: nobody will ask for texts of strings.
+    /// Like [`ClassParts::read`], but does not intern the texts of string constants. For callers that need only
+    /// [summaries](Wanted::Summary).
     ///
     /// # Errors
     /// See [`ClassParts::read`].
@@ -139,7 +140,7 @@ impl<'a> ClassParts<'a> {
         Self::of(file)
     }
 
-    /// As [`ClassParts::read`], for who reads few bodies or none.
+    /// Like [`ClassParts::read`], but interns no constants in advance. For callers that read few bodies or none.
     ///
     /// # Errors
     /// See [`ClassParts::read`].
@@ -161,7 +162,7 @@ impl<'a> ClassParts<'a> {
         Ok(ClassParts { head, source_file, file, static_fields })
     }
 
-    /// What the rest of a program can see of the class without any body.
+    /// Returns the outline of the class: what the rest of a program can see of it without any body.
     ///
     /// # Errors
     /// When the name of a supertype or member cannot be read.
@@ -169,16 +170,16 @@ impl<'a> ClassParts<'a> {
         outline_of(&self.file)
     }
 
-    /// The methods in file order, without their code.
+    /// Returns the names of the methods in file order.
     pub fn method_ids(&self) -> impl Iterator<Item = Result<MethodName>> + '_ {
         self.file.methods().map(|it| Ok(MethodName::of(it.member_ref()?)))
     }
 
-    /// Takes the selected methods apart, in file order. `times` is added to.
+    /// Parses the selected methods, in file order, and adds the durations to `times`.
     ///
     /// # Errors
-    /// When a method has no name, or the bootstrap methods cannot be read. A body that cannot be read costs its
-    /// method only.
+    /// When a method has no valid name, or the bootstrap methods cannot be read. A body that cannot be read makes
+    /// only its own method fail.
     pub fn methods(
         &self,
         options: &PartOptions<'_>,
@@ -190,7 +191,7 @@ impl<'a> ClassParts<'a> {
         Ok(out)
     }
 
-    /// As [`ClassParts::methods`], one after the other, for who keeps little of each.
+    /// Like [`ClassParts::methods`], but passes the methods to `then` one by one, for callers that keep little.
     ///
     /// # Errors
     /// See [`ClassParts::methods`].
@@ -212,7 +213,7 @@ impl<'a> ClassParts<'a> {
         Ok(())
     }
 
-    /// What kinds of bodies the methods have, in file order.
+    /// Returns the kinds of the method bodies, in file order.
     pub fn bodies(&self) -> impl Iterator<Item = BodyKind> + '_ {
         let sites = self.file.pool.has(18);
         let constants = self.file.pool.has(17);
@@ -224,13 +225,14 @@ impl<'a> ClassParts<'a> {
             match it.code() {
                 Ok(None) if bodiless => BodyKind::None,
                 Ok(Some(code)) if !constants && !code.bytes.contains(&INVOKEDYNAMIC) => BodyKind::Plain,
-                // What cannot be read is found out at once.
+                // A body that cannot be read is parsed fully, which reports the error.
                 _ => BodyKind::Dynamic,
             }
         })
     }
 
-    /// As [`ClassParts::each`] without positions, for the methods with these numbers, which ascend.
+    /// Like [`ClassParts::each`], for the methods with these indices, which must be ascending. Parses what summaries
+    /// need, without positions.
     ///
     /// # Errors
     /// See [`ClassParts::methods`].
@@ -289,7 +291,8 @@ impl<'a> ClassParts<'a> {
     }
 }
 
-/// Two methods of one name and descriptor: the JVM refuses the class, and nobody could tell them apart (JVMS §4.6).
+/// Rejects a class with two methods of the same name and descriptor, as the JVM does (JVMS §4.6): references to them
+/// would be ambiguous.
 fn no_duplicates(file: &ClassFile<'_>) -> Result<()> {
     let mut seen = FxHashSet::with_capacity_and_hasher(file.methods().len(), FxBuildHasher);
     for it in file.methods() {
@@ -301,7 +304,7 @@ fn no_duplicates(file: &ClassFile<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A method without code that is neither abstract nor native (JVMS §4.7.3).
+/// Returns the error for a method without code that is neither abstract nor native (JVMS §4.7.3).
 fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
     if method.flags.is_abstract() || method.flags.is_native() {
         return None;
@@ -310,17 +313,17 @@ fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
 }
 
 impl ClassHead {
-    /// What is to be said of the version of the class file, if anything.
+    /// Returns a note if the version of the class file is newer than the newest supported version.
     pub fn version_note(&self) -> Option<String> {
         (self.major > NEWEST_MAJOR).then(|| {
             let major = self.major;
             format!(
-                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest that is known: read as if it were that"
+                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; it is read as version {NEWEST_MAJOR}"
             )
         })
     }
 
-    /// The graph of one of the class's methods, with what its own class file tells of throwable types.
+    /// Returns the graph of one of the class's methods. Of throwable types, it uses only what the class file says.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));
         cfg(&code.body, &code.facts, &BuiltIn { own }, Options { keep_proved: false })
@@ -328,7 +331,7 @@ impl ClassHead {
 }
 
 impl MethodPart {
-    /// The method.
+    /// The name of the method.
     pub fn id(&self) -> MethodName {
         MethodName::of(self.method)
     }
@@ -339,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_methods_of_one_name_and_descriptor_cost_the_class() {
+    fn a_class_with_two_methods_of_one_name_and_descriptor_is_rejected() {
         let bytes = include_bytes!("../../../test-data/torture/raw/InvDup.class");
         let error = ClassParts::read(bytes).map(|_| ()).unwrap_err();
         assert_eq!(error.fault, Fault::Other("two methods have the same name and descriptor"));

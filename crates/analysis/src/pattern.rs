@@ -5,7 +5,7 @@
 //! | `p.C.m(int,java.lang.String)` | that method |
 //! | `p.C.m` | every `m` of `p.C` |
 //! | `p.C` | every method of `p.C` |
-//! | `p.C.*`, `*.main`, `p.*Test.test?` | `*` is any run of characters, `?` is one |
+//! | `p.C.*`, `*.main`, `p.*Test.test?` | `*` matches any run of characters, `?` matches one |
 //! | `p/C.m(I)V` | that method, by its internal name; the descriptor may be left out |
 //!
 //! A nested class is written `p.C$D` or `p.C.D`.
@@ -14,12 +14,12 @@ use std::fmt;
 
 use program::names::{Human, MethodName};
 
-/// A pattern, ready to be matched.
+/// A parsed pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodPattern {
-    /// As the user wrote it.
+    /// The pattern as the user wrote it.
     pub written: String,
-    /// Class and method name, `.` between packages, classes and method.
+    /// The class and method name, with `.` between packages, classes and method.
     name: Box<[u8]>,
     params: Params,
 }
@@ -27,17 +27,17 @@ pub struct MethodPattern {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Params {
     Any,
-    /// `(int,java.lang.String)`.
+    /// Parameters as in source code: `(int,java.lang.String)`.
     Human(Box<[u8]>),
-    /// `(ILjava/lang/String;)V`.
+    /// A descriptor: `(ILjava/lang/String;)V`.
     Descriptor(Box<[u8]>),
 }
 
 impl MethodPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// When it is empty or its parentheses do not match; the text says what is wrong.
+    /// When the pattern names no method or its parenthesis is not closed; the text is the error message.
     pub fn parse(written: &str) -> Result<Self, String> {
         let text: String = written.chars().filter(|it| !it.is_whitespace()).collect();
         let (name, params) = match text.find('(') {
@@ -85,7 +85,7 @@ impl MethodPattern {
         glob(&self.name, &full, true)
     }
 
-    /// How far the pattern is from the method's name, for "did you mean". `None` when it is further than `limit`.
+    /// Returns the edit distance from the pattern to the method's name, for "did you mean"; `None` above `limit`.
     pub fn distance(&self, method: &MethodName, limit: usize) -> Option<usize> {
         let mut full = Vec::with_capacity(64);
         match self.params {
@@ -101,7 +101,7 @@ impl MethodPattern {
             _ => self.name.to_vec(),
         };
         let least = edit_distance(&wanted, &full, limit);
-        // Most people leave the package out when they guess.
+        // Users often omit the package when they guess a name.
         let simple = method.class.0.iter().rposition(|&b| b == b'/').map_or(0, |i| i + 1);
         let short = full.get(simple..).and_then(|it| edit_distance(&wanted, it, limit));
         match (least, short) {
@@ -111,7 +111,7 @@ impl MethodPattern {
     }
 }
 
-/// `text` in the encoding of class files.
+/// Encodes `text` in modified UTF-8, the encoding of class files (JVMS §4.4.7).
 fn modified_utf8(text: &str) -> Box<[u8]> {
     let mut out = Vec::with_capacity(text.len());
     for unit in text.encode_utf16() {
@@ -128,10 +128,11 @@ fn modified_utf8(text: &str) -> Box<[u8]> {
     out.into()
 }
 
-/// Whether `text` matches: `*` is any run, `?` one byte, and, with `nested`, `.` also the `$` of a nested class.
+/// Whether `text` matches the pattern: `*` matches any run of bytes, `?` one byte and, with `nested`, `.` also the
+/// `$` of a nested class.
 fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on when the last `*` takes one byte more.
+    // Where to continue when the last `*` matches one more byte.
     let mut retry = None;
     while t < text.len() {
         let fits = match pattern.get(p) {
@@ -159,7 +160,7 @@ fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     pattern[p..].iter().all(|&b| b == b'*')
 }
 
-/// The number of bytes to insert, delete or replace, if it is at most `limit`.
+/// Returns the number of bytes to insert, delete or replace (ignoring ASCII case), if it is at most `limit`.
 fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
@@ -182,14 +183,14 @@ fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     row.last().copied().filter(|&it| it <= limit)
 }
 
-/// The method that a pattern without a match comes nearest to.
+/// The method whose name is nearest to a pattern that matches nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Nearest {
     best: Option<(usize, MethodName)>,
 }
 
 impl Nearest {
-    /// Looks at one more method.
+    /// Considers one more method.
     pub fn offer(&mut self, pattern: &MethodPattern, method: &MethodName) {
         let limit = self.best.map_or(pattern.name.len() / 2 + 2, |it| it.0);
         if let Some(distance) = pattern.distance(method, limit) {
@@ -200,7 +201,7 @@ impl Nearest {
         }
     }
 
-    /// Takes in what another has seen.
+    /// Considers the best candidate of another search.
     pub fn merge(&mut self, other: Nearest) {
         if let Some(it) = other.best
             && self.best.is_none_or(|mine| it < mine)
@@ -209,18 +210,18 @@ impl Nearest {
         }
     }
 
-    /// The nearest method, if one is near at all.
+    /// Returns the nearest method, if one is near enough.
     pub fn method(&self) -> Option<MethodName> {
         self.best.map(|it| it.1)
     }
 }
 
-/// A pattern that selects nothing.
+/// A pattern that selects no method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoMatch {
     /// The pattern, as the user wrote it.
     pub pattern: String,
-    /// The method that it comes nearest to, if one is near at all.
+    /// The method whose name is nearest to the pattern, if one is near enough.
     pub nearest: Option<MethodName>,
 }
 
@@ -279,19 +280,19 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_are_none_say_why() {
+    fn the_error_of_an_invalid_pattern_names_what_is_wrong() {
         assert!(MethodPattern::parse("").unwrap_err().contains("names no method"));
         assert!(MethodPattern::parse("p.C.m(int").unwrap_err().contains("closing parenthesis"));
     }
 
     #[test]
-    fn stars_do_not_explode() {
+    fn many_stars_do_not_take_exponential_time() {
         let text = vec![b'a'; 5000];
         assert!(!glob(b"*a*a*a*a*a*a*a*a*b", &text, true));
     }
 
     #[test]
-    fn a_misspelt_name_finds_its_neighbour() {
+    fn the_nearest_method_of_a_misspelt_name_is_found() {
         let pattern = MethodPattern::parse("p.Ordr.totl").unwrap();
         let mut nearest = Nearest::default();
         for it in

@@ -1,9 +1,9 @@
-//! The whole program as queries: what others must know of each class, a tier per container, one solution for all of it, and
-//! what each class gets of it.
+//! The queries for the whole program: a record per class, a tier per container, and one solution for all of it.
 //!
-//! The tiers keep the look through what did not change short: an edit of one class runs the tier of its container again, and
-//! of the others none of the classes is looked at, only the tier (`engine.md`, rule 1). The solution is one query
-//! that drives the program beside the database ([`crate::keeper`]). What each class gets of it: [`crate::answers`].
+//! Tiers limit the checks after an edit: only the tier of the edited class's container is recomputed; of every other
+//! container the tier alone is checked, none of its classes (`engine.md`, rule 1). The solution is one query that
+//! drives the program beside the database ([`crate::keeper`]). The answers about each class are in
+//! [`crate::answers`].
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -22,14 +22,15 @@ use crate::summary::{ClassSummary, MethodSummary, code_summary};
 use crate::tiers::{ClassKey, KeyedRecord, Records, Tier};
 use crate::whole::record::ClassRecord;
 
-/// What the rest of a program must know of a class: its outline, the summaries of its methods, and what a `module-info`
-/// declares; none for a class that is outside.
+/// Returns the part of a class that the rest of a program needs: its outline, the summaries of its methods, and the
+/// declarations of a `module-info`; `None` for a class that is outside the program.
 ///
 /// **Reads:** the bytes of the class, `parsed`.
-/// **Stays when:** bodies change in what nobody else can see: branches, arithmetic, assertions that stay proved, lines.
-/// **Cost:** linear in the code; kept for ever. One query for all three, as after each edit each class of a container is
-/// checked.
-/// **Approximates:** as `facts`; a `module-info` that cannot be read declares nothing, so closes nothing.
+/// **Stays when:** bodies change only in what no other class can see: branches, arithmetic, assertions that stay
+/// proved, lines.
+/// **Cost:** linear in the code; never evicted. The three parts are one query because each class of a container is
+/// checked after every edit.
+/// **Approximates:** like `facts`; a `module-info` that cannot be read declares nothing, so it closes no packages.
 /// **Test:** `equal_summary_keeps_callers`.
 #[salsa::tracked]
 pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord> {
@@ -47,12 +48,12 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
     Some(ClassRecord::new(Arc::new(outline), Arc::new(ClassSummary { methods }), module))
 }
 
-/// What the rest of a program must know of the classes of a container: all of them that can be read, in its order.
+/// Returns the records of all classes of a container that can be read, in the container's order.
 ///
 /// **Reads:** `base_records`, the patches of the container, and `record` of the classes that they name.
-/// **Stays when:** all of these do.
-/// **Cost:** a look at each class that was edited, a copy of two words for each other; kept for ever.
-/// **Approximates:** nothing; a class that cannot be read is outside.
+/// **Stays when:** all of these stay.
+/// **Cost:** a check of each edited class, a copy of two words for each other class; never evicted.
+/// **Approximates:** nothing; a class that cannot be read is outside the program.
 /// **Test:** `a_tier_that_did_not_change_is_one_look`, `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
@@ -61,13 +62,14 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
     all.into_iter().flatten().collect()
 }
 
-/// What the rest of a program must know of the classes of the list that a container had at first, in its order.
+/// Returns the records of the classes in a container's base list, in the order of the list.
 ///
 /// **Reads:** the list, and `record` of each of its classes.
-/// **Stays when:** classes are edited, come or go: these are patches. When there are many, a new list is made.
-/// **Cost:** a look at each class, no copy of what it holds; kept for ever. Edits do not lead to a look at what it read: unedited
-/// classes are inputs of medium durability.
-/// **Approximates:** nothing; a class that cannot be read is outside.
+/// **Stays when:** classes are edited, added or removed, because these changes are patches. When there are many
+/// patches, the base list is rebuilt.
+/// **Cost:** a check of each class, without copying its content; never evicted. Edits do not cause a check of what it
+/// read, because unedited classes are inputs of medium durability.
+/// **Approximates:** nothing; a class that cannot be read is outside the program.
 /// **Test:** `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn base_records(db: &dyn program::db::Db, container: Container) -> Arc<[Option<KeyedRecord>]> {
@@ -78,19 +80,20 @@ fn keyed_record(db: &dyn program::db::Db, class: ClassFile) -> Option<KeyedRecor
     Some((Some(key(db, class)), record(db, class).clone()?))
 }
 
-/// The number by which the keeper knows a class: that of its file, as an edited one may be another input.
+/// Returns the key by which the keeper identifies a class. It is the number of the file, because an edited class may
+/// be another input.
 pub fn key(db: &dyn program::db::Db, class: ClassFile) -> ClassKey {
     ClassKey(class.file(db).index() as u32)
 }
 
-/// The program with where its calls go and what its methods let out.
+/// Returns the solved program: the targets of its calls, and the exceptions that its methods let out.
 ///
 /// **Reads:** the containers and settings of the world, the role and `container_records` of each container of classes, and
 /// the contents of each library.
-/// **Stays when:** all records do, or only code changes of classes that others of their name shadow.
-/// **Cost:** what changed is taken in; where that cannot be, the whole program, seconds for a JDK. One value, kept beside the
-/// database.
-/// **Approximates:** as `semantics.md` §3 and §4 say.
+/// **Stays when:** all records stay, or only code of shadowed classes changes.
+/// **Cost:** an update with the changes; where an update is impossible, a rebuild of the whole program, which takes
+/// seconds for a JDK. One value, kept beside the database.
+/// **Approximates:** as described in `semantics.md` §3 and §4.
 /// **Test:** `equal_summary_keeps_callers`, `answers_do_not_depend_on_history` (in `ide`).
 #[salsa::tracked]
 pub fn propagated(db: &dyn Db, world: World) -> Propagated {
@@ -100,24 +103,25 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     };
     let tiers: Vec<Tier> = world.parts(db).iter().map(tier).collect();
     let settings = world.settings(db);
-    // Unwinding here and there would leave the program half changed, so the keeper is told, and stops where it can.
+    // Unwinding at an arbitrary point would leave the program half changed, so the keeper checks for cancellation itself
+    // and stops at a safe point.
     let mut cancelled =
         || salsa::Cancelled::catch(AssertUnwindSafe(|| db.unwind_if_revision_cancelled())).is_err();
     loop {
         match db.keeper().advance(settings, tiers.clone(), &mut cancelled) {
             Ok((propagated, _)) => return propagated,
-            // Unwinds, as whoever cancels waits until this snapshot is gone.
+            // Unwinds, because the thread that cancels waits until this snapshot is dropped.
             Err(Cancelled) => db.unwind_if_revision_cancelled(),
         }
     }
 }
 
-/// The program that the question since when an answer holds brought up to date.
+/// Returns the program that the preceding question (since when an answer is valid) brought up to date.
 pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
     let current = db.keeper().current();
     if current.is_none() {
-        always_assert::never!("the question before has brought the program up to date");
-        // An answer without a program must not be kept.
+        always_assert::never!("the preceding question must have brought the program up to date");
+        // The memo of an answer without a program must not be reused.
         db.report_untracked_read();
     }
     current

@@ -1,8 +1,8 @@
-//! Why a method lets out what it does: a query about a single method, asked on demand.
+//! The query that explains why a single method lets out exceptions, computed on demand.
 //!
-//! The answers are read all over the solved program, and of classes on the way also the code. What the search for a reason
-//! reads of the program is not noted ([`crate::whole::reads`]), so these queries depend on the program as a whole: in a new
-//! generation of it they run again, and what did not change is equal.
+//! The search reads many parts of the solved program, and the code of classes on the way. These reads are not noted
+//! ([`crate::whole::reads`]), so the query depends on the program as a whole: it runs again in each new generation,
+//! and unchanged answers compare equal.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -20,23 +20,24 @@ use crate::paper;
 use crate::propagated::{key, propagated};
 use crate::whole::explain::{self, Way};
 
-/// Why something comes out of a method, or of the instructions at a pc.
+/// The reasons why exceptions leave a method or the instructions at a pc.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reasons {
-    /// The ways on which it comes out.
+    /// The paths on which the exceptions leave.
     pub ways: Vec<Way>,
-    /// The last instruction at the pc that was asked for, if there is one.
+    /// The last instruction at the requested pc, if there is one.
     pub at: Option<InstrId>,
 }
 
-/// Why a method lets out what it does; empty if its class is outside or shadowed.
+/// Returns why a method lets out exceptions; empty if its class is outside the program or shadowed.
 ///
-/// **Reads:** `propagated`, `facts` of the class and, for a pc, its `positions`; the code of classes on the way, and where those
-/// are defined (`file_definitions`, `library_definitions`, `facts`, `library_code`); in profile `paper` the `paper` program.
-/// **Stays when:** the ways and the instructions on them do. Moved lines do not ask again.
-/// **Cost:** a search through the solution for each exception, in every generation of the program; the 1,024 that were asked
-/// for last are kept.
-/// **Approximates:** of several ways it gives one that is as short as any.
+/// **Reads:** `propagated`, `facts` of the class and, for a pc, its `positions`; the code of classes on the way, and
+/// where those are defined (`file_definitions`, `library_definitions`, `facts`, `library_code`); in profile `paper`
+/// the `paper` program.
+/// **Stays when:** the paths and the instructions on them stay. Moved lines do not cause a recomputation.
+/// **Cost:** a search through the solution for each exception, in every generation of the program; the 1,024 most
+/// recently used answers are kept.
+/// **Approximates:** of several shortest paths it returns one.
 /// **Test:** `reasons_are_searched_again_in_a_new_generation_only` (in `ide`).
 #[salsa::tracked(lru = 1024)]
 pub fn reasons<'db>(db: &'db dyn Db, question: ReasonQuestion<'db>) -> Arc<Reasons> {

@@ -1,4 +1,4 @@
-//! Which objects make a call go to a target: a query about a single call, asked on demand.
+//! The query for the objects that make a single call go to a target, computed on demand.
 
 use std::sync::Arc;
 
@@ -10,12 +10,13 @@ use crate::keys::ReceiverQuestion;
 use crate::propagated::{key, propagated};
 use crate::whole::receivers::{Receiver, selecting};
 
-/// The classes whose objects make a call go to a target, each with its chain of supertypes; in profile `paper` none.
+/// Returns the classes whose objects make a call go to a target, with its chain of supertypes; empty in profile
+/// `paper`.
 ///
-/// **Reads:** `propagated`, and by it where the class counts.
-/// **Stays when:** the classes below the target and their supertypes do.
-/// **Cost:** a walk through the classes below the target, in every generation of the program; the 1,024 that were asked for
-/// last are kept.
+/// **Reads:** `propagated`, and through it whether the class is shadowed.
+/// **Stays when:** the classes below the target and their supertypes stay.
+/// **Cost:** a walk through the classes below the target, in every generation of the program; the 1,024 most recently
+/// used answers are kept.
 /// **Approximates:** nothing, up to the limit.
 /// **Test:** `receivers_follow_the_classes_below_a_target` (in `ide`).
 #[salsa::tracked(lru = 1024)]

@@ -1,68 +1,69 @@
-//! Since when answers about classes are what they are: what keeps an edit from asking again about classes that it does not
-//! concern.
+//! The generations since which answers about classes are valid. They spare an edit the recomputation of answers that
+//! it does not affect.
 
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
 use crate::whole::reads::{Read, Touched};
 
-/// A kind of answers about a class.
+/// A kind of answer about a class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// What its methods let out, and why.
+    /// The exceptions that the methods of the class let out, and why.
     Throws,
-    /// Where their calls go.
+    /// The targets of the calls of the class.
     Calls,
-    /// Their final graphs.
+    /// The final graphs of the methods of the class.
     Graphs,
 }
 
-/// An answer: the class and the kind.
+/// The identity of an answer: class and kind.
 type Answer = (ClassName, Kind);
 
-/// The number of an answer that was given.
+/// The index of an answer in [`Stamps::given`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct AnswerId(u32);
 
-/// Somebody who read a part: an answer, and the how-manieth time it was given. Of one that was given again since, it does not
-/// count; it is cheaper to pass over such readers than to look for them whenever an answer is given again.
+/// A reader of a part of the program: an answer, and its version when it read the part. The entry is outdated if the
+/// answer has a newer version. Skipping outdated entries is cheaper than finding and removing them whenever an answer
+/// is computed again.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     answer: AnswerId,
     time: u32,
 }
 
-/// For each answer that was given, since which generation of the program it holds; and what it was read from.
+/// The generation since which each answer is valid, and the parts of the program that it was read from.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// Any answer may have changed in this generation.
+    /// The generation in which any answer may have changed.
     all: u64,
-    /// The answers that may have changed in a later one.
+    /// The answers that may have changed in a later generation, with that generation.
     of: FxHashMap<Answer, u64>,
-    /// The answers that read each part, perhaps with some that do not count any more.
+    /// The answers that read each part; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
-    /// Each answer, and how often it was given or became another one.
+    /// Each answer, with its version: the number of times that it was computed or marked as changed.
     given: Vec<(Answer, u32)>,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     const ALL: [Kind; 3] = [Kind::Throws, Kind::Calls, Kind::Graphs];
 }
 
 impl Stamps {
-    /// Nothing was asked yet of a program of this generation.
+    /// The state of a program of this generation of which nothing was asked yet.
     pub(crate) fn new(generation: u64) -> Self {
         Stamps { all: generation, ..Stamps::default() }
     }
 
-    /// Since when an answer holds.
+    /// The generation since which an answer is valid.
     pub(crate) fn of(&self, class: ClassName, kind: Kind) -> u64 {
         self.of.get(&(class, kind)).copied().unwrap_or(self.all)
     }
 
-    /// The classes of which an answer of a kind may be another one since a generation; `None` for all.
+    /// The classes for which an answer of a kind may have changed since a generation; `None` if all may have.
     pub(crate) fn since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         if self.all > generation {
             return None;
@@ -71,7 +72,7 @@ impl Stamps {
         Some(later.map(|it| it.0.0).collect())
     }
 
-    /// Notes what an answer that is given now was read from.
+    /// Notes which parts of the program an answer that is computed now was read from.
     pub(crate) fn read(&mut self, class: ClassName, kind: Kind, reads: Vec<Read>) {
         let given = &mut self.given;
         let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
@@ -84,14 +85,14 @@ impl Stamps {
         for it in reads {
             let readers = self.readers.entry(it).or_default();
             if readers.len() == readers.capacity() {
-                // Before it takes more memory.
+                // Drops outdated entries before the list allocates more memory.
                 readers.retain(|it| counts(given, *it));
             }
             readers.push(reader);
         }
     }
 
-    /// Lets the answers that rest on what changed be others from this generation on.
+    /// Marks the answers that depend on the touched parts as changed in this generation.
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);
@@ -114,7 +115,7 @@ impl Stamps {
         }
     }
 
-    /// Lets an answer be another one from a generation on. Who read something for it does not count any more.
+    /// Marks an answer as changed in a generation. This makes its reader entries outdated.
     fn stamp(&mut self, answer: AnswerId, generation: u64) {
         let (answer, time) = &mut self.given[answer.0 as usize];
         *time += 1;
@@ -122,7 +123,7 @@ impl Stamps {
     }
 }
 
-/// Whether an answer was not given again since.
+/// Whether a reader entry is up to date.
 fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
     given[reader.answer.0 as usize].1 == reader.time
 }

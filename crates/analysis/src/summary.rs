@@ -1,4 +1,4 @@
-//! What the rest of a program must know of the code of one class: a function of the class bytes alone.
+//! The part of the code of one class that the rest of a program needs: a function of the class bytes alone.
 
 use classfile::names::ClassName;
 use flow::functional::{DynamicSite, dynamic_site};
@@ -9,34 +9,34 @@ use crate::parts::{MethodCode, MethodPart, Scratch};
 /// The summaries of the methods of one class, in file order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ClassSummary {
-    /// One a method.
+    /// One summary per method.
     pub methods: Box<[MethodSummary]>,
 }
 
-/// What the rest of a program must know of one method's code.
+/// The part of one method's code that the rest of a program needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MethodSummary {
-    /// There is no code: the method is abstract or native.
+    /// No code: the method is abstract or native.
     None,
-    /// There is code that cannot be read: it may do anything.
+    /// Code that cannot be read: it may do anything.
     Missing,
-    /// There is code that nobody read, as nobody asked for it: it may do anything.
+    /// Code that was not read, because no caller needed it: it is taken to do anything.
     Unread,
-    /// The code.
+    /// The summary of the code.
     Known(Box<CodeSummary>),
 }
 
-/// The summary of a body, and what its dynamic sites do.
+/// The summary of a body, and its dynamic sites.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CodeSummary {
-    /// What it raises and calls.
+    /// The exceptions that the body raises and the calls that it makes.
     pub summary: Summary,
-    /// Its call sites and dynamic constants, in the order of the body's table.
+    /// The dynamic call sites and dynamic constants, in the order of the body's table.
     pub dynamics: Box<[DynamicSite]>,
 }
 
 impl ClassSummary {
-    /// The classes of the methods that the code calls, some more than once.
+    /// Returns the classes of the methods that the code calls; some may occur more than once.
     pub fn called_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
         let items = self.methods.iter().filter_map(|it| match it {
             MethodSummary::Known(code) => Some(&code.summary.items),
@@ -58,7 +58,7 @@ impl ClassSummary {
     }
 }
 
-/// The summary of a body. `scratch` is memory that one leaves for the next.
+/// Returns the summary of a body. `scratch` is working memory that is reused between calls.
 pub fn code_summary(code: &MethodCode, scratch: &mut Scratch) -> CodeSummary {
     CodeSummary {
         summary: summary(&code.body, &code.facts, &mut scratch.summary),
@@ -66,7 +66,7 @@ pub fn code_summary(code: &MethodCode, scratch: &mut Scratch) -> CodeSummary {
     }
 }
 
-/// The summary of a method that has been taken apart.
+/// Returns the summary of a parsed method.
 pub fn method_summary(part: &MethodPart, scratch: &mut Scratch) -> MethodSummary {
     match &part.code {
         None => MethodSummary::None,

@@ -1,4 +1,4 @@
-//! The classes of a program as its keeper sees them: container by container.
+//! The classes of a program as the keeper sees them: container by container.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use program::input::Role;
 
 use crate::whole::record::ClassRecord;
 
-/// A class file of which somebody asks, by a number that its owner gives to no other.
+/// The number of a class file that can be asked about; its owner gives each file a different number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ClassKey(pub u32);
 
-/// What is known of a class. A class of a library has no key: no question is about it.
+/// The record of a class. A class of a library has no key, because no question is about it.
 pub type KeyedRecord = (Option<ClassKey>, ClassRecord);
 
-/// The classes of a container that can be read, in its order.
+/// The records of the classes of a container that can be read, in the container's order.
 pub type Records = Arc<[KeyedRecord]>;
 
-/// A container.
+/// A container, with the records of its classes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tier {
-    /// What it is to the program.
+    /// The role of the container in the program.
     pub role: Role,
-    /// Its classes.
+    /// The records of the container's classes.
     pub records: Records,
 }

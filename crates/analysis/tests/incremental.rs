@@ -1,4 +1,4 @@
-//! What runs again after an edit, and what stays: the barriers of `engine.md`, on classes as javac writes them.
+//! Which queries run again after an edit: the barriers of `engine.md`, on classes compiled by javac.
 
 mod common;
 
@@ -13,8 +13,7 @@ const BODY: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
 const LINES: &[u8] = include_bytes!("../../../test-data/edit/lines/Order.class");
 const PRIVATE: &[u8] = include_bytes!("../../../test-data/edit/private/Order.class");
 
-/// Asks on behalf of something that reads only this one query of the class: it runs again exactly when the query's
-/// answer changed.
+/// Reads only this one query of the class, so it runs again exactly when the query's answer changed.
 #[salsa::tracked]
 fn reads_outline(db: &dyn Db, class: ClassFile) -> usize {
     outline(db, class).as_ref().map_or(0, |it| it.methods.len())
@@ -32,7 +31,7 @@ fn reads_positions(db: &dyn Db, class: ClassFile) -> usize {
     positions(db, class).as_ref().map_or(0, |it| it.methods.len())
 }
 
-/// Edits a class from `BEFORE` to `after`, and says which readers ran again.
+/// Edits a class from `BEFORE` to `after`, and returns the readers that ran again.
 fn readers_that_ran(after: &[u8]) -> Vec<String> {
     let mut db = LoggingDatabase::new();
     let class = db.class(BEFORE);
@@ -45,7 +44,7 @@ fn readers_that_ran(after: &[u8]) -> Vec<String> {
     assert_eq!(
         db.ran().len(),
         7,
-        "all three queries and their readers run at first, and one that two of them share"
+        "at first three queries and their three readers run, and `parsed`, which two of the queries share"
     );
     db.edit(class, after);
     ask(&db);
@@ -56,7 +55,7 @@ fn facts_of(bytes: &[u8]) -> ClassFacts {
     class_facts(bytes).unwrap().0
 }
 
-/// The methods whose facts differ or that only one version has.
+/// Returns the methods whose facts differ or that only one version has.
 fn changed(before: &ClassFacts, after: &ClassFacts) -> Vec<String> {
     let all = before.methods.iter().chain(&after.methods);
     let mut names: Vec<String> = all

@@ -1,4 +1,4 @@
-//! What an edit of one class does to what methods let out elsewhere.
+//! The effects of an edit of one class on the exceptions that methods of other classes let out.
 
 mod common;
 
@@ -39,7 +39,7 @@ const CALLEE: &str = r"
   return
 .end
 ";
-/// A loop, which nobody else can see.
+/// A version with a loop, which no other class can see.
 const CALLEE_QUIET: &str = r"
 .class public final p/Callee
 .super java/lang/Object
@@ -90,7 +90,7 @@ impl Three {
         it
     }
 
-    /// Asks about all three; gives the queries that ran.
+    /// Asks for the exceptions of all three classes; returns the queries that ran.
     fn ask(&self) -> Vec<String> {
         for class in [self.caller, self.other, self.callee] {
             reads_throws(&self.db, class);
@@ -112,7 +112,7 @@ fn equal_summary_keeps_callers() {
 }
 
 #[test]
-fn a_new_throw_reaches_callers_and_nobody_else() {
+fn a_new_throw_changes_only_its_callers() {
     let mut it = Three::new();
     assert_eq!(it.known(it.caller), [""; 0]);
     let other = it.known(it.other);
@@ -123,21 +123,21 @@ fn a_new_throw_reaches_callers_and_nobody_else() {
     assert_eq!(it.known(it.caller), ["java/lang/NullPointerException"]);
     assert_eq!(it.known(it.other), other);
     assert_eq!(other, ["java/lang/ArithmeticException"]);
-    // And back.
+    // The first version is restored.
     it.db.edit(it.callee, &bytes(CALLEE));
     it.ask();
     assert_eq!(it.known(it.caller), [""; 0]);
 }
 
 #[test]
-fn before_there_is_a_world_nothing_is_remembered() {
+fn answers_before_there_is_a_world_are_not_reused() {
     let db = LoggingDatabase::new();
     let class = db.class(&bytes(OTHER));
     assert_eq!(throws(&db, class).len(), 0);
     let container = Container::new(&db, Role::App, Arc::from([class]), Arc::default());
     let settings = Arc::new(Settings::new(WorldKind::Open, 25));
     World::new(&db, Arc::from([Part::Classes(container)]), settings);
-    // No input changed. Salsa is told of a change, as it is by each that the host makes.
+    // No input changed. The edit advances the revision of salsa, as each change by the host does.
     let mut db = db;
     db.edit(class, &bytes(OTHER));
     assert_eq!(throws(&db, class).len(), 1);

@@ -1,4 +1,4 @@
-//! The environment with its fixed point, and the answers that it gives, in the same shape as those of [`crate::whole`].
+//! The environment with its fixed point, and the answers of profile `paper`, in the types of [`crate::whole`].
 
 use bir::body::{CallKind, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, Name};
@@ -17,15 +17,16 @@ use crate::whole::explain::{Way, WayStep};
 use crate::whole::graph::Graph;
 use program::names::{MethodName, Text};
 
-/// An environment and what its methods propagate.
+/// An environment with the exceptions that its methods propagate.
 pub struct Paper {
-    /// Γ.
+    /// The environment Γ.
     pub environment: Environment,
     propagated: Propagated,
 }
 
 impl Paper {
-    /// The environment of these classes, in class-path order, each with whether it is of the API.
+    /// Builds the environment of these records, in class-path order, and solves it. The flag says whether the class
+    /// belongs to the API.
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let mut environment = Environment::new(records);
         let mut universe = environment.exceptions.clone();
@@ -42,13 +43,13 @@ impl Paper {
         Some(MethodId { class, index })
     }
 
-    /// Whether the method is a ghost, so that the code in its class file is not its own.
+    /// Whether the method is a ghost: then the code in its class file is a stub.
     pub fn is_ghost(&self, method: MethodName) -> bool {
         let definition = self.named(method).map(|it| self.environment.definition(it));
         matches!(definition, Some(Definition::Unavailable(Some(_))))
     }
 
-    /// The graph of an available method; empty for any other.
+    /// Returns the graph of an available method; an empty graph for any other method.
     pub fn graph(
         &self,
         universe: &mut Universe,
@@ -66,7 +67,7 @@ impl Paper {
         graph
     }
 
-    /// Where calls go: the labels of the graph but ε, by instruction.
+    /// Returns the calls of a body with their targets: the labels of the graph's edges except ε, by instruction.
     pub fn calls(&self, code: &MethodCode) -> Vec<Call> {
         let mut acc = Vec::new();
         for (pc, instr) in code.body.instrs.iter() {
@@ -93,7 +94,8 @@ impl Paper {
         acc
     }
 
-    /// What a method propagates: by its code, or by what is declared; none for an abstract method, which has no part.
+    /// Returns the exceptions that a method propagates, by its code or its declaration; `None` if it is unknown or
+    /// abstract.
     pub fn throws(&self, universe: &mut Universe, method: MethodName) -> Option<Throws> {
         let id = self.named(method)?;
         if matches!(self.environment.definition(id), Definition::Abstract) {
@@ -103,14 +105,15 @@ impl Paper {
         Some(Throws { method, known: universe.parts(set), open: None })
     }
 
-    /// The shortest way on which each thing comes out of a method, or what is below the class `only`.
+    /// Returns for each exception that a method lets out a shortest path to where it arises; with `only`, for the
+    /// exceptions of that class and its subclasses. `None` for an unknown method.
     pub fn ways(&self, universe: &mut Universe, method: MethodName, only: Option<Text>) -> Option<Vec<Way>> {
         let start = Callee::Declared(self.named(method)?);
         Some(self.ways_of(universe, SetId::EMPTY, &[start], None, only))
     }
 
-    /// Why some instructions of a method, in order, raise what they do, before the rows around them. `code` is that of the
-    /// method; a ghost has none of its own, and no instruction.
+    /// Returns for some instructions of a method, in order, why they raise exceptions, before the handlers that cover
+    /// them. `code` is the method's code. The result is empty for a method that is not available, such as a ghost.
     pub fn ways_at(
         &self,
         universe: &mut Universe,
@@ -136,7 +139,7 @@ impl Paper {
         acc
     }
 
-    /// What something that raises lets out itself, and the methods that it may call.
+    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call.
     fn raised(&self, universe: &mut Universe, raises: Raises) -> (SetId, Vec<Callee>) {
         match raises {
             Raises::Assertion(it) => (universe.exact(it), Vec::new()),
@@ -146,8 +149,9 @@ impl Paper {
         }
     }
 
-    /// The shortest way on which each thing comes out of a place that raises `own` and calls `callees`, or what is below the
-    /// class `only`. It begins with `first`, if that is given: what a place raises itself has no other way.
+    /// Returns for each exception that `own` or a call of `callees` lets out a shortest path to where it arises; with
+    /// `only`, for the exceptions of that class and its subclasses. Each path begins with `first`, if given. The path
+    /// of an exception in `own` ends there.
     fn ways_of(
         &self,
         universe: &mut Universe,
@@ -163,7 +167,7 @@ impl Paper {
         }
         if let Some(class) = only {
             let class = ClassName::new(class.0);
-            // All types are known: one that is not has nothing below it.
+            // All types are known, so an unknown class has no subtypes.
             if universe.type_of(class).is_none() {
                 return Vec::new();
             }
@@ -172,7 +176,7 @@ impl Paper {
         }
         let mut acc = Vec::new();
         for part in universe.parts(set) {
-            // Of a cone its top: what is below may arise elsewhere.
+            // For a cone, the path of its top class is searched; subclasses may arise elsewhere.
             let wanted = universe.exact(part.class);
             let way = if universe.overlaps(own, wanted) {
                 vec![Step::Raised(Origin::Instruction)]
@@ -186,7 +190,8 @@ impl Paper {
         acc
     }
 
-    /// Breadth first, from caller to callee, to where something of the set arises.
+    /// Searches breadth first, from caller to callee, for a place where an exception of `wanted` arises, and returns
+    /// the path to it; an empty path if there is none.
     fn way(&self, universe: &mut Universe, starts: &[Callee], wanted: SetId) -> Vec<Step> {
         let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::default();
         let mut queue = Vec::new();
@@ -245,7 +250,7 @@ impl Paper {
         })
     }
 
-    /// Why a callee without code lets out what it does.
+    /// Returns the last step of a path that ends in a callee without code: why the callee lets out exceptions.
     fn declares(&self, callee: Callee) -> Step {
         let name = self.callee_name(callee);
         let id = match callee {

@@ -1,5 +1,5 @@
-//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy, the methods with their code or with
-//! what they never let out, the exception types, and MCA.
+//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy, the methods with
+//! their code or the exceptions that they promise never to let out, the exception types, and MCA.
 
 use std::sync::Arc;
 
@@ -17,38 +17,38 @@ use super::intra::{Intra, Raises, intra};
 use crate::facts::{ClassFacts, Code, MethodFact};
 use crate::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 
-/// What the environment must know of one class file.
+/// The part of one class file that the environment needs.
 #[derive(Clone, Debug)]
 pub struct Record {
     outline: Arc<Outline>,
-    /// By method, in file order; `None` for one without code that can be read. Empty for a class of the API.
+    /// The bodies, by method in file order; `None` for a method without readable code. Empty for an API class.
     methods: Box<[Option<Intra>]>,
 }
 
-/// The record of a class of the API, of which signatures count alone.
+/// Returns the record of a class of the API, of which only the signatures matter.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// When the structure of the file cannot be read: the class is then outside the program.
 pub fn api_record(bytes: &[u8]) -> Result<Record> {
     Ok(api_record_of(Arc::new(class_outline(bytes)?)))
 }
 
-/// The record of a class of the API whose outline is known.
+/// Returns the record of a class of the API from its outline.
 pub fn api_record_of(outline: Arc<Outline>) -> Record {
     Record { outline, methods: Box::default() }
 }
 
-/// The record of a class of the program.
+/// Returns the record of a class of the program.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// When the structure of the file cannot be read: the class is then outside the program.
 pub fn record_of_bytes(bytes: &[u8]) -> Result<Record> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
     record(&parts, &parts.methods(&options, &mut Scratch::default(), &mut StageTimes::default())?)
 }
 
-/// The record of a class of the program whose outline and facts are known.
+/// Returns the record of a class of the program from its outline and facts.
 pub fn record_of(outline: Arc<Outline>, facts: &ClassFacts) -> Record {
     let of = |it: &MethodFact| match &it.code {
         Code::Known(code) => Some(intra(&code.body, &code.facts)),
@@ -57,7 +57,7 @@ pub fn record_of(outline: Arc<Outline>, facts: &ClassFacts) -> Record {
     Record { outline, methods: facts.methods.iter().map(of).collect() }
 }
 
-/// The record of a class of the program that has been taken apart: `methods` are all of it.
+/// Returns the record of a class of the program from its parsed class file and all its methods.
 ///
 /// # Errors
 /// See [`api_record`].
@@ -69,45 +69,46 @@ pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> 
     Ok(Record { outline: Arc::new(parts.outline()?), methods: methods.iter().map(of).collect() })
 }
 
-/// The environment.
+/// The environment Γ.
 pub struct Environment {
     /// The classes and interfaces.
     pub hierarchy: Hierarchy,
-    /// E: the exception types. Each is an atom of its own, as all are known.
+    /// E: the exception types. Each is an atom of its own, because all types are known.
     pub exceptions: Universe,
     api: Vec<bool>,
     methods: Vec<Box<[Option<Intra>]>>,
-    /// dom(Γ^M) and the methods of the API, by name and descriptor, in the order of classes.
+    /// The methods in dom(Γ^M) and of the API, by name and descriptor, each list in the order of classes.
     definers: FxHashMap<(Name, Descriptor), Vec<MethodId>>,
 }
 
-/// What a method is to the environment.
+/// The definition of a method in the environment.
 #[derive(Clone, Copy, Debug)]
 pub enum Definition<'a> {
-    /// Its code is there.
+    /// The method's code is present.
     Available(&'a Intra),
-    /// It is missing, with what it never lets out.
+    /// The method's code is missing; for a ghost, with the exceptions that it promises never to let out.
     Unavailable(Option<&'a Ghost>),
-    /// It is the platform's.
+    /// The method belongs to the API.
     Api(&'a Method),
-    /// It is abstract, and never runs.
+    /// The method is abstract, and never runs.
     Abstract,
 }
 
-/// A method that a call may go to.
+/// A method that a call may reach.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Callee {
-    /// One that a present class declares.
+    /// A method that a present class declares.
     Declared(MethodId),
-    /// One of a class that is not there, as the call names it.
+    /// A method of an absent class, by the reference in the call.
     Missing(MethodRef),
-    /// One of a platform that is not there.
+    /// A method of an absent platform class, by the reference in the call.
     Api(MethodRef),
 }
 
 impl Environment {
-    /// The environment of these classes, in class-path order, each with whether it is of the API. Of two with one name
-    /// the first counts, but one with ghosts stands back behind one without, wherever that stands.
+    /// Builds the environment of these records, in class-path order; the flag says whether the class belongs to the
+    /// API. Of two records of one class the first is used, except that a record with ghosts yields to one without
+    /// ghosts, wherever that is.
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let ghosts = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
         let real: FxHashSet<ClassName> =
@@ -116,8 +117,8 @@ impl Environment {
         let (mut outlines, mut api, mut methods) = (Vec::new(), Vec::new(), Vec::new());
         for (record, is_api) in records {
             let class = record.outline.class;
-            let stands_back = ghosts(&record.outline) && real.contains(&class);
-            if !record.outline.flags.is_module() && !stands_back && seen.insert(class) {
+            let is_shadowed = ghosts(&record.outline) && real.contains(&class);
+            if !record.outline.flags.is_module() && !is_shadowed && seen.insert(class) {
                 outlines.push(record.outline);
                 api.push(is_api);
                 methods.push(record.methods);
@@ -144,7 +145,7 @@ impl Environment {
         acc
     }
 
-    /// All methods of the present classes.
+    /// Returns all methods of the present classes.
     pub fn method_ids(&self) -> Vec<MethodId> {
         let of = |class: ClassId| {
             let n = self.hierarchy.outline(class).methods.len() as u32;
@@ -153,12 +154,12 @@ impl Environment {
         self.hierarchy.ids().flat_map(of).collect()
     }
 
-    /// The declaration of a method of this environment.
+    /// Returns the declaration of a method of this environment.
     pub fn declaration(&self, id: MethodId) -> &Method {
         &self.hierarchy.outline(id.class).methods[id.index as usize]
     }
 
-    /// Γ^M of a method.
+    /// Returns Γ^M of a method.
     pub fn definition(&self, id: MethodId) -> Definition<'_> {
         let method = self.declaration(id);
         if self.api[id.class.index()] {
@@ -174,13 +175,13 @@ impl Environment {
         }
     }
 
-    /// The name of a method.
+    /// Returns the reference that names a method.
     pub fn name(&self, id: MethodId) -> MethodRef {
         let method = self.declaration(id);
         MethodRef::new(self.hierarchy.name(id.class), method.name, method.descriptor)
     }
 
-    /// MCA of a method reference: where a call of it may go.
+    /// Returns MCA of a method reference: the methods that a call of it may reach.
     pub fn mca(&self, is_virtual: bool, method: MethodRef) -> Vec<Callee> {
         let it = method.get();
         let mut acc = self.closest(it.class, it.name, it.descriptor);
@@ -197,7 +198,7 @@ impl Environment {
         acc
     }
 
-    /// c <: C, by the chains that are present.
+    /// Whether c <: C by the chains of present classes.
     fn is_below(&self, class: ClassId, name: ClassName) -> bool {
         match self.hierarchy.class(name) {
             Some(it) => self.hierarchy.is_known_subtype(class, it),
@@ -213,7 +214,7 @@ impl Environment {
         }
     }
 
-    /// The methods of the closest super-types that define one of this name.
+    /// Returns the methods that the closest super-types with a method of this name and descriptor define.
     fn closest(&self, class: ClassName, method: Name, descriptor: Descriptor) -> Vec<Callee> {
         let named = |class: ClassName| {
             let it = MethodRef::new(class, method, descriptor);
@@ -260,12 +261,12 @@ impl Environment {
         (!matches!(self.definition(id), Definition::Abstract)).then_some(id)
     }
 
-    /// What a callee lets out by declarations alone; nothing if its code is there.
+    /// Returns the exceptions that a callee lets out by declarations alone; nothing for a method with code.
     pub fn declared(&self, universe: &mut Universe, callee: Callee) -> SetId {
         let all = universe.all();
         match callee {
             Callee::Missing(_) => all,
-            // Known to do nothing on every platform.
+            // This constructor does nothing on any platform.
             Callee::Api(it) if it.get().name.bytes() == b"<init>" && it.class() == well_known().object => {
                 SetId::EMPTY
             }
@@ -285,7 +286,7 @@ impl Environment {
         }
     }
 
-    /// The method, if its code is there.
+    /// Returns the method if its code is present.
     pub fn available(&self, callee: Callee) -> Option<MethodId> {
         match callee {
             Callee::Declared(id) if matches!(self.definition(id), Definition::Available(_)) => Some(id),
@@ -293,7 +294,7 @@ impl Environment {
         }
     }
 
-    /// Whether a callee is of the API, and its calls are labelled ε.
+    /// Whether a callee belongs to the API; calls to it are labelled ε.
     pub fn is_api(&self, callee: Callee) -> bool {
         match callee {
             Callee::Declared(id) => self.api[id.class.index()],
@@ -303,7 +304,7 @@ impl Environment {
     }
 }
 
-/// Whether Object declares such a method.
+/// Whether Object declares a method of this name and descriptor.
 fn is_of_object(name: Name, descriptor: Descriptor) -> bool {
     const METHODS: [(&[u8], &[u8]); 12] = [
         (b"<init>", b"()V"),
@@ -327,8 +328,8 @@ fn is_platform(class: ClassName) -> bool {
     class.bytes().starts_with(b"java/") || class.is_array()
 }
 
-/// The exception types that a ghost never lets out, with their subtypes: `any` is all. Names are as people write them:
-/// complete, or simple ones of `java.lang`.
+/// Returns the exception types that a ghost promises never to let out, with their subtypes. `any` stands for all
+/// types. Names are written as in source code: qualified, or simple names of `java.lang`.
 fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in ghost.handlers.iter().flatten() {
@@ -346,14 +347,15 @@ fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     acc
 }
 
-/// E: the classes below Throwable, those of the VM, and those that code or throws clauses name as such.
+/// Returns E: the classes below Throwable, the exceptions of the VM, and the classes that code or throws clauses
+/// name.
 fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> Universe {
     let object = well_known().object;
     let parent = |class: ClassName| match built_in_parent(class) {
         Some(it) => Some(it),
         None => hierarchy.class(class).and_then(|it| hierarchy.super_class(it)).and_then(|it| match it {
             Link::Present(it) => Some(hierarchy.name(it)),
-            // A present class that counts as outside is one of a circle, which is cut here.
+            // A present class that its subclass links as outside is on a cycle of supertypes, which is cut here.
             Link::Outside(it) => Some(it).filter(|it| hierarchy.class(*it).is_none()),
         }),
     };
@@ -374,7 +376,7 @@ fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> U
         }
     }
     for class in hierarchy.ids() {
-        // As long as the chain is; links form no circle.
+        // The loop ends at the end of the superclass chain, because links form no cycle.
         let mut at = Some(hierarchy.name(class));
         while let Some(name) = at.filter(|it| !types.contains(it)) {
             at = parent(name);
@@ -388,7 +390,7 @@ fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> U
     }
     let of = |&class: &ClassName| Throwable {
         class,
-        // A chain that does not lead to Throwable leaves what is known: it ends there.
+        // A chain that does not reach Throwable ends in an unknown class, which is taken to be below Throwable.
         parent: match parent(class).filter(|it| types.contains(it)) {
             Some(it) => Parent::Class(it),
             None if class == well_known().throwable => Parent::Root,

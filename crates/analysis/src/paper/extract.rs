@@ -1,4 +1,4 @@
-//! The rules of Fig. 4 of the paper (see [`super`]): the graph of one available method.
+//! The rules of Fig. 4 of the paper (see [`super`]), which give the graph of one available method.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +16,10 @@ use crate::parts::MethodCode;
 use crate::whole::graph::{Graph, RaisedSet, SetRef};
 use program::names::MethodName;
 
-/// A label of the definition: a method, or nothing for ε.
+/// A label of the paper's definition: a method, or `None` for ε.
 type Label = Option<MethodName>;
 
-/// A graph that grows. Nodes and edges are sets: each is there once, an edge with all its labels.
+/// A graph under construction. Nodes and edges are sets: each occurs once, an edge with all its labels.
 struct Drawing {
     nodes: Vec<Node<SetRef>>,
     numbers: FxHashMap<Node<SetRef>, NodeId>,
@@ -28,7 +28,7 @@ struct Drawing {
     set_of: FxHashMap<ClassName, SetRef>,
 }
 
-/// The graph of a method, of which code and facts are given.
+/// Returns the graph of a method with this code.
 pub fn graph(
     env: &Environment,
     propagated: &Propagated,
@@ -70,7 +70,7 @@ pub fn graph(
     acc.finish()
 }
 
-/// The label of calls of a method.
+/// Returns the label of calls of a method: ε for methods of the API.
 pub(super) fn label(env: &Environment, callee: Callee) -> Label {
     match callee {
         _ if env.is_api(callee) => None,
@@ -104,7 +104,7 @@ impl Drawing {
         it
     }
 
-    /// The edges of ∘G that are neither of H nor of N. Those of calls have their labels, and stand with them.
+    /// Adds the edges of ∘G that neither H nor N gives. Those of calls are added with their labels by `call`.
     fn normal_edges(&mut self, body: &Body, pc: InstrId) {
         let from = normal_node(pc);
         let epsilon = &[None];
@@ -146,14 +146,15 @@ impl Drawing {
         }
     }
 
-    /// An edge to pc + 1.
+    /// Adds an edge to pc + 1, if there is such an instruction.
     fn next(&mut self, body: &Body, from: NodeId, kind: EdgeKind, labels: &[Label]) {
         if (from.0 as usize + 1) < body.instrs.len() {
             self.edge(from, NodeId(from.0 + 1), kind, labels);
         }
     }
 
-    /// A call: to each of the callees, with what N says of it; `besides` is raised with their labels too.
+    /// Adds the edges of a call: for each callee its label, and the exceptions that N gives for it. The exception
+    /// `besides` is raised with the same labels.
     #[allow(clippy::too_many_arguments)]
     fn call(
         &mut self,
@@ -187,7 +188,7 @@ impl Drawing {
         }
     }
 
-    /// H: the exception x at pc, with these labels.
+    /// Adds the edges of H for the exception x at pc, with these labels.
     fn h(
         &mut self,
         universe: &mut Universe,
@@ -221,7 +222,7 @@ impl Drawing {
         self.edges.sort_by_key(|it| it.0.from);
         let mut edges: Vec<Edge> = Vec::with_capacity(self.edges.len());
         let mut labels: Vec<Box<[Label]>> = Vec::with_capacity(self.edges.len());
-        // A `throw` of several types may raise one exception by two of them.
+        // A `throw` whose operand has several types may raise one exception through two of them.
         let mut seen: FxHashMap<Edge, ()> = FxHashMap::default();
         for (edge, mine) in self.edges {
             if seen.insert(edge, ()).is_none() {
@@ -234,7 +235,7 @@ impl Drawing {
     }
 }
 
-/// The methods that the instruction may call, as the formula has them.
+/// Returns the reference of a call instruction and its callees by MCA; `None` for other instructions.
 pub(super) fn callees(env: &Environment, body: &Body, pc: InstrId) -> Option<(MethodRef, Vec<Callee>)> {
     match body.instrs[pc] {
         Instr::New(_, method, _) => Some((method, env.mca(false, method))),

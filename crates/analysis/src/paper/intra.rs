@@ -1,5 +1,5 @@
-//! The intra-procedural analysis: what one body raises and calls, and which rows are around it. A function of the body
-//! and its facts.
+//! The intra-procedural analysis: the exceptions that one body raises and the calls that it makes, with the
+//! exception-table rows that cover them. It is a function of the body and its facts.
 
 use bir::body::{Body, CallKind, Instr, InstrId};
 use classfile::names::{ClassName, MethodRef};
@@ -9,36 +9,36 @@ use flow::throwables::well_known;
 use flow::thrown::Term;
 use rustc_hash::FxHashSet;
 
-/// What one body raises and calls.
+/// The exception sources and calls of one body.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Intra {
-    /// Each once, in the order of the body.
+    /// The distinct items, in the order of the body.
     pub items: Box<[Item]>,
 }
 
-/// Something that raises, and what the rows around it catch, in order; `None` catches everything.
+/// An exception source or call, with the rows that cover it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Item {
-    /// What it is.
+    /// The source or call.
     pub raises: Raises,
-    /// What the rows around it catch.
+    /// The classes that the covering rows catch, in the order of the table; `None` catches everything.
     pub rows: Box<[Option<ClassName>]>,
 }
 
-/// What an instruction raises, by the rule of Fig. 4 that it falls under.
+/// An exception source or call, by the rule of Fig. 4 that applies to the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Raises {
-    /// An assertion: χ of it.
+    /// An assertion: the exception χ that it raises.
     Assertion(ClassName),
     /// `throw X`: every subtype of X.
     Throw(ClassName),
-    /// `new C`: NullPointerException, and what the constructor lets out.
+    /// `new C`: NullPointerException, and the exceptions that the constructor lets out.
     New(MethodRef),
-    /// A call; whether it is virtual.
+    /// A call, with whether it is virtual.
     Call(bool, MethodRef),
 }
 
-/// The analysis of a body.
+/// Analyses a body.
 pub fn intra(body: &Body, facts: &MethodFacts) -> Intra {
     let mut seen = FxHashSet::default();
     let mut items = Vec::new();
@@ -54,7 +54,7 @@ pub fn intra(body: &Body, facts: &MethodFacts) -> Intra {
     Intra { items: items.into() }
 }
 
-/// What an instruction raises. All assertions count, also those that are proved.
+/// Returns the exception sources and calls of an instruction. Assertions are included even if they are proved.
 pub fn raises(body: &Body, facts: &MethodFacts, id: InstrId) -> Vec<Raises> {
     match body.instrs[id] {
         Instr::Assert(check) => vec![Raises::Assertion(well_known().raised_by(check))],

@@ -1,4 +1,4 @@
-//! The program of profile `paper`: queries.
+//! The queries for profile `paper`.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::whole::explain::Way;
 use crate::whole::graph::Graph;
 use crate::whole::record::ClassRecord;
 
-/// What profile `paper` must know of the classes of a library: of the platform its signatures alone.
+/// Returns the records of the classes of a library that profile `paper` needs; for the platform, only the signatures.
 ///
 /// **Reads:** the role and contents of the library.
-/// **Stays when:** they do.
-/// **Cost:** reads all code of a library that is not the platform; one value, kept for ever.
+/// **Stays when:** the role and the contents stay.
+/// **Cost:** reads all code of a library that is not the platform; one value per library, never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `the_code_of_a_library_is_read_once_in_profile_paper` (in `ide`).
 #[salsa::tracked(no_eq)]
@@ -42,12 +42,12 @@ pub fn paper_library(db: &dyn Db, library: Library) -> Arc<[Record]> {
     classes.filter_map(of).collect()
 }
 
-/// The program of profile `paper`, with what its methods propagate.
+/// Returns the program of profile `paper`, with the exceptions that its methods propagate.
 ///
 /// **Reads:** the containers of the world, `record` and `facts` of their classes, `paper_library` of libraries.
-/// **Stays when:** never; what is read of it stays by its own answers.
-/// **Cost:** a fixed point over the whole program; one value, kept for ever.
-/// **Approximates:** as the paper does.
+/// **Stays when:** never; the queries that read it have answers of their own, which may stay.
+/// **Cost:** a fixed point over the whole program; one value, never evicted.
+/// **Approximates:** like the paper.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked(no_eq)]
 pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
@@ -59,7 +59,7 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
                 records.extend(paper_library(db, it).iter().map(|it| (it.clone(), is_api)));
             }
             Part::Classes(it) => {
-                // A platform that is asked about itself is a program like any other.
+                // A platform whose own classes are asked about is treated like an application.
                 for class in it.classes(db) {
                     if let (Some(it), Ok(facts)) = (record(db, class), facts(db, class)) {
                         records.push((record_of(Arc::clone(it.outline()), facts), false));
@@ -71,7 +71,7 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
     Arc::new(Paper::new(records))
 }
 
-/// What the methods of a class propagate, in file order.
+/// Returns the exceptions that each method of a class propagates, in file order; abstract methods are left out.
 pub(crate) fn throws(db: &dyn Db, world: World, outline: &Outline) -> Arc<[Throws]> {
     let paper = paper(db, world);
     let mut universe = paper.environment.exceptions.clone();
@@ -83,7 +83,7 @@ pub(crate) fn throws(db: &dyn Db, world: World, outline: &Outline) -> Arc<[Throw
     outline.methods.iter().filter_map(|it| paper.throws(&mut universe, name(it))).collect()
 }
 
-/// Where the calls of each method of a class go, in file order; none of a ghost's.
+/// Returns the calls of each method of a class with their targets, in file order; none for a ghost.
 pub(crate) fn calls(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<[Call]>]> {
     let paper = paper(db, world);
     let of = |(index, method): (usize, &MethodFact)| {
@@ -93,7 +93,7 @@ pub(crate) fn calls(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<[
     facts.methods.iter().enumerate().map(of).collect()
 }
 
-/// The final graphs of the methods of a class, in file order.
+/// Returns the final graphs of the methods of a class, in file order.
 pub(crate) fn graphs(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<Graph>]> {
     let paper = paper(db, world);
     let mut universe = paper.environment.exceptions.clone();
@@ -105,7 +105,7 @@ pub(crate) fn graphs(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<
     facts.methods.iter().enumerate().map(&mut of).collect()
 }
 
-/// Why a method lets out what it does, or, with its code and some instructions, why these raise what they do.
+/// Returns why a method lets out its exceptions or, with its code and some instructions, why these raise exceptions.
 pub(crate) fn ways(
     db: &dyn Db,
     world: World,

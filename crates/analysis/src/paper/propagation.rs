@@ -1,4 +1,4 @@
-//! The inter-procedural analysis: what each method propagates, as the least fixed point behind N.
+//! The inter-procedural analysis: the exceptions that each method propagates, as the least fixed point behind N.
 
 use classfile::names::{ClassName, MethodRef};
 use flow::throwables::well_known;
@@ -9,31 +9,31 @@ use rustc_hash::FxHashMap;
 use super::environment::{Callee, Definition, Environment};
 use super::intra::{Item, Raises};
 
-/// What every available method propagates: {x | •^{pc,x,r} ∈ G(n)}.
+/// The exceptions that each available method propagates: {x | •^{pc,x,r} ∈ G(n)}.
 #[derive(Clone, Default)]
 pub struct Propagated {
     sets: FxHashMap<MethodId, SetId>,
 }
 
-/// Something that a method lets out unless its rows catch it.
+/// A source of exceptions in a method; the method lets out what its rows do not catch.
 struct Flow {
-    /// What arises there itself.
+    /// The exceptions that arise at the source itself.
     own: SetId,
-    /// The call behind it: its number.
+    /// The index in `Solving::calls` of the call, if the source is one.
     call: Option<usize>,
-    /// What the rows around it catch, in all.
+    /// The union of the exceptions that the covering rows catch.
     caught: SetId,
 }
 
-/// The calls of one reference.
+/// All calls with the same method reference and kind.
 struct Call {
-    /// What they let out, as far as that is known by now.
+    /// The exceptions that the calls let out, as computed so far.
     set: SetId,
-    /// The methods that have such a call.
+    /// The methods that contain such a call.
     callers: Vec<MethodId>,
 }
 
-/// Iterates to the fixed point.
+/// Computes the fixed point.
 pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     let mut solving = Solving::default();
     let mut pending = Vec::new();
@@ -69,13 +69,13 @@ pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     acc
 }
 
-/// What is iterated over.
+/// The state of the iteration.
 #[derive(Default)]
 struct Solving {
     flows: FxHashMap<MethodId, Vec<Flow>>,
     calls: Vec<Call>,
     numbers: FxHashMap<(bool, MethodRef), usize>,
-    /// The calls that may go to a method with code.
+    /// For each method with code, the indices of the calls that may reach it.
     calls_to: FxHashMap<MethodId, Vec<usize>>,
 }
 
@@ -127,7 +127,7 @@ impl Solving {
     }
 }
 
-/// What rows catch together.
+/// Returns the union of the exceptions that the rows catch.
 fn caught(universe: &mut Universe, rows: &[Option<ClassName>]) -> SetId {
     let mut acc = SetId::EMPTY;
     for &row in rows {
@@ -138,12 +138,12 @@ fn caught(universe: &mut Universe, rows: &[Option<ClassName>]) -> SetId {
 }
 
 impl Propagated {
-    /// What an available method propagates.
+    /// Returns the exceptions that an available method propagates.
     pub fn of(&self, id: MethodId) -> SetId {
         self.sets.get(&id).copied().unwrap_or(SetId::EMPTY)
     }
 
-    /// What a call to this method propagates: by its code, or by what is declared.
+    /// Returns the exceptions that a call to this method propagates, by the method's code or by its declaration.
     pub fn by(&self, env: &Environment, universe: &mut Universe, callee: Callee) -> SetId {
         env.available(callee).map_or_else(|| env.declared(universe, callee), |it| self.of(it))
     }

@@ -1,8 +1,8 @@
 //! Constructors of objects whose class is known.
 //!
-//! `new C(...)` makes an object of exactly C. What its constructors call on `this` C selects, so a constructor that makes
-//! such calls is looked at once more for each class that it makes. Without this every exception object would let out
-//! whatever an unknown override of `fillInStackTrace` does.
+//! `new C(...)` creates an object of exactly class C, so C selects the virtual calls that its constructors make on
+//! `this`. A constructor that makes such calls is therefore analysed separately for each class that it constructs.
+//! Without this, every exception object would let out whatever an unknown override of `fillInStackTrace` throws.
 
 use bir::body::CallKind;
 use classfile::names::MethodRef;
@@ -16,11 +16,11 @@ use super::sites::Site;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// The pairs of a constructor and the class of the object for which the constructor gets a node of its own, in order of
-/// discovery.
+/// Returns the pairs of a constructor and the exact class of the object for which the constructor gets a node of its
+/// own, in order of discovery.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// When the work is cancelled.
 pub(super) fn constructions(
     calls: &CallTable,
     fuel: &mut Fuel<'_>,
@@ -36,14 +36,13 @@ pub(super) fn constructions(
     Ok(found)
 }
 
-/// Whether two bodies call the same on the object that they are called on. That decides which constructors get nodes of their
-/// own.
+/// Whether two bodies make the same calls on `this`. These calls decide which constructors get nodes of their own.
 pub(super) fn same_on_this(a: &CodeSummary, b: &CodeSummary) -> bool {
     let calls = |it: &CodeSummary| -> FxHashSet<(CallKind, MethodRef)> { on_this(it).collect() };
     calls(a) == calls(b) && a.summary.rethrowing.is_empty() == b.summary.rethrowing.is_empty()
 }
 
-/// The pairs for a body of `caller`.
+/// Returns the pairs of [`constructions`] that follow from a body of `caller`.
 pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
     let mut finder = Finder { calls, selects: FxHashMap::default() };
     let mut found = finder.of_code(caller, code);
@@ -51,7 +50,7 @@ pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) ->
     found
 }
 
-/// The calls that a body makes on the object that it is called on.
+/// Returns the calls that a body makes on `this`.
 fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::OnThis(kind, method) => Some((kind, method)),
@@ -59,7 +58,7 @@ fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + 
     })
 }
 
-/// The constructors that a body calls on new objects of exactly their classes.
+/// Returns the constructors that a body calls on new objects of exactly their classes.
 fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::Construct(method) => Some(method),
@@ -69,14 +68,14 @@ fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
 
 struct Finder<'a> {
     calls: &'a CallTable,
-    /// Whether a constructor makes virtual calls on its object, itself or by a constructor that it calls.
+    /// For each constructor whether it makes virtual calls on `this`, directly or through other constructors.
     selects: FxHashMap<MethodId, bool>,
 }
 
 impl Finder<'_> {
     fn code(&self, id: MethodId) -> Option<&CodeSummary> {
         match self.calls.classes.summary(id) {
-            // What arrives at rethrowing handlers has nodes for the method alone.
+            // Rethrowing handlers have nodes only for the method itself, not for an exact class.
             MethodSummary::Known(code) if code.summary.rethrowing.is_empty() => Some(code),
             MethodSummary::Known(_)
             | MethodSummary::None
@@ -92,7 +91,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The pairs that a body asks for itself, each once.
+    /// Returns the pairs that follow directly from a body, each once.
     fn of_code(&mut self, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
         let mut found = Vec::new();
         for method in constructed(code) {
@@ -107,7 +106,7 @@ impl Finder<'_> {
         found
     }
 
-    /// Adds the constructors that these call on the same object.
+    /// Adds the constructors that these constructors call on the same object.
     fn add_chained(
         &mut self,
         found: &mut Vec<(MethodId, ClassId)>,
@@ -127,7 +126,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// The constructors that a constructor calls on its own object.
+    /// Returns the constructors that a constructor calls on `this`.
     fn chained(&self, id: MethodId) -> Vec<MethodId> {
         let Some(code) = self.code(id) else { return Vec::new() };
         let is_constructor =
@@ -136,7 +135,7 @@ impl Finder<'_> {
         called.filter_map(|(_, method)| self.constructor(id.class, method)).collect()
     }
 
-    /// Whether a constructor makes virtual calls on its object.
+    /// Whether a constructor makes virtual calls on `this`, directly or through a constructor that it calls.
     fn selects(&mut self, id: MethodId) -> bool {
         let mut pending = vec![id];
         let mut seen = FxHashSet::default();

@@ -1,5 +1,5 @@
-//! How far it is at least from each node to where something arises: what keeps a search for the nearest such place from
-//! looking where none can be.
+//! A lower bound for the distance from each node to the nearest place where an exception arises. It keeps the search
+//! for the nearest such place from visiting nodes that cannot lead to one.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use flow::universe::SetId;
 
 use super::lattice::Value;
 
-/// The system of a program that takes in changes, as a graph of ways to where something open arises.
+/// The inclusions of a maintained program, as a graph whose sources are the nodes where something open arises.
 pub(super) struct OpenWays<'a>(pub(super) &'a Incremental<Value>);
 
 impl Links for OpenWays<'_> {
@@ -32,26 +32,26 @@ impl Links for OpenWays<'_> {
     }
 }
 
-/// The distances of one solved program. To find them takes as long as many short searches, so that is not done before
-/// searches have been long.
+/// The distances of one solved program. Computing them takes as long as many short searches, so they are computed
+/// only when searches have been long.
 #[derive(Default)]
 pub(super) struct Nearness {
-    /// How many nodes searches have looked at.
-    looked: AtomicUsize,
+    /// The number of nodes that searches have visited.
+    visited: AtomicUsize,
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,
-    /// Those of the open half of a program that takes in changes.
+    /// The distances for the open half, in a maintained program.
     kept: Option<Distances>,
 }
 
 impl Nearness {
-    /// Those of a program that takes in changes.
+    /// The distances of a maintained program.
     pub(super) fn kept(kept: &Incremental<Value>) -> Self {
         Nearness { kept: Some(Distances::new(kept.n_nodes(), &OpenWays(kept))), ..Nearness::default() }
     }
 
-    /// Follows a change of the program. Gives the nodes that are nearer to where something open arises, or farther, and how far
-    /// they were.
+    /// Updates the distances after a change of the program. Returns the nodes whose distance to where something open
+    /// arises changed, with their previous distances.
     pub(super) fn follow(
         &mut self,
         kept: &Incremental<Value>,
@@ -63,23 +63,24 @@ impl Nearness {
         moved
     }
 
-    /// Whether the second of two nodes is one step nearer to where something open arises than the first.
+    /// Whether `to` is one step nearer than `from` to where something open arises.
     pub(super) fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         self.kept.as_ref().is_some_and(|it| it.is_step(from, to))
     }
 
-    /// The same before the change that moved these nodes.
+    /// Whether `to` was one step nearer than `from` before the change that returned `moved`.
     pub(super) fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         self.kept.as_ref().is_some_and(|it| it.was_step(moved, from, to))
     }
 
-    /// Notes that a search has looked at so many nodes.
+    /// Counts the nodes that a search has visited.
     pub(super) fn looked_at(&self, n: usize) {
-        self.looked.fetch_add(n, Ordering::Relaxed);
+        self.visited.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// By node the fewest inclusions on any way to where something of a half arises, if it is worth knowing by now. `values`
-    /// are those of the solution, `inclusions` what nodes have of themselves and what flows in.
+    /// For each node, the smallest number of inclusions on any path to where something of the half arises; `None`
+    /// while computing them is not worthwhile. `values` returns the value of a node in the solution, `inclusions` its
+    /// own value and the nodes that flow into it.
     pub(super) fn distances<'a>(
         &self,
         open: bool,
@@ -91,14 +92,15 @@ impl Nearness {
             return Some(it.all());
         }
         let slot = if open { &self.open } else { &self.known };
-        if slot.get().is_none() && self.looked.load(Ordering::Relaxed) < n_nodes / 4 {
+        if slot.get().is_none() && self.visited.load(Ordering::Relaxed) < n_nodes / 4 {
             return None;
         }
         Some(slot.get_or_init(|| find(open, values, inclusions, n_nodes)))
     }
 }
 
-/// From all such places at once, against the inclusions. Ways lead through nodes that let something out.
+/// Searches breadth first, backwards along the inclusions, from all places where something arises. Paths lead only
+/// through nodes that let something out.
 fn find<'a>(
     open: bool,
     values: impl Fn(NodeId) -> Value,
@@ -106,7 +108,7 @@ fn find<'a>(
     n_nodes: usize,
 ) -> Vec<u32> {
     let users = || (0..n_nodes as u32).map(NodeId).filter(|it| values(*it).half(open) != SetId::EMPTY);
-    // Who uses a node, as lists one behind the other.
+    // The users of each node, as concatenated lists.
     let mut starts = vec![0u32; n_nodes + 1];
     for user in users() {
         inclusions(user).1.iter().for_each(|it| starts[it.0.0 as usize + 1] += 1);
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_going_on_until_nothing_changes() {
+    fn distances_equal_those_of_a_naive_fixed_point() {
         let mut reached = 0;
         for seed in 0..300 {
             let mut rng = Rng::new(seed);

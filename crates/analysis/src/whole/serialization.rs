@@ -1,32 +1,32 @@
-//! What object streams call by name (Java Object Serialization Specification, §2.3 to §3.7).
+//! The methods that object streams call by name (Java Object Serialization Specification, §2.3 to §3.7).
 
 use std::sync::LazyLock;
 
 use classfile::names::{ClassName, Descriptor, Name};
 
-/// What a stream does with an object.
+/// The direction of an object stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// It writes it.
+    /// The stream writes the object.
     Writing,
-    /// It reads it.
+    /// The stream reads the object.
     Reading,
 }
 
-/// A method that a class may have for streams.
+/// A method that a class may declare for object streams.
 pub(super) struct StreamMethod {
-    /// When it is called.
+    /// The direction of the streams that call the method.
     pub(super) direction: Direction,
-    /// Its name.
+    /// The name of the method.
     pub(super) name: Name,
-    /// Its descriptor.
+    /// The descriptor of the method.
     pub(super) descriptor: Descriptor,
-    /// Whether it replaces the object: such a method may be inherited and of any access. The others are private ones of a class,
-    /// which write or read the fields of that class.
+    /// Whether the method replaces the object. Such a method may be inherited and may have any access. The other
+    /// methods are private, and write or read the fields of their own class.
     pub(super) replaces: bool,
 }
 
-/// All of them.
+/// Returns all methods that object streams call, except those of `Externalizable`.
 pub(super) fn stream_methods() -> &'static [StreamMethod] {
     use Direction::{Reading, Writing};
     static ALL: LazyLock<[StreamMethod; 5]> = LazyLock::new(|| {
@@ -47,13 +47,13 @@ pub(super) fn stream_methods() -> &'static [StreamMethod] {
     &*ALL
 }
 
-/// The interface of what streams write field by field.
+/// The interface of classes whose fields a stream writes one by one.
 pub(super) fn serializable() -> ClassName {
     static NAME: LazyLock<ClassName> = LazyLock::new(|| ClassName::new(b"java/io/Serializable"));
     *NAME
 }
 
-/// The interface of what writes itself.
+/// The interface of classes that write their content themselves.
 pub(super) fn externalizable() -> ClassName {
     static NAME: LazyLock<ClassName> = LazyLock::new(|| ClassName::new(b"java/io/Externalizable"));
     *NAME

@@ -1,4 +1,4 @@
-//! The sets of exceptions that a client meets on its way, and how they read.
+//! The exception sets that a client needs while it reads answers, and their printable forms.
 
 use std::sync::Arc;
 
@@ -8,16 +8,17 @@ use rustc_hash::FxHashMap;
 use super::graph::Within;
 use super::lattice::Exceptions;
 
-/// What everybody who asks a solved program for answers needs: the sets that are met on the way, and how they read.
+/// The state that each reader of a solved program needs: the exception sets, which grow while it reads, and their
+/// printable forms.
 #[derive(Clone)]
 pub struct Sets {
-    /// The sets.
+    /// The exception sets.
     pub exceptions: Exceptions,
-    /// How they read.
+    /// The printable forms of the sets.
     pub texts: Texts,
 }
 
-/// How sets read, as far as somebody asked.
+/// A cache of the printable forms of exception sets.
 #[derive(Clone, Default)]
 pub struct Texts {
     parts: FxHashMap<SetId, Arc<[Part]>>,

@@ -1,7 +1,7 @@
-//! The words for where calls go: call sites, dispatches, their targets, function objects, and the nodes of the system of
-//! inclusions. Data only.
+//! The types that describe where calls go: call sites, dispatches, their targets, function objects, and the nodes of
+//! the system of inclusions. This module contains only data.
 //!
-//! The ids never change their meaning while a program is kept, and are never printed or sorted by.
+//! An id keeps its meaning as long as a program is kept. Ids are never printed and never decide the order of results.
 
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -10,12 +10,13 @@ use flow::functional::Function;
 use program::hierarchy::ClassId;
 use program::members::{LinkError, MethodId};
 
-/// A dispatch: a virtual call by the names at its call site. Belongs to one [`super::dispatch::Dispatches`].
+/// The id of a dispatch: a virtual call by the names at its call site. Belongs to one
+/// [`super::dispatch::Dispatches`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DispatchId(u32);
 
-/// A function object: an object of a class that exists at run time only, made by a `LambdaMetafactory` site. Belongs to one
-/// [`super::calls::CallTable`].
+/// The id of a function object: an object whose class exists only at run time, made by a `LambdaMetafactory` site.
+/// Belongs to one [`super::tables::CallTable`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FunctionSiteId(u32);
 
@@ -26,7 +27,7 @@ impl DispatchId {
         DispatchId(index as u32)
     }
 
-    /// Its index.
+    /// The index of the dispatch.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -45,7 +46,7 @@ impl FunctionSiteId {
         FunctionSiteId(index as u32)
     }
 
-    /// Its index.
+    /// The index of the function object.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -60,35 +61,35 @@ impl FunctionSiteId {
 /// A `LambdaMetafactory` site.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionSite {
-    /// The object that it makes.
+    /// The function object that the site makes.
     pub function: Function,
-    /// The method that has the site.
+    /// The method that contains the site.
     pub owner: MethodId,
-    /// Its number among the dynamic sites of the method.
+    /// The index of the site among the dynamic sites of the method.
     pub site: u32,
 }
 
 /// Where one call site goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Site {
-    /// Always to this method.
+    /// The call always goes to this method.
     Method(MethodId),
-    /// To the targets of this dispatch.
+    /// The call goes to the targets of this dispatch.
     Dispatch(DispatchId),
-    /// Nowhere: linking fails.
+    /// The call goes nowhere, because linking it fails.
     Error(LinkError),
-    /// To unknown code.
+    /// The call goes to unknown code.
     Open(Open),
-    /// Nowhere: the VM does it, and nothing comes out (`clone` of an array).
+    /// The VM performs the call itself, and it lets out no exception (`clone` of an array).
     Vm,
 }
 
-/// Where a virtual call may go.
+/// A target of a virtual call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Target {
     /// A method of a present class.
     Method(MethodId),
-    /// The method of a function object: casts, then its handle.
+    /// The method of a function object: it casts its arguments, then calls the object's method handle.
     Glue(FunctionSiteId),
 }
 
@@ -99,31 +100,32 @@ pub enum Open {
     Outside(ClassName),
     /// Unknown classes may extend this one and override the method.
     Overridable(ClassName),
-    /// The method's code is whatever handle it is given.
+    /// The call is signature-polymorphic: it runs the code of an unknown method handle.
     SignaturePolymorphic,
 }
 
-/// What a node of the system of inclusions stands for.
+/// A node of the system of inclusions: the set of exceptions that something lets out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// What a method lets out.
+    /// The exceptions that a method lets out.
     Method(MethodId),
-    /// What initialising a class lets out, wrapped.
+    /// The exceptions that initialising a class lets out, after those that are not errors are wrapped.
     Initializer(ClassId),
-    /// What the method of a function object lets out.
+    /// The exceptions that the method of a function object lets out.
     Glue(FunctionSiteId),
-    /// What a virtual call lets out.
+    /// The exceptions that a virtual call lets out.
     Dispatch(DispatchId),
-    /// What arrives at a handler of a method that throws it again; the number is that among the method's rethrowing handlers.
+    /// The exceptions that arrive at a handler that rethrows what it catches; the number is the index among the
+    /// method's rethrowing handlers.
     Handler(MethodId, u32),
-    /// What a constructor lets out that makes an object of exactly this class.
+    /// The exceptions that a constructor lets out when it constructs an object of exactly this class.
     Constructing(MethodId, ClassId),
-    /// What asking a class loader of the program for a class lets out.
+    /// The exceptions that asking a class loader of the program for a class lets out.
     Loading,
 }
 
 impl Target {
-    /// The node of what the target lets out.
+    /// The node of the exceptions that the target lets out.
     pub fn node(self) -> Node {
         match self {
             Target::Method(it) => Node::Method(it),
@@ -132,7 +134,7 @@ impl Target {
     }
 }
 
-/// The call that invoking a method handle makes; none for a field (JVMS §5.4.3.5).
+/// The kind of call that invoking a method handle makes; `None` for handles of fields (JVMS §5.4.3.5).
 pub fn handle_call(handle: MethodHandle) -> Option<CallKind> {
     Some(match handle.kind {
         HandleKind::InvokeStatic if handle.interface => CallKind::StaticInterface,

@@ -1,4 +1,5 @@
-//! From classes joined to a solved program: resolves the calls, builds the system of inclusions, and finds its least solution.
+//! The way from joined classes to a solved program: resolves the calls, builds the system of inclusions, and computes
+//! its least solution.
 
 use flow::fuel::{Cancelled, Fuel, uncancelled};
 use flow::solver::{Solution, solve_cancellable};
@@ -13,8 +14,8 @@ use super::system::system;
 use super::tables::{CallTable, ClassTable, Options};
 use super::throwables::universe;
 
-/// Resolves the calls of a program and solves it. With `entries` the calls go only to receivers that code makes which is
-/// reached from there.
+/// Resolves the calls of a program and solves it. With `entries`, calls go only to receivers that are instantiated by
+/// code reached from these entry points.
 pub fn solved(
     classes: ClassTable,
     options: Options,
@@ -23,10 +24,10 @@ pub fn solved(
     uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
 }
 
-/// [`solved`], for work that may be cancelled.
+/// Like [`solved`], but the work may be cancelled.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// When the work is cancelled.
 pub fn solved_cancellable(
     classes: ClassTable,
     options: Options,
@@ -43,7 +44,7 @@ pub fn solved_cancellable(
     Ok((SolvedProgram::new(calls, nodes, system, solution), exceptions))
 }
 
-/// The lattice of sets over the throwable types of a program.
+/// Returns the lattice of sets over the throwable types of a program.
 fn empty_sets(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Exceptions, Cancelled> {
     let mut summaries = calls.classes.summaries.iter().map(|it| &**it);
     let universe = universe(&calls.classes.hierarchy, calls.options.world, &mut summaries, fuel)?;
@@ -63,7 +64,7 @@ fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
     Nodes::new(methods, rethrowing, counts, fuel)
 }
 
-/// Solves a solved program again, from nothing: benches and tests compare that with the solution that it has.
+/// Solves the system of a solved program again from scratch. Benches and tests compare the result.
 pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
     uncancelled(|fuel| {
         let mut exceptions = empty_sets(&program.calls, fuel)?;

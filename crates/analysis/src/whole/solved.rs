@@ -14,16 +14,16 @@ use super::reads::{Read, note};
 use super::sites::Node;
 use super::tables::CallTable;
 
-/// A program with what its methods let out. The sets of exceptions, which everybody who asks extends, are no part of it.
+/// A program with the exceptions that its methods let out. The sets are separate, because each reader extends them.
 pub struct SolvedProgram {
-    /// Where its calls go.
+    /// The targets of its calls.
     pub calls: CallTable,
-    /// The numbers of the nodes of the system.
+    /// The node ids of the system.
     pub(super) nodes: Nodes,
-    /// The system as it was built first.
+    /// The system as it was first built.
     system: System<Value>,
     solution: Solved,
-    /// How far each node is from where something arises.
+    /// The distance of each node from where something arises.
     pub(super) nearness: Nearness,
 }
 
@@ -31,7 +31,7 @@ pub struct SolvedProgram {
 enum Solved {
     /// The solution of the system as it was built.
     Once(Solution<Value>),
-    /// A solution that follows changes of the system.
+    /// A solution that is updated with changes of the system.
     Following(Box<Following>),
 }
 
@@ -55,17 +55,17 @@ impl SolvedProgram {
         SolvedProgram { calls, nodes, system, solution, nearness }
     }
 
-    /// What a method lets out.
+    /// Returns the exceptions that a method lets out.
     pub fn lets_out(&self, id: MethodId) -> Value {
         self.value(Node::Method(id))
     }
 
-    /// What a node lets out.
+    /// Returns the exceptions that a node lets out.
     pub(super) fn value(&self, node: Node) -> Value {
         self.value_of(self.nodes.id(node))
     }
 
-    /// What the node with this id lets out.
+    /// Returns the exceptions that the node with this id lets out.
     pub(super) fn value_of(&self, node: NodeId) -> Value {
         note(Read::Value(node));
         match &self.solution {
@@ -74,7 +74,8 @@ impl SolvedProgram {
         }
     }
 
-    /// What a node has of itself, and what flows into it. Whoever reads it for an answer notes what of it.
+    /// Returns the own value of a node and the edges that flow into it. A caller that reads them for an answer notes
+    /// which of them it used.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Solved::Following(it) = &self.solution
             && let Some((value, edges)) = it.changed.get(&node)
@@ -89,10 +90,10 @@ impl SolvedProgram {
         (self.system.values[at], edges)
     }
 
-    /// The system for a solver that follows changes. The solver has not solved it yet.
+    /// Returns the system in a solver that follows changes. The solver has not solved it yet.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// When the work is cancelled.
     pub(super) fn unsolved(&self, fuel: &mut Fuel<'_>) -> Result<Incremental<Value>, Cancelled> {
         let mut acc = Incremental::new(Value::NOTHING);
         let nodes: Vec<NodeId> = self.system.values.iter().map(|_| acc.add()).collect();
@@ -104,13 +105,13 @@ impl SolvedProgram {
         Ok(acc)
     }
 
-    /// Lets the solution follow changes from here on; `solver` has solved the system.
+    /// Replaces the solution by one that follows changes; `solver` must have solved the system.
     pub(super) fn follow(&mut self, solver: Incremental<Value>) {
         self.nearness = Nearness::kept(&solver);
         self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
     }
 
-    /// The program's parts for whoever changes it; the last one is `None` while the solution does not follow changes.
+    /// Returns the program's parts for changing them; the last is `None` while the solution does not follow changes.
     pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
         let following = match &mut self.solution {
             Solved::Once(_) => None,
@@ -119,7 +120,7 @@ impl SolvedProgram {
         (&mut self.calls, &mut self.nodes, following)
     }
 
-    /// The solution that follows changes, if it does.
+    /// Returns the solution that follows changes, if there is one.
     pub(super) fn following(&self) -> Option<&Following> {
         match &self.solution {
             Solved::Once(_) => None,
@@ -127,8 +128,8 @@ impl SolvedProgram {
         }
     }
 
-    /// Brings distances up to date after these nodes changed. Returns the nodes that are nearer to where something open arises
-    /// than before, or farther, and how far they were.
+    /// Updates the distances after these nodes changed. Returns the nodes whose distance to where something open
+    /// arises changed, with their previous distances.
     pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
         match &self.solution {
             Solved::Once(_) => Moved::default(),

@@ -1,5 +1,5 @@
-//! From summaries and call targets to a system of inclusions: what each method, initialiser, dispatch, function object
-//! and rethrowing handler lets out (`semantics.md` §3).
+//! Builds the system of inclusions from summaries and call targets: the exceptions that each method, initialiser,
+//! dispatch, function object and rethrowing handler lets out (`semantics.md` §3).
 
 use classfile::names::FieldRef;
 use flow::fuel::{Cancelled, Fuel};
@@ -20,30 +20,30 @@ use super::tables::{CallTable, ClassTable};
 use super::unknown::unseen;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// A system that grows.
+/// A system of inclusions under construction.
 struct Builder<'a> {
     calls: &'a CallTable,
     nodes: &'a Nodes,
     exceptions: &'a mut Exceptions,
     field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
     values: Values,
-    /// Memory that one item leaves for the next.
+    /// Working memory that is reused from one item to the next.
     flows: Vec<Flow>,
     edges: Vec<(NodeId, NodeId, FunctionId)>,
 }
 
-/// The values that nodes have of themselves.
+/// The own values of nodes.
 enum Values {
-    /// Of all nodes.
+    /// The values of all nodes, by id.
     All(Vec<Value>),
-    /// Of a few.
+    /// The values of a few nodes.
     Some(FxHashMap<NodeId, Value>),
 }
 
-/// Builds the system of a program whose calls have been looked up.
+/// Builds the system of a program whose calls are resolved.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// When the work is cancelled.
 pub(super) fn system(
     calls: &CallTable,
     nodes: &Nodes,
@@ -87,10 +87,10 @@ pub(super) fn system(
     acc.finish(fuel)
 }
 
-/// What it takes to find the inclusions of a node that is no method's, in steps of [`Fuel`], about.
+/// The approximate cost of computing the inclusions of a node other than a method's, in steps of [`Fuel`].
 const COST_OF_NODE: u32 = 16;
 
-/// The same for any node but a method's.
+/// The approximate cost, in steps of [`Fuel`], of a node's inclusions, except those of methods and handlers.
 pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
         Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,
@@ -101,7 +101,7 @@ pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     }
 }
 
-/// The same for a method.
+/// The approximate cost of computing the inclusions of a method and its handlers, in steps of [`Fuel`].
 pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     let items = match classes.summary(id) {
         MethodSummary::Known(code) => code.summary.items.len() + code.summary.contexts.len(),
@@ -110,8 +110,8 @@ pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     8 * items as u32
 }
 
-/// The inclusions of some nodes; among them are all those of these methods and of no other, but for the ones of
-/// constructors.
+/// Returns the inclusions of the nodes `wanted`. The method and handler nodes among them must be exactly those of
+/// `methods`; nodes of constructors for exact classes are independent of `methods`.
 pub(super) fn inclusions(
     calls: &CallTable,
     nodes: &Nodes,
@@ -130,7 +130,7 @@ pub(super) fn inclusions(
             Node::Initializer(class) => acc.initializer(class),
             Node::Glue(it) => acc.glue(it),
             Node::Dispatch(it) => acc.dispatch(it),
-            // Those of `methods`.
+            // Computed above, with `methods`.
             Node::Method(_) | Node::Handler(..) => {}
             Node::Loading => acc.loading(),
         }
@@ -159,7 +159,7 @@ impl<'a> Builder<'a> {
         match self.nodes.find(of) {
             Some(it) => self.edges.push((self.nodes.id(user), it, function)),
             None => {
-                always_assert::never!("a node is added before something flows out of it");
+                always_assert::never!("a node must be added before edges from it");
                 let all = Value::open(self.exceptions.universe.all());
                 self.add(user, all);
             }
@@ -198,13 +198,13 @@ impl<'a> Builder<'a> {
         }
         match self.calls.classes.summary(id) {
             MethodSummary::None => self.native(id),
-            // `unseen` answered.
+            // Handled above by `unseen`.
             MethodSummary::Missing | MethodSummary::Unread => {}
             MethodSummary::Known(code) => self.code(node, (id, None), code),
         }
     }
 
-    /// A constructor that makes an object of exactly this class.
+    /// Adds the inclusions of a constructor for an object of exactly this class.
     fn construction(&mut self, id: MethodId, class: ClassId) {
         match self.calls.classes.summary(id) {
             MethodSummary::Known(code) => self.code(Node::Constructing(id, class), (id, Some(class)), code),
@@ -212,7 +212,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A method without code. No call selects an abstract one, so it lets nothing out. A native one does what its row says.
+    /// Adds the inclusions of a method without code. No call selects an abstract method, so it lets nothing out. A
+    /// native method lets out what its row in the table of natives says.
     fn native(&mut self, id: MethodId) {
         if !declared(&self.calls.classes.hierarchy, id).flags.is_native() {
             return;
@@ -221,8 +222,8 @@ impl<'a> Builder<'a> {
         self.all(Node::Method(id), flows);
     }
 
-    /// The code of a method. `exact` is the class of the object if the method is a constructor that makes an object of exactly
-    /// this class.
+    /// Adds the inclusions of the code of a method. `exact` is the class of the object if the node is for a
+    /// constructor that constructs an object of exactly this class.
     fn code(&mut self, node: Node, (id, exact): (MethodId, Option<ClassId>), code: &CodeSummary) {
         let (summary, calls) = (&code.summary, self.calls);
         let contexts: Vec<Passing> =
@@ -262,7 +263,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets something flow out of a method and to the handlers that rethrow what they catch.
+    /// Adds a flow from a source in this context out of the method and to the handlers that rethrow what they catch.
     fn route(&mut self, node: Node, id: MethodId, flow: Flow, context: &Passing) {
         for &(handler, function) in &context.arriving {
             self.flow(Node::Handler(id, handler), flow, function);
@@ -272,7 +273,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets something that may come anywhere flow to the rethrowing handlers whose rows cover nothing else.
+    /// Adds a flow from a source that may be anywhere in the method to the rethrowing handlers whose rows cover
+    /// nothing else.
     fn route_to_bare_rows(&mut self, id: MethodId, code: &CodeSummary, flow: Flow) {
         for row in &code.summary.bare {
             let function = self.exceptions.arriving(std::iter::empty(), row.class);
@@ -282,7 +284,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets these flow into a node.
+    /// Adds these flows to a node.
     fn all(&mut self, node: Node, flows: Vec<Flow>) {
         for flow in flows {
             self.flow(node, flow, FunctionId::IDENTITY);
@@ -311,7 +313,7 @@ impl<'a> Builder<'a> {
 
     fn finish(self, fuel: &mut Fuel<'_>) -> Result<System<Value>, Cancelled> {
         let Values::All(values) = self.values else {
-            unreachable!("a whole system has the values of all nodes");
+            unreachable!("a system of all nodes has `Values::All`");
         };
         let n = values.len();
         let mut starts = vec![0; n + 1];
@@ -334,11 +336,11 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What becomes of something in a context.
+/// The ways that exceptions take from a context.
 struct Passing {
-    /// What leaves the method; none when a row catches everything.
+    /// The filter for exceptions that leave the method; `None` if a row catches everything.
     leaving: Option<FunctionId>,
-    /// What arrives at rethrowing handlers.
+    /// The rethrowing handlers that exceptions may reach, each with the filter for those that arrive there.
     arriving: Vec<(u32, FunctionId)>,
 }
 

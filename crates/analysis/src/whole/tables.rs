@@ -24,7 +24,7 @@ use super::reachable::Reachable;
 use super::sites::{FunctionSite, Open, Site};
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
-/// The classes of a program: their hierarchy and what is known of their code.
+/// The classes of a program: their hierarchy and the summaries of their code.
 #[derive(Clone)]
 pub struct ClassTable {
     /// The hierarchy.
@@ -33,10 +33,10 @@ pub struct ClassTable {
     pub summaries: Arc<Vec<Arc<ClassSummary>>>,
     /// The classes that no JVM links, because of a fault of their own supertypes.
     pub refused: Arc<FxHashSet<ClassId>>,
-    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record and of
-    /// the one that shadows it.
+    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record
+    /// and the number of the record that shadows it.
     pub passed_over: Arc<[(usize, usize)]>,
-    /// What the hierarchy was made with besides the classes.
+    /// The inputs of the hierarchy other than the classes.
     pub surroundings: Arc<Surroundings>,
 }
 
@@ -47,55 +47,55 @@ pub struct Options {
     pub world: WorldKind,
     /// The release of the platform, if it is known.
     pub release: Option<u16>,
-    /// Whether unknown code keeps the declared `throws` of its method (and lets out unchecked exceptions besides).
+    /// Whether unknown code is assumed to keep the declared `throws` of its method (besides unchecked exceptions).
     pub assume_contract: bool,
-    /// Whether errors of linking are counted for absent classes too.
+    /// Whether linking errors because of absent classes are included.
     pub link_errors: bool,
-    /// Whether the VM's asynchronous errors are counted.
+    /// Whether the VM's asynchronous errors are included.
     pub async_errors: bool,
 }
 
-/// The classes of a program with where each call of their code goes.
+/// The classes of a program with the targets of each call in their code.
 pub struct CallTable {
     /// The classes.
     pub classes: ClassTable,
     /// The assumptions.
     pub options: Options,
-    /// Where virtual calls go.
+    /// The targets of virtual calls.
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
     pub functions: Vec<FunctionSite>,
-    /// What is reached from the entry points, if only that counts (`--rta`).
+    /// The code reached from the entry points, if only that is considered (`--rta`).
     pub reachable: Option<Reachable>,
-    /// The class loaders of the program that resolving a class asks; `None` if there are none, or if they do not count.
+    /// The class loaders of the program that resolving a class asks; `None` if there are none or they are ignored.
     pub(super) loading: Option<Loading>,
-    /// What accesses initialise that code was asked about.
+    /// A cache of the classes that accesses in the code initialise.
     initialized: FxHashMap<Initialized, Box<[Link]>>,
     /// The order of classes by text.
     pub(super) ranks: Ranks,
 }
 
-/// What asking a class loader of the program for a class may run.
+/// The code that may run when a class loader of the program is asked for a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Loading {
     /// The methods that known loaders select.
     pub(super) targets: Vec<MethodId>,
-    /// Methods that other classes select, which are loaders if an absent class is one.
+    /// The methods that other classes select, which are loaders if an absent supertype is a loader.
     pub(super) possible: Vec<MethodId>,
-    /// The link errors that calling them raises.
+    /// The link errors that calling the loaders raises.
     pub(super) errors: Vec<LinkError>,
     /// Why there may be other loaders.
     pub(super) open: Option<Open>,
 }
 
 impl ClassTable {
-    /// What is known of the code of a method.
+    /// The summary of a method's code.
     pub fn summary(&self, id: MethodId) -> &MethodSummary {
         let methods = self.summaries.get(id.class.index()).map(|it| &*it.methods).unwrap_or_default();
         methods.get(id.index as usize).unwrap_or(&MethodSummary::Missing)
     }
 
-    /// The code of a method, if it was read. A ghost has none: the code of its stub is not its own.
+    /// The code of a method, if it was read. A ghost has none, because the code in its class file is a stub.
     pub fn code(&self, id: MethodId) -> Option<&CodeSummary> {
         match self.summary(id) {
             MethodSummary::Known(code) if self.ghost(id).is_none() => Some(code),
@@ -126,7 +126,7 @@ impl ClassTable {
         }
     }
 
-    /// The method of this name that a present class declares.
+    /// The method of this name, if a present class declares it.
     pub fn named(&self, name: MethodName) -> Option<MethodId> {
         let names = name.names();
         let class = self.hierarchy.class(names.class)?;
@@ -143,7 +143,7 @@ impl ClassTable {
         self.hierarchy.ids().flat_map(|it| self.methods_of(it))
     }
 
-    /// The promise that takes the place of a ghost's code; `None` for a method that is no ghost.
+    /// The promise that replaces the code of a ghost; `None` for a method that is not a ghost.
     pub fn ghost(&self, id: MethodId) -> Option<&Ghost> {
         let outline = self.hierarchy.outline(id.class);
         outline.methods.get(id.index as usize)?.ghost.as_ref().or(outline.ghost.as_ref())
@@ -151,7 +151,7 @@ impl ClassTable {
 }
 
 impl CallTable {
-    /// A table in which no call was asked for yet.
+    /// Creates a table in which no calls are resolved yet.
     pub(super) fn new(classes: ClassTable, options: Options) -> Self {
         CallTable {
             dispatches: Dispatches::new(Arc::clone(&classes.hierarchy), options.world),
@@ -165,7 +165,7 @@ impl CallTable {
         }
     }
 
-    /// Asks for the dispatch of a call in a method of `caller`, so that its targets are looked for.
+    /// Requests the site of a call in a method of `caller`, so that its targets are searched.
     pub(super) fn ask(&mut self, caller: ClassId, called: Called) {
         match called {
             Called::Instruction(kind, method)
@@ -178,14 +178,14 @@ impl CallTable {
         }
     }
 
-    /// Asks for the dispatch of a virtual call that is made by no instruction: the constant of the call is one for the kind
-    /// of the class named.
+    /// Requests the dispatch of a virtual call that no instruction makes. The call is treated as naming an interface
+    /// method if the named class is an interface.
     pub(super) fn ask_virtual(&mut self, method: MethodRef) {
         let interface = self.classes.is_interface(method.class());
         self.dispatches.ask_for(method, interface);
     }
 
-    /// Where a call in a method of `caller` goes that was asked for.
+    /// Returns where a call in a method of `caller` goes; the call must have been requested by [`CallTable::ask`].
     pub(crate) fn site(&self, caller: ClassId, called: Called) -> Site {
         match called {
             Called::Instruction(kind, method)
@@ -196,12 +196,12 @@ impl CallTable {
         }
     }
 
-    /// Where a call goes that [`CallTable::ask_virtual`] asked for.
+    /// Returns where a call goes that was requested by [`CallTable::ask_virtual`].
     pub(super) fn virtual_site(&self, method: MethodRef) -> Site {
         self.dispatches.asked_for(method, self.classes.is_interface(method.class()))
     }
 
-    /// The row of a native method in our table. Rows are about methods of the platform only.
+    /// Returns the row of a native method in the table of natives. The table covers only methods of the platform.
     pub(super) fn native(&self, id: MethodId) -> Option<&'static Native> {
         let hierarchy = &self.classes.hierarchy;
         let method = declared(hierarchy, id);
@@ -209,12 +209,12 @@ impl CallTable {
         if hierarchy.role(id.class) == Role::Jdk { native(names, self.options.release) } else { None }
     }
 
-    /// Whether code of the class may ask a class loader of the program.
+    /// Whether code of the class may ask a class loader of the program to resolve a class.
     pub(super) fn may_load(&self, caller: ClassId) -> bool {
         self.loading.is_some() && self.classes.hierarchy.role(caller) != Role::Jdk
     }
 
-    /// The classes that an access initialises: those that declare the member, as far as that is known.
+    /// Returns the classes that an access initialises: those that declare the member, as far as they are known.
     pub(super) fn initialized(&self, what: Initialized) -> Cow<'_, [Link]> {
         match self.initialized.get(&what) {
             Some(it) => Cow::Borrowed(it),
@@ -222,7 +222,7 @@ impl CallTable {
         }
     }
 
-    /// Keeps what an access initialises for later questions.
+    /// Caches which classes an access initialises.
     pub(super) fn keep_initialized(&mut self, what: Initialized) {
         if !self.initialized.contains_key(&what) {
             let found = self.find_initialized(what).into();
@@ -230,7 +230,7 @@ impl CallTable {
         }
     }
 
-    /// Forgets what an access initialises.
+    /// Removes an access from the cache of initialised classes.
     pub(super) fn forget_initialized(&mut self, what: Initialized) {
         self.initialized.remove(&what);
     }
@@ -261,7 +261,7 @@ impl CallTable {
                 Some(id) => {
                     let outside = hierarchy.outside_above(id).map(Link::Outside);
                     let mut supers = hierarchy.supers(id).to_vec();
-                    // The first that may fail is the one that is named.
+                    // Answers name the first class whose initialisation may fail.
                     supers.sort_by_key(|it| hierarchy.name(*it).bytes());
                     supers.into_iter().map(Link::Present).chain(outside).collect()
                 }

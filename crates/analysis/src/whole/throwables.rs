@@ -1,7 +1,7 @@
-//! Which types of a program can be thrown, and how they hang together.
+//! The throwable types of a program, and their superclass relation.
 //!
-//! A class counts when its chain of superclasses reaches Throwable, or when a catch row, a `throw` or a throws clause
-//! names it (`semantics.md` §3). The throwables of the VM are built in, also when there is no JDK.
+//! A class is a throwable type if its chain of superclasses reaches Throwable, or if a catch row, a `throw` or a
+//! throws clause names it (`semantics.md` §3). The throwables of the VM are built in, even if there is no JDK.
 
 use classfile::names::ClassName;
 use flow::fuel::{Cancelled, Fuel};
@@ -14,10 +14,10 @@ use rustc_hash::FxHashSet;
 
 use crate::summary::{ClassSummary, MethodSummary};
 
-/// The universe of a program.
+/// Returns the universe of a program: its throwable types.
 ///
 /// # Errors
-/// When the work is not wanted any more.
+/// When the work is cancelled.
 pub(super) fn universe(
     hierarchy: &Hierarchy,
     world: WorldKind,
@@ -57,7 +57,7 @@ pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool 
         if name == well_known().throwable || built_in_parent(name).is_some() {
             return true;
         }
-        // The hierarchy has no circles.
+        // The hierarchy has no cycles.
         match hierarchy.super_class(at) {
             Some(Link::Present(it)) => at = it,
             Some(Link::Outside(it)) => return built_in_parent(it).is_some(),
@@ -66,14 +66,14 @@ pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool 
     }
 }
 
-/// What is known of the superclass of a type that is thrown.
+/// Returns the superclass of a throwable type, as far as it is known.
 fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
     if let Some(parent) = built_in_parent(class) {
         return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
     }
     let object = well_known().object;
     match hierarchy.class(class).and_then(|it| hierarchy.super_class(it)) {
-        // What is thrown is below Throwable, whatever the class file says of its type.
+        // A thrown type is below Throwable, whatever its class file declares.
         None => Parent::Unknown,
         Some(Link::Outside(it)) if it == object => Parent::Unknown,
         Some(Link::Present(it)) if hierarchy.name(it) == object => Parent::Unknown,
@@ -82,13 +82,13 @@ fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
     }
 }
 
-/// Whether it is settled that a class can be thrown: all above it is known.
+/// Whether a class is known to be throwable, because its whole chain of superclasses is known.
 fn is_throwable(hierarchy: &Hierarchy, class: ClassName) -> bool {
     built_in_parent(class).is_some()
         || hierarchy.class(class).is_some_and(|it| is_below_throwable(hierarchy, it))
 }
 
-/// What decides whether unknown types may be direct subclasses of a known one.
+/// The facts that decide whether unknown types may be direct subclasses of a known type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct UnknownTypes {
     world: WorldKind,
@@ -106,9 +106,9 @@ impl UnknownTypes {
         UnknownTypes { world, has_absent }
     }
 
-    /// The same for the types of a universe of this world.
+    /// Returns the facts for the types of a universe in this world.
     pub(super) fn of_universe(world: WorldKind, hierarchy: &Hierarchy, universe: &Universe) -> Self {
-        // An absent type is below Throwable, as nothing is known of its superclass.
+        // An absent type is below Throwable in the universe, because its superclass is unknown.
         UnknownTypes::of(world, hierarchy, universe.below(well_known().throwable))
     }
 
@@ -117,7 +117,7 @@ impl UnknownTypes {
             (WorldKind::Closed, _) => false,
             (WorldKind::Open, Some(id)) => hierarchy.extensible(id),
             (WorldKind::Open, None) => true,
-            // A class that should have been declared may stand below any that is not final.
+            // An absent class of the declared world may be a subclass of any class that is not final.
             (WorldKind::Declared, Some(id)) => self.has_absent && !hierarchy.outline(id).flags.is_final(),
             (WorldKind::Declared, None) => self.has_absent,
         };
@@ -125,7 +125,7 @@ impl UnknownTypes {
     }
 }
 
-/// What a universe follows.
+/// The program state that a universe is updated to.
 pub(super) struct Follow<'a> {
     pub(super) hierarchy: &'a Hierarchy,
     pub(super) unknown: UnknownTypes,
@@ -134,7 +134,7 @@ pub(super) struct Follow<'a> {
 }
 
 impl Follow<'_> {
-    /// Whether a class is a type, whatever is below it.
+    /// Whether a class is a throwable type by itself, even if no type is below it.
     fn is_type(&self, class: ClassName) -> bool {
         let can_be = class != well_known().object && !class.is_array();
         is_throwable(self.hierarchy, class) || can_be && (self.is_named)(class)
@@ -145,26 +145,27 @@ impl Follow<'_> {
     }
 }
 
-/// What became of a universe.
+/// The result of updating a universe.
 pub(super) enum Followed {
-    /// It is what it was.
+    /// The types did not change.
     Same,
-    /// It has others.
+    /// Some types changed.
     Others(OtherTypes),
-    /// It takes a new one.
+    /// The universe cannot be updated and must be rebuilt.
     Refused,
 }
 
-/// The types by which a universe differs from before.
+/// The types that an update of a universe removed and added.
 #[derive(Default)]
 pub(super) struct OtherTypes {
-    /// They were types and went, some of which came again: what is made of them by name is to be found again.
+    /// The removed types, some of which were added again. Whatever refers to them by name must be recomputed.
     pub(super) gone: Vec<ClassName>,
-    /// They came, those among them that had gone.
+    /// The added types, including those that were removed before.
     pub(super) come: Vec<ClassName>,
 }
 
-/// Lets a universe follow the hierarchy, where these classes may be types, or otherwise types, than before.
+/// Updates a universe to the current hierarchy. `classes` are all classes that may have become, ceased to be, or
+/// changed as throwable types.
 pub(super) fn follow(
     universe: &mut Universe,
     how: &Follow<'_>,
@@ -187,7 +188,7 @@ fn followed(
     classes: impl Iterator<Item = ClassName>,
 ) -> Option<OtherTypes> {
     let (mut come, mut gone) = (Vec::new(), Vec::new());
-    // Types that are there for what is below them, if for anything.
+    // Types that are needed only if other types are below them.
     let mut loose = Vec::new();
     for class in classes {
         let (it, is_type) = (how.throwable(class), how.is_type(class));
@@ -201,7 +202,7 @@ fn followed(
             Some(_) => {}
         }
     }
-    // What is below a type stands elsewhere when it does.
+    // A type below a removed type gets another place in the universe, so it is removed as well.
     let mut out: Vec<ClassName> = Vec::new();
     let mut seen = FxHashSet::default();
     for &class in &gone {
@@ -236,13 +237,13 @@ fn followed(
     Some(OtherTypes { gone: out, come: added })
 }
 
-/// Whether what is made of a type by name is made for code that names it, and for nothing else: the VM throws and wraps some
-/// itself, and natives throw some.
+/// Whether only code that names the type depends on it. Not so for types of the VM and of the platform, which the VM
+/// or native methods throw or wrap by themselves.
 fn may_move(class: ClassName) -> bool {
     built_in_parent(class).is_none() && !class.bytes().starts_with(b"java/")
 }
 
-/// Removes types, each when those below it are gone.
+/// Removes types, each after the types below it. Returns `None` if that is impossible.
 fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     let mut left = types.to_vec();
     while !left.is_empty() {
@@ -253,7 +254,7 @@ fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     Some(())
 }
 
-/// Adds a type, and those above it that are not there, and notes which.
+/// Adds a type and its missing supertypes to the universe and to `added`. Returns `None` if that is impossible.
 fn add(
     universe: &mut Universe,
     how: &Follow<'_>,
@@ -263,7 +264,7 @@ fn add(
     let mut chain: Vec<Throwable> = Vec::new();
     let mut at = Some(class);
     while let Some(class) = at.filter(|it| universe.type_of(*it).is_none()) {
-        // Supertypes in a circle are for a new universe to cut.
+        // A cycle of supertypes is cut only when the universe is rebuilt.
         (may_move(class) && chain.iter().all(|it| it.class != class)).then_some(())?;
         let it = how.throwable(class);
         chain.push(it);
@@ -283,11 +284,11 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    /// Adds the class and what lies above it.
+    /// Adds the class and its superclasses.
     fn add(&mut self, class: ClassName) {
         let mut at = Some(class);
         while let Some(class) = at {
-            // A throw of an array or of Object is for the verifier to refuse; such a type has no row to catch it.
+            // The verifier rejects a throw of an array or of Object, and no row catches such a type.
             if class == well_known().object || class.is_array() || !self.seen.insert(class) {
                 return;
             }
@@ -301,7 +302,7 @@ impl Types<'_> {
 
     /// Adds the present classes below Throwable.
     fn throwables_of(&mut self, hierarchy: &Hierarchy, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        // Whether it is below Throwable, by class; `None` is not known yet.
+        // For each class whether it is below Throwable; `None` if not computed yet.
         let mut below: Vec<Option<bool>> = vec![None; hierarchy.len()];
         let mut chain: Vec<ClassId> = Vec::new();
         for class in hierarchy.ids() {
@@ -316,7 +317,7 @@ impl Types<'_> {
                     break true;
                 }
                 chain.push(at);
-                // A circle is cut by the hierarchy; this bounds the walk all the same.
+                // The hierarchy cuts cycles; this bounds the walk in any case.
                 below[at.index()] = Some(false);
                 match hierarchy.super_class(at) {
                     Some(Link::Present(it)) => at = it,

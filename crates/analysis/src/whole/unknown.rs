@@ -1,5 +1,5 @@
-//! What unknown code lets out: ghosts, code that cannot be read, methods and initialisers of absent classes
-//! (`semantics.md` §1, §3).
+//! The exceptions that unknown code lets out: ghosts, code that cannot be read, and methods and initialisers of
+//! absent classes (`semantics.md` §1, §3).
 
 use classfile::names::{ClassName, MethodRef};
 use flow::throwables::well_known;
@@ -15,7 +15,8 @@ use super::sites::Open;
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
 
-/// What a method lets out whose code is not known, and why; `None` for a method whose code is known.
+/// Returns the exceptions that a method with unknown code lets out, and why they are open; `None` for a method whose
+/// code is known.
 pub(super) fn unseen(calls: &CallTable, ex: &mut Exceptions, id: MethodId) -> Option<(Value, OpenCause)> {
     if let Some(ghost) = calls.classes.ghost(id) {
         let all = contract(calls, ex, Some(id));
@@ -31,8 +32,8 @@ pub(super) fn unseen(calls: &CallTable, ex: &mut Exceptions, id: MethodId) -> Op
     }
 }
 
-/// What unknown code lets out: anything. Under `--assume contract` it lets out what its method declares, and unchecked
-/// exceptions.
+/// Returns the exceptions that unknown code of `method` lets out: all, or under `--assume contract` those that the
+/// method declares, and unchecked exceptions.
 pub(super) fn contract(calls: &CallTable, ex: &mut Exceptions, method: Option<MethodId>) -> SetId {
     let all = ex.universe.all();
     let (true, Some(method)) = (calls.options.assume_contract, method) else { return all };
@@ -45,7 +46,7 @@ pub(super) fn contract(calls: &CallTable, ex: &mut Exceptions, method: Option<Me
     acc
 }
 
-/// What the unknown methods let out that a call may go to.
+/// Returns the exceptions that the unknown targets of a call let out.
 pub(super) fn open_call(
     calls: &CallTable,
     ex: &mut Exceptions,
@@ -60,7 +61,7 @@ pub(super) fn open_call(
     Value::open(contract(calls, ex, declared))
 }
 
-/// The present declaration that a virtual call resolves to.
+/// Returns the present declaration that a virtual call resolves to.
 fn declaration(calls: &CallTable, method: MethodRef) -> Option<MethodId> {
     let it = method.get();
     let interface = calls.classes.is_interface(it.class);
@@ -72,7 +73,8 @@ fn declaration(calls: &CallTable, method: MethodRef) -> Option<MethodId> {
     }
 }
 
-/// What initialising an absent class lets out: errors, as everything else is wrapped.
+/// Returns the exceptions that initialising an absent class lets out: errors only, because all other exceptions are
+/// wrapped in one.
 pub(super) fn unknown_initializer(calls: &CallTable, ex: &mut Exceptions) -> Value {
     if calls.options.world == WorldKind::Closed {
         return Value::NOTHING;

@@ -1,4 +1,4 @@
-//! Causes of open parts, as answers name them.
+//! Converts the causes of open parts to the form that answers use.
 
 use classfile::names::ClassName;
 use program::input::WorldKind;
@@ -9,7 +9,7 @@ use super::lattice::OpenCause;
 use super::sites::Open;
 use super::tables::{CallTable, ClassTable};
 
-/// Why a call may go to unknown methods; `None` if the world has none.
+/// Returns why a call may go to unknown methods; `None` if this kind of world has no unknown methods.
 pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {
     match open {
         Open::Outside(_) if calls.options.world == WorldKind::Closed => None,
@@ -22,12 +22,12 @@ pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {
     }
 }
 
-/// The absent class that lets unknown classes extend this one.
+/// Returns the absent class because of which unknown classes may extend this class.
 pub(super) fn opened_by(classes: &ClassTable, class: ClassName) -> Option<ClassName> {
     classes.hierarchy.class(class).and_then(|it| classes.hierarchy.opened_by(it))
 }
 
-/// Why something is open; `None` if the world has nothing unknown of the kind.
+/// Returns why something is open; `None` if this kind of world has nothing unknown of that kind.
 pub(super) fn why(calls: &CallTable, cause: OpenCause) -> Option<Why> {
     let name = |it| calls.classes.name(it);
     Some(match cause {

@@ -1,4 +1,4 @@
-//! What the tests of queries share.
+//! The parts that the tests of queries share.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use salsa::Setter;
 use vfs::file::Vfs;
 use vfs::identity::EntryIdentity;
 
-/// A database that writes down which queries run.
+/// A database that logs the queries that run.
 #[salsa::db]
 #[derive(Clone)]
 pub(crate) struct LoggingDatabase {

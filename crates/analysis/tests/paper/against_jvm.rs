@@ -1,7 +1,7 @@
-//! Where nothing is missing, the world is closed and the program has no initialisers, no dynamic call sites, and no errors
-//! of linking and of monitors, both profiles answer the same question. Then profile `jvm` says no more than the paper, and
-//! where the paper is exact it says no less: assertions that are not proved, and the methods that receivers of their own
-//! class select.
+//! Compares the two profiles. They answer the same question if nothing is missing, the world is closed, and the
+//! program has no initialisers, no dynamic call sites, and no errors of linking and of monitors. Then profile `jvm`
+//! reports no more than the paper. Where the paper is exact, it reports no less: for assertions that are not proved,
+//! and for methods that receivers of their own class select.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn whole(gamma: &Gamma) -> (SolvedProgram, Exceptions) {
     solved(ClassTable::new(records, &options), options, None)
 }
 
-/// The program without initialisers: they become methods that nobody calls.
+/// Renames the static initialisers of a program, so that they become methods that no code calls.
 fn without_initializers(mut gamma: Gamma) -> Gamma {
     for class in &mut gamma.classes {
         let at: Vec<usize> =
@@ -54,7 +54,7 @@ fn without_initializers(mut gamma: Gamma) -> Gamma {
     gamma
 }
 
-/// One program, both ways.
+/// The data for comparing one program in both profiles.
 struct Both<'a> {
     name: &'a str,
     reference: Reference,
@@ -63,10 +63,10 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
-    /// The exceptions of a set.
+    /// Returns the exceptions of a set.
     fn all_types(&self, graph: &Graph, set: SetRef) -> BTreeSet<String> {
         let set = graph.set(set);
-        assert_eq!(set.open, None, "{}: everything is there", self.name);
+        assert_eq!(set.open, None, "{}: no class is missing", self.name);
         let mut acc = BTreeSet::new();
         for it in set.parts.iter() {
             let class = it.class.to_string();
@@ -79,7 +79,7 @@ impl Both<'_> {
         acc
     }
 
-    /// The exceptions of a set, without those that the paper does not know.
+    /// Returns the exceptions of a set, without those that the paper does not model.
     fn types(&self, graph: &Graph, set: SetRef) -> BTreeSet<String> {
         let mut acc = self.all_types(graph, set);
         let monitor = "java/lang/IllegalMonitorStateException";
@@ -117,7 +117,7 @@ impl Both<'_> {
                         let at = (here.0, Some(x.clone()), false);
                         paper.contains(&(at, None, (ordinal(to.instr), None, false)))
                     };
-                    // What the paper does not know may be what this handler is for.
+                    // The handler may exist for an exception that the paper does not model.
                     let others = self.all_types(graph, set).len() > types.len();
                     assert!(others || types.iter().any(takes), "{name}: {method}: {edge:?}");
                 }
@@ -135,7 +135,7 @@ impl Both<'_> {
         self.assertions(method, code, graph, &paper);
     }
 
-    /// What the paper says and is not proved impossible.
+    /// Checks that profile `jvm` has all exceptions of unproved assertions that the paper has.
     fn assertions(&mut self, method: MethodName, code: &MethodCode, graph: &Graph, paper: &Edges) {
         let jvm: BTreeSet<(u32, String)> = graph
             .cfg
@@ -171,14 +171,14 @@ impl Both<'_> {
             if matches!(call.kind, CallWord::Clinit | CallWord::Thread) {
                 continue;
             }
-            assert_eq!(call.open, None, "{}: {method}: everything is there", self.name);
+            assert_eq!(call.open, None, "{}: {method}: no class is missing", self.name);
             for target in call.targets {
                 let is_api = !self.paper.contains_key(&target.to_string());
                 targets.entry(ordinal(pc)).or_default().insert(target.to_string());
                 if is_api || labels(ordinal(pc)).contains(&target.to_string()) {
                     continue;
                 }
-                // The formula misses a method of a class that is no super-type of the one named: a receiver inherits it.
+                // MCA misses an inherited method whose class is not a subtype of the named class.
                 let (named, selected) = (declared.class.to_string(), target.class.to_string());
                 let unrelated = !self.reference.below(&selected, &named);
                 assert!(unrelated, "{}: {method}: {target} at {pc:?}", self.name);
@@ -199,7 +199,7 @@ impl Both<'_> {
                 let below = self
                     .reference
                     .below(&hierarchy.name(id.class).to_string(), &declared.class().to_string());
-                // A method that only its package sees is overridden there alone.
+                // A package-private method is overridden only in its own package.
                 let named = whole.calls.classes.named(MethodName::of(declared));
                 let seen = named.is_none_or(|it| {
                     hierarchy.outline(it.class).methods[it.index as usize].flags.is_public()
@@ -207,7 +207,7 @@ impl Both<'_> {
                 let near = declared.class().package() == hierarchy.name(id.class).package();
                 if own && below && (seen || near) {
                     let there = targets.get(&ordinal(pc)).is_some_and(|it| it.contains(&label));
-                    assert!(there, "{}: {method}: {label} at {pc:?} is no target", self.name);
+                    assert!(there, "{}: {method}: {label} at {pc:?} is not a target", self.name);
                     *self.counts.entry("targets").or_default() += 1;
                 }
             }
@@ -223,9 +223,9 @@ fn name_of(label: &str) -> MethodName {
 }
 
 #[test]
-fn in_a_closed_world_both_profiles_hang_together() {
+fn in_a_closed_world_both_profiles_agree() {
     let mut counts = BTreeMap::new();
-    // What methods of the platform call back by themselves the paper does not know.
+    // The paper does not model callbacks from methods of the platform.
     let is_known = |it: &Instr| match it {
         Instr::Call(_, _, method, _) => {
             let it = method.get();

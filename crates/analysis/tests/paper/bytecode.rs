@@ -1,6 +1,7 @@
-//! What one body does, read off its bytecode with `classfile` alone: where control goes, what arises, what is called.
+//! The control flow, raised exceptions and calls of one body, computed from its bytecode with `classfile` alone.
 //!
-//! Types of thrown values come from a walk forward over stack and locals, subroutines once for each chain of calls.
+//! The types of thrown values come from a forward analysis of stack and locals, which handles each subroutine once
+//! per chain of calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +11,8 @@ use classfile::insn::{BinOp, Insn, InvokeOp, Pc, StackOp, Switch};
 use classfile::names::Descriptor;
 use classfile::pool::{Entry, PoolIndex};
 
-/// Where a value comes from, as far as it matters: of which class it is, which `new` made it, which handler caught it,
-/// which `jsr` returns by it.
+/// The origin of a value, as far as needed: its class, the `new` that made it, the handler that caught it, or the
+/// `jsr` to which it returns.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Origin {
     Class(String),
@@ -21,7 +22,7 @@ enum Origin {
     Unknown,
 }
 
-/// A word of the stack or of the locals. Null comes from nowhere.
+/// The possible origins of a word of the stack or of the locals. Null has no origin.
 type Word = BTreeSet<Origin>;
 
 #[derive(Clone, PartialEq, Default)]
@@ -37,22 +38,22 @@ pub(crate) struct Row {
     pub(crate) class: Option<String>,
 }
 
-/// A call by the names at its instruction.
+/// A call, by the names at its instruction.
 pub(crate) struct Call {
     pub(crate) is_virtual: bool,
     pub(crate) class: String,
     pub(crate) ns: String,
-    /// A constructor call that is one with its `new`.
+    /// Whether this is a constructor call that is merged with its `new`.
     pub(crate) is_new: bool,
 }
 
-/// What one body does by itself.
+/// The effects of one body, without those of its callees.
 #[derive(Default)]
 pub(crate) struct Body {
     pub(crate) rows: Vec<Row>,
     pub(crate) next: BTreeMap<u32, BTreeSet<u32>>,
     pub(crate) returns: BTreeSet<u32>,
-    /// The classes of which exceptions arise, and whether their subclasses do.
+    /// The raised exceptions: the pc, the class, and whether its subclasses are raised too.
     pub(crate) raises: BTreeSet<(u32, String, bool)>,
     pub(crate) calls: BTreeMap<u32, Call>,
 }
@@ -65,13 +66,14 @@ fn typed(it: Option<FieldType<'_>>) -> Word {
     word(it.and_then(FieldType::class).map_or(Origin::Unknown, |it| Origin::Class(it.to_string())))
 }
 
-/// The walk over one body.
+/// The state of the analysis of one body.
 struct Walk<'a> {
     code: &'a Code<'a, 'a>,
     insns: BTreeMap<u32, (Insn, u32)>,
     frames: BTreeMap<(Vec<u32>, u32), Frame>,
     pending: Vec<(Vec<u32>, u32)>,
-    /// The `new` whose object goes elsewhere than about the stack before its constructor is called.
+    /// The pcs of `new` instructions whose objects are used, other than by stack operations, before their
+    /// constructors are called.
     apart: BTreeSet<u32>,
     body: Body,
 }
@@ -86,7 +88,7 @@ impl Frame {
         self.stack[self.stack.len() - 1 - below].clone()
     }
 
-    /// The forms of `dup` and their kin, word by word (JVMS §6.5).
+    /// Applies a stack operation such as `dup`, word by word (JVMS §6.5).
     fn shuffle(&mut self, op: StackOp) {
         let (taken, order): (usize, &[usize]) = match op {
             StackOp::Pop => (1, &[]),
@@ -111,7 +113,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The word is used for something else than moving it about.
+    /// Notes that the word is used other than by moving it.
     fn used(&mut self, it: &Word) {
         self.apart.extend(it.iter().filter_map(|it| match it {
             Origin::New(pc, _) => Some(*pc),
@@ -153,7 +155,8 @@ impl Walk<'_> {
         }
         let (insn, after) = self.insns[&pc];
         let mut frame = frame;
-        // What a subroutine makes is taken apart, as another copy of it may meet it; so is what a loop leaves behind.
+        // A `new` in a subroutine is not merged with its constructor call, because another copy of the subroutine may
+        // reach the object; nor is a `new` in a loop whose object stays on the stack.
         let left = frame.stack.iter().flatten().any(|it| matches!(it, Origin::New(at, _) if *at == pc));
         if matches!(insn, Insn::New(_)) && (!chain.is_empty() || left) {
             self.apart.insert(pc);
@@ -192,7 +195,7 @@ impl Walk<'_> {
         rows.map(|it| (it.handler, it.class.clone())).collect()
     }
 
-    // long match: one arm a kind of instruction
+    // long match: one arm per kind of instruction
     fn effect(&mut self, f: &mut Frame, pc: u32, insn: Insn) {
         let pool = self.code.pool();
         let unknown = || word(Origin::Unknown);
@@ -316,7 +319,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes the arguments, and puts the result.
+    /// Pops the arguments, and pushes the result.
     fn result(&mut self, f: &mut Frame, descriptor: Descriptor) {
         let it = descriptor.method_type().unwrap();
         self.take(f, it.words() as usize);
@@ -337,7 +340,7 @@ impl Walk<'_> {
             _ => None,
         };
         if op != InvokeOp::Static {
-            // Below the arguments; for a constructor of what `new` made that is no use by itself.
+            // The receiver is below the arguments. A constructor call on the result of `new` does not count as a use.
             let receiver = f.stack.remove(f.stack.len() - 1 - params);
             if made.is_none() {
                 self.used(&receiver);
@@ -364,7 +367,7 @@ impl Walk<'_> {
 }
 
 impl Body {
-    /// The body of a method of this class and descriptor.
+    /// Analyses a body of a method of this class and descriptor.
     pub(crate) fn of(code: &Code<'_, '_>, class: &str, is_static: bool, descriptor: Descriptor) -> Body {
         let mut parameters = BTreeMap::new();
         if !is_static {
@@ -394,7 +397,7 @@ impl Body {
             apart: BTreeSet::new(),
             body: Body::default(),
         };
-        // What is apart is known at the end of a walk, and changes what constructor calls are.
+        // `apart` is complete only at the end of a walk, and it decides which constructor calls are merged.
         loop {
             let known = walk.apart.clone();
             walk.body = Body { rows: rows(), ..Body::default() };
@@ -413,7 +416,7 @@ impl Body {
 }
 
 impl Walk<'_> {
-    /// What the `athrow` instructions throw.
+    /// Adds the exceptions that the `athrow` instructions throw.
     fn thrown(&mut self) {
         let reached: BTreeSet<u32> = self.frames.keys().map(|it| it.1).collect();
         self.body.rows.retain(|row| reached.range(row.range.clone()).next().is_some());

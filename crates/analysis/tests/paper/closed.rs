@@ -1,5 +1,6 @@
-//! Fig. 4 for closed environments with MCA over bytecode: the second implementation of Theorem 1, which shares nothing with
-//! the first above `classfile`. Where BIR has several instructions for one of the bytecode, their pc stands for them all.
+//! Fig. 4 for closed environments with MCA over bytecode: the second implementation of Theorem 1, which shares only
+//! `classfile` with the first. Where several BIR instructions stand for one bytecode instruction, its pc stands for
+//! all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +9,17 @@ use classfile::flags::Flags;
 
 use crate::bytecode::{Body, Call, Row};
 
-/// An edge: pc, label (none is ε), and where it goes.
+/// An edge: pc, label (`None` is ε), and target.
 pub(crate) type Edge = (u32, Option<String>, To);
 
-/// Where an edge goes.
+/// The target of an edge.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum To {
     Next(u32),
     Return,
-    /// An exception leaves.
+    /// The method's exceptional exit, with the exception.
     Leaves(String),
-    /// A handler takes it, by its pc.
+    /// A handler, with the exception and the pc of the handler.
     Handler(String, u32),
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// The environment of these class files, each with whether it is of the API.
+    /// Builds the environment of these class files; the flag says whether the class belongs to the API.
     pub(crate) fn new<'a>(files: impl Iterator<Item = (&'a [u8], bool)>) -> Closed {
         let mut acc = Closed { classes: BTreeMap::new(), exceptions: BTreeSet::new() };
         for (bytes, api) in files {
@@ -82,13 +83,13 @@ impl Closed {
         self.exceptions.iter().filter(|it| self.below(it, x)).cloned().collect()
     }
 
-    /// c.ns ∈ dom(Γ^M), or a method of the API.
+    /// Returns the method c.ns if it is in dom(Γ^M) or belongs to the API.
     fn method(&self, class: &str, ns: &str) -> Option<&Method> {
         let class = self.classes.get(class)?;
         class.methods.get(ns).filter(|it| class.api || !it.flags.is_abstract())
     }
 
-    /// The closest super-types that have the method; who is not there may have it.
+    /// Returns the closest super-types that have the method; an absent class is assumed to have it.
     fn closest(&self, class: &str, ns: &str) -> BTreeSet<String> {
         let has = |it: &&String| !self.classes.contains_key(*it) || self.method(it, ns).is_some();
         let (mut at, mut level) = (Some(class.to_owned()), Vec::new());
@@ -109,7 +110,7 @@ impl Closed {
         BTreeSet::new()
     }
 
-    /// MCA, by class.
+    /// Returns MCA of a call, as the classes of the methods.
     fn mca(&self, call: &Call) -> BTreeSet<String> {
         let mut acc = self.closest(&call.class, &call.ns);
         if call.is_virtual {
@@ -119,7 +120,7 @@ impl Closed {
         acc
     }
 
-    /// The graphs of all methods; `kept` has the pcs of each that count.
+    /// Returns the graphs of all methods; `kept` has the pcs of each method that are nodes.
     pub(crate) fn graphs(&self, kept: &BTreeMap<String, BTreeSet<u32>>) -> BTreeMap<String, BTreeSet<Edge>> {
         let bodies: Vec<(String, &Body)> = self
             .classes
@@ -146,7 +147,7 @@ impl Closed {
         }
     }
 
-    /// N: label and exceptions of one callee.
+    /// Returns N of one callee: its label and its exceptions.
     fn n(
         &self,
         class: &str,
@@ -162,12 +163,12 @@ impl Closed {
             Some(it) if self.classes[class].api => {
                 (None, it.throws.iter().flat_map(|it| self.cone(it)).collect())
             }
-            // A native method, or one of a class that is not there.
+            // The callee is a native method, or a method of an absent class.
             found => {
                 let quiet = name == "java/lang/Object.<init>()V"
                     || (class.starts_with('[') && ns.starts_with("clone"));
                 let api = class.starts_with("java/") || class.starts_with('[');
-                assert!(api || found.is_some_and(|it| it.flags.is_native()), "{name} is not there");
+                assert!(api || found.is_some_and(|it| it.flags.is_native()), "{name} is missing");
                 let all = if quiet { BTreeSet::new() } else { self.exceptions.clone() };
                 ((!api).then_some(name), all)
             }
@@ -201,7 +202,7 @@ impl Closed {
                 labels.insert(label);
             }
         }
-        // A call that goes nowhere does not come back.
+        // A call without targets does not return.
         let mut next = body.next.clone();
         next.retain(|pc, _| labels.get(pc).is_none_or(|it| !it.is_empty()));
         for (from, to) in contracted(&next, kept) {
@@ -213,8 +214,8 @@ impl Closed {
     }
 }
 
-/// The edges between the pcs that are kept: one into another goes on to where that goes. Those from a pc to itself are left
-/// out.
+/// Returns the edges between kept pcs: an edge into another pc is continued along the edges of that pc. Self-loops
+/// are left out.
 pub(crate) fn contracted(next: &BTreeMap<u32, BTreeSet<u32>>, kept: &BTreeSet<u32>) -> BTreeSet<(u32, u32)> {
     let mut edges = BTreeSet::new();
     for (&from, first) in next.iter().filter(|it| kept.contains(it.0)) {

@@ -1,5 +1,5 @@
-//! Programs for these tests: classes that are there, stubs for what they name besides, and ghosts written into class
-//! files.
+//! Programs for these tests: the present classes, stubs for the absent classes that they name, and ghosts written
+//! into class files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-/// A class file of a program, and whether it is of the API.
+/// A class file of a program, and whether it belongs to the API.
 #[derive(Clone)]
 pub(crate) struct Class {
     pub(crate) bytes: Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) struct Gamma {
     pub(crate) classes: Vec<Class>,
 }
 
-/// Takes a class apart.
+/// Parses a class.
 pub(crate) fn parts(bytes: &[u8]) -> (ClassParts<'_>, Vec<MethodPart>) {
     let parts = ClassParts::read(bytes).unwrap();
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -42,7 +42,7 @@ pub(crate) fn parts(bytes: &[u8]) -> (ClassParts<'_>, Vec<MethodPart>) {
 }
 
 impl Gamma {
-    /// The program of these class files, closed by stubs for everything that they name and that is not among them.
+    /// Builds the program of these class files, closed by stubs for everything that they name and do not contain.
     pub(crate) fn closed(name: String, classes: Vec<Vec<u8>>, rng: &mut Rng) -> Gamma {
         let stubs = Stubs::of(&classes, rng);
         let app = classes.into_iter().map(|bytes| Class { bytes, api: false });
@@ -50,7 +50,7 @@ impl Gamma {
         Gamma { name, classes: app.chain(api).collect() }
     }
 
-    /// The answers of profile `paper`.
+    /// Returns the program in profile `paper`.
     pub(crate) fn paper(&self) -> Paper {
         let of = |it: &Class| {
             if it.api {
@@ -62,7 +62,7 @@ impl Gamma {
         Paper::new(self.classes.iter().map(of).collect())
     }
 
-    /// The methods of the program that have code, as `p/C.m()V`.
+    /// Returns the methods of the program that have code. They print as `p/C.m()V`.
     pub(crate) fn methods(&self) -> Vec<(MethodName, MethodCode)> {
         let mut acc = Vec::new();
         for class in self.classes.iter().filter(|it| !it.api) {
@@ -76,8 +76,7 @@ impl Gamma {
         acc
     }
 
-    /// The same program where classes implement, and interfaces extend, some of their interfaces only; and how many are
-    /// gone.
+    /// Returns the program with superinterfaces dropped at random, and the number of dropped ones.
     pub(crate) fn with_fewer_interfaces(&self, rng: &mut Rng) -> (Gamma, usize) {
         let (mut acc, mut gone) = (self.clone(), 0);
         for class in acc.classes.iter_mut().filter(|it| !it.api) {
@@ -90,7 +89,7 @@ impl Gamma {
         (acc, gone)
     }
 
-    /// The same with the pcs of their instructions.
+    /// Returns the methods of the program that have code, with the positions of their instructions.
     pub(crate) fn methods_with_positions(&self) -> Vec<(MethodName, MethodCode, Positions)> {
         let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
         let mut acc = Vec::new();
@@ -106,7 +105,7 @@ impl Gamma {
         acc
     }
 
-    /// The same program with ghosts instead of some methods, each with what it never lets out.
+    /// Returns the program with ghosts in place of some methods, by name with the exceptions that they exclude.
     pub(crate) fn with_ghosts(&self, ghosts: &BTreeMap<String, Vec<String>>) -> Gamma {
         let mut acc = self.clone();
         for class in acc.classes.iter_mut().filter(|it| !it.api) {
@@ -116,10 +115,10 @@ impl Gamma {
     }
 }
 
-/// The class file with those interfaces only that are kept; the same if all are.
+/// Returns the class file with only the interfaces for which `keep` returns true; unchanged if all are kept.
 pub(crate) fn with_interfaces(bytes: &[u8], mut keep: impl FnMut() -> bool) -> Vec<u8> {
     let two = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
-    // Behind the constant pool lie flags, class and superclass, then the interfaces (JVMS §4.1).
+    // After the constant pool follow flags, class and superclass, then the interfaces (JVMS §4.1).
     let (mut at, mut index) = (10, 1);
     while index < two(8) {
         let wide = matches!(bytes[at], 5 | 6);
@@ -138,10 +137,10 @@ pub(crate) fn with_interfaces(bytes: &[u8], mut keep: impl FnMut() -> bool) -> V
     [&bytes[..at + 6], &count, &kept, &bytes[end..]].concat()
 }
 
-/// Programs of `test-data`.
+/// The folders of `test-data` that are used as programs.
 pub(crate) const FOLDERS: [&str; 5] = ["hello", "programs", "calls", "observed", "bir-corners"];
 
-/// Some generated programs, and those of `test-data`.
+/// Returns some generated programs, and those of `test-data`.
 pub(crate) fn programs() -> Vec<Gamma> {
     let modes = [Mode::Plain, Mode::Subroutines, Mode::OddRows, Mode::Dynamic];
     let mut acc = generated(&modes, tier::rounds(2, 12));
@@ -149,7 +148,7 @@ pub(crate) fn programs() -> Vec<Gamma> {
     acc
 }
 
-/// So many generated programs of each mode.
+/// Returns `seeds` generated programs of each mode.
 pub(crate) fn generated(modes: &[Mode], seeds: u64) -> Vec<Gamma> {
     let mut acc = Vec::new();
     for &mode in modes {
@@ -162,7 +161,7 @@ pub(crate) fn generated(modes: &[Mode], seeds: u64) -> Vec<Gamma> {
     acc
 }
 
-/// The program of a folder of `test-data`, as far as its classes are wanted.
+/// Returns the program of a folder of `test-data`, with the classes that `wanted` selects.
 pub(crate) fn of_folder(folder: &str, wanted: impl Fn(&[MethodPart]) -> bool) -> Gamma {
     let mut files = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(folder);
@@ -183,10 +182,10 @@ pub(crate) fn of_folder(folder: &str, wanted: impl Fn(&[MethodPart]) -> bool) ->
     Gamma::closed(folder.to_owned(), classes, &mut Rng::new(7))
 }
 
-/// Methods by name and descriptor, and whether they are static.
+/// Methods by name and descriptor, with whether they are static.
 type Called = BTreeMap<(String, String), bool>;
 
-/// What is named and not there: by class, whether it is an interface, and the methods called.
+/// The absent classes that a program names: by name, whether the class is an interface, and its called methods.
 #[derive(Default)]
 struct Stubs {
     named: BTreeMap<String, (bool, Called)>,
@@ -244,11 +243,11 @@ impl Stubs {
     }
 }
 
-/// A class whose methods do nothing; some declare exceptions.
+/// Returns a class whose methods do nothing; some of them declare exceptions.
 fn stub(name: &str, interface: bool, methods: &Called, exceptions: &[String], rng: &mut Rng) -> Vec<u8> {
     let mut class = ClassBuilder::new(name);
     let parent = built_in_parent(ClassName::new(name.as_bytes()));
-    // What is thrown and not the VM's stands below Exception.
+    // Exceptions that the VM does not define become subclasses of Exception.
     let parent = parent.map(|it| it.to_string()).unwrap_or_else(|| {
         let throwable = name.ends_with("Exception") || name.ends_with("Error");
         if throwable { "java/lang/Exception" } else { "java/lang/Object" }.to_owned()
@@ -274,7 +273,7 @@ fn stub(name: &str, interface: bool, methods: &Called, exceptions: &[String], rn
     class.finish().unwrap()
 }
 
-/// A body that returns at once.
+/// Returns a body that returns immediately.
 fn nothing(descriptor: &str) -> CodeBuilder {
     let mut code = CodeBuilder::new();
     match descriptor.rsplit(')').next().unwrap().as_bytes()[0] {

@@ -1,6 +1,7 @@
-//! Profile `paper` against *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*: its example, Theorem 1 (in closed environments it is the algorithm for complete
-//! programs with MCA, here a second implementation over bytecode), Theorem 2 (refinement shrinks graphs), and how its graphs
-//! and those of profile `jvm` hang together.
+//! Tests profile `paper` against *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*: its
+//! example; Theorem 1 (in closed environments the graphs are those of the algorithm for complete programs with MCA,
+//! here a second implementation over bytecode); Theorem 2 (refinement shrinks graphs); and the relation of its graphs
+//! to those of profile `jvm`.
 
 mod against_jvm;
 mod bytecode;
@@ -20,7 +21,7 @@ use closed::{Closed, Edge, To};
 use gamma::{Gamma, of_folder, programs};
 use reference::{Edges, Point, Reference};
 
-/// The graphs of a program, by method; ghosts have none.
+/// Returns the graphs of a program, by method; ghosts have no graph.
 fn graphs(gamma: &Gamma, paper: &Paper) -> BTreeMap<String, Edges> {
     let mut universe = paper.environment.exceptions.clone();
     let mut acc = BTreeMap::new();
@@ -44,7 +45,7 @@ fn graphs(gamma: &Gamma, paper: &Paper) -> BTreeMap<String, Edges> {
         for (edge, labels) in graph.cfg.edges.iter().zip(&graph.labels) {
             for label in labels {
                 let new = edges.insert((point(edge.from), label.map(|it| it.to_string()), point(edge.to)));
-                // Only a branch or switch comes to one place in two ways.
+                // Only a branch or switch has several edges to one target.
                 assert!(new || !matches!(edge.kind, flow::cfg::EdgeKind::Exception), "{method}: {edge:?}");
             }
         }
@@ -54,13 +55,13 @@ fn graphs(gamma: &Gamma, paper: &Paper) -> BTreeMap<String, Edges> {
     acc
 }
 
-/// Fig. 1 and Fig. 2b of the paper. What the figure leaves out is what the rules add: the NullPointerException of `new` and
+/// Fig. 1 and Fig. 2b of the paper. The rules add what the figure leaves out: the NullPointerException of `new` and
 /// of `notnull`, and the checks of `argv[0]`.
 #[test]
 fn the_example_of_the_paper_has_the_graphs_of_the_paper() {
     let mut gamma = of_folder("ghost", |_| true);
     let class = |bytes: &[u8]| gamma::parts(bytes).0.head.class.to_string();
-    // The class library as far as the example goes, with the signature of Integer.
+    // Only the part of the class library that the example needs, with the signature of Integer.
     gamma.classes.retain(|it| !it.api || class(&it.bytes) != "java/lang/Integer");
     let integer = "
 .class public java/lang/Integer
@@ -128,11 +129,11 @@ fn the_example_of_the_paper_has_the_graphs_of_the_paper() {
     let sorted = |it: &str| BTreeSet::from_iter(it.lines().map(str::to_owned));
     assert_eq!(sorted(&written("ghost/EvenOdd.odd(I)Z")), sorted(odd));
     assert_eq!(sorted(&written("ghost/EvenOdd.main([Ljava/lang/String;)V")), sorted(main));
-    assert!(!graphs.contains_key("ghost/EvenOdd.even(I)Z"), "it is not there");
+    assert!(!graphs.contains_key("ghost/EvenOdd.even(I)Z"), "a ghost has no graph");
 }
 
-/// The graphs of a program by pc, and of each the pcs that count: those that BIR has instructions for, unless they only bind
-/// what is caught where others jump to.
+/// Returns the graphs of a program by pc, and for each graph the pcs that are nodes: those with BIR instructions,
+/// except handlers that other instructions jump to and that only bind the caught exception.
 fn by_pc(
     gamma: &Gamma,
     paper: &Paper,
@@ -167,7 +168,7 @@ fn by_pc(
                     acc.extend(mine().map(|it| (pc(from.instr), it, To::Leaves(x(set)))));
                 }
                 (NodeKind::Normal, NodeKind::Exceptional(set)) => {
-                    // Of one exception at one place, one handler.
+                    // One exception at one instruction has only one handler.
                     let on = graph.cfg.edges.iter().find(|it| it.from == edge.to).unwrap();
                     let handler = pc(node(on.to).instr);
                     acc.extend(mine().map(|it| (pc(from.instr), it, To::Handler(x(set), handler))));
@@ -175,7 +176,7 @@ fn by_pc(
                 _ => {}
             }
         }
-        // What follows at the pc of a call that goes nowhere is not reached.
+        // The code after a call without targets is not reached.
         next.retain(|at, _| labels.get(at).is_none_or(|it| !it.is_empty()));
         let targets: BTreeSet<u32> =
             next.iter().flat_map(|it| it.1.iter().filter(move |to| *to != it.0)).copied().collect();
@@ -194,7 +195,7 @@ fn by_pc(
     (graphs, pcs)
 }
 
-/// Theorem 1: in a closed environment the graphs are those of the algorithm for complete programs, with MCA.
+/// Theorem 1: in a closed environment the graphs are those of the algorithm for complete programs with MCA.
 #[test]
 fn theorem_1_closed_environments() {
     let mut edges = 0;
@@ -208,9 +209,9 @@ fn theorem_1_closed_environments() {
     assert!(edges > tier::rounds(20_000, 50_000), "{edges}");
 }
 
-/// The same edge by edge, where bodies are shared.
+/// Theorem 1 again, edge by edge, against the reference implementation that uses the same bodies.
 #[test]
-fn closed_environments_are_as_the_other_implementation_has_them() {
+fn closed_environments_agree_with_the_reference_implementation() {
     let mut edges = 0;
     for gamma in programs() {
         let paper = graphs(&gamma, &gamma.paper());
@@ -234,7 +235,7 @@ fn compare<E: Ord + std::fmt::Debug>(
     }
 }
 
-/// Handlers that a method may promise: names that it, as it is, lets nothing of out.
+/// Returns handlers that a method may promise: exceptions that it does not let out.
 fn promise(graph: &Edges, reference: &Reference, names: &[String], rng: &mut Rng) -> Vec<String> {
     let out: BTreeSet<&String> = graph.iter().filter(|it| it.2.2).filter_map(|it| it.2.1.as_ref()).collect();
     if out.is_empty() && rng.chance(50) {
@@ -250,8 +251,9 @@ fn promise(graph: &Edges, reference: &Reference, names: &[String], rng: &mut Rng
     acc
 }
 
-/// Theorem 2: Γ ⪯ Γ′ implies G(m, Γ) ⊆ G(m, Γ′) for each method that is available in both. In Γ′ methods are missing, with
-/// handlers that their code keeps; in Γ″ more are missing, and those of before promise less.
+/// Theorem 2: Γ ⪯ Γ′ implies G(m, Γ) ⊆ G(m, Γ′) for each method that is available in both. In Γ′ some methods are
+/// missing and promise handlers that their code satisfies; in Γ″ more methods are missing, and the earlier ones
+/// promise less.
 #[test]
 fn theorem_2_refinement() {
     let mut grew = 0;
@@ -284,8 +286,8 @@ fn theorem_2_refinement() {
     assert!(grew > tier::rounds(100, 300), "{grew}");
 }
 
-/// Theorem 2 for clauses (ii) and (iii) of Definition 2: what refines may have fewer interfaces, of classes and of
-/// interfaces.
+/// Theorem 2 for clauses (ii) and (iii) of Definition 2: in a refinement, classes and interfaces may have fewer
+/// superinterfaces.
 #[test]
 fn theorem_2_dropped_interfaces() {
     let (mut shrank, mut gone) = (0, 0);
@@ -306,10 +308,11 @@ fn theorem_2_dropped_interfaces() {
     assert!(enough, "{gone} interfaces gone, {shrank} graphs shrank");
 }
 
-/// The clauses are of a language without default methods. With them a class that implements fewer interfaces may select
-/// another method, by MCA as by the JVM: no order on environments that lets interfaces go has Theorem 2 for it.
+/// The clauses are for a language without default methods. With default methods, a class that implements fewer
+/// interfaces may select another method, by MCA as by the JVM. So Theorem 2 holds for no order on environments that
+/// lets interfaces be dropped.
 #[test]
-fn a_dropped_interface_may_bring_a_default_method_to_light() {
+fn dropping_an_interface_may_select_another_default_method() {
     let text = "
 .class public interface abstract p/J
 .version 52.0
@@ -350,9 +353,9 @@ fn a_dropped_interface_may_bring_a_default_method_to_light() {
     assert_eq!(labels(&gamma), BTreeSet::from(["p/J.m()V".to_owned()]));
 }
 
-/// The same environments, which are open, against the second implementation.
+/// Compares open environments with the reference implementation.
 #[test]
-fn open_environments_are_as_the_second_implementation_has_them() {
+fn open_environments_agree_with_the_reference_implementation() {
     let mut missing = 0;
     for gamma in programs().into_iter().step_by(3) {
         let mut rng = Rng::new(gamma.classes.len() as u64);
@@ -372,7 +375,8 @@ fn open_environments_are_as_the_second_implementation_has_them() {
     assert!(missing > tier::rounds(20, 50), "{missing}");
 }
 
-/// Without the refinement order there is no inclusion: `even` promises to let nothing out, and then does.
+/// Without the refinement order the inclusion does not hold: a method promises to let nothing out, and then lets an
+/// exception out.
 #[test]
 fn a_broken_promise_is_no_refinement() {
     let gamma = of_folder("calls", |_| true);

@@ -1,5 +1,5 @@
-//! Fig. 4 once more, as simply as it can be written: sets of names, every graph drawn anew until nothing changes. It
-//! shares bodies and the types of thrown values with what is tested, and no rule.
+//! A second implementation of Fig. 4, as simple as possible: it uses sets of names, and draws every graph from
+//! scratch until nothing changes. It shares bodies and the types of thrown values with the tested code, but no rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use flow::thrown::Term;
 use crate::gamma::{Gamma, parts};
 use analysis::parts::MethodCode;
 
-/// A node: pc, exception, whether it is a return node.
+/// A node: pc, exception, and whether it is a return node.
 pub(crate) type Point = (u32, Option<String>, bool);
-/// An edge with its label; none is ε.
+/// An edge with its label; `None` is ε.
 pub(crate) type Edge = (Point, Option<String>, Point);
-/// A graph.
+/// A graph, as its set of edges.
 pub(crate) type Edges = BTreeSet<Edge>;
 
 struct Method {
@@ -31,10 +31,10 @@ struct Class {
     methods: BTreeMap<String, Method>,
 }
 
-/// The environment.
+/// An environment.
 pub(crate) struct Reference {
     classes: BTreeMap<String, Class>,
-    /// In a closed environment nothing may be unavailable.
+    /// Whether the environment is closed: then no method of the program may be unavailable, except native ones.
     closed: bool,
     exceptions: BTreeSet<String>,
 }
@@ -76,7 +76,7 @@ impl Reference {
         acc
     }
 
-    /// a <: b.
+    /// Whether a <: b.
     pub(crate) fn below(&self, a: &str, b: &str) -> bool {
         a == b
             || self.classes.get(a).is_some_and(|it| {
@@ -88,7 +88,7 @@ impl Reference {
         self.exceptions.iter().filter(|it| self.below(it, x)).cloned().collect()
     }
 
-    /// In dom(Γ^M), or of the API.
+    /// Whether the method is in dom(Γ^M) or belongs to the API.
     fn defines(&self, class: &str, ns: &str) -> bool {
         let Some(class) = self.classes.get(class) else { return false };
         class.methods.get(ns).is_some_and(|it| class.api || !it.flags.is_abstract())
@@ -132,7 +132,7 @@ impl Reference {
         (&method[..dot], &method[dot + 1..])
     }
 
-    /// The available methods with their code.
+    /// Returns the available methods with their code.
     fn available(&self) -> impl Iterator<Item = (String, &MethodCode)> {
         self.classes.iter().filter(|it| !it.1.api).flat_map(|(class, it)| {
             it.methods.iter().filter_map(move |(ns, it)| {
@@ -142,7 +142,7 @@ impl Reference {
         })
     }
 
-    /// All graphs, by method.
+    /// Returns all graphs, by method.
     pub(crate) fn graphs(&self) -> BTreeMap<String, Edges> {
         let mut graphs: BTreeMap<String, Edges> = self.available().map(|it| (it.0, Edges::new())).collect();
         loop {
@@ -155,7 +155,7 @@ impl Reference {
         }
     }
 
-    /// Label and exceptions of N for one callee.
+    /// Returns N of one callee: its label and its exceptions.
     fn n(&self, method: &str, graphs: &BTreeMap<String, Edges>) -> (Option<String>, BTreeSet<String>) {
         if let Some(graph) = graphs.get(method) {
             let out = graph.iter().filter(|it| it.2.2).filter_map(|it| it.2.1.clone());
@@ -173,7 +173,7 @@ impl Reference {
         assert!(!self.closed || native || method.starts_with("java/"), "{method} is not available");
         let mut all = self.exceptions.clone();
         for x in class.and_then(|it| it.methods[ns].handlers.as_ref()).into_iter().flatten() {
-            // A simple name is one of java.lang.
+            // A simple name is the name of a class in java.lang.
             let simple = format!("java/lang/{x}");
             let never = match x.as_str() {
                 "any" => self.exceptions.clone(),

@@ -1,4 +1,4 @@
-//! A cache of where calls go, by their kind and names.
+//! A cache of resolved call sites, by call kind and method reference.
 
 use bir::body::CallKind;
 use classfile::names::MethodRef;
@@ -15,8 +15,8 @@ const CALL_KINDS: [CallKind; 6] = [
     CallKind::StaticInterface,
 ];
 
-/// What calls mean by their kind and names, and whether any class may make them. Most methods are called in one way, so
-/// there is a table for the first and a map for the others.
+/// The sites of calls by kind and names, each with whether every class may make the call. Most methods are called in
+/// only one way, so the first way is in a table, and others are in a map.
 #[derive(Default)]
 pub(super) struct SiteCache {
     pub(super) first: Vec<Option<(MethodRef, CallKind, Site, bool)>>,
@@ -27,10 +27,11 @@ impl SiteCache {
     pub(super) fn remove(&mut self, kind: CallKind, method: MethodRef) {
         match self.first.get_mut(method.index()) {
             Some(first) if first.is_some_and(|it| it.1 == kind) => {
-                // Another way to call it takes the place, as nobody looks behind an empty one.
+                // Another call kind of the method takes the empty slot, because `get` ignores the map if the slot is
+                // empty.
                 let mut other = CALL_KINDS.iter().filter_map(|&kind| {
-                    let (site, for_everybody) = self.others.remove(&(kind, method))?;
-                    Some((method, kind, site, for_everybody))
+                    let (site, for_any_caller) = self.others.remove(&(kind, method))?;
+                    Some((method, kind, site, for_any_caller))
                 });
                 *first = other.next();
             }
@@ -40,19 +41,19 @@ impl SiteCache {
 
     pub(super) fn get(&self, kind: CallKind, method: MethodRef) -> Option<(Site, bool)> {
         match *self.first.get(method.index())? {
-            Some((_, first, site, for_everybody)) if first == kind => Some((site, for_everybody)),
+            Some((_, first, site, for_any_caller)) if first == kind => Some((site, for_any_caller)),
             Some(_) => self.others.get(&(kind, method)).copied(),
             None => None,
         }
     }
 
-    pub(super) fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_everybody: bool) {
+    pub(super) fn insert(&mut self, kind: CallKind, method: MethodRef, site: Site, for_any_caller: bool) {
         if self.first.len() <= method.index() {
             self.first.resize(method.index() + 1, None);
         }
         match &mut self.first[method.index()] {
-            it @ None => *it = Some((method, kind, site, for_everybody)),
-            Some(_) => _ = self.others.insert((kind, method), (site, for_everybody)),
+            it @ None => *it = Some((method, kind, site, for_any_caller)),
+            Some(_) => _ = self.others.insert((kind, method), (site, for_any_caller)),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Keeps the targets of dispatches while classes go and come: only those receivers are asked again whose supertypes, or whose
-//! subtypes, changed.
+//! Updates the targets of dispatches when classes are removed and added: recomputes only the outcomes of receivers
+//! whose supertypes or subtypes changed.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::offers::{
 use super::outcomes::{Offers, Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches};
 
-/// The function objects of a program by number, without those that are gone.
+/// The function objects of a program by number, except those of removed classes.
 #[derive(Clone, Copy)]
 pub(in crate::whole) struct Functions<'a> {
     pub(in crate::whole) sites: &'a [FunctionSite],
@@ -40,26 +40,26 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// What is other in a hierarchy.
+/// A change of the hierarchy.
 pub(in crate::whole) struct Edit<'a> {
-    /// The new one, in which other classes have their old numbers.
+    /// The new hierarchy, in which unchanged classes keep their numbers.
     pub(in crate::whole) hierarchy: Arc<Hierarchy>,
-    /// The classes with other supertypes, and those that have gone or come.
+    /// The classes whose supertypes changed, and those that were removed or added.
     pub(in crate::whole) changed: &'a FxHashSet<ClassId>,
-    /// The classes whose receivers make something else of dispatches: `changed`, and what is above them.
+    /// The classes whose receivers may have other outcomes: `changed`, and the classes above these.
     pub(in crate::whole) receivers: &'a FxHashSet<ClassId>,
-    /// The names whose members may be found or used otherwise.
+    /// The names of classes whose members may be resolved differently or may be used differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
-    /// The names of classes of which absent ones may do something else.
+    /// The names of classes for which the effect of absent classes changed.
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
     pub(in crate::whole) functions: Functions<'a>,
 }
 
-/// Begins to keep what receivers make of dispatches. `functions` are the function objects of the program.
+/// Starts to keep the outcomes of receivers at dispatches. `functions` are the function objects of the program.
 ///
 /// # Errors
-/// When that is not wanted any more: nothing is kept then.
+/// When the work is cancelled: no outcomes are kept then.
 pub(in crate::whole) fn keep(
     table: &mut Dispatches,
     functions: Functions<'_>,
@@ -86,15 +86,15 @@ fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_
     table.kept = Some(Box::new(kept));
     for class in table.hierarchy.ids() {
         fuel.spend(2 * cost_of_offer(table, class))?;
-        offer_again(table, class);
+        recompute_outcomes(table, class);
     }
     for it in functions.ids() {
         fuel.spend(2 * COST_OF_FUNCTION)?;
-        offer_function_again(table, it, functions.get(it));
+        recompute_function_outcomes(table, it, functions.get(it));
     }
     let Some(kept) = &mut table.kept else { return Ok(()) };
     kept.touched = FxHashMap::default();
-    // Not before: as nothing is new, nobody had to be told what may be below any class.
+    // Filled only now: no dispatch is new, so none needs to be notified of targets that may be below any class.
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all) {
         let names = it.method.get();
         fuel.spend(1)?;
@@ -112,7 +112,7 @@ fn with_sink(table: &mut Dispatches, offer: impl FnOnce(&mut Dispatches)) -> Vec
     made
 }
 
-fn offer_again(table: &mut Dispatches, class: ClassId) {
+fn recompute_outcomes(table: &mut Dispatches, class: ClassId) {
     let made = with_sink(table, |it| offer(it, class));
     let anywhere = selected_outside(table, class);
     if let Some(kept) = &mut table.kept {
@@ -122,8 +122,8 @@ fn offer_again(table: &mut Dispatches, class: ClassId) {
     }
 }
 
-/// Asks a function object again; `None` is one that is gone.
-fn offer_function_again(table: &mut Dispatches, site: FunctionSiteId, function: Option<&Function>) {
+/// Recomputes the outcomes of a function object; `None` for one whose class was removed.
+fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, function: Option<&Function>) {
     let (mut supers, mut anywhere) = (Vec::new(), Vec::new());
     let made = with_sink(table, |it| {
         let Some(function) = function else { return };
@@ -150,31 +150,31 @@ fn offer_function_again(table: &mut Dispatches, site: FunctionSiteId, function: 
     kept.replace_anywhere(ReceiverKind::Function(site), anywhere);
 }
 
-/// Gives up the hierarchy, which is going to be edited in place: [`Dispatches::edit`] brings it back.
+/// Takes the hierarchy away from the table, so that it can be edited in place. [`edit`] puts it back.
 pub(in crate::whole) fn lend_hierarchy(table: &mut Dispatches) {
     table.hierarchy = Arc::default();
 }
 
-/// Goes over to another hierarchy. What calls mean that name something that is other is forgotten, and is to be asked
-/// again, by [`Dispatches::site`]; then [`Dispatches::settle`] tells what has changed.
+/// Replaces the hierarchy. Sites of calls that name something changed are forgotten, and must be requested again
+/// through [`Dispatches::site`]; then [`settle`] returns what changed.
 pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     table.hierarchy = Arc::clone(&edit.hierarchy);
     forget(table, edit);
     for name in edit.names {
         for id in table.by_class.get(name).cloned().unwrap_or_default() {
-            name_again(table, id);
+            resolve_again(table, id);
         }
     }
     for name in edit.open_otherwise {
         for id in table.by_class.get(name).cloned().unwrap_or_default() {
             let dispatch = &table.all[id.index()];
             let open = table.open(*name, dispatch.resolved);
-            open_again(table, id, open);
+            set_open(table, id, open);
         }
     }
     let mut receivers: Vec<ClassId> = edit.receivers.iter().copied().collect();
     receivers.sort_unstable();
-    receivers.into_iter().for_each(|it| offer_again(table, it));
+    receivers.into_iter().for_each(|it| recompute_outcomes(table, it));
     let mut functions: Vec<FunctionSiteId> = Vec::new();
     if let Some(kept) = &table.kept {
         functions.extend(edit.names.iter().flat_map(|it| kept.functions_below.get(it)).flatten());
@@ -185,7 +185,7 @@ pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     }
     functions.sort_unstable();
     functions.dedup();
-    functions.into_iter().for_each(|it| offer_function_again(table, it, edit.functions.get(it)));
+    functions.into_iter().for_each(|it| recompute_function_outcomes(table, it, edit.functions.get(it)));
 }
 
 fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
@@ -204,8 +204,8 @@ fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
     }
 }
 
-/// Finds again what the names of a dispatch stand for; one whose call needs none any more is forgotten.
-fn name_again(table: &mut Dispatches, id: DispatchId) {
+/// Resolves the method reference of a dispatch again; retires the dispatch if its call needs none any more.
+fn resolve_again(table: &mut Dispatches, id: DispatchId) {
     let dispatch = &table.all[id.index()];
     let (method, interface) = (dispatch.method, dispatch.interface);
     let names = method.get();
@@ -224,18 +224,18 @@ fn name_again(table: &mut Dispatches, id: DispatchId) {
         };
     let open = table.open(names.class, resolved);
     table.all[id.index()].resolved = resolved;
-    open_again(table, id, open);
+    set_open(table, id, open);
     touch(table, id, false);
 }
 
-fn open_again(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
+fn set_open(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
     let before = std::mem::replace(&mut table.all[id.index()].open_by_name, open);
     if before != open {
         touch(table, id, true);
     }
 }
 
-/// Notes that something is other for a dispatch; `all`: perhaps which of its outcomes are targets.
+/// Notes that a dispatch must be settled. With `all`, all its outcomes are collected again.
 fn touch(table: &mut Dispatches, id: DispatchId, all: bool) {
     if let Some(kept) = &mut table.kept {
         kept.touched.entry(id).or_default().all |= all;
@@ -254,27 +254,27 @@ fn retire(table: &mut Dispatches, id: DispatchId) {
     without(table.by_class.get_mut(&names.class));
     let Some(kept) = &mut table.kept else { return };
     without(kept.by_signature.get_mut(&signature));
-    // Whoever made something of it, nobody asks any more.
+    // No call refers to the dispatch any more, so its outcomes are dropped, whichever receivers they came from.
     for outcome in std::mem::take(&mut kept.outcomes[id.index()]) {
         kept.counts.remove(&(id, outcome));
     }
     touch(table, id, true);
 }
 
-/// The causes of the dispatches that [`Dispatches::settle`] looks at again, as they are before.
+/// Returns the current causes of the dispatches that [`settle`] will update.
 pub(in crate::whole) fn unsettled_causes(table: &Dispatches) -> Vec<(DispatchId, Cause)> {
     let touched = table.kept.iter().flat_map(|it| it.touched.keys());
     touched.map(|&it| (it, cause_of(table, it))).collect()
 }
 
-/// Why a dispatch may go elsewhere, and what linking its calls raises.
+/// Returns why a dispatch may have unknown targets, and the link errors of its calls.
 pub(in crate::whole) fn cause_of(table: &Dispatches, id: DispatchId) -> Cause {
     let it = &table.all[id.index()];
     (it.open, it.errors.clone())
 }
 
-/// Brings targets up to date. Gives the dispatches that are not what they were, those that are new among them. Of targets
-/// that were narrowed all that receivers may select are back at these: [`Dispatches::narrow_again`].
+/// Updates the targets of all touched dispatches. Returns the dispatches that may have changed, including new ones.
+/// Narrowed targets are reset to all that receivers may select; [`narrow_again`] narrows them again.
 pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     let fresh = table.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
     let absent = fresh.iter().map(|it| table.get(*it).method.class());
@@ -302,9 +302,9 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
             _ => kept.counts.contains_key(&(*id, it)),
         });
         debug_assert!({
-            let mut anew = dispatch.clone();
-            anew.set(outcomes, anywhere);
-            anew == *dispatch
+            let mut collected = dispatch.clone();
+            collected.set(outcomes, anywhere);
+            collected == *dispatch
         });
     }
     let mut touched: Vec<DispatchId> = touched.into_keys().collect();
@@ -312,15 +312,15 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     touched
 }
 
-/// Finds the targets of some dispatches again, and drops those that no receiver selects which is ever made. Gives the
-/// dispatches that have others than before.
+/// Recomputes the targets of some dispatches, without those that only receivers select which are never instantiated.
+/// Returns the dispatches whose targets changed.
 pub(in crate::whole) fn narrow_again(
     table: &mut Dispatches,
     ids: impl IntoIterator<Item = DispatchId>,
     is_selected: impl Fn(DispatchId, Target) -> bool,
 ) -> Vec<DispatchId> {
     let Some(kept) = &table.kept else { return Vec::new() };
-    let mut others = Vec::new();
+    let mut changed_ids = Vec::new();
     for id in ids {
         let dispatch = &mut table.all[id.index()];
         let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
@@ -329,19 +329,19 @@ pub(in crate::whole) fn narrow_again(
         dispatch.set_targets(&kept.outcomes[id.index()], anywhere);
         dispatch.narrow(|it| is_selected(id, it));
         if before.0 != dispatch.targets || before.1 != dispatch.possible {
-            others.push(id);
+            changed_ids.push(id);
         }
     }
-    others
+    changed_ids
 }
 
-/// Offers a dispatch to all who may be its receivers.
+/// Offers a dispatch to all its possible receivers.
 fn offer_all_to(table: &mut Dispatches, id: DispatchId, below: &FxHashMap<ClassName, Vec<ClassId>>) {
     let hierarchy = Arc::clone(&table.hierarchy);
     let class = table.all[id.index()].method.class();
     let mut receivers: Vec<ClassId> = match hierarchy.class(class) {
         Some(it) => hierarchy.subtypes(it),
-        // All are below it, and no chain counts as leaving the known world for its being absent.
+        // Every class is below Object; and a dispatch on Object is not open for the reason that Object is absent.
         None if class == well_known().object => hierarchy.ids().collect(),
         None => below.get(&class).cloned().unwrap_or_default(),
     };
@@ -359,13 +359,13 @@ fn offer_all_to(table: &mut Dispatches, id: DispatchId, below: &FxHashMap<ClassN
     }
 }
 
-/// Whether dispatches were asked for that are not settled.
+/// Whether there are new dispatches that are not settled.
 pub(in crate::whole) fn has_fresh(table: &Dispatches) -> bool {
     table.kept.as_ref().is_some_and(|it| !it.fresh.is_empty())
 }
 
-/// Offers new dispatches to the function objects. Before [`Dispatches::settle`], which offers them to classes, and for
-/// which they are not new any more.
+/// Offers new dispatches to the function objects. Must run before [`settle`], which offers them to
+/// classes and then no longer regards them as new.
 pub(in crate::whole) fn offer_fresh_to_functions(table: &mut Dispatches, functions: Functions<'_>) {
     let fresh = table.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
     for id in fresh {
@@ -416,7 +416,7 @@ impl Offers for Dispatches {
     }
 }
 
-/// The classes below each of these that is absent.
+/// Returns for each of the names that is absent the classes below it.
 fn below_absent(
     hierarchy: &Hierarchy,
     names: impl Iterator<Item = ClassName>,
@@ -439,7 +439,7 @@ fn below_absent(
 }
 
 impl Dispatch {
-    /// Sets what known receivers make of it.
+    /// Sets errors, openness and targets from the outcomes of known receivers.
     fn set(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
         self.errors = Vec::new();
         (self.open_by_receiver, self.handlers) = (None, None);
@@ -454,7 +454,7 @@ impl Dispatch {
         self.set_targets(outcomes, anywhere);
     }
 
-    /// Sets what known receivers select; it is known why there may be other targets.
+    /// Sets the targets from the outcomes of known receivers. `open` must be set already.
     fn set_targets(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
         (self.targets, self.possible) = Default::default();
         for it in outcomes {
@@ -470,7 +470,8 @@ impl Dispatch {
         self.sort();
     }
 
-    /// Lets these outcomes come or go, of which none is of a method that is unknown; `has` says of each whether it is there now.
+    /// Updates the targets and errors for some changed outcomes, none of which is [`Outcome::Unknown`]. `has` returns
+    /// whether the dispatch has an outcome now.
     fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
         self.handlers = None;
         self.open_without_marks();
@@ -490,7 +491,7 @@ impl Dispatch {
     }
 }
 
-/// Lets something be in a sorted list, or not.
+/// Inserts an item into a sorted list or removes it, so that it is present if and only if `is_there`.
 fn set_in<T: Ord>(list: &mut Vec<T>, it: T, is_there: bool) {
     match (list.binary_search(&it), is_there) {
         (Err(at), true) => list.insert(at, it),

@@ -1,7 +1,8 @@
-//! What each receiver makes of each dispatch, kept so that classes can go and come: then only those receivers are asked
-//! again whose supertypes, or whose subtypes, are others than before.
+//! The outcome of each receiver at each dispatch, kept so that classes can be removed and added: then only the
+//! outcomes of receivers whose supertypes or subtypes changed are recomputed.
 //!
-//! How many receivers make the same of a dispatch is counted, so what the last of them takes away is gone.
+//! For each outcome of a dispatch, the receivers that have it are counted; the outcome disappears with the last of
+//! them.
 
 use bir::body::CallKind;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
@@ -12,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::super::sites::{DispatchId, FunctionSiteId, Open, Target};
 use super::outcomes::{Outcome, ReceiverKind};
 
-/// What each receiver makes of each dispatch.
+/// The outcome of each receiver at each dispatch.
 #[derive(Default)]
 pub(super) struct Kept {
     pub(super) by_class: Vec<Vec<(DispatchId, Outcome)>>,
@@ -20,51 +21,52 @@ pub(super) struct Kept {
     /// The function objects that have each type, apart from `java/lang/Object`.
     pub(super) functions_below: FxHashMap<ClassName, Vec<FunctionSiteId>>,
     pub(super) counts: FxHashMap<(DispatchId, Outcome), u32>,
-    /// What there is at all, by dispatch.
+    /// For each dispatch, its outcomes with a count above 0.
     pub(super) outcomes: Vec<Vec<Outcome>>,
     pub(super) by_signature: FxHashMap<Signature, Vec<DispatchId>>,
-    /// What receivers select that may be below any class, with how many of them select it. It is the same for all dispatches of
-    /// a signature, of which there may be thousands.
+    /// For each signature, the targets selected by receivers that may be below any class, with the number of those
+    /// receivers. These targets are shared by all dispatches of the signature, of which there may be thousands.
     pub(super) anywhere: FxHashMap<Signature, FxHashMap<Target, u32>>,
     pub(super) anywhere_by_class: FxHashMap<ClassId, Vec<(Signature, Target)>>,
-    /// Dispatches that were asked for since targets were looked for.
+    /// The dispatches that were requested since targets were last searched.
     pub(super) fresh: Vec<DispatchId>,
-    /// Those for which something is other since they were settled, and what.
+    /// The dispatches for which something changed since they were settled, with the changes.
     pub(super) touched: FxHashMap<DispatchId, TouchedDispatch>,
-    /// The calls that were asked for, by the class named, of an array by that of its elements.
+    /// The calls that were requested, by the class named; for an array, by its element class.
     pub(super) named: FxHashMap<ClassName, Vec<(CallKind, MethodRef)>>,
-    /// Those whose meaning hangs on their caller, by the class named and by that of the caller.
+    /// The requested calls whose meaning depends on the caller, by the class named and by the caller's class.
     pub(super) special: FxHashMap<ClassName, Vec<(ClassId, CallKind, MethodRef)>>,
 }
 
 /// The name and descriptor of a method.
 pub(super) type Signature = (Name, Descriptor);
 
-/// Why a dispatch may go elsewhere, and what linking its calls raises.
+/// Why a dispatch may have unknown targets, and the link errors of its calls.
 pub(in crate::whole) type Cause = (Option<Open>, Vec<LinkError>);
 
-/// What is other for a dispatch.
+/// The changes of a dispatch since it was settled.
 #[derive(Default)]
 pub(super) struct TouchedDispatch {
-    /// Outcomes that came or went, some perhaps more than once.
+    /// The outcomes that were added or removed; some may occur more than once.
     pub(super) outcomes: Vec<Outcome>,
-    /// Whether it may be more than these.
+    /// Whether more than these outcomes may have changed.
     pub(super) all: bool,
 }
 
-/// When so many outcomes of a dispatch are others, its targets are gathered anew: to put each in its place takes as long.
-const MAX_OTHERS: usize = 64;
+/// The maximum number of changed outcomes that are applied one by one; with more, the targets are collected again,
+/// which then takes no longer.
+const MAX_OUTCOMES: usize = 64;
 
 impl TouchedDispatch {
     pub(super) fn add(&mut self, outcome: Outcome) {
-        self.all |= self.outcomes.len() == MAX_OTHERS;
+        self.all |= self.outcomes.len() == MAX_OUTCOMES;
         if !self.all {
             self.outcomes.push(outcome);
         }
     }
 }
 
-/// A function object: its supertypes, and what it makes of dispatches.
+/// The supertypes of a function object, and its outcomes at dispatches.
 #[derive(Default)]
 pub(super) struct FunctionOffers {
     pub(super) supers: Vec<ClassName>,
@@ -73,7 +75,7 @@ pub(super) struct FunctionOffers {
 }
 
 impl Kept {
-    /// See [`Dispatches::freeing`].
+    /// See [`Dispatches::freeing`](super::Dispatches::freeing).
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let Kept { by_class, by_function, outcomes, by_signature, anywhere, named, special, .. } = self;
         let receivers = by_class.into_iter().map(drop).chain(by_function.into_iter().map(drop));
@@ -82,21 +84,21 @@ impl Kept {
         receivers.chain(dispatches).chain(calls).chain(anywhere.into_iter().map(drop))
     }
 
-    /// Notes a dispatch that is new.
+    /// Notes a new dispatch.
     pub(super) fn asked(&mut self, id: DispatchId, signature: Signature) {
         self.outcomes.resize_with(id.index() + 1, Vec::new);
         self.by_signature.entry(signature).or_default().push(id);
         self.fresh.push(id);
     }
 
-    /// Notes a call that is asked for the first time.
+    /// Notes a call that is requested for the first time.
     pub(super) fn named(&mut self, kind: CallKind, method: MethodRef) {
         if let Some(class) = method.class().element() {
             self.named.entry(class).or_default().push((kind, method));
         }
     }
 
-    /// Notes a call whose meaning hangs on its caller.
+    /// Notes a call whose meaning depends on its caller.
     pub(super) fn special(&mut self, caller: ClassName, call: (ClassId, CallKind, MethodRef)) {
         for class in [caller, call.2.class()] {
             self.special.entry(class).or_default().push(call);
@@ -125,7 +127,7 @@ impl Kept {
         }
     }
 
-    /// Replaces what a receiver makes of dispatches. Both are sorted.
+    /// Replaces the outcomes of a receiver. `made` must be sorted, like the list that it replaces.
     pub(super) fn replace(&mut self, receiver: ReceiverKind, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             ReceiverKind::Class(it) => {
@@ -137,12 +139,12 @@ impl Kept {
             ReceiverKind::Function(it) => &mut self.by_function[it.index()].made,
         };
         let before = std::mem::replace(slot, made.clone());
-        // New ones first: what stays is never away meanwhile.
+        // Additions come first, so that no outcome disappears temporarily.
         made.iter().filter(|it| before.binary_search(it).is_err()).for_each(|&it| self.count(it));
         before.iter().filter(|it| made.binary_search(it).is_err()).for_each(|&it| self.uncount(it));
     }
 
-    /// Replaces what a receiver selects that may be below any class.
+    /// Replaces the targets that a receiver selects and that may be below any class.
     pub(super) fn replace_anywhere(&mut self, receiver: ReceiverKind, made: Vec<(Signature, Target)>) {
         let before = match receiver {
             ReceiverKind::Class(it) if made.is_empty() => {
@@ -157,7 +159,7 @@ impl Kept {
             let count = self.anywhere.entry(signature).or_default().entry(target).or_insert(0);
             *count += 1;
             if *count == 1 {
-                self.other_anywhere(signature, target);
+                self.touch_anywhere(signature, target);
             }
         }
         for &(signature, target) in before.iter().filter(|it| !made.contains(it)) {
@@ -166,18 +168,18 @@ impl Kept {
             *count -= 1;
             if *count == 0 {
                 targets.remove(&target);
-                self.other_anywhere(signature, target);
+                self.touch_anywhere(signature, target);
             }
         }
     }
 
-    pub(super) fn other_anywhere(&mut self, signature: Signature, target: Target) {
+    pub(super) fn touch_anywhere(&mut self, signature: Signature, target: Target) {
         for id in self.by_signature.get(&signature).into_iter().flatten() {
             self.touched.entry(*id).or_default().add(Outcome::Maybe(target));
         }
     }
 
-    /// Adds what a receiver makes of a dispatch that is new.
+    /// Adds the outcomes of a receiver at a new dispatch.
     pub(super) fn extend(&mut self, receiver: ReceiverKind, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             ReceiverKind::Class(it) => &mut self.by_class[it.index()],

@@ -1,8 +1,8 @@
-//! Where calls go (`semantics.md` §4): one *dispatch* for each class, method name and descriptor that a virtual call
-//! names, with the methods that a receiver may select.
+//! Where calls go (`semantics.md` §4). There is one *dispatch* for each class, method name and descriptor that a
+//! virtual call names; it holds the methods that a receiver may select.
 //!
-//! [`Dispatches`] is the table. [`offers`] finds the targets, [`edit`] keeps them current while classes go and come, by what
-//! [`kept`] holds.
+//! [`Dispatches`] is the table of dispatches. [`offers`] finds the targets; [`edit`] updates them when classes are
+//! removed and added, with the data in [`kept`].
 
 mod cache;
 pub(super) mod edit;
@@ -31,27 +31,28 @@ use self::outcomes::{AllOffers, Outcome};
 use super::reads::{Read, note};
 use super::sites::{DispatchId, Open, Site, Target};
 
-/// A virtual call by the names at its call site.
+/// A virtual call, identified by the names at its call site.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dispatch {
-    /// The names.
+    /// The method reference at the call site.
     pub method: MethodRef,
-    /// Whether an interface method constant names it.
+    /// Whether the reference is an interface method reference.
     pub interface: bool,
-    /// What known receivers select, each once.
+    /// The targets that known receivers select, each once.
     pub targets: Vec<Target>,
-    /// What else classes select that may be below the class named, for all that is known.
+    /// The further targets that are selected by classes that may be below the class named, because not all their
+    /// supertypes are known.
     pub possible: Vec<Target>,
-    /// Link errors that present classes decide.
+    /// The link errors that follow from present classes.
     pub errors: Vec<LinkError>,
-    /// Why there may be other targets.
+    /// Why there may be unknown targets.
     pub open: Option<Open>,
-    /// Where proxies among the receivers hand the call on.
+    /// The dispatch of the invocation handlers to which proxies among the receivers pass the call on.
     pub handlers: Option<DispatchId>,
     resolved: Option<MethodId>,
-    /// As `open`, for what the names alone tell.
+    /// The reason for `open` that follows from the names alone.
     open_by_name: Option<Open>,
-    /// Of the absent classes that may have what a known receiver selects, the first by text.
+    /// The first by text of the absent classes that may declare what a known receiver selects.
     open_by_receiver: Option<ClassName>,
 }
 
@@ -61,32 +62,32 @@ pub struct Dispatches {
     world: WorldKind,
     all: Vec<Dispatch>,
     ids: FxHashMap<(MethodRef, bool), DispatchId>,
-    /// By class named, name and descriptor.
+    /// The dispatches by named class, method name and descriptor.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: SiteCache,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
-    /// Calls that their callers may not make.
+    /// The calls that their callers may not make.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
-    /// Why targets are targets, if somebody wants to know.
+    /// The receivers that select each target, if they are recorded.
     offers: Option<AllOffers>,
-    /// Gets what receivers make of dispatches instead of these, while it is there.
+    /// While present, collects the outcomes of receivers instead of the dispatches.
     sink: Option<Vec<(DispatchId, Outcome)>>,
-    /// What each receiver made of them, when that is kept.
+    /// The outcome of each receiver, once they are kept.
     kept: Option<Box<Kept>>,
-    /// Whether only those are targets that a receiver selects which is made.
+    /// Whether only targets selected by instantiated receivers remain.
     is_narrowed: bool,
 }
 
 impl Dispatch {
-    /// Notes that a known receiver selects what this absent class may have.
+    /// Notes that a known receiver selects a method that this absent class may have.
     fn open_by_receiver(&mut self, outside: ClassName) {
         if self.open_by_receiver.is_none_or(|it| outside.bytes() < it.bytes()) {
             self.open_by_receiver = Some(outside);
         }
     }
 
-    /// Finds why there may be other targets, but for objects around method handles.
+    /// Sets `open` from the names and the known receivers, ignoring marks of objects around method handles.
     fn open_without_marks(&mut self) {
         self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
     }
@@ -100,9 +101,9 @@ impl Dispatch {
         self.errors.sort_unstable();
     }
 
-    /// Whether classes that may be below any class are among its receivers, for all that is known.
+    /// Whether classes that may be below any class, because not all their supertypes are known, may be receivers.
     fn may_be_anywhere(&self) -> bool {
-        // A class that nobody can extend from outside has no subclass that is outside.
+        // A class that no unknown class can extend has no subclass with an absent supertype.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
     }
 
@@ -111,14 +112,14 @@ impl Dispatch {
         self.possible.retain(|&it| is_selected(it));
     }
 
-    /// What the names stand for, if a present class declares it.
+    /// Returns the method that the reference resolves to, if a present class declares it.
     pub fn resolved(&self) -> Option<MethodId> {
         self.resolved
     }
 }
 
 impl Dispatches {
-    /// None yet.
+    /// Creates an empty table.
     pub fn new(hierarchy: Arc<Hierarchy>, world: WorldKind) -> Self {
         Dispatches {
             hierarchy,
@@ -137,18 +138,18 @@ impl Dispatches {
         }
     }
 
-    /// Keeps the reasons for targets when these are found, until they are [taken](Dispatches::take_offers).
+    /// Starts to record which receivers select each target, until the records are [taken](Dispatches::take_offers).
     pub(super) fn keep_offers(&mut self) {
         self.offers = Some(AllOffers::default());
     }
 
-    /// The reasons for all targets.
+    /// Returns the recorded receivers of all targets, and stops recording.
     pub(super) fn take_offers(&mut self) -> AllOffers {
         self.offers.take().unwrap_or_default()
     }
 
-    /// Says that receivers of a call may be made at run time: proxies, which hand it on to the targets of `handlers`, and
-    /// objects around method handles.
+    /// Marks a dispatch whose receivers may be made at run time: proxies, which pass the call on to the targets of
+    /// `handlers`, and objects around method handles.
     pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
         let dispatch = &mut self.all[id.index()];
         dispatch.handlers = handlers;
@@ -157,7 +158,7 @@ impl Dispatches {
         }
     }
 
-    /// Takes back all that [`Dispatches::mark`] did.
+    /// Removes all marks that [`Dispatches::mark`] set.
     pub(super) fn unmark(&mut self) {
         for it in &mut self.all {
             it.handlers = None;
@@ -165,7 +166,7 @@ impl Dispatches {
         }
     }
 
-    /// Drops the targets that no receiver selects which is ever made.
+    /// Removes the targets that are selected only by receivers that are never instantiated.
     pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
         self.is_narrowed = true;
         for (id, it) in (0..).map(DispatchId::from_index).zip(&mut self.all) {
@@ -173,9 +174,9 @@ impl Dispatches {
         }
     }
 
-    /// Where a call in a method of `caller` goes. Asks for a dispatch if there is none of these names yet.
+    /// Returns where a call in a method of `caller` goes. Creates the dispatch if it does not exist yet.
     pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
-        // What `super.m()` finds depends on its caller.
+        // The meaning of `super.m()` depends on its caller.
         if depends_on_caller(kind, method) {
             let site = match self.special.get(&(caller, kind, method)) {
                 Some(&it) => it,
@@ -189,7 +190,7 @@ impl Dispatches {
             };
             return self.checked(site, caller, kind, method);
         }
-        let (site, for_everybody) = match self.sites.get(kind, method) {
+        let (site, for_any_caller) = match self.sites.get(kind, method) {
             Some(it) => it,
             None => {
                 let site = match kind {
@@ -201,17 +202,17 @@ impl Dispatches {
                         self.virtual_site(method, kind == CallKind::Interface)
                     }
                 };
-                let for_everybody = self.is_for_everybody(site, method);
-                self.sites.insert(kind, method, site, for_everybody);
+                let for_any_caller = self.is_for_any_caller(site, method);
+                self.sites.insert(kind, method, site, for_any_caller);
                 self.kept.iter_mut().for_each(|it| it.named(kind, method));
-                (site, for_everybody)
+                (site, for_any_caller)
             }
         };
-        if for_everybody { site } else { self.checked(site, caller, kind, method) }
+        if for_any_caller { site } else { self.checked(site, caller, kind, method) }
     }
 
-    /// Whether any class may make the call: all is public, in a package that is not closed.
-    fn is_for_everybody(&self, site: Site, method: MethodRef) -> bool {
+    /// Whether any class may make the call: class and method are public, and the package is not closed.
+    fn is_for_any_caller(&self, site: Site, method: MethodRef) -> bool {
         let resolved = match site {
             Site::Method(it) => Some(it),
             Site::Dispatch(it) => self.get(it).resolved,
@@ -224,7 +225,7 @@ impl Dispatches {
             })
     }
 
-    /// The site, if the caller may name the class and access the method (JVMS §5.4.4).
+    /// Returns the site if the caller may access the class and the method (JVMS §5.4.4), otherwise an access error.
     fn checked(&mut self, site: Site, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let resolved = match site {
             Site::Method(it) => Some(it),
@@ -243,20 +244,21 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Where a call that no method of the program makes by itself goes: see [`Dispatches::ask_for`].
+    /// Returns where a call goes that no instruction makes; the call must have been requested by
+    /// [`Dispatches::ask_for`].
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         let unknown = Site::Open(Open::Outside(method.class()));
         self.sites.get(kind, method).map_or(unknown, |it| it.0)
     }
 
-    /// Where a call goes that was asked for before; one that was not may go anywhere.
+    /// Returns where a call goes that was requested before; a call that was not requested may go anywhere.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
         self.cached_site(caller, kind, method).unwrap_or(unknown)
     }
 
-    /// What a site that was asked for before is.
+    /// Returns the site of a call, if the call was requested before.
     pub fn cached_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
@@ -275,7 +277,7 @@ impl Dispatches {
 
     fn special_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let it = method.get();
-        // Object's constructor does nothing, also when there is no JDK.
+        // Object's constructor does nothing, even if there is no JDK.
         if it.class == well_known().object && it.name.bytes() == b"<init>" {
             return Site::Vm;
         }
@@ -316,7 +318,7 @@ impl Dispatches {
                 if flags.is_static() {
                     Site::Error(LinkError::IncompatibleClassChange)
                 } else if flags.is_private() || flags.is_final() || it.class.is_array() {
-                    // Nothing overrides it; arrays have Object's.
+                    // No method overrides it; arrays inherit the methods of Object.
                     Site::Method(id)
                 } else {
                     Site::Dispatch(self.ask(method, interface, Some(id)))
@@ -326,7 +328,8 @@ impl Dispatches {
         }
     }
 
-    /// The dispatch of a call that the VM makes: `run` of a thread that starts.
+    /// Returns the site of a call that no instruction makes, such as `run` of a thread that the VM starts. Creates
+    /// the dispatch if it does not exist yet.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {
@@ -366,7 +369,7 @@ impl Dispatches {
         id
     }
 
-    /// Whether receivers that nobody knows may select something else.
+    /// Returns why unknown receivers may select other methods, as far as the names tell; `None` if they cannot.
     fn open(&self, class: ClassName, resolved: Option<MethodId>) -> Option<Open> {
         if self.world == WorldKind::Closed {
             return None;
@@ -385,30 +388,30 @@ impl Dispatches {
         self.hierarchy.open_witness(id).map(|it| Open::Overridable(self.hierarchy.name(it)))
     }
 
-    /// Frees them piece by piece: with each step of the iterator one.
+    /// Frees the table piece by piece: each step of the iterator frees one entry.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let Dispatches { all, by_name, by_class, kept, .. } = self;
         let lists = by_name.into_iter().map(drop).chain(by_class.into_iter().map(drop));
         all.into_iter().map(drop).chain(lists).chain(kept.into_iter().flat_map(|it| it.freeing()))
     }
 
-    /// The dispatches by number.
+    /// Returns all dispatches, by number.
     pub fn all(&self) -> &[Dispatch] {
         &self.all
     }
 
-    /// One of them.
+    /// Returns a dispatch.
     pub fn get(&self, id: DispatchId) -> &Dispatch {
         note(Read::Dispatch(id));
         &self.all[id.index()]
     }
 
-    /// The names of one of them, which never change.
+    /// Returns the method reference of a dispatch, which never changes.
     pub(super) fn method(&self, id: DispatchId) -> MethodRef {
         self.all[id.index()].method
     }
 
-    /// Why one of them may go elsewhere, and what linking its calls raises.
+    /// Returns why a dispatch may have unknown targets, and the link errors of its calls.
     pub(super) fn cause(&self, id: DispatchId) -> (Option<Open>, &[LinkError]) {
         note(Read::Cause(id));
         let it = &self.all[id.index()];
@@ -416,7 +419,7 @@ impl Dispatches {
     }
 }
 
-/// Whether the same names mean different things in different classes: `super.m()`, but not constructors.
+/// Whether the meaning of a reference depends on its caller: true for `super.m()`, but not for constructors.
 fn depends_on_caller(kind: CallKind, method: MethodRef) -> bool {
     matches!(kind, CallKind::Special | CallKind::SpecialInterface) && method.name() != constructor()
 }

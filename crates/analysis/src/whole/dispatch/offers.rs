@@ -1,6 +1,6 @@
-//! Finds the targets of dispatches, from their receivers: each class offers the methods that it declares, or newly has to
-//! select among, to the dispatches of its supertypes. So the work grows with the number of methods times the supertypes of
-//! their classes, and each class can be done alone.
+//! Finds the targets of dispatches from their receivers: each class offers the methods that it declares, or newly has
+//! to select among, to the dispatches of its supertypes. So the work grows with the number of methods times the
+//! number of supertypes of their classes, and each class can be processed alone.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::fuel::{Cancelled, Fuel};
@@ -20,12 +20,12 @@ use super::super::sites::{DispatchId, FunctionSiteId, Target};
 use super::outcomes::{Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches, constructor};
 
-/// What it takes to look what dispatches a function object may be a receiver of, in steps of [`Fuel`], about.
+/// The approximate cost of finding the dispatches that a function object may receive, in steps of [`Fuel`].
 pub(super) const COST_OF_FUNCTION: u32 = 64;
-/// Finds the targets of all dispatches that were asked for. `functions` are the function objects of the program.
+/// Finds the targets of all requested dispatches. `functions` are the function objects of the program.
 ///
 /// # Errors
-/// When the work is not wanted any more; these are not to be used any more then.
+/// When the work is cancelled; the table must not be used any more then.
 pub(in crate::whole) fn find_targets(
     table: &mut Dispatches,
     functions: &[Function],
@@ -48,26 +48,27 @@ pub(in crate::whole) fn find_targets(
     Ok(())
 }
 
-/// In steps of [`Fuel`], about.
+/// The approximate cost of [`offer`], in steps of [`Fuel`].
 pub(super) fn cost_of_offer(table: &Dispatches, class: ClassId) -> u32 {
     let n_methods = table.hierarchy.outline(class).methods.len();
     (n_methods * table.hierarchy.supers(class).len() + 16) as u32
 }
 
-/// Offers what receivers of this class select.
+/// Offers the methods that receivers of this class select.
 pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     if table.hierarchy.is_interface(class) {
         return;
     }
     let above = Above::of(&table.hierarchy, class);
-    for id in asking(table, class, &above) {
+    for id in dispatches_for(table, class, &above) {
         offer_to(table, id, class, &above);
     }
 }
 
-/// The dispatches for which a class may select something itself, and perhaps others: what it declares may be asked for by the
-/// name of any supertype, what it inherits by that of a new one, and methods of new interfaces by that of any.
-pub(super) fn asking(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
+/// Returns the dispatches for which a class may select something itself, and perhaps others. A method that the class
+/// declares may be called through any supertype, an inherited method through a new supertype, and a method of a new
+/// interface through any supertype.
+pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
     let mut named = |supers: &[ClassName], method: &Method| {
@@ -88,14 +89,14 @@ pub(super) fn asking(table: &Dispatches, class: ClassId, above: &Above) -> Vec<D
     acc
 }
 
-/// Offers what receivers of a class select to a dispatch, if that is not what its superclass selects.
+/// Offers the method that receivers of a class select to a dispatch, unless it is what the superclass selects.
 pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, above: &Above) {
     let names = table.all[id.index()].method.get();
     if !above.supers.contains(&names.class) {
         return;
     }
     if declares_selectable(&table.hierarchy, class, names.name, names.descriptor) {
-        // No receiver selects a constructor, whatever a broken call names.
+        // No receiver selects a constructor, even if a malformed call names one.
         let is_selectable = names.name != constructor();
         let method = find_method(&table.hierarchy, class, names.name, names.descriptor);
         if let Some(it) = method.filter(|_| is_selectable) {
@@ -106,8 +107,8 @@ pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, a
     }
 }
 
-/// Whether a class has an interface with such a method that its superclass does not have: it selects among more methods than
-/// that does.
+/// Whether a class has an interface with such a method that its superclass does not have, so that the class selects
+/// among more methods than its superclass.
 fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
     new_supers(&table.hierarchy, class).any(|it| declares_selectable(&table.hierarchy, it, name, descriptor))
 }
@@ -120,17 +121,17 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
         Some(resolved) if dispatch.interface && !flags.is_public() => {
             select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
         }
-        // Only a method of package-private access may fail to be overridden by one of the same name.
+        // Only a package-private method may fail to be overridden by a method of the same name and descriptor.
         Some(resolved) if resolved != method && !is_visible(table, resolved) => {
             select(&table.hierarchy, class, resolved)
         }
         _ if flags.is_abstract() => Selected::Error(LinkError::AbstractMethod),
         _ => Selected::Method(method),
     };
-    take(table, id, class, selected);
+    record_selection(table, id, class, selected);
 }
 
-/// Offers what the class inherits.
+/// Offers the method that the class inherits.
 fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
     let dispatch = &table.all[id.index()];
     let names = dispatch.method.get();
@@ -139,7 +140,7 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
             select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
         }
         Some(resolved) => select(&table.hierarchy, class, resolved),
-        // The method is declared in a class that is outside; a superclass may have it as well.
+        // The method is declared in a class that is outside; a known superclass may have it as well.
         None => match resolve_method(
             &table.hierarchy,
             table.hierarchy.name(class),
@@ -147,7 +148,7 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
             names.descriptor,
             false,
         ) {
-            // A method of a class goes before those of interfaces, also if it has no code.
+            // A method of a class takes precedence over methods of interfaces, even if it has no code.
             ResolvedMethod::Method(it) if declared(&table.hierarchy, it).flags.is_abstract() => {
                 Selected::Error(LinkError::AbstractMethod)
             }
@@ -156,10 +157,10 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
             _ => return,
         },
     };
-    take(table, id, class, selected);
+    record_selection(table, id, class, selected);
 }
 
-fn take(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Selected) {
+fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Selected) {
     let receiver = ReceiverKind::Class(class);
     let names = table.all[id.index()].method.get();
     let (name, descriptor) = (names.name, names.descriptor);
@@ -178,7 +179,7 @@ fn take(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Select
                 emit(table, id, receiver, Outcome::Error(error));
             }
         }
-        // The receiver is known, what it selects is not: an absent superclass or interface may have the method.
+        // The receiver is known but not what it selects: an absent superclass or interface may have the method.
         Selected::Unknown { outside, beyond } => {
             if is_live(table) {
                 unknown_selection(table, id, receiver, outside, beyond);
@@ -187,12 +188,12 @@ fn take(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Select
     }
 }
 
-/// Whether the error is known already, where it is enough to know it once.
+/// Whether the error is already recorded, when it need be recorded only once.
 pub(super) fn has_error(table: &Dispatches, id: DispatchId, error: LinkError) -> bool {
     table.sink.is_none() && table.all[id.index()].errors.contains(&error)
 }
 
-/// Notes what a receiver makes of a dispatch.
+/// Records the outcome of a receiver at a dispatch.
 pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKind, outcome: Outcome) {
     if let Some(sink) = &mut table.sink {
         return sink.push((id, outcome));
@@ -215,7 +216,7 @@ pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKin
     }
 }
 
-/// Some receiver selects a method of an absent class, or, if that has none, `beyond`.
+/// Records that a receiver selects a method of an absent class or, if that has none, `beyond`.
 fn unknown_selection(
     table: &mut Dispatches,
     id: DispatchId,
@@ -237,8 +238,8 @@ fn is_visible(table: &Dispatches, method: MethodId) -> bool {
     flags.is_public() || flags.is_protected()
 }
 
-/// Whether some known class that can have objects is this one, or inherits its choice of a method. `chooses` says which
-/// classes below make their own.
+/// Whether the class, or a known class below it that inherits its choice of a method, is concrete. `chooses` returns
+/// whether a class below makes a choice of its own.
 pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
     let mut pending = vec![class];
     while let Some(at) = pending.pop() {
@@ -251,7 +252,7 @@ pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(Class
     false
 }
 
-/// Offers the methods of a function object: its own, and the default methods of its interfaces.
+/// Offers the methods of a function object: its own method, and the default methods of its interfaces.
 pub(super) fn offer_function(table: &mut Dispatches, site: FunctionSiteId, function: &Function) {
     for name in function_supers(&table.hierarchy, function) {
         for id in table.by_class.get(&name).cloned().unwrap_or_default() {
@@ -274,7 +275,7 @@ pub(super) fn offer_function_to(
     }
 }
 
-/// Offers what a function object inherits from its interfaces, or from Object.
+/// Offers the method that a function object inherits from its interfaces or from Object.
 fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, function: &Function) {
     let receiver = ReceiverKind::Function(site);
     let names = table.all[id.index()].method.get();
@@ -287,20 +288,20 @@ fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, f
                     emit(table, id, receiver, Outcome::Target(Target::Method(it)));
                     continue;
                 }
-                // The interface has grown a method that the object was not made for.
+                // The interface has a method that was added after the function object's call site was compiled.
                 emit(table, id, receiver, Outcome::Error(LinkError::AbstractMethod));
             }
             ResolvedMethod::Unknown { outside, beyond } => {
                 unknown_selection(table, id, receiver, outside, beyond);
             }
-            // Another of its interfaces has the method.
+            // Another interface of the function object has the method.
             ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
         }
     }
 }
 
-/// Offers what classes select whose chain leaves the known world: they may be below any class that unknown ones
-/// may extend.
+/// Offers the methods that are selected by classes with an absent supertype: such a class may be below any class that
+/// unknown classes may extend.
 fn offer_possible(
     table: &mut Dispatches,
     functions: &[Function],
@@ -331,7 +332,8 @@ fn offer_possible(
             emit(table, id, ReceiverKind::Class(class), Outcome::Maybe(target));
         }
     }
-    // A program has as many function objects as calls that could be theirs: none may look at all of the others.
+    // A program has about as many function objects as dispatches that may call them, so comparing each with each
+    // would be quadratic.
     let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all).filter(|it| it.1.open.is_some()) {
         let names = it.method.get();
@@ -356,7 +358,8 @@ fn offer_possible(
     Ok(())
 }
 
-/// What a class selects itself that may be below any class: none if its chain does not leave the known world.
+/// Returns the methods of a class that it selects itself and that may be below any class; none if its supertypes are
+/// known.
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
     let outline = table.hierarchy.outline(class);
     if table.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
@@ -369,7 +372,7 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
             && !flags.is_private()
             && !flags.is_abstract()
             && it.name.bytes() != b"<init>"
-            // A method of a class goes before those of interfaces that are new below it.
+            // A method of a class takes precedence over methods of interfaces that are new in a subclass.
             && is_live(table, class, |below| declares_selectable(&table.hierarchy, below, it.name, it.descriptor))
         {
             acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
@@ -378,7 +381,7 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
     acc
 }
 
-/// Whether a chain with these classes leaves the known world.
+/// Whether one of these supertypes is absent or has an absent supertype.
 pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     supers.iter().any(|&it| {
         it != well_known().object
@@ -386,7 +389,7 @@ pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     })
 }
 
-/// The interfaces of a class that its superclass does not have.
+/// Returns the superinterfaces of a class that its superclass does not have.
 fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
     let old = match hierarchy.super_class(class) {
         Some(Link::Present(it)) => hierarchy.supers(it),
@@ -396,11 +399,11 @@ fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = Cla
     hierarchy.supers(class).iter().copied().filter(is_new)
 }
 
-/// What is above a class, by name.
+/// The supertypes of a class, by name.
 pub(super) struct Above {
-    /// All its supertypes, itself first, also those that are outside.
+    /// All supertypes of the class including absent ones, with the class itself first.
     supers: Vec<ClassName>,
-    /// Those that its superclass has.
+    /// The supertypes of the superclass.
     old: Vec<ClassName>,
 }
 
@@ -414,7 +417,7 @@ impl Above {
     }
 }
 
-/// The names of all supertypes of a class, itself first, also of those that are outside.
+/// Returns the names of all supertypes of a class including absent ones, with the class itself first.
 fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
     let mut acc = vec![hierarchy.name(class)];
     for &it in hierarchy.supers(class) {
@@ -434,7 +437,7 @@ fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
     acc
 }
 
-/// The names of the supertypes of a function object.
+/// Returns the names of the supertypes of a function object.
 pub(super) fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec<ClassName> {
     let mut acc = vec![well_known().object];
     for &interface in std::iter::once(&function.interface).chain(&function.markers) {

@@ -1,4 +1,4 @@
-//! What receivers make of dispatches: the words for it.
+//! The outcomes that receivers have at dispatches: types only.
 
 use program::hierarchy::ClassId;
 use program::members::LinkError;
@@ -7,37 +7,37 @@ use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
 
-/// What a receiver makes of a dispatch.
+/// The outcome of a dispatch for one receiver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Outcome {
-    /// It selects this.
+    /// The receiver selects this target.
     Target(Target),
-    /// It selects a method of an absent class, or, if that has none, this.
+    /// The receiver selects a method of an absent class or, if that has none, this target.
     Beyond(Target),
-    /// It may be below the class named, and selects this then.
+    /// The receiver may be below the class named; if it is, it selects this target.
     Maybe(Target),
-    /// It selects nothing.
+    /// The call fails with this error.
     Error(LinkError),
-    /// It selects a method that this absent class may have.
+    /// The receiver selects a method that this absent class may have.
     Unknown(Text),
 }
 
-/// The receivers that select a target.
+/// A set of receivers that select the same target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
-    /// Objects of this class, and of its subclasses down to where they declare the method again.
+    /// Objects of this class, and of its subclasses down to those that declare the method again.
     Class(ClassId),
     /// The function object of this site.
     Function(FunctionSiteId),
 }
 
-/// Why targets are targets: what receivers select.
+/// A source of reasons for targets: which receivers select them.
 pub(in crate::whole) trait Offers {
-    /// Tells each dispatch that a receiver may come to, and what it selects there.
+    /// Calls `tell` for each dispatch that the receiver may reach, with the target that it selects there.
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target));
 }
 
-/// Those of all receivers of a program, noted when its targets are found.
+/// The targets that all receivers of a program select, recorded while the targets are searched.
 #[derive(Default)]
 pub(in crate::whole) struct AllOffers(pub(super) FxHashMap<ReceiverKind, Vec<(DispatchId, Target)>>);
 

@@ -1,5 +1,5 @@
-//! The classes whose methods a program calls, so that an edit tells whether one of them is absent: in the `declared` world
-//! unknown classes may exist only then ([`program::hierarchy::Options::names_outside`]).
+//! The classes whose methods a program calls. They let an edit detect whether one of them is absent: in the
+//! `declared` world unknown classes may exist only then ([`program::hierarchy::Options::names_outside`]).
 
 use classfile::names::ClassName;
 use program::hierarchy::Hierarchy;
@@ -11,11 +11,11 @@ use crate::whole::record::ClassChange;
 /// The classes whose methods the present classes call.
 #[derive(Default)]
 pub(in crate::whole) struct CalledClasses {
-    /// What each present class calls, each once.
+    /// For each present class the classes whose methods it calls, each once.
     by_caller: FxHashMap<ClassName, Box<[ClassName]>>,
-    /// How many classes call methods of each.
+    /// For each called class the number of classes that call its methods.
     callers: FxHashMap<ClassName, u32>,
-    /// Those of `callers` that are absent.
+    /// The keys of `callers` that are absent.
     absent: FxHashSet<ClassName>,
 }
 
@@ -25,7 +25,7 @@ impl CalledClasses {
         !self.absent.is_empty()
     }
 
-    /// Takes in changed classes; `before` is the hierarchy without the changes.
+    /// Applies changes of classes; `before` is the hierarchy without the changes.
     pub(in crate::whole) fn change(&mut self, before: &Hierarchy, changes: &[ClassChange]) {
         for it in changes {
             let name = it.class.map(|it| before.name(it));

@@ -1,4 +1,4 @@
-//! Takes in changed code of a class that looks to others as before: nothing but the inclusions of its methods changes.
+//! Applies changes of a class's code when the rest of the class is unchanged: only inclusions change.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::whole::record::ClassChange;
 use crate::whole::resolved::{ask_code, forget_initialized};
 use crate::whole::sites::Node;
 
-/// Takes in a change of a class if nothing but the inclusions of its methods changes. Returns whether that is so.
+/// Applies a change of a class if only the inclusions of its methods change. Returns whether that is the case.
 pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> bool {
     let ClassChange { class: Some(class), now: Some((outline, summary, role)) } = change else {
         return false;
@@ -30,7 +30,7 @@ pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> boo
     true
 }
 
-/// Whether nothing but inclusions of methods changes with the code of a class.
+/// Whether a change of a class's code changes only inclusions of methods.
 fn code_stays(intake: &Intake<'_>, class: ClassId, now: &ClassSummary) -> bool {
     let Some(before) = intake.calls.classes.summaries.get(class.index()) else { return false };
     before.methods.len() == now.methods.len()
@@ -60,13 +60,13 @@ fn method_stays(intake: &Intake<'_>, id: MethodId, before: &CodeSummary, now: &C
     functions(before) == functions(now) && (!is_constructor || same_on_this(before, now))
 }
 
-/// Sets the code of a class of which [`Intake::code_stays`] holds.
+/// Replaces the code of a class for which [`code_stays`] holds.
 fn change_code(intake: &mut Intake<'_>, class: ClassId, now: &Arc<ClassSummary>) {
     let before = Arc::clone(&intake.calls.classes.summaries[class.index()]);
     Arc::make_mut(&mut intake.calls.classes.summaries)[class.index()] = Arc::clone(now);
     intake.touched.classes.insert(intake.calls.classes.hierarchy.name(class));
     if intake.calls.options.link_errors {
-        // Linking resolves what the rows of its code name.
+        // Linking a class resolves the classes that the rows of its code name.
         intake.stale.node(Node::Initializer(class));
     }
     for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {

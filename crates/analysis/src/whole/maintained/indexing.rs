@@ -13,10 +13,10 @@ use crate::whole::proxies::made_at_run_time;
 use crate::whole::sites::FunctionSiteId;
 use crate::whole::solved::SolvedProgram;
 
-/// Builds the indices of a program, and lets its dispatches keep what receivers make of them.
+/// Builds the indices of a program, and makes its dispatches keep the outcomes of receivers.
 ///
 /// # Errors
-/// When the work is not wanted any more; nothing is kept then.
+/// When the work is cancelled; no outcomes are kept then.
 pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<EditIndex, Cancelled> {
     let constructions = program.nodes.constructions().collect::<Vec<_>>();
     let calls = program.parts().0;
@@ -24,7 +24,7 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     let mut acc = EditIndex { lists: hierarchy.lists(), ..EditIndex::default() };
     fuel.ask()?;
     for (class, summary) in hierarchy.ids().zip(&*calls.classes.summaries) {
-        fuel.spend(cost_of_look(summary))?;
+        fuel.spend(cost_of_names(summary))?;
         acc.mentions.set(class, Some(Named::by(hierarchy.outline(class), summary)));
     }
     acc.mentions.take_touched();
@@ -40,7 +40,7 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     if calls.options.world == WorldKind::Declared {
         let mut called = CalledClasses::default();
         for (class, summary) in hierarchy.ids().zip(&*calls.classes.summaries) {
-            fuel.spend(cost_of_look(summary))?;
+            fuel.spend(cost_of_names(summary))?;
             called.set(hierarchy.name(class), Some(summary));
         }
         acc.called = Some(called);
@@ -49,8 +49,8 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     Ok(acc)
 }
 
-/// What it takes to look at all that a class names, in steps of [`Fuel`], about.
-fn cost_of_look(summary: &ClassSummary) -> u32 {
+/// The approximate cost of visiting all names in the code of a class, in steps of [`Fuel`].
+fn cost_of_names(summary: &ClassSummary) -> u32 {
     let items = |it: &MethodSummary| match it {
         MethodSummary::Known(code) => 1 + code.summary.items.len(),
         MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => 1,

@@ -1,4 +1,5 @@
-//! Takes in changed classes: finds what of a maintained program is stale by them.
+//! The state with which changes of classes are applied to a maintained program, and the operations that mark its
+//! parts as stale.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::whole::sites::{FunctionSite, Node};
 use crate::whole::solved::{Following, SolvedProgram};
 use crate::whole::tables::CallTable;
 
-/// A program that takes in changes, in its parts.
+/// The parts of a program while changes are applied.
 pub(super) struct Intake<'a> {
     pub(super) calls: &'a mut CallTable,
     pub(super) nodes: &'a mut Nodes,
@@ -32,7 +33,7 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// The parts of a program; `None` if its solution does not follow changes.
+    /// Borrows the parts of a program; `None` if its solution does not follow changes.
     pub(super) fn new(
         program: &'a mut SolvedProgram,
         ex: &'a mut Exceptions,
@@ -44,8 +45,8 @@ impl<'a> Intake<'a> {
         Some(Intake { calls, nodes, following: following?, ex, index, stale, touched })
     }
 
-    /// Finds again what asking a loader of the program runs. Where there is one now and was none, or the other way round, all
-    /// code outside the platform is looked at again.
+    /// Recomputes what asking a class loader of the program may run. If the program has gained its first loader or
+    /// lost its last one, all code outside the platform becomes stale.
     pub(super) fn follow_loaders(&mut self) {
         let now = find_loading(self.calls);
         if now == self.calls.loading {
@@ -78,7 +79,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Makes the nodes of a class's methods stale.
+    /// Marks the nodes of a class's methods as stale.
     pub(super) fn look_at_methods(&mut self, class: ClassId) {
         let classes = self.calls.classes.clone();
         for id in classes.methods_of(class) {
@@ -92,7 +93,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Makes a method's nodes stale, and those that its code is the first to ask for.
+    /// Marks a method's nodes as stale, and adds the constructor nodes that only its changed code needs.
     pub(super) fn look_again(&mut self, id: MethodId, code: &CodeSummary) {
         self.touched.classes.insert(self.calls.classes.hierarchy.name(id.class));
         self.stale.methods.insert(id);
@@ -110,7 +111,7 @@ impl<'a> Intake<'a> {
     }
 }
 
-/// The function objects that are there.
+/// Returns the function objects of present classes.
 pub(super) fn present<'a>(index: &'a EditIndex, sites: &'a [FunctionSite]) -> Functions<'a> {
     Functions { sites, gone: &index.gone_functions }
 }

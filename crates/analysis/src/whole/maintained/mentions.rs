@@ -1,4 +1,4 @@
-//! Which classes name which others in their code: what is to be looked at again when a class goes or comes.
+//! The classes that name each class in their code. They must be analysed again when that class is removed or added.
 
 use classfile::names::ClassName;
 use flow::summary::Initialized;
@@ -10,35 +10,35 @@ use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 use crate::whole::actions::{MadeObject, Raises, all_actions};
 use crate::whole::promises::{Promised, promises};
 
-/// What the code of a class names.
+/// The classes that the code of a class names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::whole) struct Named {
-    /// Classes whose members or initialisation it asks for, of arrays those of their elements.
+    /// The classes whose members or initialisation the code uses; for arrays, their element classes.
     classes: Vec<ClassName>,
-    /// Types that are thrown or caught, or stand in throws clauses.
+    /// The types that are thrown, caught, or named in throws clauses.
     throwables: Vec<ClassName>,
-    /// Classes that matter only if something else makes them throwable types: those of promises, and of handlers that
-    /// stand for nothing but what may come anywhere.
+    /// The classes that matter only if they are throwable types for another reason: classes in promises, and in the
+    /// rows of handlers that cover only exceptions that may arise anywhere.
     if_types: Vec<ClassName>,
 }
 
-/// The classes that name each one, in order. Much of a program names `java/lang/Object`: what is the same before and after
-/// an edit is not looked for among them.
+/// For each class the classes that name it, in order. Many classes name `java/lang/Object`, so only differences
+/// between the lists before and after an edit are searched here.
 type Namers = FxHashMap<ClassName, Vec<ClassId>>;
 
-/// The same of all classes, both ways.
+/// The names in the code of all classes, in both directions.
 #[derive(Default)]
 pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
     by_name: Namers,
     throwing: Namers,
     if_types: Namers,
-    /// Throwable types that somebody names now or no longer, since somebody asked.
+    /// The throwable types that a class began or ceased to name since [`Mentions::take_touched`].
     touched: Vec<ClassName>,
 }
 
 impl Named {
-    /// What a class names.
+    /// Collects the names in the code of a class.
     pub(in crate::whole) fn by(outline: &Outline, summary: &ClassSummary) -> Named {
         let mut acc = Named::default();
         for method in &outline.methods {
@@ -57,7 +57,7 @@ impl Named {
             }
         }
         for list in [&mut acc.classes, &mut acc.throwables, &mut acc.if_types] {
-            list.sort_unstable_by_key(place);
+            list.sort_unstable_by_key(address);
             list.dedup();
         }
         acc
@@ -98,14 +98,14 @@ impl Named {
 }
 
 impl Mentions {
-    /// Frees them piece by piece: with each step of the iterator one.
+    /// Frees the lists piece by piece: each step of the iterator frees one.
     pub(in crate::whole) fn freeing(self) -> impl Iterator<Item = ()> {
         let Mentions { named, by_name, throwing, if_types, .. } = self;
         let by_name = by_name.into_iter().chain(throwing).chain(if_types);
         named.into_iter().map(drop).chain(by_name.map(drop))
     }
 
-    /// Sets what a class names; `None` when it is gone.
+    /// Replaces the names in the code of a class; `None` if the class was removed.
     pub(in crate::whole) fn set(&mut self, class: ClassId, named: Option<Named>) {
         if self.named.len() <= class.index() {
             self.named.resize_with(class.index() + 1, Named::default);
@@ -122,45 +122,46 @@ impl Mentions {
         update(&mut self.if_types, class, &before.if_types, &now.if_types, |_| {});
     }
 
-    /// The classes that name this one.
+    /// Returns the classes that name this class.
     pub(in crate::whole) fn of(&self, name: ClassName) -> &[ClassId] {
         self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// The classes that name this one as a type that is thrown or caught, or in a throws clause.
+    /// Returns the classes that name this class as a type that is thrown or caught, or in a throws clause.
     pub(in crate::whole) fn throwing(&self, name: ClassName) -> &[ClassId] {
         self.throwing.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// The classes for which this one matters only if it is a throwable type.
+    /// Returns the classes for which this class matters only if it is a throwable type.
     pub(in crate::whole) fn if_type(&self, name: ClassName) -> &[ClassId] {
         self.if_types.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// The types that somebody began to name as such since somebody asked, or ceased to; some perhaps more than once.
+    /// Returns the throwable types that a class began or ceased to name since the last call, possibly repeated.
     pub(in crate::whole) fn take_touched(&mut self) -> Vec<ClassName> {
         std::mem::take(&mut self.touched)
     }
 }
 
-/// Lets a class that named some, sorted as [`Named`] sorts, name others; says which ones it names now or no longer.
+/// Updates the lists of `namers` for a class whose names changed from `before` to `now`, both sorted in the order of
+/// [`Named`]. Calls `on_change` for each name that was added or removed.
 fn update(
     namers: &mut Namers,
     class: ClassId,
     before: &[ClassName],
     now: &[ClassName],
-    mut other: impl FnMut(ClassName),
+    mut on_change: impl FnMut(ClassName),
 ) {
-    let is_in = |list: &[ClassName], it: &ClassName| list.binary_search_by_key(&place(it), place).is_ok();
+    let is_in = |list: &[ClassName], it: &ClassName| list.binary_search_by_key(&address(it), address).is_ok();
     for it in before.iter().filter(|it| !is_in(now, it)) {
-        other(*it);
+        on_change(*it);
         let classes = namers.entry(*it).or_default();
         if let Ok(at) = classes.binary_search(&class) {
             classes.remove(at);
         }
     }
     for it in now.iter().filter(|it| !is_in(before, it)) {
-        other(*it);
+        on_change(*it);
         let classes = namers.entry(*it).or_default();
         if let Err(at) = classes.binary_search(&class) {
             classes.insert(at, class);
@@ -168,7 +169,7 @@ fn update(
     }
 }
 
-/// Where a name is in memory: this is no order that anybody sees.
-fn place(name: &ClassName) -> *const u8 {
+/// Returns the address of a name in memory. It is used as a sort key only internally.
+fn address(name: &ClassName) -> *const u8 {
     name.bytes().as_ptr()
 }

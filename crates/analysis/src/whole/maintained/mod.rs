@@ -1,11 +1,12 @@
-//! A solved program that follows changes of its classes: what is known of it is changed with them instead of rebuilt.
+//! A solved program that is updated after changes of its classes instead of rebuilt.
 //!
-//! Most edits change what a method calls and raises, and nothing that others see of its class. Then the hierarchy and the
-//! targets of dispatches stay, and only the inclusions of the changed methods differ ([`take_in`]). A class that goes, comes, or
-//! changes in what others see takes a new place in the hierarchy ([`moved`]). [`solving`] lets the solution follow. An edit
-//! that may change more is refused ([`MaintainedProgram::update`] returns `false`), and the program is to be rebuilt. Where
-//! calls go only to receivers that reached code makes, what is reached is searched again from nothing ([`reached`]). The result
-//! is that of a rebuild: a least solution is a function of its system.
+//! Most edits change the calls and exceptions of a method, and nothing that other classes see of its class. Then the
+//! hierarchy and the targets of dispatches stay, and only the inclusions of the changed methods differ ([`take_in`]).
+//! A class that is removed, added, or changed in what other classes see is moved to a new place in the hierarchy
+//! ([`moved`]). [`solving`] updates the solution. An edit that may change more is refused
+//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, reached code is
+//! searched again from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
+//! function of its system.
 
 mod called;
 mod changed;
@@ -32,52 +33,52 @@ use super::reads::Touched;
 use super::record::ClassChange;
 use super::solved::SolvedProgram;
 
-/// When more classes change at once, the program is rebuilt. To take in nearly so many, those of one library, took three to
-/// five times as long.
+/// The maximum number of classes in one update; with more, the program is rebuilt. Applying nearly as many changes,
+/// of the classes of one library, took three to five times as long as a rebuild.
 pub const MAX_CHANGED: usize = 1 << 11;
 
-/// For so many new nodes there is room before anything is moved.
-const ROOM: usize = 1 << 14;
+/// The number of new nodes for which memory is reserved in the solver.
+const RESERVED_NODES: usize = 1 << 14;
 
 /// A solved program that follows changes.
 pub struct MaintainedProgram {
     solved: SolvedProgram,
     preparation: Preparation,
-    /// What was taken in that the solution does not follow yet; until it does, nobody may ask.
+    /// The changes that the solution does not reflect yet. While there are any, no answers may be read.
     stale: Option<Box<Stale>>,
-    /// What changed since [`MaintainedProgram::take_touched`].
+    /// The parts that changed since [`MaintainedProgram::take_touched`].
     touched: Touched,
 }
 
 /// How far a program is prepared for its first change.
 #[derive(Default)]
 enum Preparation {
-    /// It is solved, and nothing more.
+    /// The program is solved, but not prepared.
     #[default]
     None,
-    /// There are indices.
+    /// The indices are built.
     Indexed(Box<EditIndex>),
-    /// There are indices, and a solver that is on its way to the solution.
+    /// The indices are built, and the solver is computing the solution.
     Solving(Box<EditIndex>, Box<Incremental<Value>>),
     /// The solution follows changes.
     Done(Box<EditIndex>),
 }
 
 impl MaintainedProgram {
-    /// The solved program, not prepared for changes yet.
+    /// Wraps a solved program, which is not prepared for changes yet.
     pub fn new(solved: SolvedProgram) -> Self {
         MaintainedProgram { solved, preparation: Preparation::None, stale: None, touched: Touched::default() }
     }
 
-    /// The program, to be read. While it is not [settled](MaintainedProgram::is_settled), what it says is of no use.
+    /// Returns the program. While it is not [settled](MaintainedProgram::is_settled), its answers are wrong.
     pub fn solved(&self) -> &SolvedProgram {
         &self.solved
     }
 
-    /// Prepares the program for its next change, so that this does not wait for it. No answer changes.
+    /// Prepares the program for its next change, so that the change need not wait for it. No answer changes.
     ///
     /// # Errors
-    /// When the work is not wanted any more. The next call goes on.
+    /// When the work is cancelled. The next call continues.
     pub fn prepare(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         loop {
             self.preparation = match std::mem::take(&mut self.preparation) {
@@ -94,9 +95,10 @@ impl MaintainedProgram {
                         self.preparation = Preparation::Solving(index, solver);
                         return Err(cancelled);
                     }
-                    // The changes so far lead to the solution that the program has.
+                    // The values so far are those of the solution that the program already has, so they are no
+                    // changes.
                     solver.take_changed();
-                    solver.reserve(ROOM);
+                    solver.reserve(RESERVED_NODES);
                     self.solved.follow(*solver);
                     Preparation::Done(index)
                 }
@@ -108,9 +110,10 @@ impl MaintainedProgram {
         }
     }
 
-    /// Takes in the changes of some classes, each once. The program must be [prepared](MaintainedProgram::prepare); next come
-    /// [`MaintainedProgram::reach_again`] and [`MaintainedProgram::settle`]. Returns `false` if more may change than can be found
-    /// from the classes: then the program is to be rebuilt, and this one is of no use any more.
+    /// Applies the changes of some classes, each of which occurs once. The program must be
+    /// [prepared](MaintainedProgram::prepare); afterwards [`MaintainedProgram::reach_again`] and
+    /// [`MaintainedProgram::settle`] must be called. Returns `false` if the effects cannot be derived from the
+    /// changed classes: then this program is unusable and must be rebuilt.
     pub fn update(&mut self, ex: &mut Exceptions, changes: Vec<ClassChange>) -> bool {
         let is_narrowed = self.solved.calls.reachable.is_some();
         let stale = self.stale.get_or_insert_default();
@@ -122,21 +125,22 @@ impl MaintainedProgram {
         }
     }
 
-    /// Whether the solution is that of the program as it is.
+    /// Whether the solution reflects all changes.
     pub fn is_settled(&self) -> bool {
         self.stale.is_none()
     }
 
-    /// Whether what is reached was found in the program as it is; always so without `--rta`.
+    /// Whether the reached code reflects all changes; always true without `--rta`.
     pub fn is_searched(&self) -> bool {
         self.stale.as_ref().is_none_or(|it| !it.is_unsearched)
     }
 
-    /// Under `--rta`, finds what is reached from these entry points, and where calls go by that, if the program is not
-    /// [searched](MaintainedProgram::is_searched); before [`MaintainedProgram::settle`].
+    /// Under `--rta`, searches the code reached from these entry points and narrows call targets accordingly, unless
+    /// the program is [searched](MaintainedProgram::is_searched). Must be called before
+    /// [`MaintainedProgram::settle`].
     ///
     /// # Errors
-    /// When the work is not wanted any more. Then the program is not searched, and the next call begins again.
+    /// When the work is cancelled. Then the program is not searched, and the next call starts over.
     pub fn reach_again(
         &mut self,
         ex: &mut Exceptions,
@@ -151,24 +155,24 @@ impl MaintainedProgram {
         }
     }
 
-    /// Lets the solution follow what was taken in.
+    /// Updates the solution with the changes.
     ///
     /// # Errors
-    /// When the work is not wanted any more. What was done is kept, and the next call goes on, also after further updates.
+    /// When the work is cancelled. Finished work is kept, and the next call continues, even after further updates.
     pub fn settle(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(stale) = &mut self.stale else { return Ok(()) };
-        debug_assert!(!stale.is_unsearched, "what is reached decides where calls go");
+        debug_assert!(!stale.is_unsearched, "the reached code must be searched before call targets are used");
         solving::solve_again(&mut self.solved, ex, stale, &mut self.touched, fuel)?;
         self.stale = None;
         Ok(())
     }
 
-    /// What updates changed since the last call.
+    /// Returns the parts that updates changed since the last call.
     pub fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }
 
-    /// Notes that the names of sets may have changed since the last [`MaintainedProgram::take_touched`], though no class did.
+    /// Marks all answers as changed, although perhaps no class changed.
     pub fn touch_all(&mut self) {
         self.touched.all = true;
     }
@@ -178,7 +182,7 @@ impl MaintainedProgram {
         self.touched.all
     }
 
-    /// Lets other records be shadowed; see [`super::tables::ClassTable::passed_over`].
+    /// Sets the shadowed records; see [`super::tables::ClassTable::passed_over`].
     pub fn pass_over(&mut self, records: std::sync::Arc<[(usize, usize)]>) {
         self.solved.calls.classes.passed_over = records;
     }

@@ -1,11 +1,13 @@
-//! Classes that go, come, or change in what others see of them: each takes a new place in the hierarchy, and its old one
-//! stays vacant.
+//! Moves classes that were removed, added, or changed in what other classes see: each gets a new place in the
+//! hierarchy, and its old place stays vacant.
 //!
-//! What follows from the hierarchy follows from a class, what is above it, and what names it:
-//! - *changed* are the classes with other supertypes than before, those that went and came included; so what is below them;
-//! - dispatches get something else only from receivers that are changed or above one that is (a class may have objects now
-//!   by one below it), and mean something else only if they name one that is changed;
-//! - inclusions change of methods of changed classes, and of methods that name one; of their dispatches.
+//! The effects of a move are found from the class, the classes above it, and the classes that name it:
+//! - *changed* are the classes whose supertypes changed, and those that were removed or added; so the classes below
+//!   them are changed as well;
+//! - dispatches get other outcomes only from receivers that are changed or above a changed class (a class may now
+//!   have an instance through a class below it), and resolve differently only if they name a changed class;
+//! - inclusions change for methods of changed classes, for methods that name a changed class, and for the dispatches
+//!   above.
 
 use std::sync::Arc;
 
@@ -28,14 +30,16 @@ use crate::whole::record::{ClassChange, refused};
 use crate::whole::resolved::{add_functions, ask_code, forget_initialized};
 use crate::whole::sites::{FunctionSiteId, Node};
 
-/// When so many classes took new places, it is time to make all anew: the old ones stay vacant.
+/// The maximum number of classes that are moved before the program is rebuilt, because old places stay vacant until
+/// then.
 const MAX_MOVED: usize = 1 << 14;
 
-/// When so many classes change with one edit, with those below them, all is made anew. Half as many are known to be taken in
-/// faster than that.
+/// The maximum number of classes that one edit changes, including those below the edited ones; with more, the program
+/// is rebuilt. Applying half as many is known to be faster than a rebuild.
 const MAX_WITH_SUBTYPES: usize = 1 << 12;
 
-/// Takes classes away from their places, and gives new ones to what they are now.
+/// Removes classes from their places, and gives new places to their present versions. Returns `false` if the program
+/// must be rebuilt.
 pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> bool {
     intake.index.moved += moving.len();
     let old = &intake.calls.classes.hierarchy;
@@ -50,7 +54,7 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
     }
     remove_code(intake, &gone);
     let placed: Vec<_> = come.iter().map(|it| (Arc::clone(&it.0), it.2)).collect();
-    // Whoever else has it would have a copy made.
+    // `Arc::make_mut` would copy the hierarchy if the dispatches still shared it.
     lend_hierarchy(&mut intake.calls.dispatches);
     let surroundings = Arc::clone(&intake.calls.classes.surroundings);
     let hierarchy = Arc::make_mut(&mut intake.calls.classes.hierarchy);
@@ -59,13 +63,13 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
     };
     let new = Arc::clone(&intake.calls.classes.hierarchy);
     let changed: FxHashSet<ClassId> = edited.changed.into_iter().collect();
-    // The names of classes whose members may be found, or used, otherwise than before.
+    // The names of classes whose members may be resolved differently or may be used differently.
     let before: Vec<(ClassName, &[ClassId])> =
         changed.iter().filter_map(|&it| edited.before.class(it, &new)).collect();
     let there = changed.iter().filter(|it| !new.is_vacant(**it)).map(|&it| new.name(it));
     let mut names: FxHashSet<ClassName> = before.iter().map(|it| it.0).chain(there).collect();
     intake.stale.types.extend(&names);
-    // Whether these are nest mates is for their host to say (JVMS §5.4.4).
+    // The member list of a nest's host decides whether these classes are nest mates (JVMS §5.4.4).
     names.extend(outlines.iter().flat_map(|it| it.nest_members.iter().copied()));
     if changed.len() > MAX_WITH_SUBTYPES || is_in_tables(&names) {
         return false;
@@ -74,7 +78,7 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
     receivers.extend(before.iter().flat_map(|it| it.1));
     receivers.extend(changed.iter().flat_map(|&it| new.supers(it)));
     let open: Vec<ClassName> = edited.open_otherwise.into_iter().map(|it| new.name(it)).collect();
-    // Which absent class lets others extend one is said wherever that one opens a call.
+    // If a class opens a call, answers name the absent class that makes it extensible, so all answers may change.
     intake.touched.all |= !open.is_empty();
     intake.touched.reads.insert(Read::Classes);
     intake.touched.classes.extend(&names);
@@ -92,11 +96,11 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
             functions: present(intake.index, &intake.calls.functions),
         },
     );
-    look_at_all(intake, &changed, &names);
+    mark_dependents_stale(intake, &changed, &names);
     true
 }
 
-/// Lets nothing flow into what stands for code that is gone.
+/// Marks the nodes of removed code as gone, and removes the code from the indices.
 fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     for &class in gone {
         intake.stale.gone(Node::Initializer(class));
@@ -122,7 +126,7 @@ fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     }
 }
 
-/// Takes in the code of the classes that came, which are the last ones of the new hierarchy.
+/// Adds the code of the new classes, which are the last ones in the new hierarchy.
 fn place_code<'a>(
     intake: &mut Intake<'_>,
     new: &Hierarchy,
@@ -143,13 +147,17 @@ fn place_code<'a>(
     }
 }
 
-/// Asks again what the code of changed classes means, and that which names one, and makes its nodes stale.
-fn look_at_all(intake: &mut Intake<'_>, changed: &FxHashSet<ClassId>, names: &FxHashSet<ClassName>) {
+/// Resolves the code of changed classes, and of classes that name a changed one, again, and marks its nodes as stale.
+fn mark_dependents_stale(
+    intake: &mut Intake<'_>,
+    changed: &FxHashSet<ClassId>,
+    names: &FxHashSet<ClassName>,
+) {
     let program = intake.calls.classes.clone();
     let hierarchy = &program.hierarchy;
     let mut callers: Vec<ClassId> = changed.iter().copied().collect();
     callers.extend(names.iter().flat_map(|it| intake.index.mentions.of(*it)));
-    // Of members of a nest it is forgotten what `super` means in their code.
+    // For members of a nest, the cached meaning of `super` calls in their code was removed.
     callers.extend(names.iter().filter_map(|it| hierarchy.class(*it)));
     callers.retain(|&it| !hierarchy.is_vacant(it));
     callers.sort_unstable();
@@ -159,7 +167,7 @@ fn look_at_all(intake: &mut Intake<'_>, changed: &FxHashSet<ClassId>, names: &Fx
         let methods = callers.iter().flat_map(|&it| program.methods_of(it));
         methods.filter_map(|it| Some((it, program.code(it)?)))
     };
-    // First all is asked for: which constructors are worth a look of their own follows from where calls go.
+    // All sites are requested first, because call targets decide which constructors get nodes of their own.
     codes().for_each(|it| forget_initialized(intake.calls, it.1));
     codes().for_each(|(id, code)| ask_code(intake.calls, id.class, code));
     for &class in &callers {
@@ -167,7 +175,7 @@ fn look_at_all(intake: &mut Intake<'_>, changed: &FxHashSet<ClassId>, names: &Fx
         intake.stale.nodes(intake.index.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
     }
     if intake.calls.options.link_errors {
-        // Linking a class resolves what the rows of its code name.
+        // Linking a class resolves the classes that the rows of its code name.
         let catching = names.iter().flat_map(|it| intake.index.mentions.throwing(*it));
         intake.stale.nodes(catching.copied().map(Node::Initializer));
     }
@@ -178,7 +186,7 @@ fn look_at_all(intake: &mut Intake<'_>, changed: &FxHashSet<ClassId>, names: &Fx
     }
 }
 
-/// Whether the tables of what the platform does by itself speak of one of these.
+/// Whether the tables of what the platform does by itself contain one of these classes.
 fn is_in_tables(names: &FxHashSet<ClassName>) -> bool {
     let called_back = callbacks().iter().flat_map(|it| {
         let calls = it.calls.map(|it| it.class());

@@ -1,6 +1,7 @@
-//! What is reached from entry points, after classes have changed: searched again from nothing, as one edit may let go of
-//! much that only reached itself. What others may select is kept ([`super::super::dispatch`]), so the search costs no more
-//! than what it reaches. Then dispatches whose receivers are made, or are no longer made, get other targets.
+//! Updates the reached code after classes have changed. It is searched again from scratch, because one edit may
+//! disconnect much code that then only reaches itself. The outcomes of receivers are kept
+//! ([`super::super::dispatch`]), so the search costs no more than what it reaches. Then the targets of dispatches
+//! whose receivers have become, or are no longer, instantiated are narrowed again.
 
 use flow::fuel::{Cancelled, Fuel};
 
@@ -11,10 +12,10 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::Read;
 use crate::whole::sites::Node;
 
-/// Finds what is reached from these entry points, and where calls go by that.
+/// Searches the code reached from these entry points, and narrows call targets accordingly.
 ///
 /// # Errors
-/// When the work is not wanted any more. Then nothing changed, and the next call begins again.
+/// When the work is cancelled. Then nothing changed, and the next call starts over.
 pub(super) fn reach_again(
     intake: &mut Intake<'_>,
     entries: Vec<EntryPoint>,
@@ -22,14 +23,14 @@ pub(super) fn reach_again(
 ) -> Result<(), Cancelled> {
     let now = reachable(intake.calls, entries, &intake.calls.dispatches, fuel)?;
     let Some(before) = &intake.calls.reachable else {
-        always_assert::never!("only a program that was searched is searched again");
+        always_assert::never!("the program must have been searched before");
         return Ok(());
     };
     let dispatches = now.other_dispatches(before, fuel)?;
     let classes = now.classes_with_others(before, fuel)?;
-    // From here on nobody asks whether the work is wanted: a program that is narrowed in part is of no use.
+    // From here on the work cannot be cancelled, because a partly narrowed program would be unusable.
     intake.stale.unnarrowed.extend(dispatches);
-    // Answers say whether a method is reached. Classes that went are touched anyway.
+    // Answers contain whether a method is reached. Removed classes are touched in any case.
     let hierarchy = &intake.calls.classes.hierarchy;
     let present = classes.into_iter().filter(|it| !hierarchy.is_vacant(*it));
     intake.touched.classes.extend(present.map(|it| hierarchy.name(it)));

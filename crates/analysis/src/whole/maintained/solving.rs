@@ -1,5 +1,5 @@
-//! Lets the solution of a program follow what was taken in: finds the inclusions of stale nodes again, then the solution, and
-//! notes what changed for those who keep answers.
+//! Updates the solution of a program after changes: recomputes the inclusions of stale nodes, then the solution, and
+//! notes what changed, for clients that keep answers.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::whole::sites::Node;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
-/// The inclusions of methods are found together until that takes about so many steps of [`Fuel`].
-const AT_ONCE: u32 = 2_048;
+/// The approximate cost of a batch of methods whose inclusions are computed together, in steps of [`Fuel`].
+const BATCH_COST: u32 = 2_048;
 
-/// Finds stale inclusions, then the solution.
+/// Recomputes stale inclusions, then the solution.
 ///
 /// # Errors
-/// When the work is not wanted any more; what was done is no longer stale.
+/// When the work is cancelled; finished nodes are no longer stale.
 pub(super) fn solve_again(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
@@ -79,7 +79,7 @@ pub(super) fn solve_again(
     Ok(())
 }
 
-/// Gives stale nodes their numbers: all have one before something flows out of one.
+/// Gives ids to stale nodes. All nodes need an id before edges from one of them are added.
 fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     let methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
     let (_, nodes, following) = program.parts();
@@ -91,8 +91,8 @@ fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     }
 }
 
-/// Notes what changed of the inclusions of a node. `before` is what they were, `moved` how far nodes were that are farther or
-/// nearer now.
+/// Notes what changed in the inclusions of a node. `before` are its previous inclusions, `moved` the previous
+/// distances of nodes whose distance changed.
 fn touch_inclusions(
     program: &SolvedProgram,
     touched: &mut Touched,
@@ -112,7 +112,7 @@ fn touch_inclusions(
     touched.reads.extend(is_nearest_other.then_some(Read::Nearest(node)));
 }
 
-/// Finds the inclusions of stale methods, some at a time.
+/// Recomputes the inclusions of stale methods in batches.
 fn include_methods(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
@@ -121,12 +121,12 @@ fn include_methods(
 ) -> Result<(), Cancelled> {
     let hierarchy = Arc::clone(&program.calls.classes.hierarchy);
     let mut left: Vec<MethodId> = std::mem::take(&mut stale.methods).into_iter().collect();
-    // The methods of classes that went meanwhile are among what is gone.
+    // The nodes of methods whose classes were removed in the meantime are in `gone`.
     left.retain(|it| !hierarchy.is_vacant(it.class));
     left.sort_unstable_by_key(|it| Reverse((it.class, it.index)));
     while !left.is_empty() {
         let (mut cost, mut methods, mut nodes) = (0, Vec::new(), Vec::new());
-        while cost < AT_ONCE
+        while cost < BATCH_COST
             && let Some(it) = left.pop()
         {
             cost += cost_of_method(&program.calls.classes, it);
@@ -144,13 +144,13 @@ fn include_methods(
     Ok(())
 }
 
-/// The nodes of a method and its rethrowing handlers.
+/// Returns the nodes of a method and of its rethrowing handlers.
 fn nodes_of(program: &SolvedProgram, id: MethodId) -> impl Iterator<Item = Node> + use<> {
     let handlers = program.calls.classes.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
     std::iter::once(Node::Method(id)).chain((0..handlers).map(move |it| Node::Handler(id, it)))
 }
 
-/// Changes the inclusions of a node.
+/// Replaces the inclusions of a node, and keeps the previous ones if they are its first change.
 fn include(program: &mut SolvedProgram, stale: &mut Stale, (node, inclusions): (NodeId, Inclusions)) {
     stale.included.entry(node).or_insert_with(|| {
         let (value, edges) = program.inclusions(node);

@@ -1,4 +1,4 @@
-//! Takes in changed classes: finds what of a maintained program is stale by them.
+//! Applies changes of classes: finds the parts of a maintained program that become stale.
 
 use program::input::WorldKind;
 
@@ -9,7 +9,8 @@ use super::targets::settle_targets;
 use super::types::{sets_follow, unknown_types};
 use crate::whole::record::ClassChange;
 
-/// Takes in the changes of some classes, each once. Returns `false` if more may change than can be found from the classes.
+/// Applies the changes of some classes, each of which occurs once. Returns `false` if the effects cannot be derived
+/// from the changed classes.
 pub(super) fn take_in(intake: &mut Intake<'_>, changes: Vec<ClassChange>) -> bool {
     let unknown = unknown_types(intake);
     let named_absent = names_absent(intake);
@@ -19,14 +20,15 @@ pub(super) fn take_in(intake: &mut Intake<'_>, changes: Vec<ClassChange>) -> boo
         return false;
     }
     if names_absent(intake) != named_absent {
-        // What may be below any class at all is different.
+        // The set of classes that may be below any class has changed.
         return false;
     }
     settle_targets(intake);
     sets_follow(intake, unknown)
 }
 
-/// Whether absent classes are named, in the world where unknown classes may exist only then.
+/// Whether absent classes are named, in the `declared` world, where unknown classes may exist only then; false in
+/// other worlds.
 fn names_absent(intake: &Intake<'_>) -> bool {
     match intake.calls.options.world {
         WorldKind::Open | WorldKind::Closed => false,

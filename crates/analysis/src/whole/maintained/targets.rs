@@ -1,4 +1,4 @@
-//! Brings the targets of dispatches up to date after classes changed.
+//! Updates the targets of dispatches after classes changed.
 
 use program::input::{Role, WorldKind};
 
@@ -10,7 +10,7 @@ use crate::whole::reads::Read;
 use crate::whole::resolved::ask_upcalls;
 use crate::whole::sites::Node;
 
-/// Finds the targets of dispatches that are new or may have changed, and notes what did.
+/// Recomputes the targets of dispatches that are new or may have changed, and notes the changes.
 pub(super) fn settle_targets(intake: &mut Intake<'_>) {
     if intake.stale.is_unsearched {
         ask_upcalls(intake.calls);
@@ -43,7 +43,7 @@ pub(super) fn settle_targets(intake: &mut Intake<'_>) {
     intake.stale.nodes(changed.into_iter().map(Node::Dispatch));
 }
 
-/// What the program makes at run time.
+/// Returns the kinds of objects that the program makes at run time.
 fn made_now(intake: &Intake<'_>) -> RuntimeObjects {
     let classes = makers().flat_map(|it| intake.index.mentions.of(it));
     let classes = classes.filter(|it| intake.calls.classes.hierarchy.role(**it) != Role::Jdk);

@@ -1,4 +1,4 @@
-//! Lets the sets of exceptions follow changes of the throwable types.
+//! Updates the exception sets after changes of the throwable types.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::intake::Intake;
 use crate::whole::sites::{DispatchId, Node};
 use crate::whole::throwables::{Follow, Followed, UnknownTypes, follow};
 
-/// What decides whether unknown types may be direct subclasses of a known one, as the sets have it.
+/// Returns what decides, in the current sets, whether unknown types may be direct subclasses of a known type.
 pub(super) fn unknown_types(intake: &Intake<'_>) -> UnknownTypes {
     let calls = &intake.calls;
     UnknownTypes::of_universe(calls.options.world, &calls.classes.hierarchy, &intake.ex.universe)
 }
 
-/// Gives the sets a place for every throwable type that there is or that is named, and for no other; no if they have to
-/// be made anew. Code is looked at again that names one which is otherwise than before.
+/// Updates the exception sets so that they cover exactly the throwable types that exist or are named. Code that names
+/// a changed type becomes stale. Returns `false` if the sets must be rebuilt.
 pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> bool {
     let mut classes = std::mem::take(&mut intake.stale.types);
     classes.extend(intake.index.mentions.take_touched());
@@ -29,10 +29,10 @@ pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> boo
         Followed::Others(it) => it,
         Followed::Refused => return false,
     };
-    // What sets are made of by name may be otherwise, though they are the same sets.
+    // A set may consist of other types, by name, although its id is the same.
     intake.touched.all = true;
     if intake.calls.loading.is_some() {
-        // What comes out of it goes through a function that tells types apart.
+        // The node's inclusions pass through a function that distinguishes types.
         intake.stale.node(Node::Loading);
     }
     let Some(functions) = intake.ex.functions_changed() else { return false };
@@ -42,12 +42,12 @@ pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> boo
     let mut naming: Vec<ClassId> = naming.chain(if_types).copied().collect();
     naming.sort_unstable();
     naming.dedup();
-    look_at_throwing(intake, &naming);
+    mark_naming_classes_stale(intake, &naming);
     true
 }
 
-/// Makes what is made of throwable types stale that these classes name.
-fn look_at_throwing(intake: &mut Intake<'_>, naming: &[ClassId]) {
+/// Marks as stale everything in these classes that depends on throwable types by name.
+fn mark_naming_classes_stale(intake: &mut Intake<'_>, naming: &[ClassId]) {
     for &class in naming {
         intake.look_at_methods(class);
     }
