@@ -112,7 +112,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                         line: 1,
                         check: "file-dependencies",
                         what: format!("is a file of data, and uses {other}, which is none"),
-                        why: "data modules never use logic modules: whoever reads them would have to read those too".into(),
+                        why: "data modules never use logic modules: a reader of the data would have to read the logic too".into(),
                         fix: "move what it uses down, or what uses it up".to_string(),
                     });
                 }
