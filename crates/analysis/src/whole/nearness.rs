@@ -41,36 +41,39 @@ pub(super) struct Nearness {
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,
     /// The distances for the open half, in a maintained program.
-    kept: Option<Distances>,
+    followed: Option<Distances>,
 }
 
 impl Nearness {
     /// The distances of a maintained program.
-    pub(super) fn kept(kept: &Incremental<Value>) -> Self {
-        Nearness { kept: Some(Distances::new(kept.n_nodes(), &OpenWays(kept))), ..Nearness::default() }
+    pub(super) fn followed(followed: &Incremental<Value>) -> Self {
+        Nearness {
+            followed: Some(Distances::new(followed.n_nodes(), &OpenWays(followed))),
+            ..Nearness::default()
+        }
     }
 
     /// Updates the distances after a change of the program. Returns the nodes whose distance to where something open
     /// arises changed, with their previous distances.
     pub(super) fn follow(
         &mut self,
-        kept: &Incremental<Value>,
+        followed: &Incremental<Value>,
         changed: impl IntoIterator<Item = NodeId>,
     ) -> Moved {
-        let mut distances = self.kept.take().unwrap_or_default();
-        let moved = distances.update(kept.n_nodes(), &OpenWays(kept), changed);
-        *self = Nearness { kept: Some(distances), ..Nearness::default() };
+        let mut distances = self.followed.take().unwrap_or_default();
+        let moved = distances.update(followed.n_nodes(), &OpenWays(followed), changed);
+        *self = Nearness { followed: Some(distances), ..Nearness::default() };
         moved
     }
 
     /// Whether `to` is one step nearer than `from` to where something open arises.
     pub(super) fn is_step(&self, from: NodeId, to: NodeId) -> bool {
-        self.kept.as_ref().is_some_and(|it| it.is_step(from, to))
+        self.followed.as_ref().is_some_and(|it| it.is_step(from, to))
     }
 
     /// Whether `to` was one step nearer than `from` before the change that returned `moved`.
     pub(super) fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
-        self.kept.as_ref().is_some_and(|it| it.was_step(moved, from, to))
+        self.followed.as_ref().is_some_and(|it| it.was_step(moved, from, to))
     }
 
     /// Counts the nodes that a search has visited.
@@ -88,7 +91,7 @@ impl Nearness {
         inclusions: impl Fn(NodeId) -> (Value, &'a [(NodeId, FunctionId)]),
         n_nodes: usize,
     ) -> Option<&[u32]> {
-        if let Some(it) = self.kept.as_ref().filter(|_| open) {
+        if let Some(it) = self.followed.as_ref().filter(|_| open) {
             return Some(it.all());
         }
         let slot = if open { &self.open } else { &self.known };

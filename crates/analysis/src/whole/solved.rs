@@ -107,7 +107,7 @@ impl SolvedProgram {
 
     /// Replaces the solution by one that follows changes; `solver` must have solved the system.
     pub(super) fn follow(&mut self, solver: Incremental<Value>) {
-        self.nearness = Nearness::kept(&solver);
+        self.nearness = Nearness::followed(&solver);
         self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
     }
 

@@ -14,11 +14,11 @@ use program::members::resolve::resolve_method;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::sites::{DispatchId, FunctionSite, FunctionSiteId, Open, Target};
-use super::kept::{Cause, FunctionOffers, Kept};
 use super::offers::{
     Above, COST_OF_FUNCTION, cost_of_offer, function_supers, leaves, offer, offer_function,
     offer_function_to, offer_to, selected_outside,
 };
+use super::outcome_index::{Cause, FunctionOffers, OutcomeIndex};
 use super::outcomes::{Offers, Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches};
 
@@ -67,23 +67,23 @@ pub(in crate::whole) fn keep(
 ) -> Result<(), Cancelled> {
     let done = keep_all(table, functions, fuel);
     if done.is_err() {
-        table.kept = None;
+        table.outcome_index = None;
     }
     done
 }
 
 fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-    let mut kept = Kept { outcomes: vec![Vec::new(); table.all.len()], ..Kept::default() };
+    let mut index = OutcomeIndex { outcomes: vec![Vec::new(); table.all.len()], ..OutcomeIndex::default() };
     let first = table.sites.first.iter().flatten().map(|it| (it.1, it.0));
     for (kind, method) in first.chain(table.sites.others.keys().copied()) {
         fuel.spend(4)?;
-        kept.named(kind, method);
+        index.named(kind, method);
     }
     for call in table.special.keys() {
         fuel.spend(4)?;
-        kept.special(table.hierarchy.name(call.0), *call);
+        index.special(table.hierarchy.name(call.0), *call);
     }
-    table.kept = Some(Box::new(kept));
+    table.outcome_index = Some(Box::new(index));
     for class in table.hierarchy.ids() {
         fuel.spend(2 * cost_of_offer(table, class))?;
         recompute_outcomes(table, class);
@@ -92,13 +92,13 @@ fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_
         fuel.spend(2 * COST_OF_FUNCTION)?;
         recompute_function_outcomes(table, it, functions.get(it));
     }
-    let Some(kept) = &mut table.kept else { return Ok(()) };
-    kept.touched = FxHashMap::default();
+    let Some(index) = &mut table.outcome_index else { return Ok(()) };
+    index.touched = FxHashMap::default();
     // Filled only now: no dispatch is new, so none needs to be notified of targets that may be below any class.
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all) {
         let names = it.method.get();
         fuel.spend(1)?;
-        kept.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
+        index.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
     }
     Ok(())
 }
@@ -115,10 +115,10 @@ fn with_sink(table: &mut Dispatches, offer: impl FnOnce(&mut Dispatches)) -> Vec
 fn recompute_outcomes(table: &mut Dispatches, class: ClassId) {
     let made = with_sink(table, |it| offer(it, class));
     let anywhere = selected_outside(table, class);
-    if let Some(kept) = &mut table.kept {
+    if let Some(index) = &mut table.outcome_index {
         let anywhere = anywhere.into_iter().map(|it| ((it.0, it.1), it.2)).collect();
-        kept.replace(ReceiverKind::Class(class), made);
-        kept.replace_anywhere(ReceiverKind::Class(class), anywhere);
+        index.replace(ReceiverKind::Class(class), made);
+        index.replace_anywhere(ReceiverKind::Class(class), anywhere);
     }
 }
 
@@ -134,20 +134,20 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
             anywhere.extend(signatures.map(|it| (it, Target::Glue(site))));
         }
     });
-    let Some(kept) = &mut table.kept else { return };
-    if kept.by_function.len() <= site.index() {
-        kept.by_function.resize_with(site.index() + 1, FunctionOffers::default);
+    let Some(index) = &mut table.outcome_index else { return };
+    if index.by_function.len() <= site.index() {
+        index.by_function.resize_with(site.index() + 1, FunctionOffers::default);
     }
-    let supers_before = std::mem::replace(&mut kept.by_function[site.index()].supers, supers.clone());
+    let supers_before = std::mem::replace(&mut index.by_function[site.index()].supers, supers.clone());
     let listed = |it: &&ClassName| **it != well_known().object;
     for it in supers_before.iter().filter(|it| !supers.contains(it)).filter(listed) {
-        kept.functions_below.entry(*it).or_default().retain(|it| *it != site);
+        index.functions_below.entry(*it).or_default().retain(|it| *it != site);
     }
     for it in supers.iter().filter(|it| !supers_before.contains(it)).filter(listed) {
-        kept.functions_below.entry(*it).or_default().push(site);
+        index.functions_below.entry(*it).or_default().push(site);
     }
-    kept.replace(ReceiverKind::Function(site), made);
-    kept.replace_anywhere(ReceiverKind::Function(site), anywhere);
+    index.replace(ReceiverKind::Function(site), made);
+    index.replace_anywhere(ReceiverKind::Function(site), anywhere);
 }
 
 /// Takes the hierarchy away from the table, so that it can be edited in place. [`edit`] puts it back.
@@ -176,12 +176,12 @@ pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     receivers.sort_unstable();
     receivers.into_iter().for_each(|it| recompute_outcomes(table, it));
     let mut functions: Vec<FunctionSiteId> = Vec::new();
-    if let Some(kept) = &table.kept {
-        functions.extend(edit.names.iter().flat_map(|it| kept.functions_below.get(it)).flatten());
+    if let Some(index) = &table.outcome_index {
+        functions.extend(edit.names.iter().flat_map(|it| index.functions_below.get(it)).flatten());
         let offers =
-            |it: &FunctionSiteId| kept.by_function.get(it.index()).is_some_and(|it| !it.supers.is_empty());
+            |it: &FunctionSiteId| index.by_function.get(it.index()).is_some_and(|it| !it.supers.is_empty());
         functions.extend(edit.functions.gone.iter().copied().filter(offers));
-        functions.extend(edit.functions.ids().skip(kept.by_function.len()));
+        functions.extend(edit.functions.ids().skip(index.by_function.len()));
     }
     functions.sort_unstable();
     functions.dedup();
@@ -193,12 +193,12 @@ fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
         edit.changed.contains(&caller) || method.class().element().is_some_and(|it| edit.names.contains(&it))
     };
     table.refused.retain(|(caller, _, method)| !is_other(*caller, *method));
-    let Some(kept) = &mut table.kept else { return };
+    let Some(index) = &mut table.outcome_index else { return };
     for name in edit.names {
-        for (kind, method) in kept.named.remove(name).into_iter().flatten() {
+        for (kind, method) in index.named.remove(name).into_iter().flatten() {
             table.sites.remove(kind, method);
         }
-        for call in kept.special.remove(name).into_iter().flatten() {
+        for call in index.special.remove(name).into_iter().flatten() {
             table.special.remove(&call);
         }
     }
@@ -237,8 +237,8 @@ fn set_open(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
 
 /// Notes that a dispatch must be settled. With `all`, all its outcomes are collected again.
 fn touch(table: &mut Dispatches, id: DispatchId, all: bool) {
-    if let Some(kept) = &mut table.kept {
-        kept.touched.entry(id).or_default().all |= all;
+    if let Some(index) = &mut table.outcome_index {
+        index.touched.entry(id).or_default().all |= all;
     }
 }
 
@@ -252,18 +252,18 @@ fn retire(table: &mut Dispatches, id: DispatchId) {
         |ids: Option<&mut Vec<DispatchId>>| ids.into_iter().for_each(|it| it.retain(|it| *it != id));
     without(table.by_name.get_mut(&(names.class, names.name, names.descriptor)));
     without(table.by_class.get_mut(&names.class));
-    let Some(kept) = &mut table.kept else { return };
-    without(kept.by_signature.get_mut(&signature));
+    let Some(index) = &mut table.outcome_index else { return };
+    without(index.by_signature.get_mut(&signature));
     // No call refers to the dispatch any more, so its outcomes are dropped, whichever receivers they came from.
-    for outcome in std::mem::take(&mut kept.outcomes[id.index()]) {
-        kept.counts.remove(&(id, outcome));
+    for outcome in std::mem::take(&mut index.outcomes[id.index()]) {
+        index.counts.remove(&(id, outcome));
     }
     touch(table, id, true);
 }
 
 /// Returns the current causes of the dispatches that [`settle`] will update.
 pub(in crate::whole) fn unsettled_causes(table: &Dispatches) -> Vec<(DispatchId, Cause)> {
-    let touched = table.kept.iter().flat_map(|it| it.touched.keys());
+    let touched = table.outcome_index.iter().flat_map(|it| it.touched.keys());
     touched.map(|&it| (it, cause_of(table, it))).collect()
 }
 
@@ -276,7 +276,7 @@ pub(in crate::whole) fn cause_of(table: &Dispatches, id: DispatchId) -> Cause {
 /// Updates the targets of all touched dispatches. Returns the dispatches that may have changed, including new ones.
 /// Narrowed targets are reset to all that receivers may select; [`narrow_again`] narrows them again.
 pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
-    let fresh = table.kept.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
+    let fresh = table.outcome_index.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
     let absent = fresh.iter().map(|it| table.get(*it).method.class());
     let below = below_absent(&table.hierarchy, absent);
     for id in fresh {
@@ -286,12 +286,12 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
         }
         touch(table, id, true);
     }
-    let Some(kept) = &mut table.kept else { return Vec::new() };
-    let touched = std::mem::take(&mut kept.touched);
+    let Some(index) = &mut table.outcome_index else { return Vec::new() };
+    let touched = std::mem::take(&mut index.touched);
     for (id, what) in &touched {
         let dispatch = &mut table.all[id.index()];
-        let (outcomes, names) = (&kept.outcomes[id.index()], dispatch.method.get());
-        let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
+        let (outcomes, names) = (&index.outcomes[id.index()], dispatch.method.get());
+        let anywhere = index.anywhere.get(&(names.name, names.descriptor));
         let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
         if table.is_narrowed || what.all || what.outcomes.iter().any(is_unknown) {
             dispatch.set(outcomes, anywhere);
@@ -299,7 +299,7 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
         }
         dispatch.set_some(&what.outcomes, |it| match it {
             Outcome::Maybe(it) => anywhere.is_some_and(|all| all.contains_key(&it)),
-            _ => kept.counts.contains_key(&(*id, it)),
+            _ => index.counts.contains_key(&(*id, it)),
         });
         debug_assert!({
             let mut collected = dispatch.clone();
@@ -319,14 +319,14 @@ pub(in crate::whole) fn narrow_again(
     ids: impl IntoIterator<Item = DispatchId>,
     is_selected: impl Fn(DispatchId, Target) -> bool,
 ) -> Vec<DispatchId> {
-    let Some(kept) = &table.kept else { return Vec::new() };
+    let Some(index) = &table.outcome_index else { return Vec::new() };
     let mut changed_ids = Vec::new();
     for id in ids {
         let dispatch = &mut table.all[id.index()];
         let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
         let names = dispatch.method.get();
-        let anywhere = kept.anywhere.get(&(names.name, names.descriptor));
-        dispatch.set_targets(&kept.outcomes[id.index()], anywhere);
+        let anywhere = index.anywhere.get(&(names.name, names.descriptor));
+        dispatch.set_targets(&index.outcomes[id.index()], anywhere);
         dispatch.narrow(|it| is_selected(id, it));
         if before.0 != dispatch.targets || before.1 != dispatch.possible {
             changed_ids.push(id);
@@ -353,38 +353,38 @@ fn offer_all_to(table: &mut Dispatches, id: DispatchId, below: &FxHashMap<ClassN
         }
         let above = Above::of(&hierarchy, it);
         let made = with_sink(table, |this| offer_to(this, id, it, &above));
-        if let (Some(kept), false) = (&mut table.kept, made.is_empty()) {
-            kept.extend(ReceiverKind::Class(it), made);
+        if let (Some(index), false) = (&mut table.outcome_index, made.is_empty()) {
+            index.extend(ReceiverKind::Class(it), made);
         }
     }
 }
 
 /// Whether there are new dispatches that are not settled.
 pub(in crate::whole) fn has_fresh(table: &Dispatches) -> bool {
-    table.kept.as_ref().is_some_and(|it| !it.fresh.is_empty())
+    table.outcome_index.as_ref().is_some_and(|it| !it.fresh.is_empty())
 }
 
 /// Offers new dispatches to the function objects. Must run before [`settle`], which offers them to
 /// classes and then no longer regards them as new.
 pub(in crate::whole) fn offer_fresh_to_functions(table: &mut Dispatches, functions: Functions<'_>) {
-    let fresh = table.kept.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
+    let fresh = table.outcome_index.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
     for id in fresh {
         let names = table.all[id.index()].method.get();
-        let Some(kept) = &table.kept else { continue };
+        let Some(index) = &table.outcome_index else { continue };
         let sites: Vec<FunctionSiteId> = if names.class == well_known().object {
             functions.ids().collect()
         } else {
-            kept.functions_below.get(&names.class).cloned().unwrap_or_default()
+            index.functions_below.get(&names.class).cloned().unwrap_or_default()
         };
         for site in sites {
             let Some(function) = functions.get(site) else { continue };
-            let is_kept = |it: &Kept| it.by_function.len() > site.index();
-            if !table.kept.as_deref().is_some_and(is_kept) {
+            let is_kept = |it: &OutcomeIndex| it.by_function.len() > site.index();
+            if !table.outcome_index.as_deref().is_some_and(is_kept) {
                 continue;
             }
             let made = with_sink(table, |it| offer_function_to(it, id, site, function));
-            if let (Some(kept), false) = (&mut table.kept, made.is_empty()) {
-                kept.extend(ReceiverKind::Function(site), made);
+            if let (Some(index), false) = (&mut table.outcome_index, made.is_empty()) {
+                index.extend(ReceiverKind::Function(site), made);
             }
         }
     }
@@ -392,14 +392,14 @@ pub(in crate::whole) fn offer_fresh_to_functions(table: &mut Dispatches, functio
 
 impl Offers for Dispatches {
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target)) {
-        let Some(kept) = &self.kept else { return };
+        let Some(index) = &self.outcome_index else { return };
         let (made, anywhere): (&[_], &[_]) = match receiver {
             ReceiverKind::Class(it) => (
-                kept.by_class.get(it.index()).map_or(&[], |it| it),
-                kept.anywhere_by_class.get(&it).map_or(&[], |it| it),
+                index.by_class.get(it.index()).map_or(&[], |it| it),
+                index.anywhere_by_class.get(&it).map_or(&[], |it| it),
             ),
             ReceiverKind::Function(it) => {
-                kept.by_function.get(it.index()).map_or((&[], &[]), |it| (&it.made, &it.anywhere))
+                index.by_function.get(it.index()).map_or((&[], &[]), |it| (&it.made, &it.anywhere))
             }
         };
         for &(id, outcome) in made {
@@ -409,7 +409,7 @@ impl Offers for Dispatches {
             }
         }
         for (signature, target) in anywhere {
-            let ids = kept.by_signature.get(signature).into_iter().flatten();
+            let ids = index.by_signature.get(signature).into_iter().flatten();
             let may_come = ids.filter(|it| self.all[it.index()].may_be_anywhere());
             may_come.for_each(|it| tell(*it, *target));
         }

@@ -2,12 +2,12 @@
 //! virtual call names; it holds the methods that a receiver may select.
 //!
 //! [`Dispatches`] is the table of dispatches. [`offers`] finds the targets; [`edit`] updates them when classes are
-//! removed and added, with the data in [`kept`].
+//! removed and added, with the data in [`outcome_index`].
 
 mod cache;
 pub(super) mod edit;
-mod kept;
 pub(super) mod offers;
+mod outcome_index;
 pub(super) mod outcomes;
 
 use std::sync::{Arc, LazyLock};
@@ -26,7 +26,7 @@ use program::members::{LinkError, MethodId, ResolvedMethod};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::cache::SiteCache;
-use self::kept::Kept;
+use self::outcome_index::OutcomeIndex;
 use self::outcomes::{AllOffers, Outcome};
 use super::reads::{Read, note};
 use super::sites::{DispatchId, Open, Site, Target};
@@ -74,7 +74,7 @@ pub struct Dispatches {
     /// While present, collects the outcomes of receivers instead of the dispatches.
     sink: Option<Vec<(DispatchId, Outcome)>>,
     /// The outcome of each receiver, once they are kept.
-    kept: Option<Box<Kept>>,
+    outcome_index: Option<Box<OutcomeIndex>>,
     /// Whether only targets selected by instantiated receivers remain.
     is_narrowed: bool,
 }
@@ -133,7 +133,7 @@ impl Dispatches {
             refused: FxHashSet::default(),
             offers: None,
             sink: None,
-            kept: None,
+            outcome_index: None,
             is_narrowed: false,
         }
     }
@@ -184,7 +184,7 @@ impl Dispatches {
                     let site = self.special_site(caller, kind, method);
                     self.special.insert((caller, kind, method), site);
                     let name = self.hierarchy.name(caller);
-                    self.kept.iter_mut().for_each(|it| it.special(name, (caller, kind, method)));
+                    self.outcome_index.iter_mut().for_each(|it| it.special(name, (caller, kind, method)));
                     site
                 }
             };
@@ -204,7 +204,7 @@ impl Dispatches {
                 };
                 let for_any_caller = self.is_for_any_caller(site, method);
                 self.sites.insert(kind, method, site, for_any_caller);
-                self.kept.iter_mut().for_each(|it| it.named(kind, method));
+                self.outcome_index.iter_mut().for_each(|it| it.named(kind, method));
                 (site, for_any_caller)
             }
         };
@@ -337,7 +337,7 @@ impl Dispatches {
         }
         let site = self.virtual_site(method, interface);
         self.sites.insert(kind, method, site, false);
-        self.kept.iter_mut().for_each(|it| it.named(kind, method));
+        self.outcome_index.iter_mut().for_each(|it| it.named(kind, method));
         site
     }
 
@@ -360,8 +360,8 @@ impl Dispatches {
             open_by_name: open,
             open_by_receiver: None,
         });
-        if let Some(kept) = &mut self.kept {
-            kept.asked(id, (names.name, names.descriptor));
+        if let Some(index) = &mut self.outcome_index {
+            index.asked(id, (names.name, names.descriptor));
         }
         self.ids.insert((method, interface), id);
         self.by_name.entry((names.class, names.name, names.descriptor)).or_default().push(id);
@@ -390,9 +390,9 @@ impl Dispatches {
 
     /// Frees the table piece by piece: each step of the iterator frees one entry.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
-        let Dispatches { all, by_name, by_class, kept, .. } = self;
+        let Dispatches { all, by_name, by_class, outcome_index, .. } = self;
         let lists = by_name.into_iter().map(drop).chain(by_class.into_iter().map(drop));
-        all.into_iter().map(drop).chain(lists).chain(kept.into_iter().flat_map(|it| it.freeing()))
+        all.into_iter().map(drop).chain(lists).chain(outcome_index.into_iter().flat_map(|it| it.freeing()))
     }
 
     /// Returns all dispatches, by number.

@@ -15,7 +15,7 @@ use super::outcomes::{Outcome, ReceiverKind};
 
 /// The outcome of each receiver at each dispatch.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct OutcomeIndex {
     pub(super) by_class: Vec<Vec<(DispatchId, Outcome)>>,
     pub(super) by_function: Vec<FunctionOffers>,
     /// The function objects that have each type, apart from `java/lang/Object`.
@@ -74,10 +74,11 @@ pub(super) struct FunctionOffers {
     pub(super) anywhere: Vec<(Signature, Target)>,
 }
 
-impl Kept {
+impl OutcomeIndex {
     /// See [`Dispatches::freeing`](super::Dispatches::freeing).
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
-        let Kept { by_class, by_function, outcomes, by_signature, anywhere, named, special, .. } = self;
+        let OutcomeIndex { by_class, by_function, outcomes, by_signature, anywhere, named, special, .. } =
+            self;
         let receivers = by_class.into_iter().map(drop).chain(by_function.into_iter().map(drop));
         let dispatches = outcomes.into_iter().map(drop).chain(by_signature.into_iter().map(drop));
         let calls = named.into_iter().map(drop).chain(special.into_iter().map(drop));
