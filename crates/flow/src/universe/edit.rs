@@ -15,7 +15,7 @@ use classfile::names::ClassName;
 
 use super::Universe;
 use super::sets::{clear, set, words};
-use super::types::{Parent, Throwable, Type, TypeId};
+use super::types::{Parent, Throwable, ThrowableType, TypeId};
 use crate::throwables::well_known;
 
 impl Universe {
@@ -33,7 +33,7 @@ impl Universe {
     /// existing sets do not determine which of them the new type belongs to.
     pub fn add(&mut self, it: Throwable) -> bool {
         let Throwable { class, parent, extensible } = it;
-        let is_below = |ty: &Type| ty.parent == Parent::Class(class) && !ty.is_vacant;
+        let is_below = |ty: &ThrowableType| ty.parent == Parent::Class(class) && !ty.is_vacant;
         if !self.forest.editable
             || self.forest.type_of(class).is_some()
             || self.forest.types.iter().any(is_below)
@@ -60,8 +60,15 @@ impl Universe {
             self.forest.by_class.values_mut().filter(|it| **it >= end).for_each(|it| it.0 += 1);
         }
         let leaves_world = known.is_none_or(|it| self.forest.types[it.index()].leaves_world);
-        let ty =
-            Type { class, end: TypeId(end.0 + 1), parent, leaves_world, extensible, atom, is_vacant: false };
+        let ty = ThrowableType {
+            class,
+            end: TypeId(end.0 + 1),
+            parent,
+            leaves_world,
+            extensible,
+            atom,
+            is_vacant: false,
+        };
         self.forest.atoms = ty.to_come() + 1;
         self.sets.widen(words(self.forest.atoms));
         let real = [Some(atom), ty.unknown()].into_iter().flatten();
@@ -79,8 +86,8 @@ impl Universe {
     /// Returns `false`, and changes nothing, if the type has subtypes, or for the reasons of [`Universe::add`].
     pub fn remove(&mut self, class: ClassName) -> bool {
         let Some(it) = self.forest.type_of(class).filter(|_| self.forest.editable) else { return false };
-        let Type { parent, end, atom, extensible, .. } = self.forest.types[it.index()];
-        let is_below = |ty: &Type| ty.parent == Parent::Class(class) && !ty.is_vacant;
+        let ThrowableType { parent, end, atom, extensible, .. } = self.forest.types[it.index()];
+        let is_below = |ty: &ThrowableType| ty.parent == Parent::Class(class) && !ty.is_vacant;
         if parent == Parent::Root
             || !self.forest.types[it.index() + 1..end.index()].iter().all(|it| it.is_vacant)
             || self.forest.types.iter().any(is_below)

@@ -14,7 +14,7 @@ use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
 pub use self::sets::SetId;
-use self::sets::{Op, Sets, get, set, words};
+use self::sets::{AtomSets, SetOp, get, set, words};
 use self::types::{NOWHERE, TypeForest};
 pub use self::types::{Parent, Part, Throwable, TypeId};
 
@@ -23,7 +23,7 @@ pub use self::types::{Parent, Part, Throwable, TypeId};
 pub struct Universe {
     forest: TypeForest,
     edits: u32,
-    sets: Sets,
+    sets: AtomSets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
     /// The sets already made of a class alone, and of its cone.
@@ -129,17 +129,17 @@ impl Universe {
         if a == self.all || b == self.all {
             return self.all;
         }
-        self.sets.binary(Op::Or, a, b)
+        self.sets.binary(SetOp::Or, a, b)
     }
 
     /// The intersection of two sets.
     pub fn meet(&mut self, a: SetId, b: SetId) -> SetId {
-        self.sets.binary(Op::And, a, b)
+        self.sets.binary(SetOp::And, a, b)
     }
 
     /// The difference of two sets: what `a` has and `b` does not have.
     pub fn minus(&mut self, a: SetId, b: SetId) -> SetId {
-        self.sets.binary(Op::Minus, a, b)
+        self.sets.binary(SetOp::Minus, a, b)
     }
 
     /// Whether some object is in both sets.
@@ -227,7 +227,7 @@ impl Universe {
 /// The universe of these types.
 fn universe_of(forest: TypeForest) -> Universe {
     let words = words(forest.atoms);
-    let mut sets = Sets::new(words);
+    let mut sets = AtomSets::new(words);
     for it in &forest.types {
         for atom in [Some(it.atom), it.unknown()].into_iter().flatten() {
             set(&mut sets.real, atom);
@@ -256,7 +256,7 @@ fn universe_of(forest: TypeForest) -> Universe {
 struct Covers(FxHashMap<(SetId, bool), Box<[Part]>>);
 
 impl Covers {
-    fn of(&mut self, forest: &TypeForest, sets: &Sets, (it, above): (SetId, bool)) -> Vec<Part> {
+    fn of(&mut self, forest: &TypeForest, sets: &AtomSets, (it, above): (SetId, bool)) -> Vec<Part> {
         if let Some(parts) = self.0.get(&(it, above)) {
             return parts.to_vec();
         }

@@ -48,7 +48,7 @@ pub(super) fn get(bits: &[u64], atom: u32) -> bool {
 
 /// An operation on two sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Op {
+pub(super) enum SetOp {
     /// The union.
     Or,
     /// The intersection.
@@ -59,13 +59,13 @@ pub(super) enum Op {
 
 /// Hash-consed bit vectors of one length.
 #[derive(Clone)]
-pub(super) struct Sets {
+pub(super) struct AtomSets {
     /// The number of words of each set.
     pub(super) words: usize,
     bits: Vec<u64>,
     /// The sets by the hash of their bits.
     ids: FxHashMap<u64, Vec<SetId>>,
-    memo: FxHashMap<(Op, SetId, SetId), SetId>,
+    memo: FxHashMap<(SetOp, SetId, SetId), SetId>,
     scratch: Vec<u64>,
     /// The atoms to which objects belong: those of the types that are present.
     pub(super) real: Vec<u64>,
@@ -78,10 +78,10 @@ pub(super) struct Sets {
     is_index_old: bool,
 }
 
-impl Sets {
+impl AtomSets {
     /// The empty set alone, of this many words.
     pub(super) fn new(words: usize) -> Self {
-        let mut acc = Sets {
+        let mut acc = AtomSets {
             words,
             bits: Vec::new(),
             ids: FxHashMap::default(),
@@ -137,17 +137,17 @@ impl Sets {
     }
 
     /// The result of an operation.
-    pub(super) fn binary(&mut self, op: Op, a: SetId, b: SetId) -> SetId {
+    pub(super) fn binary(&mut self, op: SetOp, a: SetId, b: SetId) -> SetId {
         match op {
-            Op::Or if a == b || b == SetId::EMPTY => return a,
-            Op::Or if a == SetId::EMPTY => return b,
-            Op::And if a == b => return a,
-            Op::And if a == SetId::EMPTY || b == SetId::EMPTY => return SetId::EMPTY,
-            Op::Minus if a == b || a == SetId::EMPTY => return SetId::EMPTY,
-            Op::Minus if b == SetId::EMPTY => return a,
+            SetOp::Or if a == b || b == SetId::EMPTY => return a,
+            SetOp::Or if a == SetId::EMPTY => return b,
+            SetOp::And if a == b => return a,
+            SetOp::And if a == SetId::EMPTY || b == SetId::EMPTY => return SetId::EMPTY,
+            SetOp::Minus if a == b || a == SetId::EMPTY => return SetId::EMPTY,
+            SetOp::Minus if b == SetId::EMPTY => return a,
             _ => {}
         }
-        let key = if op != Op::Minus && b.0 < a.0 { (op, b, a) } else { (op, a, b) };
+        let key = if op != SetOp::Minus && b.0 < a.0 { (op, b, a) } else { (op, a, b) };
         if let Some(&it) = self.memo.get(&key) {
             return it;
         }
@@ -155,9 +155,9 @@ impl Sets {
         scratch.clear();
         let pairs = self.bits(a).iter().zip(self.bits(b));
         scratch.extend(pairs.map(|(a, b)| match op {
-            Op::Or => a | b,
-            Op::And => a & b,
-            Op::Minus => a & !b,
+            SetOp::Or => a | b,
+            SetOp::And => a & b,
+            SetOp::Minus => a & !b,
         }));
         let it = self.intern(&scratch);
         self.scratch = scratch;

@@ -61,7 +61,7 @@ pub struct Part {
 
 /// A type with its place in the order.
 #[derive(Clone)]
-pub(super) struct Type {
+pub(super) struct ThrowableType {
     /// The class.
     pub(super) class: ClassName,
     /// The number of the first type after the known subtypes of this one.
@@ -79,7 +79,7 @@ pub(super) struct Type {
     pub(super) is_vacant: bool,
 }
 
-impl Type {
+impl ThrowableType {
     /// The atom of the type's unknown subclasses.
     pub(super) fn unknown(&self) -> Option<u32> {
         self.extensible.then_some(self.atom + 1)
@@ -100,7 +100,7 @@ pub(super) const NOWHERE: u32 = 0;
 #[derive(Clone)]
 pub(super) struct TypeForest {
     /// The types by number.
-    pub(super) types: Vec<Type>,
+    pub(super) types: Vec<ThrowableType>,
     /// The numbers of the types that are present.
     pub(super) by_class: FxHashMap<ClassName, TypeId>,
     /// The number of atoms so far.
@@ -114,11 +114,11 @@ impl TypeForest {
     /// The types in preorder, with atoms.
     pub(super) fn new(types: &[Throwable], editable: bool) -> Self {
         let order = preorder(types);
-        let mut acc: Vec<Type> = Vec::with_capacity(types.len());
+        let mut acc: Vec<ThrowableType> = Vec::with_capacity(types.len());
         let mut atoms = u32::from(editable);
         for &(i, leaves_world) in &order {
             let it = types[i];
-            acc.push(Type {
+            acc.push(ThrowableType {
                 class: it.class,
                 end: TypeId(0),
                 parent: it.parent,
@@ -162,7 +162,7 @@ impl TypeForest {
     }
 
     /// The type of a class; `None` if the class is no type.
-    pub(super) fn get(&self, class: ClassName) -> Option<&Type> {
+    pub(super) fn get(&self, class: ClassName) -> Option<&ThrowableType> {
         self.type_of(class).map(|it| &self.types[it.index()])
     }
 
@@ -242,7 +242,7 @@ impl TypeForest {
                 continue;
             }
             let range = i..ty.end.index();
-            let has_all = |it: &Type| it.is_vacant || self.has_both(bits, it);
+            let has_all = |it: &ThrowableType| it.is_vacant || self.has_both(bits, it);
             if self.types[range.clone()].iter().all(has_all) && self.is_cone(i) {
                 acc.push(Part { class: ty.class, cone: true });
                 i = range.end;
@@ -265,7 +265,7 @@ impl TypeForest {
         ty.extensible || self.types[i + 1..ty.end.index()].iter().any(|it| !it.is_vacant)
     }
 
-    fn has_both(&self, bits: &[u64], ty: &Type) -> bool {
+    fn has_both(&self, bits: &[u64], ty: &ThrowableType) -> bool {
         get(bits, ty.atom) && ty.unknown().is_none_or(|it| get(bits, it))
     }
 }
