@@ -10,7 +10,7 @@ use super::{Checkout, Violation};
 /// Of two files, one above the other in the module tree, not both call methods that the other defines; methods that only
 /// read or write a field, and constructors, do not count. ([`super::modules`] checks the modules of which neither is above the other.)
 pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violation>) {
-    for crate_ in &checkout.crates {
+    for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
         let mut calls: BTreeMap<(&str, &str), &Use> = BTreeMap::new();
         for use_ in crate_.uses.iter().filter(|it| it.call.is_some() && !it.accessor) {
             if let Some(target) = crate_.file(&use_.to) {
@@ -42,7 +42,8 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
 /// A type has few methods, in few files.
 pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let (most_methods, most_files) = (checkout.house.limit("methods"), checkout.house.limit("impl-files"));
-    for crate_ in &checkout.crates {
+    for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
+        // Private types of two files may have the same name.
         let mut types: BTreeMap<String, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
         for method in crate_.methods.inherent() {
             let files = types.entry(method.owner.clone()).or_default();

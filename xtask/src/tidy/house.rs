@@ -27,6 +27,9 @@ pub(super) struct House {
     pub(super) limits: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) few_dependencies: FewDependencies,
+    /// Rooms exempt from the limits on types and from the check of cycles of method calls -> the reason.
+    #[serde(default)]
+    recursive: BTreeMap<String, String>,
     /// Phrases that no comment, page or message uses, in lower case -> what to say instead.
     #[serde(default)]
     pub(super) phrases: BTreeMap<String, String>,
@@ -134,6 +137,12 @@ impl House {
 
     pub(super) fn limit(&self, name: &str) -> usize {
         self.limits.get(name).copied().unwrap_or(usize::MAX)
+    }
+
+    /// Whether methods of the room may call each other in cycles between files, and its types may be large. A room
+    /// without a reason is not exempt.
+    pub(super) fn is_recursive(&self, room: &str) -> bool {
+        self.recursive.get(room).is_some_and(|it| !it.trim().is_empty())
     }
 
     /// Drops what the allow list excuses; an entry without reason or without use is a violation itself.

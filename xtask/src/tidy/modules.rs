@@ -34,13 +34,15 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
 /// Where one module uses another: parent of both -> (from, to) -> first place.
 type Siblings<'a> = BTreeMap<String, BTreeMap<(String, String), &'a Use>>;
 
-/// No cycle among the modules that share a parent, neither by paths nor by calls of methods. Tests are left out: they
-/// may look from above.
+/// No cycle among the modules that share a parent, neither by paths nor by calls of methods; in rooms that `arrows.toml`
+/// lists as recursive, calls do not count. Tests are left out: they may look from above.
 pub(super) fn no_cycles(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in &checkout.crates {
         let mut siblings = Siblings::new();
+        let calls_count = !checkout.house.is_recursive(&crate_.room);
         // Paths first, so that a call is named only where no path says the same.
-        for use_ in crate_.uses.iter().filter(|it| it.call.is_none()).chain(&crate_.uses) {
+        let calls = crate_.uses.iter().filter(|_| calls_count);
+        for use_ in crate_.uses.iter().filter(|it| it.call.is_none()).chain(calls) {
             let shared = use_.from.iter().zip(&use_.to).take_while(|(a, b)| a == b).count();
             // One is above the other: they count as one thing.
             let (Some(from), Some(to)) = (use_.from.get(shared), use_.to.get(shared)) else { continue };

@@ -316,6 +316,32 @@ fn types_have_few_methods_in_few_files() {
 }
 
 #[test]
+fn recursive_rooms_may_have_large_types_and_cycles_of_calls() {
+    let a = "use crate::b::B;\npub struct A;\nimpl A { fn a(&self) {} fn b(&self) {} fn c(&self, it: B) { it.e() } }";
+    let b = "pub struct B;\nimpl B { fn e(&self) {} }\nimpl crate::a::A { fn f(&self) {} fn g(self) { self.a() } }";
+    let said = |b: &str, reason: &str| {
+        let house = format!("{HOUSE}[recursive]\nlow = '{reason}'\n");
+        let (a, b) = (format!("//! A.\n{a}\n"), format!("//! B.\n{b}\n"));
+        tidy(&[
+            LOW_AB,
+            ("crates/low/src/a.rs", &a),
+            ("crates/low/src/b.rs", &b),
+            ("crates/low/src/c.rs", "//! C.\n"),
+            ("xtask/arrows.toml", &house),
+        ])
+    };
+    assert_eq!(said("pub struct B;", "a grammar"), "");
+    let cycle = "crates/low/src/a.rs:2 module-cycle modules below `crate` form a cycle: a -> b -> a";
+    // Cycles of paths count, and a reason is needed.
+    assert_eq!(said(b, "a grammar"), cycle);
+    assert!(said(b, " ").contains("type-size `A` has 5 methods, 3 allowed"));
+    // Without the path, only calls form the cycle.
+    let b = "pub struct B;\nimpl B { fn e(&self) {} }\nimpl A { fn f(&self) {} fn g(self) { self.a() } }";
+    assert_eq!(said(b, "a grammar"), "");
+    assert!(said(b, "").contains("module-cycle"));
+}
+
+#[test]
 fn files_depend_on_few_others() {
     let a = "use crate::c::C;\nfn f() { super::b::g() }";
     assert_eq!(low(a, ""), "");

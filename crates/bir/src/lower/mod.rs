@@ -1,13 +1,14 @@
 //! Lowering of a `Code` attribute to BIR, by symbolic execution of the operand stack.
 //!
 //! The stack holds expressions instead of values ([`symbolic`]); a bytecode instruction yields BIR only where it
-//! has an effect, can raise an exception, or branches ([`insns`]). Blocks are emitted context by context in
-//! bytecode order. Each begins with the stack that [`classfile::stack::walk`] computed: in the canonical variables
-//! `%k0`, `%k1`, … where control joins, or as the block that falls through to it left it. For summaries, much code
-//! is omitted ([`lean`]).
+//! has an effect, can raise an exception, or branches ([`insns`], by the operations of [`machine`]). Blocks are
+//! emitted context by context in bytecode order. Each begins with the stack that [`classfile::stack::walk`] computed:
+//! in the canonical variables `%k0`, `%k1`, … where control joins, or as the block that falls through to it left it.
+//! For summaries, much code is omitted ([`lean`]).
 
 mod insns;
 mod lean;
+mod machine;
 mod symbolic;
 
 use classfile::bootstrap::Bootstraps;
@@ -17,13 +18,15 @@ use classfile::descriptor::Kind;
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::insn::Insn;
-use classfile::names::{ClassName, MethodRef};
+use classfile::names::MethodRef;
 use classfile::stack::{Block, Context, Walk};
 
-use crate::body::{Body, ExprId, Instr, InstrId, Row, from_index, instr_id};
-use crate::build::{BuildError, Builder, Header};
+use crate::body::{Body, ExprId, Instr, Row, instr_id};
+use crate::build::{Builder, Header};
 use crate::positions::Positions;
+use insns::Lowerer;
 use lean::Lean;
+use machine::{Step, SymbolicMachine, build_fault, fault};
 use symbolic::Stack;
 
 /// A lowered method: its body, and the origin of each of its instructions.
@@ -116,99 +119,56 @@ fn lowered<'a>(
     stack.slots.clear();
     begins.clear();
     pcs.clear();
-    let mut lowerer = Lowerer {
-        code,
-        boots,
+    let m = SymbolicMachine {
         walk,
         b: builder,
         stack,
         args,
-        returns: shape.ret(),
         pcs,
         copies: Vec::new(),
         temps: 0,
-        dynamic_args: 0,
         fresh: None,
         at: 0,
         context: 0,
-        begins,
-        lines,
-        texts: positions || lean::has_monitors(walk),
         lean,
+    };
+    let l = Lowerer {
+        m,
+        code,
+        boots,
+        returns: shape.ret(),
+        dynamic_args: 0,
+        texts: positions || lean::has_monitors(walk),
         last_array: None,
     };
+    let mut lowerer = BodyLowerer { l, begins, lines };
     lowerer.blocks()?;
     lowerer.finish(name, method.flags, positions)
 }
 
-/// The result of lowering a part of a method. The offset of the fault is set by the caller, which knows the
-/// instruction. Boxed, so that results are returned in registers.
-type Step<T> = std::result::Result<T, Box<Malformed>>;
-
-/// Creates a fault of the current instruction.
-#[cold]
-fn fault(what: &'static str) -> Box<Malformed> {
-    Box::new(Malformed::new(0, "4.9", Fault::Other(what)))
-}
-
-/// Creates the fault for a body that cannot be frozen.
-#[cold]
-fn build_fault(it: BuildError) -> Box<Malformed> {
-    fault(match it {
-        BuildError::TooLarge => "method is too large for its BIR",
-        BuildError::Label(_) => "branch to code that control cannot reach",
-    })
-}
-
-struct Lowerer<'l, 'c, 'a> {
-    code: &'l Code<'c, 'a>,
-    boots: &'l Bootstraps<'c, 'a>,
-    walk: &'l Walk,
-    b: &'l mut Builder,
-    stack: &'l mut Stack,
-    /// The operands of the current instruction.
-    args: &'l mut Vec<ExprId>,
-    /// The kind of the method's result.
-    returns: Option<Kind>,
-    /// The pc of each BIR instruction.
-    pcs: &'l mut Vec<u16>,
-    /// The context of each BIR instruction; empty while there is only one context.
-    copies: Vec<u16>,
-    temps: u32,
-    /// The number of arguments of all call sites and dynamic constants so far.
-    dynamic_args: usize,
-    /// The bytecode instruction whose result was emitted last: a store directly after it can assign the result to
-    /// the local variable.
-    fresh: Option<u32>,
-    /// The ordinal of the current bytecode instruction.
-    at: u32,
-    context: Context,
+/// The lowering of a method, block by block.
+struct BodyLowerer<'l, 'c, 'a> {
+    l: Lowerer<'l, 'c, 'a>,
     /// The context, ordinal and first BIR instruction of each emitted bytecode instruction, ascending; empty if the
     /// method has no exception table.
     begins: &'l mut Vec<(Context, u32, u32)>,
     lines: &'l mut Vec<(u16, u16)>,
-    /// Whether the texts of string constants are needed.
-    texts: bool,
-    /// The rules for code that lean lowering omits.
-    lean: Option<Lean>,
-    /// A cache of the last element class and its array class.
-    last_array: Option<(ClassName, ClassName)>,
 }
 
-impl Lowerer<'_, '_, '_> {
+impl BodyLowerer<'_, '_, '_> {
     #[cold]
     fn locate(&self, it: &Malformed) -> Malformed {
-        let pc = self.walk.pc(self.at).index();
-        Malformed::new(self.code.offset + pc, it.jvms, it.fault.clone())
+        let pc = self.l.m.walk.pc(self.l.m.at).index();
+        Malformed::new(self.l.code.offset + pc, it.jvms, it.fault.clone())
     }
 
     fn blocks(&mut self) -> Result<()> {
-        self.b.labels(2 * self.walk.blocks.len());
-        let walk = self.walk;
+        self.l.m.b.labels(2 * self.l.m.walk.blocks.len());
+        let walk = self.l.m.walk;
         let mut falls_in = false;
         for (i, block) in walk.blocks.iter().enumerate() {
-            self.at = block.first;
-            self.context = block.context;
+            self.l.m.at = block.first;
+            self.l.m.context = block.context;
             falls_in = self.block(i, block, falls_in).map_err(|it| self.locate(&it))?;
         }
         Ok(())
@@ -219,69 +179,42 @@ impl Lowerer<'_, '_, '_> {
     fn block(&mut self, i: usize, block: &Block, falls_in: bool) -> Step<bool> {
         if block.is_handler() {
             if falls_in {
-                self.emit(Instr::Goto(self.block_label(i)));
+                self.l.m.emit(Instr::Goto(self.l.block_label(i)));
             }
-            let catch = self.catch_label(i);
-            self.b.place(catch);
+            let catch = self.l.catch_label(i);
+            self.l.m.b.place(catch);
             let var = symbolic::stack_var(0, Kind::Ref);
-            self.emit(Instr::Catch(var));
+            self.l.m.emit(Instr::Catch(var));
         }
-        let label = self.block_label(i);
-        self.b.place(label);
+        let label = self.l.block_label(i);
+        self.l.m.b.place(label);
         let takes_over = falls_in && !block.is_target() && !block.is_handler();
         if !takes_over {
-            self.enter(block);
+            self.l.m.enter(block);
         }
         // Only exceptions lead here, so a store may take the exception directly from the `catch`.
         let only_caught = block.is_handler() && !block.is_target() && !block.is_fallen_into();
-        self.fresh = only_caught.then(|| block.first.wrapping_sub(1));
-        let has_rows = !self.walk.ranges.is_empty();
+        self.l.m.fresh = only_caught.then(|| block.first.wrapping_sub(1));
+        let has_rows = !self.l.m.walk.ranges.is_empty();
         for at in block.first..block.end {
-            self.at = at;
+            self.l.m.at = at;
             if has_rows {
-                self.begins.push((block.context, at, self.b.len()));
+                self.begins.push((block.context, at, self.l.m.b.len()));
             }
-            let insn = self.walk.insns[at as usize].1;
-            self.insn(i, insn)?;
+            let insn = self.l.m.walk.insns[at as usize].1;
+            self.l.insn(i, insn)?;
         }
-        let last = self.walk.insns[block.end as usize - 1].1;
+        let last = self.l.m.walk.insns[block.end as usize - 1].1;
         let falls = falls_through(last);
         if falls {
-            let next = self.walk.block_at(block.context, block.end);
+            let next = self.l.m.walk.block_at(block.context, block.end);
             let next = next.ok_or_else(|| fault("control runs off the end of the code"))?;
-            let to = &self.walk.blocks[next];
+            let to = &self.l.m.walk.blocks[next];
             if to.is_target() || to.is_handler() {
-                self.flush(0)?;
+                self.l.m.flush(0)?;
             }
         }
         Ok(falls)
-    }
-
-    /// Returns the label of the block of the walk with this index.
-    fn block_label(&self, block: usize) -> InstrId {
-        from_index(block)
-    }
-
-    /// Returns the label of the `catch` before the handler block with this index.
-    fn catch_label(&self, block: usize) -> InstrId {
-        from_index(self.walk.blocks.len() + block)
-    }
-
-    /// Initialises the stack of a block where control joins.
-    fn enter(&mut self, block: &Block) {
-        let walk = self.walk;
-        self.stack.enter(self.b, walk.entry_stack(block), walk.inlined);
-    }
-
-    // Assembled in place: copying a value that was just written would stall.
-    #[inline(always)]
-    fn emit(&mut self, instr: Instr) -> u32 {
-        self.pcs.push(self.walk.insns[self.at as usize].0.0 as u16);
-        if self.context != 0 || !self.copies.is_empty() {
-            self.copies.resize(self.b.len() as usize, 0);
-            self.copies.push(self.context.min(u32::from(u16::MAX)) as u16);
-        }
-        self.b.push(instr)
     }
 
     /// Returns the index in `begins` of the first instruction of `context` from `ordinal` on.
@@ -291,23 +224,23 @@ impl Lowerer<'_, '_, '_> {
 
     fn rows(&self) -> Vec<Row> {
         let mut out = Vec::new();
-        if self.walk.ranges.is_empty() {
+        if self.l.m.walk.ranges.is_empty() {
             return out;
         }
-        let contexts = self.walk.blocks.last().map_or(0, |it| it.context);
-        for (source, range) in self.walk.ranges.iter().enumerate() {
+        let contexts = self.l.m.walk.blocks.last().map_or(0, |it| it.context);
+        for (source, range) in self.l.m.walk.ranges.iter().enumerate() {
             for context in 0..=contexts {
-                let Some(handler) = self.walk.block_at(context, range.handler) else { continue };
-                if !self.walk.blocks[handler].is_handler() {
+                let Some(handler) = self.l.m.walk.block_at(context, range.handler) else { continue };
+                if !self.l.m.walk.blocks[handler].is_handler() {
                     continue;
                 }
-                let catch = self.catch_label(handler);
+                let catch = self.l.catch_label(handler);
                 let start = self.begin(context, range.start);
                 // The next context begins where this one ends.
                 let end = self.begin(context, range.end);
                 // A range whose instructions yielded no BIR keeps its row: the row still leads to the handler.
                 if start < end {
-                    let bir = |i: usize| self.begins.get(i).map_or(self.b.len(), |it| it.2);
+                    let bir = |i: usize| self.begins.get(i).map_or(self.l.m.b.len(), |it| it.2);
                     let (start, end) = (instr_id(bir(start)), bir(end));
                     let (catch_type, source) = (range.catch_type, source as u16);
                     out.push(Row { start, end, catch_type, handler: catch, source });
@@ -319,29 +252,30 @@ impl Lowerer<'_, '_, '_> {
 
     fn positions(&mut self, unreachable: &[(u32, u32)]) -> Positions {
         Positions {
-            pcs: self.pcs.as_slice().into(),
-            copies: std::mem::take(&mut self.copies).into(),
-            lines: lines(self.code, self.lines),
+            pcs: self.l.m.pcs.as_slice().into(),
+            copies: std::mem::take(&mut self.l.m.copies).into(),
+            lines: lines(self.l.code, self.lines),
             unreachable: unreachable
                 .iter()
-                .map(|&(from, to)| (self.walk.pc(from).0 as u16, self.walk.pc(to).0))
+                .map(|&(from, to)| (self.l.m.walk.pc(from).0 as u16, self.l.m.walk.pc(to).0))
                 .collect(),
         }
     }
 
     fn finish(mut self, method: MethodRef, flags: Flags, kept: bool) -> Result<Lowered> {
-        let unreachable = self.walk.unreachable();
+        let unreachable = self.l.m.walk.unreachable();
         let positions = if kept { self.positions(&unreachable) } else { Positions::default() };
-        let unverified = !self.walk.inlined;
+        let unverified = !self.l.m.walk.inlined;
         let header = Header {
             method,
             flags,
-            locals: self.code.max_locals,
+            locals: self.l.code.max_locals,
             unreachable: unreachable.into(),
             unverified,
         };
         let rows = self.rows();
-        let body = if kept { self.b.freeze(header, rows) } else { self.b.freeze_in_place(header, rows) };
+        let body =
+            if kept { self.l.m.b.freeze(header, rows) } else { self.l.m.b.freeze_in_place(header, rows) };
         let body = body.map_err(|it| self.locate(&build_fault(it)))?;
         if cfg!(debug_assertions) {
             crate::verify::check(&body);

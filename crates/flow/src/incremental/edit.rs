@@ -1,12 +1,12 @@
-//! Applies edits to the graph, and queues the components that they affect.
+//! Records edits, applies them to the graph, and queues the components that they affect.
 
 use std::hash::Hash;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Incremental;
-use super::graph::Change;
+use super::graph::{Change, Edges, Graph};
 use super::history::Round;
+use super::state::{SolverState, is_inner};
 use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
@@ -14,126 +14,191 @@ use crate::solver::{FunctionId, Lattice, NodeId};
 /// The maximum number of edges that are changed between two cancellation checks.
 const AT_ONCE: usize = 64;
 
-impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Queues all components into which something flows through a changed function.
-    pub(super) fn apply_functions<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
-    where
-        L: Lattice<Value = V>,
-    {
-        let changed: FxHashSet<FunctionId> = self.changed_functions.iter().copied().collect();
-        let mut counted = FxHashSet::default();
-        for &function in &changed {
-            let mut i = 0;
-            while let Some(&node) = self.graph.nodes_through(function).get(i) {
-                i += 1;
-                fuel.spend(1)?;
-                // A new node is queued anyway.
-                if node.index() >= self.parts.n_nodes() || !self.graph.has_through(node, function) {
-                    continue;
-                }
-                let id = self.parts.of(node);
-                self.wait(id, Round::FIRST);
-                if let Some(counts) = &mut self.parts.get_mut(id).counts
-                    && counted.insert(id)
-                {
-                    counts.refresh(lattice, |it| changed.contains(&it), fuel)?;
-                }
+/// The recorded edits that were not yet applied to the graph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edits<V> {
+    wanted: FxHashMap<NodeId, Wanted<V>>,
+    /// The nodes of these edits in the order in which the edits came; may contain duplicates.
+    nodes: Vec<NodeId>,
+}
+
+/// The own value and the edges that an edit gives to a node.
+#[derive(Clone, Debug)]
+struct Wanted<V> {
+    value: V,
+    edges: Vec<(NodeId, FunctionId)>,
+}
+
+impl<V: Copy + Eq + Hash> Edits<V> {
+    /// No edits.
+    pub(super) fn new() -> Self {
+        Edits { wanted: FxHashMap::default(), nodes: Vec::new() }
+    }
+
+    /// The number of nodes that are edited.
+    pub(super) fn len(&self) -> usize {
+        self.wanted.len()
+    }
+
+    /// Records an edit, in place of an earlier one of the same node. The edges are sorted and without duplicates.
+    pub(super) fn record(&mut self, node: NodeId, value: V, edges: Vec<(NodeId, FunctionId)>) {
+        self.wanted.insert(node, Wanted { value, edges });
+        self.nodes.push(node);
+    }
+
+    /// Removes the edit of a node, if there is one.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.wanted.remove(&node);
+    }
+
+    /// The own value and the edges that an edit gives to a node; `None` if the node is not edited.
+    pub(super) fn of(&self, node: NodeId) -> Option<(V, &Edges)> {
+        self.wanted.get(&node).map(|it| (it.value, it.edges.as_slice()))
+    }
+
+    /// Applies all edits to a graph of which nothing is built yet.
+    pub(super) fn apply_unbuilt(&mut self, graph: &mut Graph<V>, fuel: &mut Fuel) -> Result<(), Cancelled> {
+        while let Some(node) = self.nodes.pop() {
+            if let Some(wanted) = self.wanted.remove(&node) {
+                fuel.owe(wanted.edges.len() as u32);
+                graph.replace(node, wanted.value, &wanted.edges);
             }
-        }
-        self.changed_functions.clear();
-        self.statistics.changed_functions += changed.len() as u64;
-        Ok(())
-    }
-
-    /// Applies all edits.
-    pub(super) fn apply_edits<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled>
-    where
-        L: Lattice<Value = V>,
-    {
-        self.place_new_nodes(fuel)?;
-        while let Some(&node) = self.edited.last() {
-            self.apply_edit(lattice, node, fuel)?;
-            self.wanted.remove(&node);
-            self.edited.pop();
-        }
-        Ok(())
-    }
-
-    /// Places new nodes last in the order: what flows into them exists already, and their users are changed by the
-    /// same edit.
-    fn place_new_nodes(&mut self, fuel: &mut Fuel) -> Result<(), Cancelled> {
-        self.marks.grow(self.graph.n_nodes());
-        while self.parts.n_nodes() < self.graph.n_nodes() {
             fuel.spend(1)?;
-            let id = self.parts.add(self.constant());
-            self.parts.place(id);
-            self.order.put_last();
-            self.work.grow(self.parts.len());
-            self.wait(id, Round::FIRST);
         }
         Ok(())
     }
+}
 
-    fn apply_edit<L>(&mut self, lattice: &mut L, node: NodeId, fuel: &mut Fuel) -> Result<(), Cancelled>
-    where
-        L: Lattice<Value = V>,
-    {
-        let Some(wanted) = self.wanted.get(&node) else { return Ok(()) };
-        let (new, old) = (wanted.value, self.graph.value(node));
-        if new != old {
-            fuel.owe(2 * OPERATION);
-            self.graph.set_value(node, new);
-            let id = self.parts.of(node);
-            let key = |value| (Round::FIRST, FunctionId::IDENTITY, value);
-            let counted = self.recount(lattice, id, id, |counts, lattice, _| {
-                counts.comes(lattice, key(new)).min(counts.goes(lattice, key(old)))
-            });
-            if !counted {
-                self.wait(id, Round::FIRST);
+/// Queues all components into which something flows through a changed function.
+pub(super) fn apply_functions<L: Lattice>(
+    state: &mut SolverState<L::Value>,
+    functions: &mut Vec<FunctionId>,
+    lattice: &mut L,
+    fuel: &mut Fuel,
+) -> Result<(), Cancelled> {
+    let changed: FxHashSet<FunctionId> = functions.iter().copied().collect();
+    let mut counted = FxHashSet::default();
+    for &function in &changed {
+        let mut i = 0;
+        while let Some(&node) = state.graph.nodes_through(function).get(i) {
+            i += 1;
+            fuel.spend(1)?;
+            // A new node is queued anyway.
+            if node.index() >= state.parts.n_nodes() || !state.graph.has_through(node, function) {
+                continue;
+            }
+            let id = state.parts.of(node);
+            state.wait(id, Round::FIRST);
+            if let Some(counts) = &mut state.parts.get_mut(id).counts
+                && counted.insert(id)
+            {
+                counts.refresh(lattice, |it| changed.contains(&it), fuel)?;
             }
         }
-        while let Some(wanted) = self.wanted.get(&node) {
-            fuel.spend(1 + wanted.edges.len() as u32 / 16)?;
-            let changes = self.graph.differences(node, &wanted.edges, AT_ONCE);
-            if changes.is_empty() {
-                break;
-            }
-            let before = self.graph.edges(node).len();
-            self.graph.change(node, &changes);
-            let id = self.parts.of(node);
-            let component = self.parts.get_mut(id);
-            component.n_edges = component.n_edges + self.graph.edges(node).len() - before;
-            for it in changes {
-                fuel.owe(2 * OPERATION);
-                self.edge_changed(lattice, (node, id), it);
-            }
-        }
-        Ok(())
     }
+    functions.clear();
+    state.statistics.changed_functions += changed.len() as u64;
+    Ok(())
+}
 
-    fn edge_changed<L>(&mut self, lattice: &mut L, (node, id): (NodeId, ComponentId), change: Change)
-    where
-        L: Lattice<Value = V>,
-    {
-        let Change { comes, of: from, function } = change;
-        let of = self.parts.of(from);
-        if self.is_inner(id, of, function) {
-            if !comes {
-                self.doubts.entry(id).or_default().push((node, from));
-            }
-            return;
+/// Applies all edits.
+pub(super) fn apply_edits<L: Lattice>(
+    state: &mut SolverState<L::Value>,
+    edits: &mut Edits<L::Value>,
+    lattice: &mut L,
+    fuel: &mut Fuel,
+) -> Result<(), Cancelled> {
+    place_new_nodes(state, fuel)?;
+    while let Some(&node) = edits.nodes.last() {
+        if let Some(wanted) = edits.wanted.get(&node) {
+            apply_edit(state, lattice, (node, wanted), fuel)?;
         }
-        let against = self.is_against(id, of);
-        self.statistics.against += u64::from(comes && against);
-        let counted = self.recount(lattice, id, of, |counts, lattice, history| {
-            if comes {
-                counts.edge_comes(lattice, function, against, history)
-            } else {
-                counts.edge_goes(lattice, function, against, history)
-            }
+        edits.wanted.remove(&node);
+        edits.nodes.pop();
+    }
+    Ok(())
+}
+
+/// Places new nodes last in the order: what flows into them exists already, and their users are changed by the
+/// same edit.
+fn place_new_nodes<V: Copy + Eq + Hash>(
+    state: &mut SolverState<V>,
+    fuel: &mut Fuel,
+) -> Result<(), Cancelled> {
+    state.marks.grow(state.graph.n_nodes());
+    while state.parts.n_nodes() < state.graph.n_nodes() {
+        fuel.spend(1)?;
+        let id = state.parts.add(state.constant());
+        state.parts.place(id);
+        state.order.put_last();
+        state.work.grow(state.parts.len());
+        state.wait(id, Round::FIRST);
+    }
+    Ok(())
+}
+
+fn apply_edit<L: Lattice>(
+    state: &mut SolverState<L::Value>,
+    lattice: &mut L,
+    (node, wanted): (NodeId, &Wanted<L::Value>),
+    fuel: &mut Fuel,
+) -> Result<(), Cancelled> {
+    let (new, old) = (wanted.value, state.graph.value(node));
+    if new != old {
+        fuel.owe(2 * OPERATION);
+        state.graph.set_value(node, new);
+        let id = state.parts.of(node);
+        let key = |value| (Round::FIRST, FunctionId::IDENTITY, value);
+        let counted = state.recount(lattice, id, id, |counts, lattice, _| {
+            counts.comes(lattice, key(new)).min(counts.goes(lattice, key(old)))
         });
         if !counted {
-            self.wait(id, Round::FIRST);
+            state.wait(id, Round::FIRST);
         }
+    }
+    loop {
+        fuel.spend(1 + wanted.edges.len() as u32 / 16)?;
+        let changes = state.graph.differences(node, &wanted.edges, AT_ONCE);
+        if changes.is_empty() {
+            break;
+        }
+        let before = state.graph.edges(node).len();
+        state.graph.change(node, &changes);
+        let id = state.parts.of(node);
+        let component = state.parts.get_mut(id);
+        component.n_edges = component.n_edges + state.graph.edges(node).len() - before;
+        for it in changes {
+            fuel.owe(2 * OPERATION);
+            edge_changed(state, lattice, (node, id), it);
+        }
+    }
+    Ok(())
+}
+
+fn edge_changed<L: Lattice>(
+    state: &mut SolverState<L::Value>,
+    lattice: &mut L,
+    (node, id): (NodeId, ComponentId),
+    change: Change,
+) {
+    let Change { comes, of: from, function } = change;
+    let of = state.parts.of(from);
+    if is_inner(id, of, function) {
+        if !comes {
+            state.doubts.entry(id).or_default().push((node, from));
+        }
+        return;
+    }
+    let against = state.is_against(id, of);
+    state.statistics.against += u64::from(comes && against);
+    let counted = state.recount(lattice, id, of, |counts, lattice, history| {
+        if comes {
+            counts.edge_comes(lattice, function, against, history)
+        } else {
+            counts.edge_goes(lattice, function, against, history)
+        }
+    });
+    if !counted {
+        state.wait(id, Round::FIRST);
     }
 }

@@ -112,6 +112,15 @@ impl<V: Copy + Eq> Graph<V> {
         self.nodes[node.index()].value = value;
     }
 
+    /// Sets the node's own value and all its edges.
+    pub(super) fn replace(&mut self, node: NodeId, value: V, edges: &Edges) {
+        let changes = self.differences(node, edges, usize::MAX);
+        self.set_value(node, value);
+        if !changes.is_empty() {
+            self.change(node, &changes);
+        }
+    }
+
     /// The edges that lead into a node.
     pub(super) fn edges(&self, node: NodeId) -> &[Edge] {
         &self.nodes[node.index()].edges

@@ -28,29 +28,24 @@ mod counts;
 mod edit;
 mod graph;
 mod history;
+mod inflow;
 mod order;
 mod parts;
 mod search;
 mod split;
 mod spread;
+mod state;
 #[cfg(test)]
 mod tests;
 mod work;
 
-use std::collections::BTreeMap;
 use std::hash::Hash;
 
-use rustc_hash::FxHashMap;
-
 use self::build::Sweep;
-use self::graph::Graph;
-use self::history::{History, Round};
-use self::order::Order;
-use self::parts::Parts;
-use self::search::Marks;
+use self::edit::Edits;
 use self::spread::Spreading;
-use self::work::Work;
-use crate::components::ComponentId;
+use self::state::SolverState;
+pub use self::state::Statistics;
 use crate::fuel::{Cancelled, Fuel, PATIENCE};
 use crate::solver::{FunctionId, Lattice, NodeId, System};
 
@@ -61,74 +56,30 @@ use crate::solver::{FunctionId, Lattice, NodeId, System};
 /// over. If the lattice or `cancelled` panics, the next call does a full build; the system is not lost.
 #[derive(Clone, Debug)]
 pub struct Incremental<V> {
-    bottom: V,
-    graph: Graph<V>,
-    /// Edits that were not yet applied to `graph`.
-    wanted: FxHashMap<NodeId, Wanted<V>>,
-    /// The nodes of these edits in the order in which the edits came; may contain duplicates.
-    edited: Vec<NodeId>,
+    state: SolverState<V>,
+    /// Edits that were not yet applied to the graph.
+    edits: Edits<V>,
     free: Vec<NodeId>,
     changed_functions: Vec<FunctionId>,
     /// The value of each node that `take_changed` has reported.
     told: Vec<V>,
-    /// Components whose nodes may have another value than the reported one.
-    touched: Vec<ComponentId>,
-    /// Whether the fields below belong to `graph` as it is now.
+    /// Whether the components in `state` belong to its graph as it is now.
     is_built: bool,
     /// Whether `solve` was entered and not left, as after a panic.
     is_running: bool,
-    parts: Parts<V>,
-    order: Order,
-    work: Work<V>,
-    /// For each component that may have fallen apart, pairs of nodes: the component is strongly connected if the
-    /// first node of each pair reaches the second one along identities.
-    doubts: BTreeMap<ComponentId, Vec<(NodeId, NodeId)>>,
-    marks: Marks,
+    /// The progress of the first evaluation, if it is under way.
     sweep: Option<Sweep>,
+    /// The progress of a notification, if one is under way.
     spreading: Option<Spreading<V>>,
     /// The maximum number of rounds that any value needed right after the last build.
     usual_rounds: Option<u32>,
     patience: u32,
-    statistics: Statistics,
-}
-
-#[derive(Clone, Debug)]
-struct Wanted<V> {
-    value: V,
-    edges: Vec<(NodeId, FunctionId)>,
-}
-
-/// Counters of the work done since the solver was created. For tests and measurements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Statistics {
-    /// Full builds.
-    pub builds: u64,
-    /// Full builds that edits made worthwhile, by their number or by their effect on the order.
-    pub worn: u64,
-    /// Edges that were added against the order since the last build.
-    pub against: u64,
-    /// The maximum number of rounds that any value needed since the last build.
-    pub rounds: u32,
-    /// Removed identities that other paths were found to replace.
-    pub replaced: u64,
-    /// Closed sets of nodes that were cut off a component.
-    pub cuts: u64,
-    /// Components that were decomposed as a whole.
-    pub splits: u64,
-    /// Components that resulted from cuts and splits.
-    pub pieces: u64,
-    /// Functions that were reported as changed.
-    pub changed_functions: u64,
-    /// Evaluations of queued components.
-    pub looks: u64,
-    /// Changes of the history of a component.
-    pub changes: u64,
 }
 
 impl<V> Incremental<V> {
     /// Frees the solver piece by piece: one piece with each step of the iterator, which takes little time.
     pub fn freeing(self) -> impl Iterator<Item = ()> {
-        self.graph.freeing().chain(self.parts.freeing())
+        self.state.graph.freeing().chain(self.state.parts.freeing())
     }
 }
 
@@ -136,26 +87,17 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     /// Creates a solver without nodes for a lattice with this least element.
     pub fn new(bottom: V) -> Self {
         Incremental {
-            bottom,
-            graph: Graph::new(),
-            wanted: FxHashMap::default(),
-            edited: Vec::new(),
+            state: SolverState::new(bottom),
+            edits: Edits::new(),
             free: Vec::new(),
             changed_functions: Vec::new(),
             told: Vec::new(),
-            touched: Vec::new(),
             is_built: false,
             is_running: false,
-            parts: Parts::new(),
-            order: Order::default(),
-            work: Work::new(0),
-            doubts: BTreeMap::new(),
-            marks: Marks::default(),
             sweep: None,
             spreading: None,
             usual_rounds: None,
             patience: PATIENCE,
-            statistics: Statistics::default(),
         }
     }
 
@@ -167,25 +109,22 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
 
     /// The number of nodes, including removed ones.
     pub fn n_nodes(&self) -> usize {
-        self.graph.n_nodes()
+        self.state.graph.n_nodes()
     }
 
     /// Reserves memory for `n` further nodes, so that adding one never has to wait while the data of all others is
     /// copied.
     pub fn reserve(&mut self, n: usize) {
         self.told.reserve(n);
-        self.graph.reserve(n);
-        self.parts.reserve(n);
-        self.order.reserve(n);
-        self.work.reserve(n);
-        self.marks.reserve(n);
+        self.state.reserve(n);
     }
 
     /// Adds a node without value and edges; it reuses the number of a removed node if there is one.
     pub fn add(&mut self) -> NodeId {
         self.free.pop().unwrap_or_else(|| {
-            self.told.push(self.bottom);
-            self.graph.add(self.bottom)
+            let bottom = self.state.bottom;
+            self.told.push(bottom);
+            self.state.graph.add(bottom)
         })
     }
 
@@ -193,7 +132,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     /// not be used. Edges from the node stay and then lead from the node that reuses the number, so the nodes that
     /// have them should be updated too.
     pub fn remove(&mut self, node: NodeId) {
-        self.update(node, self.bottom, []);
+        self.update(node, self.state.bottom, []);
         self.free.push(node);
     }
 
@@ -202,16 +141,14 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
     pub fn update(&mut self, node: NodeId, value: V, edges: impl IntoIterator<Item = (NodeId, FunctionId)>) {
         let mut edges: Vec<_> = edges.into_iter().collect();
         graph::sort(&mut edges);
-        if self.graph.value(node) == value && self.graph.has(node, &edges) {
-            self.wanted.remove(&node);
+        let graph = &mut self.state.graph;
+        if graph.value(node) == value && graph.has(node, &edges) {
+            self.edits.forget(node);
         } else if self.is_built {
-            self.wanted.insert(node, Wanted { value, edges });
-            self.edited.push(node);
+            self.edits.record(node, value, edges);
         } else {
-            let changes = self.graph.differences(node, &edges, usize::MAX);
-            self.graph.set_value(node, value);
-            self.graph.change(node, &changes);
-            self.wanted.remove(&node);
+            graph.replace(node, value, &edges);
+            self.edits.forget(node);
         }
     }
 
@@ -247,58 +184,72 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
 
     fn run<L: Lattice<Value = V>>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<(), Cancelled> {
         fuel.spend(1)?;
-        self.work.pause();
-        let is_worn = self.is_built && self.is_worn();
-        self.statistics.worn += u64::from(is_worn);
+        self.state.work.pause();
+        let is_worn = self.is_built && build::is_worn(&self.state, self.edits.len(), self.usual_rounds);
+        self.state.statistics.worn += u64::from(is_worn);
         if is_worn || !self.is_built {
             self.build(fuel)?;
         } else {
+            let state = &mut self.state;
             // A notification that was cancelled halfway is finished before anything else changes.
-            self.spread(lattice, fuel)?;
-            self.apply_functions(lattice, fuel)?;
-            self.apply_edits(lattice, fuel)?;
-            self.settle_doubts(lattice, fuel)?;
+            spread::spread(state, &mut self.spreading, lattice, fuel)?;
+            edit::apply_functions(state, &mut self.changed_functions, lattice, fuel)?;
+            edit::apply_edits(state, &mut self.edits, lattice, fuel)?;
+            split::settle_doubts(state, lattice, fuel)?;
         }
-        self.sweep(lattice, fuel)?;
-        self.work.resume(&self.order);
-        self.look_at_all(lattice, fuel)?;
-        self.usual_rounds.get_or_insert(self.statistics.rounds);
+        let state = &mut self.state;
+        build::sweep(state, &mut self.sweep, lattice, fuel)?;
+        state.work.resume(&state.order);
+        spread::look_at_all(state, &mut self.spreading, lattice, fuel)?;
+        self.usual_rounds.get_or_insert(state.statistics.rounds);
+        Ok(())
+    }
+
+    /// Applies all edits to the graph, and replaces the components by those of the graph.
+    fn build(&mut self, fuel: &mut Fuel) -> Result<(), Cancelled> {
+        self.is_built = false;
+        self.spreading = None;
+        self.sweep = None;
+        self.edits.apply_unbuilt(&mut self.state.graph, fuel)?;
+        self.changed_functions.clear();
+        build::build(&mut self.state, fuel)?;
+        self.sweep = Some(Sweep::Looking(None));
+        self.usual_rounds = None;
+        self.is_built = true;
         Ok(())
     }
 
     /// The value of a node in the solution that [`Incremental::solve`] computed last; before the first call, the
     /// least value.
     pub fn value(&self, node: NodeId) -> V {
-        if node.index() < self.parts.n_nodes() {
-            self.parts.history(self.parts.of(node)).last()
-        } else {
-            self.bottom
-        }
+        let SolverState { bottom, parts, .. } = &self.state;
+        if node.index() < parts.n_nodes() { parts.history(parts.of(node)).last() } else { *bottom }
     }
 
     /// The node's own value, as of the edits that [`Incremental::solve`] has applied.
     pub fn own(&self, node: NodeId) -> V {
-        self.graph.value(node)
+        self.state.graph.value(node)
     }
 
     /// The nodes from which something flows into a node, as of the edits that [`Incremental::solve`] has applied.
     pub fn flows_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        self.graph.edges(node).iter().map(|it| it.of)
+        self.state.graph.edges(node).iter().map(|it| it.of)
     }
 
     /// The nodes into which something flows from a node, as of the edits that [`Incremental::solve`] has applied.
     pub fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        self.graph.users(node).iter().map(|it| it.node)
+        self.state.graph.users(node).iter().map(|it| it.node)
     }
 
     /// Returns the nodes whose value changed since the last call, in ascending order. New nodes count as having had
     /// the least value.
     pub fn take_changed(&mut self) -> Vec<NodeId> {
         let mut changed = Vec::new();
-        for id in std::mem::take(&mut self.touched) {
-            self.parts.get_mut(id).touched = false;
-            let value = self.parts.history(id).last();
-            for node in self.parts.nodes(id) {
+        let parts = &mut self.state.parts;
+        for id in std::mem::take(&mut self.state.touched) {
+            parts.get_mut(id).touched = false;
+            let value = parts.history(id).last();
+            for node in parts.nodes(id) {
                 let told = &mut self.told[node.index()];
                 if std::mem::replace(told, value) != value {
                     changed.push(node);
@@ -311,35 +262,11 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
 
     /// The system as it is now, with all edits, for [`crate::solver::solve`].
     pub fn system(&self) -> System<V> {
-        self.graph.system(|node| self.wanted.get(&node).map(|it| (it.value, it.edges.as_slice())))
+        self.state.graph.system(|node| self.edits.of(node))
     }
 
     /// Counters of the work done so far.
     pub fn statistics(&self) -> Statistics {
-        self.statistics
-    }
-
-    fn touch(&mut self, id: ComponentId) {
-        if !std::mem::replace(&mut self.parts.get_mut(id).touched, true) {
-            self.touched.push(id);
-        }
-    }
-
-    fn wait(&mut self, id: ComponentId, round: Round) {
-        self.work.look(&self.order, id, round);
-    }
-
-    /// Whether what flows from `of` to `user` arrives only in the next round.
-    fn is_against(&self, user: ComponentId, of: ComponentId) -> bool {
-        !self.order.is_before(of, user)
-    }
-
-    /// Whether an edge is an identity within a component, so that it brings nothing new.
-    fn is_inner(&self, user: ComponentId, of: ComponentId, function: FunctionId) -> bool {
-        user == of && function == FunctionId::IDENTITY
-    }
-
-    fn constant(&self) -> History<V> {
-        History::constant(self.bottom)
+        self.state.statistics
     }
 }

@@ -6,6 +6,7 @@ use test_utils::tier;
 
 use super::Incremental;
 use super::history::{History, Round};
+use super::state::SolverState;
 use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
@@ -57,7 +58,7 @@ fn solved(solver: &mut Incremental<u64>) {
 
 /// Returns what is inconsistent in the data that a solver keeps after it has found a solution.
 fn flaw(solver: &Incremental<u64>) -> Option<String> {
-    let Incremental { graph, parts, order, .. } = solver;
+    let SolverState { graph, parts, order, .. } = &solver.state;
     if !graph.is_sound() {
         return Some("edges and users differ".to_string());
     }
@@ -82,7 +83,7 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     for id in parts.ids() {
         let component = parts.get(id);
         let n_edges: usize = parts.nodes(id).map(|it| graph.edges(it).len()).sum();
-        if component.n_edges != n_edges || solver.work.need(id).is_some() {
+        if component.n_edges != n_edges || solver.state.work.need(id).is_some() {
             return Some(format!("{id:?} does not have {} edges, or is still queued", component.n_edges));
         }
         let (mut sources, mut total) = (FxHashMap::default(), History::constant(0));
@@ -141,8 +142,9 @@ fn kept_data_is_consistent() {
             while solver.solve(&mut Bits::default(), &mut cancelled) == Err(Cancelled) {}
             assert_eq!(flaw(&solver), None, "seed {seed}, edit {i}");
         }
-        counted += solver.parts.ids().filter(|&it| solver.parts.get(it).counts.is_some()).count();
-        later += solver.parts.ids().filter(|&it| solver.parts.history(it).only().is_none()).count();
+        counted += solver.state.parts.ids().filter(|&it| solver.state.parts.get(it).counts.is_some()).count();
+        later +=
+            solver.state.parts.ids().filter(|&it| solver.state.parts.history(it).only().is_none()).count();
     }
     let least = tier::rounds(12, 50);
     assert!(counted > least && later > least, "{counted} components with counts, {later} that grow later");
@@ -185,7 +187,7 @@ fn pieces_are_in_order() {
     solved(&mut solver);
     let one_round = |solver: &mut Incremental<u64>, n_components: usize| {
         solved(solver);
-        assert_eq!((solver.statistics().rounds, solver.parts.len()), (0, n_components));
+        assert_eq!((solver.statistics().rounds, solver.state.parts.len()), (0, n_components));
     };
     // No node uses node 4 any more, which uses all others.
     let mut passed_by = solver.clone();
@@ -232,7 +234,7 @@ fn an_edit_in_a_large_component_looks_at_little() {
     assert_eq!((after.builds, after.changes, after.cuts), (before.builds, before.changes, before.cuts));
     assert!(after.replaced > before.replaced, "{after:?}");
     assert!(after.looks - before.looks <= 100, "{after:?}");
-    assert!(solver.parts.get(ComponentId(0)).counts.is_some());
+    assert!(solver.state.parts.get(ComponentId(0)).counts.is_some());
 }
 
 #[test]
@@ -246,7 +248,7 @@ fn equal_edits_cause_no_work() {
     solver.update(NodeId(5), 3, edges.into_iter().rev());
     solver.update(NodeId(5), 9, []);
     solver.update(NodeId(5), 3, edges);
-    assert!(solver.wanted.is_empty());
+    assert_eq!(solver.edits.len(), 0);
     solved(&mut solver);
     assert_eq!(solver.statistics(), before);
 }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
-use super::{
-    AT_ONCE, Class, ClassId, Input, Link, MAX_SUPERS, Problem, ProblemKind, is_outside, permitted, slice,
-};
+use super::class::{Class, ClassId, Link, is_outside, permitted, slice};
+use super::{AT_ONCE, Input, MAX_SUPERS, Problem, ProblemKind};
+use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
@@ -317,7 +317,8 @@ pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Prob
 pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for (idx, link) in slice(links, &it.links).iter().enumerate() {
         let Link::Present(parent) = *link else { continue };
-        let (parent, class) = (&classes[parent.index()].outline, it.outline.class);
+        let parent: &Outline = &classes[parent.index()].outline;
+        let class = it.outline.class;
         let mut refuse = |kind| problems.push(Problem { class, kind, other: parent.class });
         if it.has_super && idx == 0 {
             if parent.flags.is_interface() {

@@ -7,39 +7,27 @@
 //!
 //! The members of the classes are resolved in [`crate::members`]; this module reads no method bodies.
 
-mod below;
+mod absent;
+mod class;
+mod edit;
 pub mod edited;
 mod links;
+mod member_index;
 mod open;
 mod patched;
 
-use std::hash::BuildHasher;
-use std::ops::Range;
 use std::sync::Arc;
 
 use classfile::module::Module;
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashMap;
 
+use self::class::{Class, any_outside_above, slice};
+pub use self::class::{ClassId, Link};
+pub(crate) use self::class::{Package, nest_host, nest_members};
+use self::member_index::{MemberIndex, members};
 use crate::input::{Role, WorldKind};
 use crate::outline::Outline;
-
-/// A present class or interface: its index in one [`Hierarchy`], in class-path order. It is not valid in any other
-/// hierarchy.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ClassId(u32);
-
-impl ClassId {
-    /// Returns the id of the class with this index.
-    pub fn from_index(index: usize) -> Self {
-        ClassId(index as u32)
-    }
-
-    /// Returns the index of the class, from 0.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Whether something holds in every completion of the program, in none, or only in some.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -93,15 +81,6 @@ pub enum Owner {
     Sealed,
 }
 
-/// A direct supertype.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Link {
-    /// A present supertype.
-    Present(ClassId),
-    /// A supertype of which only the name is known, or a link that was cut ([`Problem`]).
-    Outside(ClassName),
-}
-
 /// A fault of the hierarchy. Apart from [`ProblemKind::Duplicate`] and [`ProblemKind::TooManySupertypes`], each is
 /// a reason for the JVM to refuse to load the class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -153,67 +132,6 @@ const AT_ONCE: usize = 64;
 /// The name of the root class, which is known without its class file.
 pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 
-/// How far the package of a class is closed to absent classes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Package {
-    /// Not at all: absent classes may even belong to it.
-    Free,
-    /// No absent class belongs to it, but absent classes may use its public classes: it belongs to a module that
-    /// exports it, or it is sealed.
-    Owned,
-    /// It belongs to a module that does not export it.
-    Closed,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Class {
-    outline: Arc<Outline>,
-    role: Role,
-    package: Package,
-    /// The number of the named module that the class belongs to, if it is outside the JDK image.
-    module: Option<u32>,
-    /// Whether the first link is the superclass.
-    has_super: bool,
-    links: Range<u32>,
-    supers: Range<u32>,
-    children: Range<u32>,
-    outside: Option<ClassName>,
-    /// Like `outside`, but following superclasses only.
-    outside_class: Option<ClassName>,
-    /// Whether an unknown class may name this class as a direct supertype, regardless of the world.
-    nameable: bool,
-    /// Whether, in addition, such an unknown class can have instances.
-    extensible: bool,
-    /// Whether some known subtype, or the class itself, is nameable.
-    nameable_below: bool,
-    /// The nearest known subtype that is extensible; `distance` is the number of links to it.
-    witness: Option<ClassId>,
-    distance: u32,
-}
-
-impl Class {
-    /// Returns a class with the facts of its own file, but without links and openness.
-    fn unlinked(outline: Arc<Outline>, role: Role) -> Class {
-        Class {
-            outline,
-            role,
-            package: Package::Free,
-            module: None,
-            has_super: false,
-            links: 0..0,
-            supers: 0..0,
-            children: 0..0,
-            outside: None,
-            outside_class: None,
-            nameable: false,
-            extensible: false,
-            nameable_below: false,
-            witness: None,
-            distance: u32::MAX,
-        }
-    }
-}
-
 /// The classes of a program, by name and by supertype.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hierarchy {
@@ -222,8 +140,8 @@ pub struct Hierarchy {
     links: Vec<Link>,
     supers: Vec<ClassId>,
     children: Vec<ClassId>,
-    methods: Members,
-    fields: Members,
+    methods: MemberIndex,
+    fields: MemberIndex,
     problems: Box<[Problem]>,
     object: ClassName,
     world: WorldKind,
@@ -242,8 +160,8 @@ impl Default for Hierarchy {
             links: Vec::new(),
             supers: Vec::new(),
             children: Vec::new(),
-            methods: Members::default(),
-            fields: Members::default(),
+            methods: MemberIndex::default(),
+            fields: MemberIndex::default(),
             problems: Box::default(),
             object: ClassName::new(OBJECT),
             world: WorldKind::Open,
@@ -298,44 +216,7 @@ impl Hierarchy {
             present.push(it);
         }
         let members = members(&present, cancelled)?;
-        Hierarchy::joined(&present, (by_name, problems), members, (modules, options), None, cancelled)
-    }
-
-    /// Links and completes a hierarchy. Facts that cannot have changed are copied from `before`, a hierarchy in
-    /// which the same classes have the same ids.
-    fn joined(
-        present: &[Input<'_>],
-        (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),
-        (methods, fields): (Members, Members),
-        (modules, options): (&[Module], &Options),
-        before: Option<&Hierarchy>,
-        cancelled: &mut dyn FnMut() -> bool,
-    ) -> Option<Hierarchy> {
-        let object = ClassName::new(OBJECT);
-        let shape = links::Shape::new(present, &by_name, object, &mut problems, cancelled)?;
-        let mut classes = shape.classes(present);
-        open::fill(&mut classes, &by_name, &shape, (modules, options), before, cancelled)?;
-        links::refused(&classes, &shape.links, &mut problems);
-        problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
-        problems.dedup();
-        let has_absent_supertype = any_outside_above(&classes);
-        if cancelled() {
-            return None;
-        }
-        Some(Hierarchy {
-            classes,
-            by_name,
-            links: shape.links,
-            supers: shape.supers,
-            children: shape.children,
-            methods,
-            fields,
-            problems: problems.into(),
-            object,
-            world: options.world,
-            names_outside: options.names_outside || has_absent_supertype,
-            has_absent_supertype,
-        })
+        joined(&present, (by_name, problems), members, (modules, options), &[], cancelled)
     }
 
     /// Returns the class with this name, if it is present.
@@ -365,6 +246,11 @@ impl Hierarchy {
     /// Returns the outline of the class.
     pub fn outline(&self, class: ClassId) -> &Arc<Outline> {
         &self.at(class).outline
+    }
+
+    /// Returns whether the id belongs to a removed class.
+    pub fn is_vacant(&self, class: ClassId) -> bool {
+        self.at(class).is_vacant()
     }
 
     /// Returns the name of the class.
@@ -485,105 +371,39 @@ impl Hierarchy {
     }
 }
 
-/// Returns whether some class has an absent supertype other than `java/lang/Object`.
-fn any_outside_above(classes: &[Class]) -> bool {
-    classes.iter().any(|it| it.outside.is_some())
-}
-
-/// Returns whether the link leads to an absent class other than `java/lang/Object`.
-fn is_outside(link: Link, object: ClassName) -> bool {
-    matches!(link, Link::Outside(name) if name != object)
-}
-
-fn slice<'a, T>(items: &'a [T], range: &Range<u32>) -> &'a [T] {
-    items.get(range.start as usize..range.end as usize).unwrap_or_default()
-}
-
-/// Returns the permitted subclasses, if the JVM treats the class as sealed: class versions from 61 on, and the
-/// preview versions 59 and 60 (JVMS §4.7.31). HotSpot ignores an empty list.
-fn permitted(outline: &Outline) -> Option<&[ClassName]> {
-    let is_sealed = match outline.version {
-        (minor, 59 | 60) => minor == u16::MAX,
-        (_, major) => major >= 61,
-    };
-    outline.permitted.as_deref().filter(|it| is_sealed && !it.is_empty())
-}
-
-/// Returns the nest host that a class names, if the JVM reads it: nests exist from class version 55 on (JVMS
-/// §4.7.28).
-pub(crate) fn nest_host(outline: &Outline) -> Option<ClassName> {
-    outline.nest_host.filter(|_| outline.version.1 >= 55)
-}
-
-/// Returns the nest members that a host lists, if the JVM reads them (JVMS §4.7.29).
-pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
-    if outline.version.1 >= 55 { &outline.nest_members } else { &[] }
-}
-
-/// An index of declared methods, or of declared fields, by class, name and descriptor.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Members {
-    /// The members of the classes that the hierarchy was built with.
-    index: Arc<MemberIndex>,
-    /// The members of classes added by edits.
-    later: MemberIndex,
-    /// The number of classes that the hierarchy was built with.
-    n_first: usize,
-    /// For each class, a 64-bit Bloom filter of the member names that it declares: most lookups on the way up a
-    /// chain find nothing and can skip the index.
-    names: Vec<u64>,
-}
-
-type MemberIndex = FxHashMap<(ClassId, Name, Descriptor), u32>;
-
-impl Members {
-    fn get(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
-        if self.names.get(class.index()).copied().unwrap_or(0) & bit(name) == 0 {
-            return None;
-        }
-        let index = if class.index() < self.n_first { &self.index } else { &self.later };
-        index.get(&(class, name, descriptor)).copied()
+/// Links and completes a hierarchy. Facts that cannot have changed are copied from `before`, the classes of an earlier
+/// hierarchy in which the same classes have the same ids.
+fn joined(
+    present: &[Input<'_>],
+    (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),
+    (methods, fields): (MemberIndex, MemberIndex),
+    (modules, options): (&[Module], &Options),
+    before: &[Class],
+    cancelled: &mut dyn FnMut() -> bool,
+) -> Option<Hierarchy> {
+    let object = ClassName::new(OBJECT);
+    let shape = links::Shape::new(present, &by_name, object, &mut problems, cancelled)?;
+    let mut classes = shape.classes(present);
+    open::fill(&mut classes, &by_name, &shape, (modules, options), before, cancelled)?;
+    links::refused(&classes, &shape.links, &mut problems);
+    problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
+    problems.dedup();
+    let has_absent_supertype = any_outside_above(&classes);
+    if cancelled() {
+        return None;
     }
-
-    /// Builds the index. Of several equal members of a class, the first is kept.
-    fn new(
-        n: usize,
-        classes: usize,
-        all: impl Iterator<Item = (ClassId, Name, Descriptor, u32)>,
-        cancelled: &mut dyn FnMut() -> bool,
-    ) -> Option<Self> {
-        let mut index = MemberIndex::default();
-        let mut names = vec![0; classes];
-        index.reserve(n);
-        for (i, (class, name, descriptor, number)) in all.enumerate() {
-            if i % (8 * AT_ONCE) == 0 && cancelled() {
-                return None;
-            }
-            index.entry((class, name, descriptor)).or_insert(number);
-            names[class.index()] |= bit(name);
-        }
-        let index = Arc::new(index);
-        Some(Members { index, later: MemberIndex::default(), n_first: classes, names })
-    }
-}
-
-fn bit(name: Name) -> u64 {
-    1 << (rustc_hash::FxBuildHasher.hash_one(name) >> 58)
-}
-
-/// Indexes the declared methods and the declared fields.
-fn members(inputs: &[Input<'_>], cancelled: &mut dyn FnMut() -> bool) -> Option<(Members, Members)> {
-    let (n_methods, n_fields) = (
-        inputs.iter().map(|it| it.outline.methods.len()).sum(),
-        inputs.iter().map(|it| it.outline.fields.len()).sum(),
-    );
-    let classes = || (0..).map(ClassId::from_index).zip(inputs);
-    let methods = classes().flat_map(|(id, it)| {
-        (0..).zip(&it.outline.methods).map(move |(number, it)| (id, it.name, it.descriptor, number))
-    });
-    let fields = classes().flat_map(|(id, it)| {
-        (0..).zip(&it.outline.fields).map(move |(number, it)| (id, it.name, it.descriptor, number))
-    });
-    let methods = Members::new(n_methods, inputs.len(), methods, cancelled)?;
-    Some((methods, Members::new(n_fields, inputs.len(), fields, cancelled)?))
+    Some(Hierarchy {
+        classes,
+        by_name,
+        links: shape.links,
+        supers: shape.supers,
+        children: shape.children,
+        methods,
+        fields,
+        problems: problems.into(),
+        object,
+        world: options.world,
+        names_outside: options.names_outside || has_absent_supertype,
+        has_absent_supertype,
+    })
 }

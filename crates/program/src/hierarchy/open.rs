@@ -7,29 +7,27 @@ use classfile::module::Module;
 use classfile::names::{ClassName, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::class::{Class, ClassId, Package, nest_host, nest_members, permitted, slice};
 use super::links::Shape;
-use super::{
-    AT_ONCE, Class, ClassId, Hierarchy, Options, Owner, Package, nest_host, nest_members, permitted, slice,
-};
-use crate::input::{Role, WorldKind};
+use super::{AT_ONCE, Options, Owner};
+use crate::input::Role;
 use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// Computes, from subclasses to superclasses, what may be below each class. `before` is a hierarchy in which the
-/// same classes have the same ids. Returns `None` if cancelled.
+/// Computes, from subclasses to superclasses, what may be below each class. `before` holds the classes of
+/// an earlier hierarchy in which the same classes have the same ids. Returns `None` if cancelled.
 pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
     shape: &Shape,
     (modules, options): (&[Module], &Options),
-    before: Option<&Hierarchy>,
+    before: &[Class],
     cancelled: &mut dyn FnMut() -> bool,
 ) -> Option<()> {
     let packages = Packages::new(modules, options);
-    let same = |i: usize, it: &Class| {
-        before.and_then(|all| all.classes.get(i)).filter(|before| Arc::ptr_eq(&before.outline, &it.outline))
-    };
+    let same =
+        |i: usize, it: &Class| before.get(i).filter(|before| Arc::ptr_eq(&before.outline, &it.outline));
     for (i, it) in classes.iter_mut().enumerate() {
         if i % AT_ONCE == 0 && cancelled() {
             return None;
@@ -92,75 +90,6 @@ pub(super) fn nearest(
 pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName) -> (bool, bool) {
     let nameable = is_nameable(class, by_name);
     (nameable, nameable && is_constructible(class, classes, by_name))
-}
-
-impl Hierarchy {
-    /// Returns whether an unknown class may name it as a direct supertype and have instances.
-    ///
-    /// It is false in worlds without unknown classes, for final classes, for sealed ones whose permitted subclasses
-    /// are all present, and for classes that no absent class may access or construct. The latter are: classes in
-    /// packages that the JDK image or a module does not export; package-private classes in its other packages and
-    /// in sealed packages; classes whose constructors are all private in a nest without absent members, or
-    /// package-private in such packages.
-    ///
-    /// Approximates: objects made by `Unsafe.allocateInstance` and proxy classes for interfaces of closed packages
-    /// are ignored.
-    pub fn extensible(&self, class: ClassId) -> bool {
-        self.world() == WorldKind::Open && self.at(class).extensible
-    }
-
-    /// The nearest known subtype of the class, itself included, that an absent class may extend; of several at the same
-    /// distance the first by text. `None` if no absent class can be below the class; in the `declared` world also if no
-    /// absent class is named at all.
-    pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
-        let is_open = match self.world() {
-            WorldKind::Open => true,
-            WorldKind::Declared => self.names_outside,
-            WorldKind::Closed => false,
-        };
-        self.at(class).witness.filter(|_| is_open)
-    }
-
-    /// For a class whose possible subclasses are listed (sealed, or with constructors private to its nest), returns
-    /// the first absent class in the list, which is the reason why it may be extended. Returns `None` if there is
-    /// no list.
-    pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
-        let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
-        if let Some(permitted) = permitted(&it.outline) {
-            return permitted.iter().copied().find(absent);
-        }
-        match constructors(it) {
-            Constructors::OfNest => absent_of_nest(&it.outline, &self.classes, &self.by_name),
-            Constructors::Open | Constructors::Closed => None,
-        }
-    }
-
-    /// Returns whether code of an absent class may name the class, in worlds that have absent code.
-    pub fn nameable_outside(&self, class: ClassId) -> bool {
-        match self.at(class).package {
-            Package::Free => true,
-            Package::Owned => self.outline(class).flags.is_public(),
-            Package::Closed => false,
-        }
-    }
-
-    /// Returns whether absent code that can name the class or a subclass may use a declared member with these
-    /// flags.
-    pub fn usable_outside(&self, class: ClassId, flags: Flags) -> bool {
-        if flags.is_public() || flags.is_protected() {
-            return true;
-        }
-        if flags.is_private() {
-            return absent_of_nest(self.outline(class), &self.classes, &self.by_name).is_some();
-        }
-        // An absent class may belong to the same package.
-        self.at(class).package == Package::Free
-    }
-
-    /// Returns whether an absent class may be below the class, whether or not it can have instances.
-    pub(super) fn outside_below(&self, class: ClassId) -> bool {
-        self.at(class).nameable_below
-    }
 }
 
 /// The access rules of packages: those of the JDK image, and those of other packages to which no absent class
@@ -241,7 +170,7 @@ fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool 
 }
 
 /// Who may call the constructors of a class.
-enum Constructors {
+pub(super) enum Constructors {
     /// Some absent class; also if there are none to be called.
     Open,
     /// Only its nest mates.
@@ -250,7 +179,8 @@ enum Constructors {
     Closed,
 }
 
-fn constructors(class: &Class) -> Constructors {
+/// Returns who may call the constructors of the class.
+pub(super) fn constructors(class: &Class) -> Constructors {
     let outline = &class.outline;
     if outline.flags.is_interface() {
         return Constructors::Open;
@@ -276,7 +206,7 @@ fn is_private_constructor(flags: Flags, name: Name) -> bool {
 }
 
 /// Returns an absent class that is, or may be, a nest mate of the class (JVMS §5.4.4).
-fn absent_of_nest(outline: &Outline, classes: &[Class], by_name: &ByName) -> Option<ClassName> {
+pub(super) fn absent_of_nest(outline: &Outline, classes: &[Class], by_name: &ByName) -> Option<ClassName> {
     let members = match nest_host(outline) {
         None => nest_members(outline),
         Some(host) => match by_name.get(&host).and_then(|it| classes.get(it.index())) {

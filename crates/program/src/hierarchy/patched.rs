@@ -8,12 +8,12 @@ use std::sync::Arc;
 use classfile::names::ClassName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::edited::{Before, Edited, How, Lists, vacant};
+use super::class::{Class, ClassId, Link, any_outside_above, slice, vacant};
+use super::edited::{Before, Edited, How, Lists};
 use super::links::{refused_of, ways_out};
+use super::member_index::edit_members;
 use super::open::{Packages, may_be_extended, nearest};
-use super::{
-    Class, ClassId, Hierarchy, Link, MAX_SUPERS, Problem, ProblemKind, Surroundings, any_outside_above, slice,
-};
+use super::{Hierarchy, MAX_SUPERS, Problem, ProblemKind, Surroundings};
 use crate::input::Role;
 use crate::outline::Outline;
 
@@ -38,57 +38,60 @@ struct Patch<'a> {
     n_before: [usize; 4],
 }
 
-impl Hierarchy {
-    /// Applies the edit in place. Returns `None`, with nothing changed, if links are or would have to be cut: that
-    /// requires a rebuild.
-    pub(super) fn patch(
-        &mut self,
-        gone: &[ClassId],
-        come: &[(Arc<Outline>, Role)],
-        surroundings: &Surroundings,
-        lists: &Lists,
-    ) -> Option<Edited> {
-        let is_cut = |it: &Problem| matches!(it.kind, ProblemKind::Cycle | ProblemKind::TooManySupertypes);
-        let names: Vec<ClassName> =
-            gone.iter().map(|&it| self.name(it)).chain(come.iter().map(|it| it.0.class)).collect();
-        let is_free = |it: &ClassName| self.class(*it).is_none_or(|it| gone.contains(&it));
-        let coming = &names[gone.len()..];
-        let is_twice = (1..coming.len()).any(|it| coming[it..].contains(&coming[it - 1]));
-        if self.problems.iter().any(is_cut)
-            || names.contains(&self.object)
-            || is_twice
-            || !coming.iter().all(is_free)
-        {
-            return None;
+/// Applies the edit in place. Returns `None`, with nothing changed, if links are or would have to be cut: that
+/// requires a rebuild.
+pub(super) fn patch(
+    hierarchy: &mut Hierarchy,
+    gone: &[ClassId],
+    come: &[(Arc<Outline>, Role)],
+    surroundings: &Surroundings,
+    lists: &Lists,
+) -> Option<Edited> {
+    let is_cut = |it: &Problem| matches!(it.kind, ProblemKind::Cycle | ProblemKind::TooManySupertypes);
+    let names: Vec<ClassName> =
+        gone.iter().map(|&it| hierarchy.name(it)).chain(come.iter().map(|it| it.0.class)).collect();
+    let is_free = |it: &ClassName| hierarchy.class(*it).is_none_or(|it| gone.contains(&it));
+    let coming = &names[gone.len()..];
+    let is_twice = (1..coming.len()).any(|it| coming[it..].contains(&coming[it - 1]));
+    if hierarchy.problems.iter().any(is_cut)
+        || names.contains(&hierarchy.object)
+        || is_twice
+        || !coming.iter().all(is_free)
+    {
+        return None;
+    }
+    clear_away(hierarchy);
+    let mut patch = Patch {
+        before: FxHashMap::default(),
+        n_before: [
+            hierarchy.classes.len(),
+            hierarchy.links.len(),
+            hierarchy.supers.len(),
+            hierarchy.children.len(),
+        ],
+        hierarchy,
+    };
+    match patch.patch(gone, come, &names, surroundings, lists) {
+        Some((changed, open_otherwise)) => {
+            let n_classes = patch.n_before[0];
+            edit_members((&mut patch.hierarchy.methods, &mut patch.hierarchy.fields), n_classes, gone, come);
+            let before = Before(How::Patched { n_classes, classes: patch.before });
+            Some(Edited { before, changed, open_otherwise })
         }
-        self.clear_away();
-        let mut patch = Patch {
-            before: FxHashMap::default(),
-            n_before: [self.classes.len(), self.links.len(), self.supers.len(), self.children.len()],
-            hierarchy: self,
-        };
-        match patch.patch(gone, come, &names, surroundings, lists) {
-            Some((changed, open_otherwise)) => {
-                let n_classes = patch.n_before[0];
-                let before = Before(How::Patched { n_classes, classes: patch.before });
-                self.edit_members(n_classes, gone, come);
-                Some(Edited { before, changed, open_otherwise })
-            }
-            None => {
-                patch.take_back(come);
-                None
-            }
+        None => {
+            patch.take_back(come);
+            None
         }
     }
+}
 
-    /// Compacts the lists. Each edit appends new lists behind the old ones; once most entries are unused, only
-    /// those in use are kept.
-    fn clear_away(&mut self) {
-        let classes = &mut self.classes;
-        keep_used(&mut self.links, classes, |it| &mut it.links);
-        keep_used(&mut self.supers, classes, |it| &mut it.supers);
-        keep_used(&mut self.children, classes, |it| &mut it.children);
-    }
+/// Compacts the lists. Each edit appends new lists behind the old ones; once most entries are unused, only
+/// those in use are kept.
+fn clear_away(hierarchy: &mut Hierarchy) {
+    let classes = &mut hierarchy.classes;
+    keep_used(&mut hierarchy.links, classes, |it| &mut it.links);
+    keep_used(&mut hierarchy.supers, classes, |it| &mut it.supers);
+    keep_used(&mut hierarchy.children, classes, |it| &mut it.children);
 }
 
 /// Drops the entries that no class uses, if they are the majority.

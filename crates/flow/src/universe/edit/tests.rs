@@ -2,6 +2,7 @@
 
 use super::super::tests::{class, text, ty};
 use super::*;
+use crate::universe::SetId;
 use test_utils::rng::Rng;
 
 /// How a set was made; types and sets are given by number.

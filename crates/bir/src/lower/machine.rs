@@ -1,0 +1,400 @@
+//! The symbolic machine: operand stack and local variables during lowering, and the BIR that is emitted. It knows
+//! neither opcodes nor the constant pool.
+
+use classfile::descriptor::{CallShape, Kind};
+use classfile::error::{Fault, Malformed};
+use classfile::insn::{BinOp, StackOp};
+use classfile::stack::{Block, Context, Walk, rearrangement};
+
+use super::lean::Lean;
+use super::symbolic::{Item, MAX_DEPTH, Slot, Stack, local_bits, mentions, overlaps, stack_var};
+use crate::body::{Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, Var, from_index};
+use crate::build::{BuildError, Builder};
+use crate::ops::{BinaryOp, UnOp};
+
+/// The result of lowering a part of a method. The offset of the fault is set by the caller, which knows the
+/// instruction. Boxed, so that results are returned in registers.
+pub(super) type Step<T> = std::result::Result<T, Box<Malformed>>;
+
+/// Creates a fault of the current instruction.
+#[cold]
+pub(super) fn fault(what: &'static str) -> Box<Malformed> {
+    Box::new(Malformed::new(0, "4.9", Fault::Other(what)))
+}
+
+/// Creates the fault for a body that cannot be frozen.
+#[cold]
+pub(super) fn build_fault(it: BuildError) -> Box<Malformed> {
+    fault(match it {
+        BuildError::TooLarge => "method is too large for its BIR",
+        BuildError::Label(_) => "branch to code that control cannot reach",
+    })
+}
+
+/// Creates the fault of an instruction that finds too few operands.
+#[cold]
+pub(super) fn missing() -> Box<Malformed> {
+    fault("operand missing from the stack")
+}
+
+/// Creates the fault of an instruction that uses what is not a value.
+#[cold]
+pub(super) fn no_value() -> Box<Malformed> {
+    fault("return address or new object used as a value")
+}
+
+/// The state of symbolic execution within a method.
+pub(super) struct SymbolicMachine<'l> {
+    /// The bytecode.
+    pub(super) walk: &'l Walk,
+    /// The body so far.
+    pub(super) b: &'l mut Builder,
+    /// The operand stack.
+    pub(super) stack: &'l mut Stack,
+    /// The operands of the current instruction.
+    pub(super) args: &'l mut Vec<ExprId>,
+    /// The pc of each BIR instruction.
+    pub(super) pcs: &'l mut Vec<u16>,
+    /// The context of each BIR instruction; empty while there is only one context.
+    pub(super) copies: Vec<u16>,
+    /// The number of temporaries so far.
+    pub(super) temps: u32,
+    /// The bytecode instruction whose result was emitted last: a store directly after it can assign the result to
+    /// the local variable.
+    pub(super) fresh: Option<u32>,
+    /// The ordinal of the current bytecode instruction.
+    pub(super) at: u32,
+    /// The context of the current bytecode instruction.
+    pub(super) context: Context,
+    /// The rules for code that lean lowering omits.
+    pub(super) lean: Option<Lean>,
+}
+
+impl SymbolicMachine<'_> {
+    // ---- the body ----
+
+    /// Emits an instruction, and returns its index.
+    // Assembled in place: copying a value that was just written would stall.
+    #[inline(always)]
+    pub(super) fn emit(&mut self, instr: Instr) -> u32 {
+        self.pcs.push(self.walk.insns[self.at as usize].0.0 as u16);
+        if self.context != 0 || !self.copies.is_empty() {
+            self.copies.resize(self.b.len() as usize, 0);
+            self.copies.push(self.context.min(u32::from(u16::MAX)) as u16);
+        }
+        self.b.push(instr)
+    }
+
+    /// Initialises the stack of a block where control joins.
+    pub(super) fn enter(&mut self, block: &Block) {
+        let walk = self.walk;
+        self.stack.enter(self.b, walk.entry_stack(block), walk.inlined);
+    }
+
+    // ---- the stack ----
+
+    /// Pushes a constant.
+    #[inline]
+    pub(super) fn constant(&mut self, expr: Expr, kind: Kind) {
+        let e = self.b.expr(expr);
+        self.stack.slots.push(Slot::constant(e, kind));
+    }
+
+    /// Pushes a variable.
+    pub(super) fn push_var(&mut self, var: Var) {
+        let e = self.b.expr(Expr::Var(var));
+        self.stack.slots.push(Slot::var(e, var));
+    }
+
+    /// Pushes an expression, and saves it to a temporary if it has become too deep.
+    #[inline]
+    pub(super) fn push(&mut self, slot: Slot) -> Step<()> {
+        self.stack.slots.push(slot);
+        if slot.depth > MAX_DEPTH {
+            self.save(self.stack.slots.len() - 1)?;
+        }
+        Ok(())
+    }
+
+    /// Pushes the variable that the instruction emitted last assigns.
+    pub(super) fn push_result(&mut self, var: Option<Var>) {
+        if let Some(var) = var {
+            self.push_var(var);
+            self.fresh = Some(self.at);
+        }
+    }
+
+    /// Pops the top `N` values, the deepest first.
+    #[inline]
+    pub(super) fn pop<const N: usize>(&mut self) -> Step<[(ExprId, Slot); N]> {
+        let Some(base) = self.stack.slots.len().checked_sub(N) else { return Err(missing()) };
+        let mut out = [(from_index(0), Slot::new_object(0)); N];
+        for (to, &slot) in out.iter_mut().zip(&self.stack.slots[base..]) {
+            let Item::Value(e) = slot.item else { return Err(no_value()) };
+            *to = (e, slot);
+        }
+        self.stack.slots.truncate(base);
+        Ok(out)
+    }
+
+    /// Returns the index of the entry at depth `below` from the top.
+    pub(super) fn index(&self, below: usize) -> Step<usize> {
+        self.stack.slots.len().checked_sub(below + 1).ok_or_else(missing)
+    }
+
+    /// Returns the value of the entry at depth `below`, without popping it.
+    pub(super) fn value(&self, below: usize) -> Step<ExprId> {
+        match self.stack.slots[self.index(below)?].item {
+            Item::Value(e) => Ok(e),
+            _ => Err(no_value()),
+        }
+    }
+
+    /// Pops `n` values into the operand list.
+    pub(super) fn arguments(&mut self, n: usize) -> Step<()> {
+        let Some(base) = self.stack.slots.len().checked_sub(n) else { return Err(missing()) };
+        self.args.clear();
+        for slot in &self.stack.slots[base..] {
+            let Item::Value(e) = slot.item else { return Err(no_value()) };
+            self.args.push(e);
+        }
+        self.stack.slots.truncate(base);
+        Ok(())
+    }
+
+    /// Adds the operand list to the body.
+    pub(super) fn listed(&mut self) -> Step<Operands> {
+        self.b.operands(self.args).map_err(build_fault)
+    }
+
+    /// Returns a new temporary.
+    pub(super) fn temp(&mut self, kind: Kind) -> Step<Var> {
+        if self.temps >= MAX_TEMP {
+            return Err(fault("method is too large for its BIR"));
+        }
+        self.temps += 1;
+        Ok(Var::new(Place::Temp(self.temps - 1), kind))
+    }
+
+    /// Returns a new temporary for the result of a call, if it has one.
+    pub(super) fn result_var(&mut self, shape: CallShape) -> Step<Option<Var>> {
+        shape.ret().map(|kind| self.temp(kind)).transpose()
+    }
+
+    /// Saves the value of an entry to a temporary. Heap reads of entries below it happen first.
+    pub(super) fn save(&mut self, i: usize) -> Step<()> {
+        if self.stack.slots[i].heap {
+            self.save_heap(i)?;
+        }
+        let Slot { item: Item::Value(e), kind, .. } = self.stack.slots[i] else { return Ok(()) };
+        let var = self.temp(kind)?;
+        self.emit(Instr::Assign(var, e));
+        let e = self.b.expr(Expr::Var(var));
+        self.stack.slots[i] = Slot::var(e, var);
+        Ok(())
+    }
+
+    /// Saves the heap reads of the entries below index `end` to temporaries, before an effect or a later read.
+    pub(super) fn save_heap(&mut self, end: usize) -> Step<()> {
+        for i in 0..end {
+            if self.stack.slots[i].heap {
+                let Slot { item: Item::Value(e), kind, .. } = self.stack.slots[i] else { continue };
+                let var = self.temp(kind)?;
+                self.emit(Instr::Assign(var, e));
+                let e = self.b.expr(Expr::Var(var));
+                self.stack.slots[i] = Slot::var(e, var);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the entry at depth `below` a constant or a variable, so that it can be used both by an assertion and
+    /// by the instruction after it.
+    pub(super) fn operand(&mut self, below: usize) -> Step<()> {
+        let i = self.index(below)?;
+        if !self.stack.slots[i].trivial {
+            self.save(i)?;
+        }
+        Ok(())
+    }
+
+    /// Asserts that the entry at depth `below` is not null, unless lean lowering knows that.
+    pub(super) fn assert_not_null(&mut self, below: usize) -> Step<()> {
+        let value = self.value(below)?;
+        if !self.lean.as_ref().is_some_and(|it| it.is_this(self.b.get(value))) {
+            self.emit(Instr::Assert(Check::NotNull(value)));
+        }
+        Ok(())
+    }
+
+    /// Assigns the values on the stack to the variables in which the next block expects them, except for the
+    /// topmost `operands` entries.
+    pub(super) fn flush(&mut self, operands: usize) -> Step<()> {
+        let len = self.stack.slots.len();
+        let Some(n) = len.checked_sub(operands) else { return Err(missing()) };
+        if n == 0 {
+            return Ok(());
+        }
+        // The assignments are parallel: entries that contain another entry's variable are saved first.
+        for i in 0..len {
+            let slot = self.stack.slots[i];
+            if let (true, Item::Value(e)) = (slot.stack_vars, slot.item) {
+                let other = |var: Var| match var.place() {
+                    Place::Stack(it) => i >= n || usize::from(it) != i,
+                    _ => false,
+                };
+                if mentions(self.b, e, &other) {
+                    self.save(i)?;
+                }
+            }
+        }
+        for i in 0..n {
+            let slot = self.stack.slots[i];
+            let (e, kind) = match slot.item {
+                Item::Value(e) => (e, slot.kind),
+                Item::Return(Some(e)) => (e, Kind::Int),
+                _ => continue,
+            };
+            let var = stack_var(i, kind);
+            if self.b.get(e) == Expr::Var(var) {
+                continue;
+            }
+            self.emit(Instr::Assign(var, e));
+            let e = self.b.expr(Expr::Var(var));
+            self.stack.slots[i] = match slot.item {
+                Item::Return(_) => Slot { stack_vars: true, ..Slot::return_address(Some(e)) },
+                _ => Slot::var(e, var),
+            };
+        }
+        Ok(())
+    }
+
+    /// Rearranges the top of the stack.
+    pub(super) fn shuffle(&mut self, op: StackOp) -> Step<()> {
+        let slots = &self.stack.slots;
+        let depth = slots.len();
+        let (taken, order) = rearrangement(op, depth, |k| slots[depth - 1 - k].kind.words() == 2)
+            .map_err(|it| Malformed::new(0, "6.5", it))?;
+        let base = depth - taken;
+        // A heap read happens once and in its place, so it is not dropped, copied or moved past another; and a tree
+        // is saved to a variable before it is copied, else trees would double in size.
+        let moves = !matches!(op, StackOp::Pop | StackOp::Pop2);
+        for i in base..depth {
+            let slot = self.stack.slots[i];
+            if slot.heap || moves && op != StackOp::Swap && !slot.trivial {
+                self.save(i)?;
+            }
+        }
+        let mut top = [Slot::new_object(0); 4];
+        top[..taken].copy_from_slice(&self.stack.slots[base..]);
+        self.stack.slots.truncate(base);
+        self.stack.slots.extend(order.iter().map(|&it| top[it as usize]));
+        Ok(())
+    }
+
+    // ---- locals ----
+
+    /// Saves the entries that contain the old value of the local.
+    fn save_local(&mut self, slot: u16, kind: Kind) -> Step<()> {
+        let bits = local_bits(slot, kind);
+        for i in 0..self.stack.slots.len() {
+            let it = self.stack.slots[i];
+            if let (true, Item::Value(e)) = (it.locals & bits != 0, it.item)
+                && mentions(self.b, e, &|var| overlaps(var, slot, kind))
+            {
+                self.save(i)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pops a value into a local.
+    pub(super) fn store(&mut self, kind: Kind, slot: u16) -> Step<()> {
+        let Some(&top) = self.stack.slots.last() else { return Err(missing()) };
+        match top.item {
+            Item::Return(None) => {
+                self.stack.slots.pop();
+                return Ok(());
+            }
+            Item::Return(Some(site)) => {
+                self.stack.slots.pop();
+                self.save_local(slot, Kind::Int)?;
+                self.emit(Instr::Assign(Var::local(slot, Kind::Int), site));
+                return Ok(());
+            }
+            Item::New(_) => return Err(no_value()),
+            Item::Value(_) => {}
+        }
+        let var = Var::local(slot, kind);
+        if self.fresh == Some(self.at.wrapping_sub(1)) && self.take_result(var) {
+            return Ok(());
+        }
+        let [value] = self.pop::<1>()?;
+        if value.1.heap {
+            self.save_heap(self.stack.slots.len())?;
+        }
+        self.save_local(slot, kind)?;
+        self.emit(Instr::Assign(var, value.0));
+        Ok(())
+    }
+
+    /// Makes the instruction emitted last assign its result directly to the local, if no stack entry depends on the
+    /// old value. Returns whether it did.
+    fn take_result(&mut self, var: Var) -> bool {
+        let Place::Local(slot) = var.place() else { return false };
+        let Some((top, below)) = self.stack.slots.split_last() else { return false };
+        let Item::Value(e) = top.item else { return false };
+        let Expr::Var(result) = self.b.get(e) else { return false };
+        let seen = |it: &Slot| match it.item {
+            Item::Value(e) => mentions(self.b, e, &|v| v == result || overlaps(v, slot, var.kind())),
+            _ => false,
+        };
+        if result.kind() != var.kind() || below.iter().any(seen) {
+            return false;
+        }
+        match self.b.last_mut() {
+            Some(
+                Instr::New(dst, ..)
+                | Instr::Alloc(dst, _)
+                | Instr::NewArray(dst, ..)
+                | Instr::MultiNewArray(dst, ..)
+                | Instr::ConstDynamic(dst, _)
+                | Instr::Call(Some(dst), ..)
+                | Instr::CallDynamic(Some(dst), ..)
+                | Instr::Catch(dst),
+            ) if *dst == result => *dst = var,
+            _ => return false,
+        }
+        if result.place() == Place::Temp(self.temps.wrapping_sub(1)) {
+            self.temps -= 1;
+        }
+        self.stack.slots.pop();
+        true
+    }
+
+    /// Adds a constant to a local.
+    pub(super) fn increment(&mut self, slot: u16, by: i16) -> Step<()> {
+        self.save_local(slot, Kind::Int)?;
+        let var = Var::local(slot, Kind::Int);
+        let (old, by) = (self.b.expr(Expr::Var(var)), self.b.expr(Expr::Int(by.into())));
+        let sum = self.b.expr(Expr::Binary(BinaryOp::Arith(BinOp::Add, Kind::Int), old, by));
+        self.emit(Instr::Assign(var, sum));
+        Ok(())
+    }
+
+    // ---- operators ----
+
+    /// Replaces the top by the result of an operator.
+    pub(super) fn unary(&mut self, op: UnOp) -> Step<()> {
+        let [value] = self.pop::<1>()?;
+        let e = self.b.expr(Expr::Unary(op, value.0));
+        self.push(value.1.under(e, op.kinds().1))
+    }
+
+    /// Replaces the two top values by the result of an operator.
+    pub(super) fn operator(&mut self, op: BinaryOp) -> Step<()> {
+        let [a, b] = self.pop::<2>()?;
+        let e = self.b.expr(Expr::Binary(op, a.0, b.0));
+        self.push(a.1.join(b.1, e, op.kinds().2))
+    }
+}

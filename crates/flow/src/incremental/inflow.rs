@@ -1,0 +1,98 @@
+//! What flows into a component, and so the history that it must have.
+
+use std::hash::Hash;
+
+use super::counts::Counts;
+use super::history::{History, Round};
+use super::state::{SolverState, is_inner};
+use crate::components::ComponentId;
+use crate::fuel::{Cancelled, Fuel, OPERATION};
+use crate::solver::{self, FunctionId, Lattice};
+
+/// The number of edges above which a component has counts; with less than half of it, the counts are dropped.
+const MANY: usize = 64;
+
+/// Computes the history that a component must have, given what flows in.
+pub(super) fn join<L: Lattice>(
+    state: &mut SolverState<L::Value>,
+    lattice: &mut L,
+    id: ComponentId,
+    fuel: &mut Fuel,
+) -> Result<History<L::Value>, Cancelled> {
+    let component = state.parts.get_mut(id);
+    if component.counts.is_some() && component.n_edges < MANY / 2 {
+        component.counts = None;
+    }
+    count(state, lattice, id, fuel)?;
+    match &mut state.parts.get_mut(id).counts {
+        Some(counts) => counts.total(lattice, fuel).cloned(),
+        None => Ok(join_edges(state, lattice, id, fuel)?.0),
+    }
+}
+
+/// Joins what flows into a component, edge by edge. Also returns whether anything flows in from above.
+pub(super) fn join_edges<L: Lattice>(
+    state: &SolverState<L::Value>,
+    lattice: &mut L,
+    id: ComponentId,
+    fuel: &mut Fuel,
+) -> Result<(History<L::Value>, bool), Cancelled> {
+    let mut acc = state.constant();
+    let mut from_above = false;
+    each_source(state, id, fuel, |round, function, value, fuel| {
+        from_above |= round > Round::FIRST;
+        let image = solver::flow(lattice, function, value);
+        if image == state.bottom {
+            return Ok(());
+        }
+        acc.raise(lattice, round, image);
+        fuel.spend(OPERATION)
+    })?;
+    Ok((acc, from_above))
+}
+
+/// Counts what flows into a component with many edges, unless that is done already.
+pub(super) fn count<L: Lattice>(
+    state: &mut SolverState<L::Value>,
+    lattice: &mut L,
+    id: ComponentId,
+    fuel: &mut Fuel,
+) -> Result<(), Cancelled> {
+    if state.parts.get(id).n_edges <= MANY || state.parts.get(id).counts.is_some() {
+        return Ok(());
+    }
+    let mut counts = Counts::new(state.bottom);
+    each_source(state, id, fuel, |round, function, value, fuel| {
+        counts.comes(lattice, (round, function, value));
+        fuel.spend(OPERATION)
+    })?;
+    counts.total(lattice, fuel)?;
+    state.parts.get_mut(id).counts = Some(Box::new(counts));
+    Ok(())
+}
+
+/// Calls `f` with everything that flows into a component: the round, the function, and the value before the
+/// function is applied.
+fn each_source<V: Copy + Eq + Hash>(
+    state: &SolverState<V>,
+    id: ComponentId,
+    fuel: &mut Fuel,
+    mut f: impl FnMut(Round, FunctionId, V, &mut Fuel) -> Result<(), Cancelled>,
+) -> Result<(), Cancelled> {
+    for node in state.parts.nodes(id) {
+        fuel.spend(1)?;
+        f(Round::FIRST, FunctionId::IDENTITY, state.graph.value(node), fuel)?;
+        for edge in state.graph.edges(node) {
+            fuel.spend(1)?;
+            let of = state.parts.of(edge.of);
+            if is_inner(id, of, edge.function) {
+                continue;
+            }
+            let against = state.is_against(id, of);
+            for (round, value) in state.parts.history(of).steps() {
+                f(round.through(against), edge.function, value, fuel)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! Sets of atoms as bit vectors, each stored once. Atoms can be added while sets keep their ids.
+
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+/// The number of a hash-consed set of atoms in one [`super::Universe`]. Ids are never ordered or printed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SetId(pub u32);
+
+impl SetId {
+    /// The empty set.
+    pub const EMPTY: SetId = SetId(0);
+
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        SetId(index as u32)
+    }
+}
+
+/// The number of words of a set of this many atoms.
+pub(super) fn words(atoms: u32) -> usize {
+    (atoms as usize).div_ceil(64).max(1)
+}
+
+/// Adds an atom to a set.
+pub(super) fn set(bits: &mut [u64], atom: u32) {
+    bits[atom as usize / 64] |= 1 << (atom % 64);
+}
+
+/// Removes an atom from a set.
+pub(super) fn clear(bits: &mut [u64], atom: u32) {
+    bits[atom as usize / 64] &= !(1 << (atom % 64));
+}
+
+/// Whether an atom is in a set.
+pub(super) fn get(bits: &[u64], atom: u32) -> bool {
+    bits[atom as usize / 64] >> (atom % 64) & 1 != 0
+}
+
+/// An operation on two sets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum SetOp {
+    /// The union.
+    Or,
+    /// The intersection.
+    And,
+    /// The difference.
+    Minus,
+}
+
+/// Hash-consed bit vectors of one length.
+#[derive(Clone)]
+pub(super) struct AtomSets {
+    /// The number of words of each set.
+    pub(super) words: usize,
+    bits: Vec<u64>,
+    /// The sets by the hash of their bits.
+    ids: FxHashMap<u64, Vec<SetId>>,
+    memo: FxHashMap<(SetOp, SetId, SetId), SetId>,
+    scratch: Vec<u64>,
+    /// The atoms to which objects belong: those of the types that are present.
+    pub(super) real: Vec<u64>,
+    /// The sets, besides the empty one, that have none of the `real` atoms: only a few.
+    pub(super) hollow: FxHashSet<SetId>,
+    /// For each set, whether lookups must not find it because it is made of removed types. Sets beyond the end can
+    /// be found.
+    forgotten: Vec<bool>,
+    /// Whether `ids` is out of date because bits have changed.
+    is_index_old: bool,
+}
+
+impl AtomSets {
+    /// The empty set alone, of this many words.
+    pub(super) fn new(words: usize) -> Self {
+        let mut acc = AtomSets {
+            words,
+            bits: Vec::new(),
+            ids: FxHashMap::default(),
+            memo: FxHashMap::default(),
+            scratch: Vec::new(),
+            real: vec![0; words],
+            hollow: FxHashSet::default(),
+            forgotten: Vec::new(),
+            is_index_old: false,
+        };
+        acc.intern(&vec![0; words]);
+        acc
+    }
+
+    /// The number of sets.
+    pub(super) fn len(&self) -> usize {
+        self.bits.len() / self.words
+    }
+
+    /// The atoms of a set.
+    pub(super) fn bits(&self, it: SetId) -> &[u64] {
+        let at = it.index() * self.words;
+        &self.bits[at..at + self.words]
+    }
+
+    /// The set of these atoms.
+    pub(super) fn intern(&mut self, bits: &[u64]) -> SetId {
+        if std::mem::take(&mut self.is_index_old) {
+            self.index();
+        }
+        let hash = FxBuildHasher.hash_one(bits);
+        let next = SetId::from_index(self.len());
+        let (words, all) = (self.words, &self.bits);
+        let known = self.ids.entry(hash).or_default();
+        let same = |it: &&SetId| {
+            let at = it.index() * words;
+            all[at..at + words] == *bits
+        };
+        if let Some(&it) = known.iter().find(same) {
+            return it;
+        }
+        known.push(next);
+        self.bits.extend(bits);
+        if next != SetId::EMPTY && self.is_hollow(bits) {
+            self.hollow.insert(next);
+        }
+        next
+    }
+
+    /// Whether no object belongs to these atoms.
+    fn is_hollow(&self, bits: &[u64]) -> bool {
+        bits.iter().zip(&self.real).all(|(bits, real)| bits & real == 0)
+    }
+
+    /// The result of an operation.
+    pub(super) fn binary(&mut self, op: SetOp, a: SetId, b: SetId) -> SetId {
+        match op {
+            SetOp::Or if a == b || b == SetId::EMPTY => return a,
+            SetOp::Or if a == SetId::EMPTY => return b,
+            SetOp::And if a == b => return a,
+            SetOp::And if a == SetId::EMPTY || b == SetId::EMPTY => return SetId::EMPTY,
+            SetOp::Minus if a == b || a == SetId::EMPTY => return SetId::EMPTY,
+            SetOp::Minus if b == SetId::EMPTY => return a,
+            _ => {}
+        }
+        let key = if op != SetOp::Minus && b.0 < a.0 { (op, b, a) } else { (op, a, b) };
+        if let Some(&it) = self.memo.get(&key) {
+            return it;
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let pairs = self.bits(a).iter().zip(self.bits(b));
+        scratch.extend(pairs.map(|(a, b)| match op {
+            SetOp::Or => a | b,
+            SetOp::And => a & b,
+            SetOp::Minus => a & !b,
+        }));
+        let it = self.intern(&scratch);
+        self.scratch = scratch;
+        self.memo.insert(key, it);
+        it
+    }
+
+    /// Makes room for more atoms.
+    pub(super) fn widen(&mut self, words: usize) {
+        if words <= self.words {
+            return;
+        }
+        // Some extra room makes widening rare.
+        let wider = words + words / 64 + 1;
+        let mut bits = Vec::with_capacity(self.len() * wider);
+        for set in self.bits.chunks(self.words) {
+            bits.extend(set);
+            bits.resize(bits.len() + wider - self.words, 0);
+        }
+        (self.bits, self.words) = (bits, wider);
+        self.real.resize(wider, 0);
+        self.is_index_old = true;
+    }
+
+    /// Sets the first atom of each pair wherever the second is set.
+    pub(super) fn refine(&mut self, kin: &[(u32, u32)]) {
+        for bits in self.bits.chunks_mut(self.words) {
+            for &(atom, like) in kin {
+                if get(bits, like) {
+                    set(bits, atom);
+                }
+            }
+        }
+        let mut hollow = std::mem::take(&mut self.hollow);
+        hollow.retain(|it| self.is_hollow(self.bits(*it)));
+        self.hollow = hollow;
+        self.is_index_old = true;
+    }
+
+    /// Keeps sets in which the atoms of a pair differ from being found by later lookups.
+    pub(super) fn forget_those_apart(&mut self, kin: &[(u32, u32)]) {
+        self.forgotten.resize(self.len(), false);
+        for (i, bits) in self.bits.chunks(self.words).enumerate() {
+            self.forgotten[i] |= kin.iter().any(|&(atom, like)| get(bits, atom) != get(bits, like));
+            if kin.iter().any(|it| get(bits, it.0)) && self.is_hollow(bits) {
+                self.hollow.insert(SetId::from_index(i));
+            }
+        }
+        self.is_index_old = true;
+    }
+
+    /// Lists the sets by the hash of their bits.
+    fn index(&mut self) {
+        self.ids.clear();
+        for (i, bits) in self.bits.chunks(self.words).enumerate() {
+            if self.forgotten.get(i) != Some(&true) {
+                self.ids.entry(FxBuildHasher.hash_one(bits)).or_default().push(SetId::from_index(i));
+            }
+        }
+    }
+}

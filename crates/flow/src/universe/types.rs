@@ -1,0 +1,315 @@
+//! The types of a universe in preorder, and the atoms that belong to each.
+
+use std::ops::Range;
+
+use classfile::names::ClassName;
+use rustc_hash::FxHashMap;
+
+use super::sets::{get, set};
+use crate::throwables::well_known;
+
+/// A throwable type of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Throwable {
+    /// The class.
+    pub class: ClassName,
+    /// Its direct superclass.
+    pub parent: Parent,
+    /// Whether it may have direct subclasses that are not known.
+    pub extensible: bool,
+}
+
+/// What is known of a direct superclass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parent {
+    /// The superclass is this one, which is a throwable type of the program too.
+    Class(ClassName),
+    /// There is no superclass, or it cannot be thrown: the chain ends here.
+    Root,
+    /// The superclass is not known: some class on the chain is outside the program.
+    Unknown,
+}
+
+/// The number of a type in one [`super::Universe`]. Types are numbered so that a type's known subtypes follow it
+/// without a gap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TypeId(pub u32);
+
+impl TypeId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id with this index, which must fit into 32 bits.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        TypeId(index as u32)
+    }
+}
+
+/// A part of a set, in the form that is shown to people.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Part {
+    /// The class.
+    pub class: ClassName,
+    /// Whether the subclasses of the class, known and unknown, belong to the part too.
+    pub cone: bool,
+}
+
+/// A type with its place in the order.
+#[derive(Clone)]
+pub(super) struct ThrowableType {
+    /// The class.
+    pub(super) class: ClassName,
+    /// The number of the first type after the known subtypes of this one.
+    pub(super) end: TypeId,
+    /// What is known of its direct superclass.
+    pub(super) parent: Parent,
+    /// Whether some class on the chain of ancestors is not known.
+    pub(super) leaves_world: bool,
+    /// Whether it may have direct subclasses that are not known.
+    pub(super) extensible: bool,
+    /// The atom of the objects of exactly this class.
+    pub(super) atom: u32,
+    /// Whether the type was removed. Its atoms are in a set exactly when the atoms are from which they were split
+    /// off.
+    pub(super) is_vacant: bool,
+}
+
+impl ThrowableType {
+    /// The atom of the type's unknown subclasses.
+    pub(super) fn unknown(&self) -> Option<u32> {
+        self.extensible.then_some(self.atom + 1)
+    }
+
+    /// In an editable universe, the atom of the known subclasses that the type does not have yet; theirs are split
+    /// off from it. It differs from the atom of the unknown subclasses, because a row whose class has unknown
+    /// ancestors may catch an unknown subclass, but none whose ancestors are all known.
+    pub(super) fn to_come(&self) -> u32 {
+        self.atom + 1 + u32::from(self.extensible)
+    }
+}
+
+/// In an editable universe, the atom of the types to come whose ancestors are not known.
+pub(super) const NOWHERE: u32 = 0;
+
+/// The types, each followed by its known subtypes without a gap.
+#[derive(Clone)]
+pub(super) struct TypeForest {
+    /// The types by number.
+    pub(super) types: Vec<ThrowableType>,
+    /// The numbers of the types that are present.
+    pub(super) by_class: FxHashMap<ClassName, TypeId>,
+    /// The number of atoms so far.
+    pub(super) atoms: u32,
+    /// Whether types can be added and removed: then each type has an atom for its known subclasses to come, and
+    /// there is [`NOWHERE`].
+    pub(super) editable: bool,
+}
+
+impl TypeForest {
+    /// The types in preorder, with atoms.
+    pub(super) fn new(types: &[Throwable], editable: bool) -> Self {
+        let order = preorder(types);
+        let mut acc: Vec<ThrowableType> = Vec::with_capacity(types.len());
+        let mut atoms = u32::from(editable);
+        for &(i, leaves_world) in &order {
+            let it = types[i];
+            acc.push(ThrowableType {
+                class: it.class,
+                end: TypeId(0),
+                parent: it.parent,
+                leaves_world,
+                extensible: it.extensible,
+                atom: atoms,
+                is_vacant: false,
+            });
+            atoms += 1 + u32::from(it.extensible) + u32::from(editable);
+        }
+        let by_class = acc.iter().zip(0..).map(|(it, i)| (it.class, TypeId(i))).collect();
+        let mut forest = TypeForest { types: acc, by_class, atoms, editable };
+        forest.close_ranges();
+        forest
+    }
+
+    fn close_ranges(&mut self) {
+        for i in (0..self.types.len()).rev() {
+            let end = self.types[i].end.max(TypeId::from_index(i + 1));
+            self.types[i].end = end;
+            let known = match self.types[i].parent {
+                Parent::Class(parent) => self.by_class.get(&parent),
+                Parent::Root | Parent::Unknown => None,
+            };
+            let above = match self.types[i].parent {
+                Parent::Root => None,
+                _ => known.or(self.by_class.get(&well_known().throwable)),
+            };
+            if let Some(parent) = above
+                && parent.index() < i
+            {
+                let it = &mut self.types[parent.index()];
+                it.end = it.end.max(end);
+            }
+        }
+    }
+
+    /// The number of a class's type; `None` if the class is no type.
+    pub(super) fn type_of(&self, class: ClassName) -> Option<TypeId> {
+        self.by_class.get(&class).copied()
+    }
+
+    /// The type of a class; `None` if the class is no type.
+    pub(super) fn get(&self, class: ClassName) -> Option<&ThrowableType> {
+        self.type_of(class).map(|it| &self.types[it.index()])
+    }
+
+    /// Sets the atoms of the types with these indices.
+    pub(super) fn fill(&self, bits: &mut [u64], types: Range<usize>) {
+        for it in &self.types[types] {
+            set(bits, it.atom);
+            if let Some(unknown) = it.unknown() {
+                set(bits, unknown);
+            }
+            if self.editable {
+                set(bits, it.to_come());
+                if it.class == well_known().throwable {
+                    // Everything that is thrown is below Throwable.
+                    set(bits, NOWHERE);
+                }
+            }
+        }
+    }
+
+    /// Sets the atoms of a type and of its known subtypes.
+    pub(super) fn fill_cone(&self, bits: &mut [u64], it: TypeId) {
+        self.fill(bits, it.index()..self.types[it.index()].end.index());
+    }
+
+    /// Adds to the atoms of a type's cone those that a row for the type may catch besides.
+    pub(super) fn fill_may(&self, bits: &mut [u64], it: TypeId) {
+        let row = &self.types[it.index()];
+        let (it, end, outside) = (it.index(), row.end.index(), row.leaves_world);
+        for i in (0..it).chain(end..self.types.len()) {
+            let other = &self.types[i];
+            let above = i < it && it < other.end.index();
+            // The ancestors of a type whose chain leaves the known types are not known, unless the row's class is
+            // below the type.
+            if other.leaves_world && !above {
+                self.fill(bits, i..i + 1);
+            } else if outside && let Some(unknown) = other.unknown() {
+                // The row's class, or a class above it, may be an unknown subclass of this type.
+                set(bits, unknown);
+            }
+            if self.editable && other.leaves_world && above {
+                // Other types below this one are not above the row's class.
+                set(bits, other.to_come());
+            }
+        }
+        if self.editable {
+            set(bits, NOWHERE);
+        }
+    }
+
+    /// Returns the atoms of a type below `parent`, beginning with `atom`, each with the atom that is treated alike
+    /// by all sets that do not name the type.
+    pub(super) fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
+        let parent = parent.map(|it| &self.types[it.index()]);
+        let (known, unknown) = match parent {
+            None => (NOWHERE, Some(NOWHERE)),
+            Some(it) => (it.to_come(), it.unknown()),
+        };
+        let mut acc = vec![(atom, known)];
+        if extensible {
+            // No existing set takes account of unknown classes below a parent that has none.
+            acc.push((atom + 1, unknown?));
+        }
+        acc.push((atom + 1 + u32::from(extensible), known));
+        Some(acc)
+    }
+
+    /// Computes the parts of a set; with `above` they may contain more than the set but not less, without it less
+    /// but not more.
+    pub(super) fn cover(&self, bits: &[u64], above: bool) -> Vec<Part> {
+        let mut acc = Vec::new();
+        let mut i = 0;
+        while i < self.types.len() {
+            let ty = &self.types[i];
+            if ty.is_vacant {
+                i += 1;
+                continue;
+            }
+            let range = i..ty.end.index();
+            let has_all = |it: &ThrowableType| it.is_vacant || self.has_both(bits, it);
+            if self.types[range.clone()].iter().all(has_all) && self.is_cone(i) {
+                acc.push(Part { class: ty.class, cone: true });
+                i = range.end;
+                continue;
+            }
+            if above && ty.unknown().is_some_and(|it| get(bits, it)) {
+                acc.push(Part { class: ty.class, cone: true });
+            } else if get(bits, ty.atom) {
+                acc.push(Part { class: ty.class, cone: false });
+            }
+            i += 1;
+        }
+        acc.sort_by_key(|it| it.class.bytes());
+        acc
+    }
+
+    /// Whether the cone of the type differs from the class alone.
+    fn is_cone(&self, i: usize) -> bool {
+        let ty = &self.types[i];
+        ty.extensible || self.types[i + 1..ty.end.index()].iter().any(|it| !it.is_vacant)
+    }
+
+    fn has_both(&self, bits: &[u64], ty: &ThrowableType) -> bool {
+        get(bits, ty.atom) && ty.unknown().is_none_or(|it| get(bits, it))
+    }
+}
+
+/// Returns the indices of the types in an order in which each comes before its known subtypes and these follow it
+/// without a gap, each with whether its chain leaves the known types. Roots and siblings are sorted by name.
+fn preorder(types: &[Throwable]) -> Vec<(usize, bool)> {
+    let index: FxHashMap<ClassName, usize> = types.iter().enumerate().map(|(i, it)| (it.class, i)).collect();
+    let top = index.get(&well_known().throwable).copied();
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); types.len()];
+    let mut pending: Vec<(usize, bool)> = Vec::new();
+    for (i, it) in types.iter().enumerate() {
+        match it.parent {
+            Parent::Class(parent) if let Some(&parent) = index.get(&parent) => children[parent].push(i),
+            Parent::Root => pending.push((i, false)),
+            // Whatever lies in between, everything that is thrown is below Throwable.
+            Parent::Class(_) | Parent::Unknown => match top {
+                Some(top) if top != i => children[top].push(i),
+                _ => pending.push((i, true)),
+            },
+        }
+    }
+    let leaves_here = |i: usize| match types[i].parent {
+        Parent::Class(parent) => !index.contains_key(&parent),
+        Parent::Unknown => true,
+        Parent::Root => false,
+    };
+    let by_name = |a: usize, b: usize| types[b].class.bytes().cmp(types[a].class.bytes());
+    pending.sort_by(|a, b| by_name(a.0, b.0));
+    children.iter_mut().for_each(|it| it.sort_by(|&a, &b| by_name(a, b)));
+    let mut seen = vec![false; types.len()];
+    let mut order = Vec::with_capacity(types.len());
+    let mut walk = |pending: &mut Vec<(usize, bool)>| {
+        while let Some((i, leaves)) = pending.pop() {
+            if !std::mem::replace(&mut seen[i], true) {
+                order.push((i, leaves));
+                pending.extend(children[i].iter().map(|&it| (it, leaves || leaves_here(it))));
+            }
+        }
+        seen.iter().position(|&it| !it)
+    };
+    // The remaining types are on or below a cycle of superclasses, which no JVM loads: their chains are not known.
+    while let Some(i) = walk(&mut pending) {
+        pending.push((i, true));
+    }
+    order
+}

@@ -1,0 +1,149 @@
+//! Questions whose answer depends on absent classes: three-valued subtyping of class names, and what an absent class
+//! may extend and use.
+
+use classfile::flags::Flags;
+use classfile::names::ClassName;
+
+use super::class::{ClassId, Link, Package, permitted};
+use super::open::{Constructors, absent_of_nest, constructors};
+use super::{Below, Hierarchy};
+use crate::input::WorldKind;
+
+impl Hierarchy {
+    /// Returns whether `sub` is `sup` or a subtype of it. Both may be absent classes or array types (JVMS §6.5
+    /// *checkcast*).
+    ///
+    /// In the `closed` world, an absent supertype has no supertypes of its own: the class cannot be loaded.
+    pub fn is_subtype(&self, mut sub: ClassName, mut sup: ClassName) -> Below {
+        // A type has at most 255 dimensions, and each iteration removes one.
+        loop {
+            if sub == sup || self.is_object(sup) {
+                return Below::Yes;
+            }
+            match (sub.is_array(), sup.is_array()) {
+                (true, true) => match (component(sub), component(sup)) {
+                    (Some(it), Some(of)) => (sub, sup) = (it, of),
+                    // Arrays of primitives are subtypes of no other array type.
+                    _ => return Below::No,
+                },
+                (true, false) => {
+                    let sup = sup.bytes();
+                    let is_above = sup == b"java/lang/Cloneable" || sup == b"java/io/Serializable";
+                    return if is_above { Below::Yes } else { Below::No };
+                }
+                (false, true) => return Below::No,
+                (false, false) => return class_below(self, sub, sup),
+            }
+        }
+    }
+
+    /// Returns whether an unknown class may name it as a direct supertype and have instances.
+    ///
+    /// It is false in worlds without unknown classes, for final classes, for sealed ones whose permitted subclasses
+    /// are all present, and for classes that no absent class may access or construct. The latter are: classes in
+    /// packages that the JDK image or a module does not export; package-private classes in its other packages and
+    /// in sealed packages; classes whose constructors are all private in a nest without absent members, or
+    /// package-private in such packages.
+    ///
+    /// Approximates: objects made by `Unsafe.allocateInstance` and proxy classes for interfaces of closed packages
+    /// are ignored.
+    pub fn extensible(&self, class: ClassId) -> bool {
+        self.world() == WorldKind::Open && self.at(class).extensible
+    }
+
+    /// The nearest known subtype of the class, itself included, that an absent class may extend; of several at the same
+    /// distance the first by text. `None` if no absent class can be below the class; in the `declared` world also if no
+    /// absent class is named at all.
+    pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
+        let is_open = match self.world() {
+            WorldKind::Open => true,
+            WorldKind::Declared => self.names_outside,
+            WorldKind::Closed => false,
+        };
+        self.at(class).witness.filter(|_| is_open)
+    }
+
+    /// For a class whose possible subclasses are listed (sealed, or with constructors private to its nest), returns
+    /// the first absent class in the list, which is the reason why it may be extended. Returns `None` if there is
+    /// no list.
+    pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
+        let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
+        if let Some(permitted) = permitted(&it.outline) {
+            return permitted.iter().copied().find(absent);
+        }
+        match constructors(it) {
+            Constructors::OfNest => absent_of_nest(&it.outline, &self.classes, &self.by_name),
+            Constructors::Open | Constructors::Closed => None,
+        }
+    }
+
+    /// Returns whether code of an absent class may name the class, in worlds that have absent code.
+    pub fn nameable_outside(&self, class: ClassId) -> bool {
+        match self.at(class).package {
+            Package::Free => true,
+            Package::Owned => self.outline(class).flags.is_public(),
+            Package::Closed => false,
+        }
+    }
+
+    /// Returns whether absent code that can name the class or a subclass may use a declared member with these
+    /// flags.
+    pub fn usable_outside(&self, class: ClassId, flags: Flags) -> bool {
+        if flags.is_public() || flags.is_protected() {
+            return true;
+        }
+        if flags.is_private() {
+            return absent_of_nest(self.outline(class), &self.classes, &self.by_name).is_some();
+        }
+        // An absent class may belong to the same package.
+        self.at(class).package == Package::Free
+    }
+}
+
+/// Returns whether the class `sub`, which is not `sup`, is a subtype of it.
+fn class_below(all: &Hierarchy, sub: ClassName, sup: ClassName) -> Below {
+    let (low, high) = (all.class(sub), all.class(sup));
+    if names_above(all, low, high, sup) {
+        return Below::Yes;
+    }
+    // No class is its own supertype, so a supertype of `sub` is not below it.
+    if all.world() == WorldKind::Closed || names_above(all, high, low, sub) {
+        return Below::No;
+    }
+    if let Some(low) = low {
+        if all.outside_above(low).is_none() {
+            return Below::No;
+        }
+        // An absent interface has no superclass but `Object`.
+        if all.outside_superclass(low).is_none() && high.is_some_and(|it| !all.is_interface(it)) {
+            return Below::No;
+        }
+    }
+    match high {
+        Some(high) if !all.at(high).nameable_below => Below::No,
+        _ => Below::Unknown,
+    }
+}
+
+/// Returns whether the class `low` is a subtype of `high`, whose name is `name`, through known links.
+fn names_above(all: &Hierarchy, low: Option<ClassId>, high: Option<ClassId>, name: ClassName) -> bool {
+    let Some(low) = low else { return false };
+    if let Some(high) = high
+        && all.is_known_subtype(low, high)
+    {
+        return true;
+    }
+    // An absent class, or one whose link was cut, can end a known chain.
+    all.outside_above(low).is_some()
+        && all.supers(low).iter().any(|it| all.links(*it).contains(&Link::Outside(name)))
+}
+
+/// Returns the component type of an array type, if it is a reference type.
+fn component(array: ClassName) -> Option<ClassName> {
+    let text = array.bytes().strip_prefix(b"[")?;
+    match text {
+        [b'[', ..] => Some(ClassName::new(text)),
+        [b'L', name @ .., b';'] => Some(ClassName::new(name)),
+        _ => None,
+    }
+}
