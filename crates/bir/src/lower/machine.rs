@@ -66,7 +66,7 @@ pub(super) struct SymbolicMachine<'l> {
     pub(super) at: u32,
     /// The context of the current bytecode instruction.
     pub(super) context: Context,
-    /// The rules of what is omitted, for lean lowering.
+    /// For lean lowering, the rules that decide which instructions are omitted.
     pub(super) lean: Option<Lean>,
 }
 
