@@ -10,7 +10,7 @@ use crate::db::Db;
 use crate::input::{Part, World};
 use crate::propagated::{container_records, propagated};
 use crate::whole::missing::{Missing, missing_classes};
-use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::reachable::{EntryPoint, EntryReason};
 
 /// Returns the absent classes that the program names, sorted by text.
 ///
@@ -25,7 +25,7 @@ pub fn missing(db: &dyn Db, world: World) -> Arc<[Missing]> {
 }
 
 /// An entry point: the method's name, and why it is an entry point.
-pub type Entry = (MethodName, WhyEntry);
+pub type Entry = (MethodName, EntryReason);
 
 /// Returns the entry points of the program in class-path order; empty if no entry points are requested.
 ///

@@ -14,12 +14,12 @@ pub struct EntryPoint {
     /// The method.
     pub method: MethodId,
     /// Why the method is an entry point.
-    pub why: WhyEntry,
+    pub why: EntryReason,
 }
 
 /// Why a method is an entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum WhyEntry {
+pub enum EntryReason {
     /// The launcher runs it when it is given this class (JLS §12.1.4).
     Main(Text),
     /// The launcher creates an object of this class with it, to run its `main`.

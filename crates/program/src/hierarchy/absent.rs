@@ -51,9 +51,9 @@ impl Hierarchy {
         self.world() == WorldKind::Open && self.at(class).extensible
     }
 
-    /// The nearest known subtype of the class, itself included, that an absent class may extend; of several at the same
-    /// distance the first by text. `None` if no absent class can be below the class; in the `declared` world also if no
-    /// absent class is named at all.
+    /// Returns the nearest known subtype of the class, itself included, that an absent class may extend; of several at
+    /// the same distance the first by text. `None` if no absent class can be below the class; in the `declared` world
+    /// also if no absent class is named at all.
     pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
         let is_open = match self.world() {
             WorldKind::Open => true,

@@ -371,8 +371,8 @@ impl Hierarchy {
     }
 }
 
-/// Links and completes a hierarchy. Facts that cannot have changed are copied from `before`, the classes of an earlier
-/// hierarchy in which the same classes have the same ids.
+/// Links and completes a hierarchy. Facts that cannot have changed are copied from `before`, the classes of an
+/// earlier hierarchy in which the same classes have the same ids.
 fn joined(
     present: &[Input<'_>],
     (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),

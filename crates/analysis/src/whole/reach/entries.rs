@@ -11,7 +11,7 @@ use program::names::Text;
 use program::outline::Method;
 use rustc_hash::FxHashSet;
 
-use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::reachable::{EntryPoint, EntryReason};
 use crate::whole::tables::{ClassTable, Options};
 
 /// An entry point that is declared outside code, in a manifest or as a service.
@@ -36,7 +36,7 @@ pub struct EntryChoice<'a> {
 }
 
 /// Returns the requested entry points, in the order of the hierarchy. A method with several reasons has the first in
-/// the order of [`WhyEntry`].
+/// the order of [`EntryReason`].
 pub fn entry_points(program: &ClassTable, options: &Options, choice: &EntryChoice<'_>) -> Vec<EntryPoint> {
     let mut acc = Vec::new();
     let hierarchy = &*program.hierarchy;
@@ -52,7 +52,7 @@ pub fn entry_points(program: &ClassTable, options: &Options, choice: &EntryChoic
         }
     }
     for method in program.methods().filter(|&it| (choice.selects)(it)) {
-        acc.push(EntryPoint { method, why: WhyEntry::Selected });
+        acc.push(EntryPoint { method, why: EntryReason::Selected });
     }
     let mut seen = FxHashSet::default();
     acc.retain(|it| seen.insert(it.method));
@@ -74,7 +74,7 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
     let runs = first_above(hierarchy, class, chosen.descriptor, |_| true)
         .or_else(|| default_main(hierarchy, class, chosen.descriptor))
         .filter(|&it| flags(it).is_static() == chosen.flags.is_static() && !flags(it).is_abstract());
-    let main = runs.map(|method| EntryPoint { method, why: WhyEntry::Main(name) });
+    let main = runs.map(|method| EntryPoint { method, why: EntryReason::Main(name) });
     if chosen.flags.is_static() {
         acc.extend(main);
         launched_initializers(hierarchy, class, runs.map(|it| it.class), acc);
@@ -85,7 +85,7 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
     let Some(constructor) = constructor.filter(|&it| !flags(it).is_private()) else { return };
     if !hierarchy.outline(class).flags.is_abstract() {
         acc.extend(main);
-        acc.push(EntryPoint { method: constructor, why: WhyEntry::MainObject(name) });
+        acc.push(EntryPoint { method: constructor, why: EntryReason::MainObject(name) });
     } else if release < 25 {
         // Later releases check this before they initialise the class.
         launched_initializers(hierarchy, class, None, acc);
@@ -100,7 +100,7 @@ fn launched_initializers(
     declares: Option<ClassId>,
     acc: &mut Vec<EntryPoint>,
 ) {
-    let why = WhyEntry::MainClass(Text(hierarchy.name(class).bytes()));
+    let why = EntryReason::MainClass(Text(hierarchy.name(class).bytes()));
     let initialized = |initializer| match initializer {
         Initializer::Present(method) => acc.push(EntryPoint { method, why }),
         Initializer::Absent(_) => {}
@@ -223,7 +223,7 @@ fn agent(
         let flags = declared(hierarchy, *it).flags;
         flags.is_static() && (is_old || flags.is_public())
     };
-    let why = WhyEntry::Agent(Text(Name::new(attribute.as_bytes()).bytes()));
+    let why = EntryReason::Agent(Text(Name::new(attribute.as_bytes()).bytes()));
     let found = found.unwrap_or_default().into_iter().filter(runs);
     acc.extend(found.map(|method| EntryPoint { method, why }));
 }
@@ -240,7 +240,7 @@ fn declared_entries(hierarchy: &Hierarchy, release: Option<u16>, it: &Declared, 
         }
         Declared::Service(service, name) => {
             let Some(class) = class(name) else { return };
-            let why = WhyEntry::Service(Text(Name::new(service.as_bytes()).bytes()));
+            let why = EntryReason::Service(Text(Name::new(service.as_bytes()).bytes()));
             for (index, method) in hierarchy.outline(class).methods.iter().enumerate() {
                 let flags = method.flags;
                 let is_provider = method.name.bytes() == b"provider"
@@ -260,7 +260,7 @@ fn library(hierarchy: &Hierarchy, class: ClassId, acc: &mut Vec<EntryPoint>) {
         return;
     }
     if let Some(method) = class_initializer(hierarchy, class) {
-        acc.push(EntryPoint { method, why: WhyEntry::Initializer });
+        acc.push(EntryPoint { method, why: EntryReason::Initializer });
     }
     let outline = hierarchy.outline(class);
     for (index, method) in outline.methods.iter().enumerate() {
@@ -270,9 +270,9 @@ fn library(hierarchy: &Hierarchy, class: ClassId, acc: &mut Vec<EntryPoint>) {
         }
         let closed = flags.is_static() || flags.is_final() || flags.is_private() || outline.flags.is_final();
         let why = match method.name.bytes() {
-            b"<init>" => WhyEntry::Constructible,
-            _ if closed => WhyEntry::Callable,
-            _ => WhyEntry::Overridable,
+            b"<init>" => EntryReason::Constructible,
+            _ if closed => EntryReason::Callable,
+            _ => EntryReason::Overridable,
         };
         acc.push(EntryPoint { method: MethodId::new(class, index), why });
     }

@@ -5,7 +5,7 @@ use program::members::MethodId;
 
 use super::entries::{Declared, EntryChoice, entry_points};
 use crate::pattern::{MethodPattern, Nearest, NoMatch};
-use crate::whole::reachable::{EntryPoint, WhyEntry};
+use crate::whole::reachable::{EntryPoint, EntryReason};
 use crate::whole::tables::{ClassTable, Options};
 
 /// The requested kinds of entry points.
@@ -47,7 +47,7 @@ impl EntryRequest {
             return choose(self.app, self.library);
         }
         let launched = choose(true, false);
-        let starts = |it: &EntryPoint| matches!(it.why, WhyEntry::Main(_) | WhyEntry::Agent(_));
+        let starts = |it: &EntryPoint| matches!(it.why, EntryReason::Main(_) | EntryReason::Agent(_));
         if launched.iter().any(starts) { launched } else { choose(true, true) }
     }
 }
