@@ -12,7 +12,7 @@ use analysis::whole::method;
 use analysis::whole::record::class_record_of;
 use analysis::whole::sets::{Sets, Texts};
 use analysis::whole::solve::{propagation, solved};
-use analysis::whole::tables::{ClassTable, Options};
+use analysis::whole::tables::{ClassTable, WholeOptions};
 use anyhow::{Context, Result, bail};
 use program::input::{Role, WorldKind};
 
@@ -48,8 +48,13 @@ fn whole(world: &str, blob: &str) -> Result<()> {
         codes.extend(parts.into_iter().filter_map(code));
     }
     times.push(cpu()?);
-    let options =
-        Options { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false };
+    let options = WholeOptions {
+        world,
+        release: Some(17),
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+    };
     let classes_joined = ClassTable::new(records, &options);
     times.push(cpu()?);
     let (program, exceptions) = solved(classes_joined, options, None);

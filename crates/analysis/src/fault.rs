@@ -34,13 +34,12 @@ impl fmt::Display for Fault {
 
 #[cfg(test)]
 mod tests {
-    use classfile::error::Fault as Reason;
 
     use super::*;
 
     #[test]
     fn a_fault_displays_like_the_error_that_it_was_made_from() {
-        let it = Malformed::new(12, "4.7.3", Reason::Opcode(0xcb));
+        let it = Malformed::new(12, "4.7.3", classfile::error::Fault::Opcode(0xcb));
         let text = it.to_string();
         let fault = Fault::from(it);
         assert_eq!(fault.to_string(), text);

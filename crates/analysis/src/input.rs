@@ -17,7 +17,7 @@ use crate::tiers::Records;
 use crate::whole::reach::request::EntryRequest;
 use crate::whole::reachable::EntryPoint;
 use crate::whole::record::Packages;
-use crate::whole::tables::{ClassTable, Options};
+use crate::whole::tables::{ClassTable, WholeOptions};
 
 /// A library or platform. The workers parse it before it is set; its classes are not edited one by one.
 #[salsa::input(debug)]
@@ -79,7 +79,7 @@ pub enum Profile {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The assumptions of the analysis.
-    pub options: Options,
+    pub options: WholeOptions,
     /// Knowledge about packages in addition to that of the JDK image.
     pub packages: Packages,
     /// The requested entry points, if entry points are requested.
@@ -93,7 +93,7 @@ pub struct Settings {
 impl Settings {
     /// The settings of a command without flags, for a world of this kind and a platform release.
     pub fn new(world: WorldKind, release: u16) -> Self {
-        let options = Options {
+        let options = WholeOptions {
             world,
             release: Some(release),
             assume_contract: false,

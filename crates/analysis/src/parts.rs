@@ -11,7 +11,7 @@ use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
-use flow::cfg::{Cfg, Options, cfg};
+use flow::cfg::{Cfg, CfgOptions, cfg};
 pub use flow::facts::Wanted;
 use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::OwnClass;
@@ -326,7 +326,7 @@ impl ClassHead {
     /// Returns the graph of one of the class's methods. Of throwable types, it uses only what the class file says.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));
-        cfg(&code.body, &code.facts, &BuiltIn { own }, Options { keep_proved: false })
+        cfg(&code.body, &code.facts, &BuiltIn { own }, CfgOptions { keep_proved: false })
     }
 }
 

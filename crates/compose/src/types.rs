@@ -75,33 +75,33 @@ pub(super) struct Types {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Below {
+enum Inclusion {
     Yes,
     No,
     Unknown,
 }
 
 impl Types {
-    fn below(&self, class: NameId, above: NameId) -> Below {
+    fn below(&self, class: NameId, above: NameId) -> Inclusion {
         let mut at = class;
         // Documents may be crafted: a cycle ends after as many steps as there are classes.
         for _ in 0..=self.supers.len() {
             if at == above {
-                return Below::Yes;
+                return Inclusion::Yes;
             }
             match self.supers.get(&at) {
                 Some(&it) => at = it,
-                None if Some(at) == self.top => return Below::No,
+                None if Some(at) == self.top => return Inclusion::No,
                 None => break,
             }
         }
         // Any thrown class is a subclass of Throwable, even if the chain is incomplete.
-        if Some(above) == self.top { Below::Yes } else { Below::Unknown }
+        if Some(above) == self.top { Inclusion::Yes } else { Inclusion::Unknown }
     }
 
     /// Returns whether `part` is certainly contained in `other`.
     fn is_in(&self, part: Part, other: Part) -> bool {
-        part == other || (other.cone && self.below(part.class, other.class) == Below::Yes)
+        part == other || (other.cone && self.below(part.class, other.class) == Inclusion::Yes)
     }
 
     pub(super) fn is_in_some(&self, part: Part, others: &BTreeSet<Part>) -> bool {
@@ -116,7 +116,7 @@ impl Types {
         if self.is_in(b, a) {
             return Some(b);
         }
-        let apart = |a: Part, b: Part| !b.cone || self.below(a.class, b.class) == Below::No;
+        let apart = |a: Part, b: Part| !b.cone || self.below(a.class, b.class) == Inclusion::No;
         (!(apart(a, b) && apart(b, a))).then_some(if a.cone { b } else { a })
     }
 

@@ -95,7 +95,7 @@ enum Made {
 type Read = Result<Made, (Problem, bool)>;
 
 /// A class candidate that is to be read.
-struct Item<'a> {
+struct Candidate<'a> {
     container: &'a Arc<LoadedContainer>,
     place: (usize, usize),
 }
@@ -268,7 +268,7 @@ impl Feed {
     }
 
     /// Moves the items that were already read to the front. Returns the items and the results of those.
-    fn read_ahead<'a>(&mut self, items: Vec<Item<'a>>) -> (Vec<Item<'a>>, Vec<Read>) {
+    fn read_ahead<'a>(&mut self, items: Vec<Candidate<'a>>) -> (Vec<Candidate<'a>>, Vec<Read>) {
         let ahead = std::mem::take(&mut self.ahead);
         if ahead.is_empty() {
             return (items, Vec::new());
@@ -299,7 +299,7 @@ impl Feed {
         container: &'a Arc<LoadedContainer>,
         old: Option<Known>,
         number: usize,
-        items: &mut Vec<Item<'a>>,
+        items: &mut Vec<Candidate<'a>>,
         same_files: &mut bool,
     ) -> Known {
         let id = old.as_ref().map_or_else(
@@ -348,7 +348,7 @@ impl Feed {
             stale.fill(false);
         }
         let to_read = stale.iter().enumerate().filter(|it| *it.1).map(|it| it.0);
-        items.extend(to_read.map(|entry| Item { container, place: (number, entry) }));
+        items.extend(to_read.map(|entry| Candidate { container, place: (number, entry) }));
         Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0), odd: Vec::new() }
     }
 
@@ -423,12 +423,12 @@ fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Optio
 
 /// Reads classes, and appends the results. Breaks if the work is cancelled.
 fn read(
-    items: &[Item<'_>],
+    items: &[Candidate<'_>],
     threads: usize,
     acc: &mut Vec<Read>,
     cancelled: &mut dyn FnMut() -> bool,
 ) -> std::io::Result<ControlFlow<()>> {
-    let work = |worker: &mut Worker, item: &Item<'_>| {
+    let work = |worker: &mut Worker, item: &Candidate<'_>| {
         let entry = &item.container.classes[item.place.1];
         let class = item.container.bytes(entry, &mut worker.read).map_err(|it| (it, false))?;
         if item.container.role == Role::App {
@@ -441,7 +441,7 @@ fn read(
     let threads = if items.len() <= FEW { 0 } else { threads };
     let mut n = 0;
     let sink = |made: Result<Read, Panicked>| {
-        let item: &Item<'_> = &items[n];
+        let item: &Candidate<'_> = &items[n];
         n += 1;
         acc.push(made.unwrap_or_else(|panicked| {
             let what = format!("a bug of ajar: {}; please report it", panicked.message);

@@ -14,7 +14,7 @@ use common::{End, Entry, ZipWriter, deflate, entry, text, zip};
 use driver::container::{ClassEntry, LoadedContainer, Scratch};
 use driver::jdk::JdkChoice;
 use driver::watch::source::{EventSource, Signals, Untold};
-use driver::watch::{Cycle, Reason, Watch, WatchOptions};
+use driver::watch::{Reason, Watch, WatchOptions, WorldChange};
 use driver::world::{LoadedWorld, WorldSpec, load};
 
 /// A generous limit, as the machine may be busy; nothing here takes a second on an idle one.
@@ -88,7 +88,7 @@ impl Watched {
     }
 
     /// The next cycle.
-    fn next(&mut self) -> Cycle {
+    fn next(&mut self) -> WorldChange {
         let cycle = self.watch.next(Some(Instant::now() + LONG)).unwrap();
         let cycle = cycle.expect("something changed");
         self.world = cycle.world.clone();
@@ -97,7 +97,7 @@ impl Watched {
 
     /// Waits until the world equals what a run finds that looks once, and nothing is kept. The worlds in between are
     /// valid, but their number is unknown, as the writer may be delayed.
-    fn settled(&mut self) -> Cycle {
+    fn settled(&mut self) -> WorldChange {
         let end = Instant::now() + LONG;
         loop {
             let cycle = self.watch.next(Some(end)).unwrap();
@@ -882,7 +882,7 @@ fn writing_for_long(poll: Option<Duration>) {
 fn another_thread_may_watch() {
     fn is_send<T: Send>() {}
     is_send::<Watch>();
-    is_send::<Cycle>();
+    is_send::<WorldChange>();
 }
 
 #[test]

@@ -12,7 +12,7 @@ use bir::lower::{Scratch, lower};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::names::{ClassName, Descriptor, Name};
-use flow::cfg::{Options, cfg};
+use flow::cfg::{CfgOptions, cfg};
 use flow::discharge::Proof;
 use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::{OwnClass, without_initializer};
@@ -129,7 +129,7 @@ fn main() {
         for (class, facts) in classes.iter().zip(&facts) {
             let subtypes = BuiltIn { own: class.super_class.map(|it| (class.name, it)) };
             for (body, facts) in class.bodies.iter().zip(facts) {
-                black_box(cfg(body, facts, &subtypes, Options { keep_proved: false }));
+                black_box(cfg(body, facts, &subtypes, CfgOptions { keep_proved: false }));
             }
         }
         stage("cfg");

@@ -22,7 +22,7 @@ pub struct Summary {
     /// The contexts of the items; the first has no row.
     pub contexts: Box<[Context]>,
     /// The sources of exceptions with their contexts, each once, in the order of the body.
-    pub items: Box<[Item]>,
+    pub items: Box<[PlacedSource]>,
     /// The handlers whose exception is thrown again, ascending: the first instruction of each.
     pub rethrowing: Box<[InstrId]>,
     /// The fields that are accessed, each once. They have no contexts: a read may occur later than in the bytecode,
@@ -55,7 +55,7 @@ pub struct CatchRow {
 
 /// A source of exceptions in its context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Item {
+pub struct PlacedSource {
     /// The source.
     pub source: Source,
     /// The index of the context in [`Summary::contexts`].
@@ -114,8 +114,8 @@ pub enum Initialized {
 #[derive(Default)]
 pub struct Scratch {
     sources: Vec<Source>,
-    items: Vec<Item>,
-    seen: FxHashSet<Item>,
+    items: Vec<PlacedSource>,
+    seen: FxHashSet<PlacedSource>,
     fields: Vec<(FieldRef, Access)>,
     fields_seen: FxHashSet<(FieldRef, Access)>,
     named: Vec<ClassName>,
@@ -264,7 +264,7 @@ impl<'s> Summarizer<'s> {
     }
 
     fn add(&mut self, source: Source, context: u32) {
-        let item = Item { source, context };
+        let item = PlacedSource { source, context };
         if self.scratch.seen.insert(item) {
             self.scratch.items.push(item);
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bir::body::{Body, InstrId, ordinal};
 use bir::parse::parse_body;
 use classfile::names::{ClassName, Descriptor, Name};
-use flow::cfg::{Cfg, EdgeKind, NodeId, NodeKind, Options, cfg};
+use flow::cfg::{Cfg, CfgOptions, EdgeKind, NodeId, NodeKind, cfg};
 use flow::discharge::Proof;
 use flow::facts::{MethodFacts, Scratch, Wanted, method_facts};
 use flow::initializers::OwnClass;
@@ -36,7 +36,7 @@ fn own(static_fields: &[(Name, Descriptor)]) -> OwnClass<'_> {
 fn edges_of(code: &str) -> String {
     let (body, facts) = facts_of(code);
     let subtypes = BuiltIn { own: Some((ClassName::new(b"p/C"), ClassName::new(b"p/B"))) };
-    let graph = cfg(&body, &facts, &subtypes, Options { keep_proved: false });
+    let graph = cfg(&body, &facts, &subtypes, CfgOptions { keep_proved: false });
     let mut out = String::new();
     for edge in &graph.edges {
         if edge.kind == EdgeKind::Normal && edge.to.0 == edge.from.0 + 1 {

@@ -17,7 +17,7 @@ use bir::lower::{Scratch, lower};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::names::ClassName;
-use flow::cfg::{Options, cfg};
+use flow::cfg::{CfgOptions, cfg};
 use flow::facts::{Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::{Answer, Subtypes};
@@ -63,7 +63,7 @@ fn measured(body: &Body) -> (usize, usize) {
         OwnClass { name: body.method.class(), super_class: None, is_interface: false, static_fields: &[] };
     let region = Region::new(MEMORY);
     let facts = method_facts(body, &class, Wanted::All, &mut flow::facts::Scratch::default());
-    cfg(body, &facts, &Unknown, Options { keep_proved: false });
+    cfg(body, &facts, &Unknown, CfgOptions { keep_proved: false });
     let allocated = region.change().bytes_allocated;
     let cases: usize = body.switches.iter().map(|it| it.cases.len()).sum();
     let size = body.instrs.len() + body.exprs.len() + body.rows.len() + cases;

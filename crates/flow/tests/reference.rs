@@ -14,7 +14,7 @@ use bir::lower::{Lowered, Scratch, lower, lower_lean};
 use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::code::Code;
-use flow::cfg::{Cfg, EdgeKind, NodeKind, Options, cfg};
+use flow::cfg::{Cfg, CfgOptions, EdgeKind, NodeKind, cfg};
 use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::summary::summary;
@@ -106,7 +106,7 @@ fn check_method(raw: &Raw, lowered: &Lowered, own: &OwnClass<'_>, seen: &mut See
     let body = &lowered.body;
     let facts = method_facts(body, own, Wanted::All, &mut flow::facts::Scratch::default());
     let subtypes = BuiltIn { own: own.super_class.map(|it| (own.name, it)) };
-    let graph = cfg(body, &facts, &subtypes, Options { keep_proved: false });
+    let graph = cfg(body, &facts, &subtypes, CfgOptions { keep_proved: false });
     let mut of_pc: BTreeMap<u32, Vec<InstrId>> = BTreeMap::new();
     for (id, _) in body.instrs.iter() {
         of_pc.entry(lowered.positions.pc(id).unwrap().into()).or_default().push(id);

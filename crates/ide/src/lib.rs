@@ -43,7 +43,7 @@ pub use analysis::whole::graph::{Graph, Propagates, RaisedSet, SetRef};
 pub use analysis::whole::missing::Missing;
 pub use analysis::whole::receivers::{Receiver, Selector};
 pub use analysis::whole::record::Packages;
-pub use analysis::whole::tables::Options as WholeOptions;
+pub use analysis::whole::tables::WholeOptions;
 pub use bir::body::{self, Body, Instr, InstrId, ordinal};
 pub use bir::positions::Positions;
 pub use bir::print;

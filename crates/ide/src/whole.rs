@@ -17,7 +17,7 @@ use analysis::whole::resolved::resolved;
 use analysis::whole::sets::{Sets, Texts};
 use analysis::whole::solve::solved;
 use analysis::whole::solved::SolvedProgram;
-use analysis::whole::tables::{CallTable, ClassTable, Options};
+use analysis::whole::tables::{CallTable, ClassTable, WholeOptions};
 use bir::body::InstrId;
 use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
@@ -61,7 +61,7 @@ enum State {
 /// What a whole program is made with.
 pub struct Setup<'a> {
     /// What its answers rest on.
-    pub options: Options,
+    pub options: WholeOptions,
     /// What is known of packages besides what the JDK image says.
     pub packages: &'a Packages,
     /// Where it starts, if calls go only to receivers that code makes which is reached from there.
@@ -98,12 +98,12 @@ pub struct WorkerSets(Option<Sets>);
 
 impl Whole {
     /// Joins the classes, in class-path order, and solves the program. Of two classes with one name the first counts.
-    pub fn new(records: Vec<(ClassRecord, Role)>, options: Options) -> Self {
+    pub fn new(records: Vec<(ClassRecord, Role)>, options: WholeOptions) -> Self {
         let classes = ClassTable::with_packages(records, &options, &Packages::default());
         Whole::solved(classes, options, None)
     }
 
-    fn solved(classes: ClassTable, options: Options, entries: Option<Vec<EntryPoint>>) -> Self {
+    fn solved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<EntryPoint>>) -> Self {
         let (program, sets) = solved(classes, options, entries);
         Whole { state: State::Solved(Box::new(program), Box::new(sets)) }
     }

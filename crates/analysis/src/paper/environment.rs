@@ -7,7 +7,7 @@ use classfile::error::Result;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::throwables::{built_in_parent, built_ins, well_known};
 use flow::universe::{Parent, SetId, Throwable, Universe};
-use program::hierarchy::{ClassId, Hierarchy, Input, Link, Options};
+use program::hierarchy::{ClassId, Hierarchy, HierarchyOptions, Input, Link};
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
 use program::outline::{Ghost, Method, Outline, class_outline};
@@ -126,7 +126,7 @@ impl Environment {
         }
         let role = |api: bool| if api { Role::Jdk } else { Role::App };
         let inputs = outlines.iter().zip(&api).map(|(outline, &api)| Input { outline, role: role(api) });
-        let options = Options {
+        let options = HierarchyOptions {
             world: WorldKind::Declared,
             platform_release: None,
             add_exports: Box::default(),

@@ -13,12 +13,12 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Intra {
     /// The distinct items, in the order of the body.
-    pub items: Box<[Item]>,
+    pub items: Box<[CoveredRaise]>,
 }
 
 /// An exception source or call, with the rows that cover it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Item {
+pub struct CoveredRaise {
     /// The source or call.
     pub raises: Raises,
     /// The classes that the covering rows catch, in the order of the table; `None` catches everything.
@@ -45,7 +45,7 @@ pub fn intra(body: &Body, facts: &MethodFacts) -> Intra {
     draw_with::<()>(body, |_, instr, rows| {
         for raises in raises(body, facts, instr) {
             let rows = rows.iter().map(|&it| body.rows[it as usize].catch_type).collect();
-            let item = Item { raises, rows };
+            let item = CoveredRaise { raises, rows };
             if seen.insert(item.clone()) {
                 items.push(item);
             }

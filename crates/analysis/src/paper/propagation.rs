@@ -7,7 +7,7 @@ use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
 use super::environment::{Callee, Definition, Environment};
-use super::intra::{Item, Raises};
+use super::intra::{CoveredRaise, Raises};
 
 /// The exceptions that each available method propagates: {x | •^{pc,x,r} ∈ G(n)}.
 #[derive(Clone, Default)]
@@ -80,7 +80,13 @@ struct Solving {
 }
 
 impl Solving {
-    fn flow(&mut self, env: &Environment, universe: &mut Universe, id: MethodId, item: &Item) -> Flow {
+    fn flow(
+        &mut self,
+        env: &Environment,
+        universe: &mut Universe,
+        id: MethodId,
+        item: &CoveredRaise,
+    ) -> Flow {
         let (own, call) = match item.raises {
             Raises::Assertion(it) => (universe.exact(it), None),
             Raises::Throw(it) => (universe.cone(it), None),

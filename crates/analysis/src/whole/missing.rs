@@ -183,12 +183,12 @@ mod tests {
 
     use super::super::record::class_record;
     use super::super::resolved::resolved;
-    use super::super::tables::{ClassTable, Options};
+    use super::super::tables::{ClassTable, WholeOptions};
     use super::*;
     use crate::parts::Scratch;
 
     fn missing(classes: &[Vec<u8>]) -> Vec<String> {
-        let options = Options {
+        let options = WholeOptions {
             world: WorldKind::Open,
             release: None,
             assume_contract: false,

@@ -11,7 +11,7 @@ use program::input::{Role, WorldKind};
 use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::tables::{ClassTable, Options};
+use super::tables::{ClassTable, WholeOptions};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
@@ -143,12 +143,16 @@ pub struct Packages {
 impl ClassTable {
     /// Joins the classes, in class-path order. Of two records of one class the first counts, except that a ghost
     /// yields to a record that is not a ghost, even to a later one (`semantics.md` §1).
-    pub fn new(records: Vec<(ClassRecord, Role)>, options: &Options) -> Self {
+    pub fn new(records: Vec<(ClassRecord, Role)>, options: &WholeOptions) -> Self {
         ClassTable::with_packages(records, options, &Packages::default())
     }
 
     /// Like [`ClassTable::new`], with further facts about packages.
-    pub fn with_packages(records: Vec<(ClassRecord, Role)>, options: &Options, packages: &Packages) -> Self {
+    pub fn with_packages(
+        records: Vec<(ClassRecord, Role)>,
+        options: &WholeOptions,
+        packages: &Packages,
+    ) -> Self {
         uncancelled(|fuel| ClassTable::joined(records, options, packages, fuel))
     }
 
@@ -158,7 +162,7 @@ impl ClassTable {
     /// [`Cancelled`] if the work is no longer wanted.
     pub fn joined(
         records: Vec<(ClassRecord, Role)>,
-        options: &Options,
+        options: &WholeOptions,
         packages: &Packages,
         fuel: &mut Fuel<'_>,
     ) -> std::result::Result<Self, Cancelled> {
@@ -181,7 +185,7 @@ impl ClassTable {
             }
         }
         let is_declared = options.world == WorldKind::Declared;
-        let how = hierarchy::Options {
+        let how = hierarchy::HierarchyOptions {
             world: options.world,
             platform_release: options.release,
             add_exports: packages.add_exports.iter().map(|it| Name::new(it.as_bytes())).collect(),

@@ -15,12 +15,12 @@ use super::proxies::mark_proxies;
 use super::reach::reachable;
 use super::reachable::EntryPoint;
 use super::sites::FunctionSite;
-use super::tables::{CallTable, ClassTable, Options};
+use super::tables::{CallTable, ClassTable, WholeOptions};
 use crate::summary::CodeSummary;
 
 /// Returns the program with the targets of its calls. With `entries`, receivers are only the objects that are created
 /// by code reached from these entry points.
-pub fn resolved(classes: ClassTable, options: Options, entries: Option<Vec<EntryPoint>>) -> CallTable {
+pub fn resolved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<EntryPoint>>) -> CallTable {
     uncancelled(|fuel| resolved_cancellable(classes, options, entries, fuel))
 }
 
@@ -30,7 +30,7 @@ pub fn resolved(classes: ClassTable, options: Options, entries: Option<Vec<Entry
 /// [`Cancelled`] if the work is no longer wanted.
 pub(super) fn resolved_cancellable(
     classes: ClassTable,
-    options: Options,
+    options: WholeOptions,
     entries: Option<Vec<EntryPoint>>,
     fuel: &mut Fuel<'_>,
 ) -> Result<CallTable, Cancelled> {

@@ -11,14 +11,14 @@ use super::reachable::EntryPoint;
 use super::resolved::resolved_cancellable;
 use super::solved::SolvedProgram;
 use super::system::system;
-use super::tables::{CallTable, ClassTable, Options};
+use super::tables::{CallTable, ClassTable, WholeOptions};
 use super::throwables::universe;
 
 /// Resolves the calls of a program and solves it. With `entries`, calls go only to receivers that are instantiated by
 /// code reached from these entry points.
 pub fn solved(
     classes: ClassTable,
-    options: Options,
+    options: WholeOptions,
     entries: Option<Vec<EntryPoint>>,
 ) -> (SolvedProgram, Exceptions) {
     uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
@@ -30,7 +30,7 @@ pub fn solved(
 /// When the work is cancelled.
 pub fn solved_cancellable(
     classes: ClassTable,
-    options: Options,
+    options: WholeOptions,
     entries: Option<Vec<EntryPoint>>,
     fuel: &mut Fuel<'_>,
 ) -> Result<(SolvedProgram, Exceptions), Cancelled> {

@@ -42,7 +42,7 @@ pub struct ClassTable {
 
 /// The assumptions under which a program is analysed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Options {
+pub struct WholeOptions {
     /// Which classes may exist besides the present ones.
     pub world: WorldKind,
     /// The release of the platform, if it is known.
@@ -60,7 +60,7 @@ pub struct CallTable {
     /// The classes.
     pub classes: ClassTable,
     /// The assumptions.
-    pub options: Options,
+    pub options: WholeOptions,
     /// The targets of virtual calls.
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
@@ -152,7 +152,7 @@ impl ClassTable {
 
 impl CallTable {
     /// Creates a table in which no calls are resolved yet.
-    pub(super) fn new(classes: ClassTable, options: Options) -> Self {
+    pub(super) fn new(classes: ClassTable, options: WholeOptions) -> Self {
         CallTable {
             dispatches: Dispatches::new(Arc::clone(&classes.hierarchy), options.world),
             classes,

@@ -16,7 +16,7 @@ use analysis::whole::record::class_record;
 use analysis::whole::sets::{Sets, Texts};
 use analysis::whole::solve::solved;
 use analysis::whole::solved::SolvedProgram;
-use analysis::whole::tables::{ClassTable, Options};
+use analysis::whole::tables::{ClassTable, WholeOptions};
 use bir::body::{CallKind, Instr, ordinal};
 use flow::cfg::{EdgeKind, NodeKind};
 use program::input::{Role, WorldKind};
@@ -29,7 +29,7 @@ use crate::graphs;
 use crate::reference::{Edges, Reference};
 
 fn whole(gamma: &Gamma) -> (SolvedProgram, Exceptions) {
-    let options = Options {
+    let options = WholeOptions {
         world: WorldKind::Closed,
         release: Some(17),
         assume_contract: false,

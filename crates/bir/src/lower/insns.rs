@@ -10,7 +10,7 @@ use classfile::pool::{Entry, PoolIndex};
 
 use super::lean;
 use super::machine::{Step, SymbolicMachine, fault};
-use super::symbolic::{Item, Slot};
+use super::symbolic::{Content, Slot};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, InstrId, SwitchTable, Var, from_index};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
@@ -252,7 +252,7 @@ impl Lowerer<'_, '_, '_> {
             return false;
         };
         let expr = |it: &Slot| match it.item {
-            Item::Value(e) if it.trivial => Some(self.m.b.get(e)),
+            Content::Value(e) if it.trivial => Some(self.m.b.get(e)),
             _ => None,
         };
         match (expr(array), expr(index), expr(value)) {
@@ -337,7 +337,7 @@ impl Lowerer<'_, '_, '_> {
             (InvokeOp::Static, true) => CallKind::StaticInterface,
         };
         if kind.has_receiver() {
-            if let Item::New(ordinal) = self.m.stack.slots[self.m.index(n)?].item {
+            if let Content::New(ordinal) = self.m.stack.slots[self.m.index(n)?].item {
                 return self.construct(ordinal, method, n);
             }
             self.m.operand(n)?;
@@ -365,7 +365,7 @@ impl Lowerer<'_, '_, '_> {
         self.m.emit(Instr::New(var, method, args));
         let mut copies = 0;
         for i in 0..self.m.stack.slots.len() {
-            if self.m.stack.slots[i].item == Item::New(ordinal) {
+            if self.m.stack.slots[i].item == Content::New(ordinal) {
                 let e = self.m.b.expr(Expr::Var(var));
                 self.m.stack.slots[i] = Slot::var(e, var);
                 copies += 1;

@@ -7,7 +7,7 @@ use classfile::insn::{BinOp, StackOp};
 use classfile::stack::{Block, Context, Walk, rearrangement};
 
 use super::lean::Lean;
-use super::symbolic::{Item, MAX_DEPTH, Slot, Stack, local_bits, mentions, overlaps, stack_var};
+use super::symbolic::{Content, MAX_DEPTH, Slot, Stack, local_bits, mentions, overlaps, stack_var};
 use crate::body::{Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, Var, from_index};
 use crate::build::{BuildError, Builder};
 use crate::ops::{BinaryOp, UnOp};
@@ -130,7 +130,7 @@ impl SymbolicMachine<'_> {
         let Some(base) = self.stack.slots.len().checked_sub(N) else { return Err(missing()) };
         let mut out = [(from_index(0), Slot::new_object(0)); N];
         for (to, &slot) in out.iter_mut().zip(&self.stack.slots[base..]) {
-            let Item::Value(e) = slot.item else { return Err(no_value()) };
+            let Content::Value(e) = slot.item else { return Err(no_value()) };
             *to = (e, slot);
         }
         self.stack.slots.truncate(base);
@@ -145,7 +145,7 @@ impl SymbolicMachine<'_> {
     /// Returns the value of the entry at depth `below`, without popping it.
     pub(super) fn value(&self, below: usize) -> Step<ExprId> {
         match self.stack.slots[self.index(below)?].item {
-            Item::Value(e) => Ok(e),
+            Content::Value(e) => Ok(e),
             _ => Err(no_value()),
         }
     }
@@ -155,7 +155,7 @@ impl SymbolicMachine<'_> {
         let Some(base) = self.stack.slots.len().checked_sub(n) else { return Err(missing()) };
         self.args.clear();
         for slot in &self.stack.slots[base..] {
-            let Item::Value(e) = slot.item else { return Err(no_value()) };
+            let Content::Value(e) = slot.item else { return Err(no_value()) };
             self.args.push(e);
         }
         self.stack.slots.truncate(base);
@@ -186,7 +186,7 @@ impl SymbolicMachine<'_> {
         if self.stack.slots[i].heap {
             self.save_heap(i)?;
         }
-        let Slot { item: Item::Value(e), kind, .. } = self.stack.slots[i] else { return Ok(()) };
+        let Slot { item: Content::Value(e), kind, .. } = self.stack.slots[i] else { return Ok(()) };
         let var = self.temp(kind)?;
         self.emit(Instr::Assign(var, e));
         let e = self.b.expr(Expr::Var(var));
@@ -198,7 +198,7 @@ impl SymbolicMachine<'_> {
     pub(super) fn save_heap(&mut self, end: usize) -> Step<()> {
         for i in 0..end {
             if self.stack.slots[i].heap {
-                let Slot { item: Item::Value(e), kind, .. } = self.stack.slots[i] else { continue };
+                let Slot { item: Content::Value(e), kind, .. } = self.stack.slots[i] else { continue };
                 let var = self.temp(kind)?;
                 self.emit(Instr::Assign(var, e));
                 let e = self.b.expr(Expr::Var(var));
@@ -238,7 +238,7 @@ impl SymbolicMachine<'_> {
         // The assignments are parallel: entries that contain another entry's variable are saved first.
         for i in 0..len {
             let slot = self.stack.slots[i];
-            if let (true, Item::Value(e)) = (slot.stack_vars, slot.item) {
+            if let (true, Content::Value(e)) = (slot.stack_vars, slot.item) {
                 let other = |var: Var| match var.place() {
                     Place::Stack(it) => i >= n || usize::from(it) != i,
                     _ => false,
@@ -251,8 +251,8 @@ impl SymbolicMachine<'_> {
         for i in 0..n {
             let slot = self.stack.slots[i];
             let (e, kind) = match slot.item {
-                Item::Value(e) => (e, slot.kind),
-                Item::Return(Some(e)) => (e, Kind::Int),
+                Content::Value(e) => (e, slot.kind),
+                Content::Return(Some(e)) => (e, Kind::Int),
                 _ => continue,
             };
             let var = stack_var(i, kind);
@@ -262,7 +262,7 @@ impl SymbolicMachine<'_> {
             self.emit(Instr::Assign(var, e));
             let e = self.b.expr(Expr::Var(var));
             self.stack.slots[i] = match slot.item {
-                Item::Return(_) => Slot { stack_vars: true, ..Slot::return_address(Some(e)) },
+                Content::Return(_) => Slot { stack_vars: true, ..Slot::return_address(Some(e)) },
                 _ => Slot::var(e, var),
             };
         }
@@ -299,7 +299,7 @@ impl SymbolicMachine<'_> {
         let bits = local_bits(slot, kind);
         for i in 0..self.stack.slots.len() {
             let it = self.stack.slots[i];
-            if let (true, Item::Value(e)) = (it.locals & bits != 0, it.item)
+            if let (true, Content::Value(e)) = (it.locals & bits != 0, it.item)
                 && mentions(self.b, e, &|var| overlaps(var, slot, kind))
             {
                 self.save(i)?;
@@ -312,18 +312,18 @@ impl SymbolicMachine<'_> {
     pub(super) fn store(&mut self, kind: Kind, slot: u16) -> Step<()> {
         let Some(&top) = self.stack.slots.last() else { return Err(missing()) };
         match top.item {
-            Item::Return(None) => {
+            Content::Return(None) => {
                 self.stack.slots.pop();
                 return Ok(());
             }
-            Item::Return(Some(site)) => {
+            Content::Return(Some(site)) => {
                 self.stack.slots.pop();
                 self.save_local(slot, Kind::Int)?;
                 self.emit(Instr::Assign(Var::local(slot, Kind::Int), site));
                 return Ok(());
             }
-            Item::New(_) => return Err(no_value()),
-            Item::Value(_) => {}
+            Content::New(_) => return Err(no_value()),
+            Content::Value(_) => {}
         }
         let var = Var::local(slot, kind);
         if self.fresh == Some(self.at.wrapping_sub(1)) && self.take_result(var) {
@@ -343,10 +343,10 @@ impl SymbolicMachine<'_> {
     fn take_result(&mut self, var: Var) -> bool {
         let Place::Local(slot) = var.place() else { return false };
         let Some((top, below)) = self.stack.slots.split_last() else { return false };
-        let Item::Value(e) = top.item else { return false };
+        let Content::Value(e) = top.item else { return false };
         let Expr::Var(result) = self.b.get(e) else { return false };
         let seen = |it: &Slot| match it.item {
-            Item::Value(e) => mentions(self.b, e, &|v| v == result || overlaps(v, slot, var.kind())),
+            Content::Value(e) => mentions(self.b, e, &|v| v == result || overlaps(v, slot, var.kind())),
             _ => false,
         };
         if result.kind() != var.kind() || below.iter().any(seen) {

@@ -14,7 +14,7 @@ pub(super) const MAX_DEPTH: u8 = 200;
 
 /// The content of a stack entry.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Item {
+pub(super) enum Content {
     /// A value.
     Value(ExprId),
     /// The object created by the `new` with this ordinal, before its constructor call.
@@ -26,7 +26,7 @@ pub(super) enum Item {
 /// One entry of the symbolic stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    pub(super) item: Item,
+    pub(super) item: Content,
     pub(super) kind: Kind,
     /// Whether the expression reads the heap.
     pub(super) heap: bool,
@@ -44,7 +44,7 @@ impl Slot {
     /// Returns the entry for a constant.
     pub(super) fn constant(e: ExprId, kind: Kind) -> Self {
         Slot {
-            item: Item::Value(e),
+            item: Content::Value(e),
             kind,
             heap: false,
             stack_vars: false,
@@ -65,30 +65,30 @@ impl Slot {
     }
 
     /// Returns an entry whose value cannot be named in BIR.
-    fn other(item: Item) -> Self {
+    fn other(item: Content) -> Self {
         let none = from_index(0);
         Slot { item, trivial: true, ..Slot::constant(none, Kind::Ref) }
     }
 
     /// Returns the entry for the new object of this `new`.
     pub(super) fn new_object(ordinal: u32) -> Self {
-        Slot::other(Item::New(ordinal))
+        Slot::other(Content::New(ordinal))
     }
 
     /// Returns the entry for a return address.
     pub(super) fn return_address(site: Option<ExprId>) -> Self {
-        Slot::other(Item::Return(site))
+        Slot::other(Content::Return(site))
     }
 
     /// Returns the entry for the operator `e` applied to this operand.
     pub(super) fn under(self, e: ExprId, kind: Kind) -> Self {
-        Slot { item: Item::Value(e), kind, trivial: false, depth: self.depth.saturating_add(1), ..self }
+        Slot { item: Content::Value(e), kind, trivial: false, depth: self.depth.saturating_add(1), ..self }
     }
 
     /// Returns the entry for the operator `e` applied to these operands.
     pub(super) fn join(self, other: Slot, e: ExprId, kind: Kind) -> Self {
         Slot {
-            item: Item::Value(e),
+            item: Content::Value(e),
             kind,
             heap: self.heap | other.heap,
             stack_vars: self.stack_vars | other.stack_vars,

@@ -5,7 +5,7 @@
 //! is examined without events. Events only tell when to examine, which files not to regard as unchanged, and, in
 //! class folders where every change causes an event, which names to examine at all ([`tree`]). What a cycle returns
 //! follows from the disk alone, and is what a run that looks once would find, apart from what is kept
-//! ([`Cycle::kept`]).
+//! ([`WorldChange::kept`]).
 
 mod ground;
 mod held;
@@ -70,7 +70,7 @@ pub struct Watch {
 }
 
 /// A change of the world.
-pub struct Cycle {
+pub struct WorldChange {
     /// The current world. Containers whose content did not change are shared with the previous world.
     pub world: LoadedWorld,
     /// What is no longer as it was or not yet as it will be, so that its last good state stays in the world.
@@ -216,7 +216,7 @@ impl Watch {
     ///
     /// # Errors
     /// None that the disk could cause: for what cannot be read, the last good state is kept.
-    pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<Cycle>> {
+    pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<WorldChange>> {
         loop {
             let now = Instant::now();
             let wake = match &self.pending {
@@ -327,7 +327,7 @@ impl Watch {
     }
 
     /// Loads, and reports what changed if no files are being written any more.
-    fn turn(&mut self) -> Option<Cycle> {
+    fn turn(&mut self) -> Option<WorldChange> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
         let news = std::mem::take(&mut pending.news);
@@ -361,7 +361,7 @@ impl Watch {
     }
 
     /// The difference between the world on disk and the world that the caller has, if there is one.
-    fn give(&mut self, pending: Pending) -> Option<Cycle> {
+    fn give(&mut self, pending: Pending) -> Option<WorldChange> {
         if self.latest.is_same(&self.given) {
             return None;
         }
@@ -380,7 +380,7 @@ impl Watch {
         let mut changed = pending.changed;
         changed.sort();
         changed.dedup();
-        Some(Cycle {
+        Some(WorldChange {
             world: self.given.world.clone(),
             kept: self.given.kept.clone(),
             changed,

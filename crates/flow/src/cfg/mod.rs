@@ -101,7 +101,7 @@ pub enum EdgeKind {
 
 /// Options for drawing a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Options {
+pub struct CfgOptions {
     /// Whether a proved assertion raises its exception all the same (profile `paper`).
     pub keep_proved: bool,
 }
@@ -170,7 +170,7 @@ impl<S: PartialEq> Cfg<S> {
 }
 
 /// Draws the control-flow graph of a body. `facts` must be those of the same body.
-pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: Options) -> Cfg {
+pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: CfgOptions) -> Cfg {
     let mut coverage = Coverage::new(body);
     let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
     let mut proofs = facts.proofs.iter().map(|it| it.0).peekable();

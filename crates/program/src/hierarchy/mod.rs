@@ -51,7 +51,7 @@ pub struct Input<'a> {
 
 /// The settings of the hierarchy, apart from its classes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Options {
+pub struct HierarchyOptions {
     /// Which classes may exist besides the present ones.
     pub world: WorldKind,
     /// The release of the JDK image. From 16 on, packages that it does not export are closed (JEP 396);
@@ -119,7 +119,7 @@ pub struct Surroundings {
     /// The modules of the JDK image.
     pub modules: Vec<Module>,
     /// The options.
-    pub options: Options,
+    pub options: HierarchyOptions,
 }
 
 /// The maximum number of supertypes of a class, itself included, before its links are cut. Real classes have some
@@ -181,7 +181,7 @@ impl Hierarchy {
     pub fn new<'a>(
         inputs: impl IntoIterator<Item = Input<'a>>,
         modules: &[Module],
-        options: &Options,
+        options: &HierarchyOptions,
     ) -> Hierarchy {
         match Hierarchy::new_cancellable(inputs, modules, options, &mut || false) {
             Some(it) => it,
@@ -194,7 +194,7 @@ impl Hierarchy {
     pub fn new_cancellable<'a>(
         inputs: impl IntoIterator<Item = Input<'a>>,
         modules: &[Module],
-        options: &Options,
+        options: &HierarchyOptions,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Option<Hierarchy> {
         let mut by_name = FxHashMap::default();
@@ -377,7 +377,7 @@ fn joined(
     present: &[Input<'_>],
     (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),
     (methods, fields): (MemberIndex, MemberIndex),
-    (modules, options): (&[Module], &Options),
+    (modules, options): (&[Module], &HierarchyOptions),
     before: &[Class],
     cancelled: &mut dyn FnMut() -> bool,
 ) -> Option<Hierarchy> {

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::class::{Class, ClassId, Package, nest_host, nest_members, permitted, slice};
 use super::links::Shape;
-use super::{AT_ONCE, Options, Owner};
+use super::{AT_ONCE, HierarchyOptions, Owner};
 use crate::input::Role;
 use crate::outline::Outline;
 
@@ -21,7 +21,7 @@ pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
     shape: &Shape,
-    (modules, options): (&[Module], &Options),
+    (modules, options): (&[Module], &HierarchyOptions),
     before: &[Class],
     cancelled: &mut dyn FnMut() -> bool,
 ) -> Option<()> {
@@ -102,7 +102,7 @@ pub(super) struct Packages<'a> {
 }
 
 impl<'a> Packages<'a> {
-    pub(super) fn new(modules: &'a [Module], options: &'a Options) -> Packages<'a> {
+    pub(super) fn new(modules: &'a [Module], options: &'a HierarchyOptions) -> Packages<'a> {
         // JEP 261: up to Java 15, code on the class path may use packages that existed before modules. An open
         // module that does not list its packages opens an unknown set of packages.
         let strict = options.platform_release.is_some_and(|it| it >= 16)

@@ -368,23 +368,23 @@ impl Patch<'_> {
         let mut order: Vec<ClassId> = all.into_iter().collect();
         // A subtype has more supertypes than each of its supertypes.
         order.sort_unstable_by_key(|it| std::cmp::Reverse(self.hierarchy.supers(*it).len()));
-        let mut news: FxHashMap<ClassId, Vec<(Below, Below)>> = FxHashMap::default();
+        let mut news: FxHashMap<ClassId, Vec<(Nearest, Nearest)>> = FxHashMap::default();
         for it in replaced {
             let Some(before) = self.before.get(it) else { continue };
             for parent in present(slice(&self.hierarchy.links, &before.links).iter()) {
-                news.entry(parent).or_default().push((Below::of(before), Below::NOTHING));
+                news.entry(parent).or_default().push((Nearest::of(before), Nearest::NOTHING));
             }
         }
         let replaced: FxHashSet<ClassId> = replaced.iter().copied().collect();
         for &class in &order {
-            let was = Below::of(self.before.get(&class).unwrap_or(&self.hierarchy.classes[class.index()]));
+            let was = Nearest::of(self.before.get(&class).unwrap_or(&self.hierarchy.classes[class.index()]));
             let below = self.below(class, news.get(&class).map_or(&[], Vec::as_slice));
-            if below != Below::of(&self.hierarchy.classes[class.index()]) {
+            if below != Nearest::of(&self.hierarchy.classes[class.index()]) {
                 let it = self.class(class);
                 (it.witness, it.distance, it.nameable_below) =
                     (below.witness, below.distance, below.nameable);
             }
-            let was = if replaced.contains(&class) { Below::NOTHING } else { was };
+            let was = if replaced.contains(&class) { Nearest::NOTHING } else { was };
             if below != was {
                 for parent in self.parents(class) {
                     news.entry(parent).or_default().push((was, below));
@@ -397,21 +397,21 @@ impl Patch<'_> {
     /// Computes what may be below a class, given the old and new values of those of its children that changed. All
     /// children are searched only if the previous result came from one of these: a class may have as many children
     /// as there are classes.
-    fn below(&self, class: ClassId, news: &[(Below, Below)]) -> Below {
+    fn below(&self, class: ClassId, news: &[(Nearest, Nearest)]) -> Nearest {
         let all = &self.hierarchy.classes;
         let own = &all[class.index()];
         let flags = |it: &Class| (it.nameable, it.extensible);
         let before = self.before.get(&class);
         let is_known = class.index() < self.n_before[0] && before.is_none_or(|it| flags(it) == flags(own));
-        let mut acc = Below::of(own);
-        let is_lost = |was: &Below, now: &Below| {
+        let mut acc = Nearest::of(own);
+        let is_lost = |was: &Nearest, now: &Nearest| {
             let is_witness = acc.witness.is_some() && was.above() == (acc.witness, acc.distance);
             let is_nameable = acc.nameable && !own.nameable && was.nameable;
             is_witness && now.above() != was.above() || is_nameable && !now.nameable
         };
         if !is_known || news.iter().any(|(was, now)| is_lost(was, now)) {
             let (witness, distance, nameable) = nearest(class, all, &self.hierarchy.children);
-            return Below { witness, distance, nameable };
+            return Nearest { witness, distance, nameable };
         }
         for (_, it) in news {
             acc.nameable |= it.nameable;
@@ -427,18 +427,18 @@ impl Patch<'_> {
 
 /// What may be below a class: the result of [`nearest`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Below {
+struct Nearest {
     witness: Option<ClassId>,
     distance: u32,
     nameable: bool,
 }
 
-impl Below {
+impl Nearest {
     /// The value for a class that is not present.
-    const NOTHING: Below = Below { witness: None, distance: u32::MAX, nameable: false };
+    const NOTHING: Nearest = Nearest { witness: None, distance: u32::MAX, nameable: false };
 
-    fn of(class: &Class) -> Below {
-        Below { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
+    fn of(class: &Class) -> Nearest {
+        Nearest { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
     }
 
     /// Returns the witness and distance that this value yields for a direct supertype.

@@ -265,7 +265,7 @@ fn worlds_without_unknown_classes_close() {
         let h = in_world(full, kind);
         assert!(h.open_witness(id(&h, "p/A")).is_none());
     }
-    let named = program::hierarchy::Options { names_outside: true, ..options(WorldKind::Declared) };
+    let named = program::hierarchy::HierarchyOptions { names_outside: true, ..options(WorldKind::Declared) };
     let h = world(full).hierarchy(&[], &named);
     assert!(h.open_witness(id(&h, "p/A")).is_some());
 }
@@ -308,7 +308,11 @@ fn the_image_closes_packages() {
     let (world, module) = image();
     let with = |release, add: &[&str]| {
         let add_exports = add.iter().map(|it| Name::new(it.as_bytes())).collect();
-        program::hierarchy::Options { platform_release: release, add_exports, ..options(WorldKind::Open) }
+        program::hierarchy::HierarchyOptions {
+            platform_release: release,
+            add_exports,
+            ..options(WorldKind::Open)
+        }
     };
     let modules = std::slice::from_ref(&module);
     let h = world.hierarchy(modules, &with(Some(17), &[]));
@@ -349,7 +353,7 @@ public free/Free
   public <init>()V",
     );
     let module = |module, exported| program::hierarchy::Owner::Module { module, exported };
-    let owners = |all: &[(&str, program::hierarchy::Owner)]| program::hierarchy::Options {
+    let owners = |all: &[(&str, program::hierarchy::Owner)]| program::hierarchy::HierarchyOptions {
         owners: all.iter().map(|it| (Name::new(it.0.as_bytes()), it.1)).collect(),
         ..options(WorldKind::Open)
     };
@@ -363,7 +367,8 @@ public free/Free
     // Constructors of subclasses may call a protected constructor (JVMS §5.4.4).
     assert_eq!(extensible(&h), "free/Free java/lang/Object m/out/Base m/out/Public n/Other s/Sealed");
     // Packages opened by `--add-exports` are usable, but still no absent class belongs to them.
-    let added = program::hierarchy::Options { add_exports: [Name::new(b"m/in")].into(), ..owners(&all) };
+    let added =
+        program::hierarchy::HierarchyOptions { add_exports: [Name::new(b"m/in")].into(), ..owners(&all) };
     assert_eq!(
         extensible(&world.hierarchy(&[], &added)),
         "free/Free java/lang/Object m/in/Hidden m/out/Base m/out/Public n/Other s/Sealed"

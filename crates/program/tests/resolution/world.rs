@@ -14,7 +14,7 @@ use std::sync::Arc;
 use classfile::flags::Flags;
 use classfile::module::Module;
 use classfile::names::{ClassName, Descriptor, Name};
-use program::hierarchy::{Below, ClassId, Hierarchy, Input, Options};
+use program::hierarchy::{Below, ClassId, Hierarchy, HierarchyOptions, Input};
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
 use program::outline::{Field, Method, Outline};
@@ -38,8 +38,8 @@ public java/lang/Object <
   role jdk
 ";
 
-pub(crate) fn options(world: WorldKind) -> Options {
-    Options {
+pub(crate) fn options(world: WorldKind) -> HierarchyOptions {
+    HierarchyOptions {
         world,
         platform_release: None,
         add_exports: Box::default(),
@@ -57,7 +57,7 @@ pub(crate) fn world(text: &str) -> World {
 }
 
 impl World {
-    pub(crate) fn hierarchy(&self, modules: &[Module], options: &Options) -> Hierarchy {
+    pub(crate) fn hierarchy(&self, modules: &[Module], options: &HierarchyOptions) -> Hierarchy {
         let inputs = self.classes.iter().map(|(outline, role)| Input { outline, role: *role });
         Hierarchy::new(inputs, modules, options)
     }

@@ -1,5 +1,5 @@
 //! The classes whose methods a program calls. They let an edit detect whether one of them is absent: in the
-//! `declared` world unknown classes may exist only then ([`program::hierarchy::Options::names_outside`]).
+//! `declared` world unknown classes may exist only then ([`program::hierarchy::HierarchyOptions::names_outside`]).
 
 use classfile::names::ClassName;
 use program::hierarchy::Hierarchy;

@@ -12,7 +12,7 @@ use program::outline::Method;
 use rustc_hash::FxHashSet;
 
 use crate::whole::reachable::{EntryPoint, EntryReason};
-use crate::whole::tables::{ClassTable, Options};
+use crate::whole::tables::{ClassTable, WholeOptions};
 
 /// An entry point that is declared outside code, in a manifest or as a service.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -37,7 +37,11 @@ pub struct EntryChoice<'a> {
 
 /// Returns the requested entry points, in the order of the hierarchy. A method with several reasons has the first in
 /// the order of [`EntryReason`].
-pub fn entry_points(program: &ClassTable, options: &Options, choice: &EntryChoice<'_>) -> Vec<EntryPoint> {
+pub fn entry_points(
+    program: &ClassTable,
+    options: &WholeOptions,
+    choice: &EntryChoice<'_>,
+) -> Vec<EntryPoint> {
     let mut acc = Vec::new();
     let hierarchy = &*program.hierarchy;
     if choice.app {

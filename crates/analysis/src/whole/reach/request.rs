@@ -6,7 +6,7 @@ use program::members::MethodId;
 use super::entries::{Declared, EntryChoice, entry_points};
 use crate::pattern::{MethodPattern, Nearest, NoMatch};
 use crate::whole::reachable::{EntryPoint, EntryReason};
-use crate::whole::tables::{ClassTable, Options};
+use crate::whole::tables::{ClassTable, WholeOptions};
 
 /// The requested kinds of entry points.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -35,7 +35,7 @@ impl EntryRequest {
     }
 
     /// Returns the entry points of the classes. A pattern that selects nothing adds none.
-    pub fn points(&self, classes: &ClassTable, options: &Options) -> Vec<EntryPoint> {
+    pub fn points(&self, classes: &ClassTable, options: &WholeOptions) -> Vec<EntryPoint> {
         let selects = |id: MethodId| {
             !of_platform(classes, id) && self.patterns.iter().any(|it| it.selects(&classes.name(id)))
         };

@@ -18,7 +18,7 @@ use driver::packages::{Closing, Settler};
 use driver::parallel::spawn_worker;
 use driver::problem::Severity;
 use driver::watch::source::Signals;
-use driver::watch::{Cycle as WatchCycle, Watch, WatchOptions};
+use driver::watch::{Watch, WatchOptions, WorldChange};
 use driver::world::LoadedWorld;
 use export::watch::Cycle;
 use ide::difference::Changed;
@@ -285,7 +285,7 @@ fn wait_for_news(
 
 /// Returns the news of a cycle of the watcher, and resolves the settings again if their files changed.
 fn news(
-    cycle: WatchCycle,
+    cycle: WorldChange,
     watch: &mut Watch,
     ask: &Ask<'_>,
     global: &Global,
