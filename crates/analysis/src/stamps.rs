@@ -24,6 +24,18 @@ type Answer = (ClassName, Kind);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct AnswerId(u32);
 
+impl AnswerId {
+    /// The index that this id stands for.
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id of an index, which must fit into 32 bits.
+    fn from_index(index: usize) -> Self {
+        AnswerId(index as u32)
+    }
+}
+
 /// A reader of a part of the program: an answer, and its version when it read the part. The entry is outdated if the
 /// answer has a newer version. Skipping outdated entries is cheaper than finding and removing them whenever an answer
 /// is computed again.
@@ -77,9 +89,9 @@ impl Stamps {
         let given = &mut self.given;
         let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
             given.push(((class, kind), 0));
-            AnswerId(given.len() as u32 - 1)
+            AnswerId::from_index(given.len() - 1)
         });
-        let time = &mut given[answer.0 as usize].1;
+        let time = &mut given[answer.index()].1;
         *time += 1;
         let reader = Reader { answer, time: *time };
         for it in reads {
@@ -117,7 +129,7 @@ impl Stamps {
 
     /// Marks an answer as changed in a generation. This makes its reader entries outdated.
     fn stamp(&mut self, answer: AnswerId, generation: u64) {
-        let (answer, time) = &mut self.given[answer.0 as usize];
+        let (answer, time) = &mut self.given[answer.index()];
         *time += 1;
         self.of.insert(*answer, generation);
     }
@@ -125,5 +137,5 @@ impl Stamps {
 
 /// Whether a reader entry is up to date.
 fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
-    given[reader.answer.0 as usize].1 == reader.time
+    given[reader.answer.index()].1 == reader.time
 }

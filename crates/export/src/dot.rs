@@ -386,7 +386,7 @@ fn instruction_graph(out: &mut Vec<u8>, it: &MethodAnswer, graph: &Graph) {
             EdgeKind::MayHandler(row) => format!("may: row {row}"),
             _ => String::new(),
         };
-        let ends = [edge.from, edge.to].map(|end| graph.cfg.nodes.get(end.0 as usize));
+        let ends = [edge.from, edge.to].map(|end| graph.cfg.nodes.get(end.index()));
         let open = ends
             .iter()
             .flatten()

@@ -87,8 +87,7 @@ pub fn blocks<S: Copy + Eq + Hash>(body: &Body, graph: &Cfg<S>) -> Vec<Block<S>>
         .collect();
     let mut known: FxHashMap<(BlockId, S, Fate), usize> = FxHashMap::default();
     for edge in &graph.edges {
-        let (Some(from), Some(to)) =
-            (graph.nodes.get(edge.from.0 as usize), graph.nodes.get(edge.to.0 as usize))
+        let (Some(from), Some(to)) = (graph.nodes.get(edge.from.index()), graph.nodes.get(edge.to.index()))
         else {
             continue;
         };

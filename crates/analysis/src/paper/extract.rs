@@ -86,7 +86,7 @@ impl Drawing {
 
     fn node(&mut self, instr: InstrId, kind: NodeKind<SetRef>) -> NodeId {
         let node = Node { instr, kind };
-        let next = NodeId(self.nodes.len() as u32);
+        let next = NodeId::from_index(self.nodes.len());
         let it = *self.numbers.entry(node).or_insert(next);
         if it == next {
             self.nodes.push(node);
@@ -95,7 +95,7 @@ impl Drawing {
     }
 
     fn set(&mut self, x: ClassName) -> SetRef {
-        let next = SetRef(self.sets.len() as u32);
+        let next = SetRef::from_index(self.sets.len());
         let it = *self.set_of.entry(x).or_insert(next);
         if it == next {
             let parts = [Part { class: x, cone: false }].into();

@@ -210,7 +210,7 @@ impl Draw<'_> {
         {
             return it;
         }
-        let next = SetRef(self.sets.len() as u32);
+        let next = SetRef::from_index(self.sets.len());
         let it = *self.known.entry((set, open)).or_insert(next);
         if it == next {
             let (parts, except) = if open.is_some() {

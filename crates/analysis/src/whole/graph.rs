@@ -12,6 +12,18 @@ use super::answers::{Call, Why};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SetRef(pub u32);
 
+impl SetRef {
+    /// The index that this id stands for.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id of an index, which must fit into 32 bits.
+    pub(crate) fn from_index(index: usize) -> Self {
+        SetRef(index as u32)
+    }
+}
+
 /// The final graph of a method.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
@@ -52,7 +64,7 @@ pub struct RaisedSet {
 impl Graph {
     /// Returns a set of the graph.
     pub fn set(&self, it: SetRef) -> &RaisedSet {
-        &self.sets[it.0 as usize]
+        &self.sets[it.index()]
     }
 }
 

@@ -130,7 +130,7 @@ impl Exceptions {
 
     /// Returns the function of a filter.
     pub fn filter(&mut self, filter: Filter) -> FunctionId {
-        let next = FunctionId(self.filters.len() as u32);
+        let next = FunctionId::from_index(self.filters.len());
         let id = *self.ids.entry(filter.clone()).or_insert(next);
         if id == next {
             self.filters.push(filter);
@@ -202,7 +202,7 @@ impl Exceptions {
         if second == FunctionId::IDENTITY {
             return first;
         }
-        let (a, b) = (self.filters[first.0 as usize].clone(), self.filters[second.0 as usize].clone());
+        let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
         debug_assert!(b.adds.is_empty(), "rows of exception tables add nothing");
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
@@ -220,7 +220,7 @@ impl Exceptions {
 
     /// Like [`Exceptions::through`], for a result that the caller keeps and does not recompute when types change.
     pub fn constant_through(&mut self, function: FunctionId, value: Value) -> Value {
-        if !self.filters[function.0 as usize].adds.is_empty() {
+        if !self.filters[function.index()].adds.is_empty() {
             self.constant.extend([(function, value.known), (function, value.open)]);
         }
         self.through(function, value)
@@ -233,7 +233,7 @@ impl Exceptions {
         let Exceptions { universe, filters, memo, added, constant, .. } = self;
         let mut kept_changed = false;
         added.retain(|key, before| {
-            let same = filters[key.0.0 as usize].added(universe, key.1) == *before;
+            let same = filters[key.0.index()].added(universe, key.1) == *before;
             if !same {
                 kept_changed |= constant.contains(key);
                 memo.remove(key);
@@ -251,7 +251,7 @@ impl Exceptions {
         if function == FunctionId::IDENTITY {
             return want;
         }
-        let filter = &self.filters[function.0 as usize];
+        let filter = &self.filters[function.index()];
         let mut acc = self.universe.meet(want, filter.keep);
         for &(when, add) in &filter.adds {
             if self.universe.overlaps(add, want) {
@@ -268,7 +268,7 @@ impl Exceptions {
         if let Some(&it) = self.memo.get(&(function, set)) {
             return it;
         }
-        let filter = &self.filters[function.0 as usize];
+        let filter = &self.filters[function.index()];
         let mut acc = self.universe.meet(set, filter.keep);
         if !filter.adds.is_empty() {
             let added = filter.added(&self.universe, set);

@@ -114,7 +114,7 @@ fn find<'a>(
     // The users of each node, as concatenated lists.
     let mut starts = vec![0u32; n_nodes + 1];
     for user in users() {
-        inclusions(user).1.iter().for_each(|it| starts[it.0.0 as usize + 1] += 1);
+        inclusions(user).1.iter().for_each(|it| starts[it.0.index() + 1] += 1);
     }
     for i in 0..n_nodes {
         starts[i + 1] += starts[i];
@@ -123,7 +123,7 @@ fn find<'a>(
     let mut lists = vec![0u32; starts[n_nodes] as usize];
     for user in users() {
         for (of, _) in inclusions(user).1 {
-            let at = &mut next[of.0 as usize];
+            let at = &mut next[of.index()];
             lists[*at as usize] = user.0;
             *at += 1;
         }
@@ -167,21 +167,21 @@ mod tests {
             let mut edges = vec![Vec::new(); n];
             for _ in 0..2 * n {
                 let (user, of) = (node(&mut rng), node(&mut rng));
-                edges[user.0 as usize].push((of, FunctionId::IDENTITY));
+                edges[user.index()].push((of, FunctionId::IDENTITY));
             }
-            let inclusions = |it: NodeId| (own[it.0 as usize], edges[it.0 as usize].as_slice());
+            let inclusions = |it: NodeId| (own[it.index()], edges[it.index()].as_slice());
             let nearness = Nearness::default();
-            assert_eq!(nearness.distances(false, |it| values[it.0 as usize], inclusions, n), None);
+            assert_eq!(nearness.distances(false, |it| values[it.index()], inclusions, n), None);
             nearness.looked_at(n / 4);
             let found =
-                nearness.distances(false, |it| values[it.0 as usize], inclusions, n).map(<[u32]>::to_vec);
+                nearness.distances(false, |it| values[it.index()], inclusions, n).map(<[u32]>::to_vec);
             let counts = |it: usize| values[it] != Value::NOTHING;
             let mut wanted: Vec<u32> =
                 (0..n).map(|it| if own[it] != Value::NOTHING { 0 } else { NEVER }).collect();
             for _ in 0..n {
                 for (user, edges) in edges.iter().enumerate().filter(|it| counts(it.0)) {
                     for (of, _) in edges {
-                        wanted[user] = wanted[user].min(wanted[of.0 as usize].saturating_add(1));
+                        wanted[user] = wanted[user].min(wanted[of.index()].saturating_add(1));
                     }
                 }
             }

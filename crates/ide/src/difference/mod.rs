@@ -372,7 +372,7 @@ fn edges(
             EdgeKind::MayHandler(_) => EdgeKind::MayHandler(0),
             it => it,
         };
-        let (from, to) = (&graph.cfg.nodes[edge.from.0 as usize], &graph.cfg.nodes[edge.to.0 as usize]);
+        let (from, to) = (&graph.cfg.nodes[edge.from.index()], &graph.cfg.nodes[edge.to.index()]);
         let (from_kind, to_kind) = (end_kind(graph, from.kind), end_kind(graph, to.kind));
         let key = Key::Edge {
             from: (numbered(from.instr), from_kind.clone()),

@@ -13,13 +13,7 @@ use crate::input::Role;
 
 /// Returns whether code of class `from` may access the class. For an array type, its element type decides.
 pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below {
-    let text = class.bytes();
-    let element = text.iter().position(|&it| it != b'[').and_then(|at| text.get(at..)).unwrap_or_default();
-    let class = match element {
-        [b'L', name @ .., b';'] if class.is_array() => ClassName::new(name),
-        _ if class.is_array() => return Below::Yes,
-        _ => class,
-    };
+    let Some(class) = class.element() else { return Below::Yes };
     if h.is_object(class) {
         return Below::Yes;
     }
