@@ -338,13 +338,7 @@ impl<'a> Search<'a> {
 
 /// Returns the class that a method returns, or the element class if it returns an array.
 fn result_class(descriptor: Descriptor) -> Option<ClassName> {
-    let text = descriptor.bytes();
-    let result = &text[text.iter().position(|&it| it == b')')? + 1..];
-    let element = result.iter().position(|&it| it != b'[')?;
-    match &result[element..] {
-        [b'L', name @ .., b';'] => Some(ClassName::new(name)),
-        _ => None,
-    }
+    descriptor.method_type()?.ret()?.class()?.element()
 }
 
 /// Returns the function objects that the sites of a method create.
