@@ -151,7 +151,8 @@ impl Default for Scratch {
 }
 
 impl LoadedContainer {
-    /// The role of the container's classes in the analysis: a platform that is asked about itself is still the platform.
+    /// The role of the container's classes in the analysis: a platform that is asked about itself is still the
+    /// platform.
     pub fn analysed_role(&self) -> Role {
         if self.platform { Role::Jdk } else { self.role }
     }
