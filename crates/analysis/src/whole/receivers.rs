@@ -5,6 +5,7 @@ use classfile::names::{ClassName, MethodRef};
 use program::hierarchy::{ClassId, Link};
 use program::members::MethodId;
 use program::members::declared::{declared, find_method};
+use program::members::select::{select, selectable};
 use program::names::{MethodName, Text};
 
 use super::answers::{Call, CallWord};
@@ -91,7 +92,12 @@ fn receivers(
         pending.extend(hierarchy.children(class));
         let is_made = calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
         let has_objects = is_made && !outline.flags.is_abstract() && !outline.flags.is_interface();
-        if let Some(chain) = chain(calls, class, named, listed).filter(|_| has_objects) {
+        // A class may have another interface with such a method, and then selects that method or none.
+        let selects = || {
+            let selected = select(hierarchy, class, target);
+            selectable(hierarchy, class, target, selected).contains(&target)
+        };
+        if let Some(chain) = chain(calls, class, named, listed).filter(|_| has_objects && selects()) {
             acc.push(Receiver { class: Text(hierarchy.name(class).bytes()), chain });
         }
         if acc.len() == limit {

@@ -73,6 +73,12 @@ impl Maximal {
         }
     }
 
+    /// Returns the methods with code.
+    pub(super) fn with_code(&self, h: &Hierarchy) -> Vec<MethodId> {
+        let has_code = |it: &MethodId| it.of(h).is_some_and(|it| !it.flags.is_abstract());
+        self.methods.iter().copied().filter(has_code).collect()
+    }
+
     pub(super) fn choice(&self) -> Choice {
         match self.concrete {
             Some(it) if self.n_concrete == 1 => Choice::One(it),

@@ -65,6 +65,23 @@ fn select_if(
     }
 }
 
+/// Returns the present methods that a receiver of class `receiver` may select for a reference that resolves to
+/// `resolved`; `selected` is what [`select`] or [`select_interface`] returns for them. There are several if default
+/// methods conflict and an absent interface may override all of them but one.
+pub fn selectable(h: &Hierarchy, receiver: ClassId, resolved: MethodId, selected: Selected) -> Vec<MethodId> {
+    match selected {
+        Selected::Method(it) | Selected::Unknown { beyond: Some(it), .. } => vec![it],
+        Selected::Error(_) => Vec::new(),
+        Selected::Unknown { beyond: None, .. } => match resolved.of(h) {
+            Some(it) if h.is_interface(resolved.class) => {
+                Maximal::of(h, receiver, it.name, it.descriptor).with_code(h)
+            }
+            // A method of a class takes precedence over default methods.
+            _ => Vec::new(),
+        },
+    }
+}
+
 /// Returns the result for a found method, which may have no code.
 fn selected(h: &Hierarchy, found: Found) -> Selected {
     let has_code = |it: MethodId| it.of(h).is_some_and(|it| !it.flags.is_abstract());

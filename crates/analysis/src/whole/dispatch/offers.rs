@@ -10,7 +10,7 @@ use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::input::WorldKind;
 use program::members::declared::{declared, declares_selectable, find_method};
 use program::members::resolve::resolve_method;
-use program::members::select::{select, select_interface};
+use program::members::select::{select, select_interface, selectable};
 use program::members::{LinkError, MethodId, ResolvedMethod, Selected};
 use program::names::Text;
 use program::outline::Method;
@@ -117,50 +117,55 @@ fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descrip
 fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, method: MethodId) {
     let flags = declared(&table.hierarchy, method).flags;
     let dispatch = &table.all[id.index()];
-    let selected = match dispatch.resolved {
+    let (resolved, selected) = match dispatch.resolved {
         Some(resolved) if dispatch.interface && !flags.is_public() => {
-            select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
+            (resolved, select_interface(&table.hierarchy, class, dispatch.method.class(), resolved))
         }
         // Only a package-private method may fail to be overridden by a method of the same name and descriptor.
         Some(resolved) if resolved != method && !is_visible(table, resolved) => {
-            select(&table.hierarchy, class, resolved)
+            (resolved, select(&table.hierarchy, class, resolved))
         }
-        _ if flags.is_abstract() => Selected::Error(LinkError::AbstractMethod),
-        _ => Selected::Method(method),
+        _ if flags.is_abstract() => (method, Selected::Error(LinkError::AbstractMethod)),
+        _ => (method, Selected::Method(method)),
     };
-    record_selection(table, id, class, selected);
+    record_selection(table, id, class, resolved, selected);
 }
 
 /// Offers the method that the class inherits.
 fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
     let dispatch = &table.all[id.index()];
     let names = dispatch.method.get();
-    let selected = match dispatch.resolved {
-        Some(resolved) if dispatch.interface => {
-            select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
+    let hierarchy = &table.hierarchy;
+    let (resolved, selected) = match dispatch.resolved {
+        Some(it) if dispatch.interface => {
+            (it, select_interface(hierarchy, class, dispatch.method.class(), it))
         }
-        Some(resolved) => select(&table.hierarchy, class, resolved),
+        Some(it) => (it, select(hierarchy, class, it)),
         // The method is declared in a class that is outside; a known superclass may have it as well.
-        None => match resolve_method(
-            &table.hierarchy,
-            table.hierarchy.name(class),
-            names.name,
-            names.descriptor,
-            false,
-        ) {
-            // A method of a class takes precedence over methods of interfaces, even if it has no code.
-            ResolvedMethod::Method(it) if declared(&table.hierarchy, it).flags.is_abstract() => {
-                Selected::Error(LinkError::AbstractMethod)
+        None => match resolve_method(hierarchy, hierarchy.name(class), names.name, names.descriptor, false) {
+            ResolvedMethod::Method(it) | ResolvedMethod::Unknown { beyond: Some(it), .. } => {
+                let selected = match select(hierarchy, class, it) {
+                    Selected::Unknown { beyond: Some(it), .. } => Selected::Method(it),
+                    other => other,
+                };
+                (it, selected)
             }
-            ResolvedMethod::Method(it) => Selected::Method(it),
-            ResolvedMethod::Unknown { beyond: Some(it), .. } => Selected::Method(it),
-            _ => return,
+            ResolvedMethod::Unknown { beyond: None, .. }
+            | ResolvedMethod::Error(_)
+            | ResolvedMethod::SignaturePolymorphic(_) => return,
         },
     };
-    record_selection(table, id, class, selected);
+    record_selection(table, id, class, resolved, selected);
 }
 
-fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, selected: Selected) {
+/// Records what a receiver of class `class` selects for a dispatch; `resolved` is the method for which it was selected.
+fn record_selection(
+    table: &mut Dispatches,
+    id: DispatchId,
+    class: ClassId,
+    resolved: MethodId,
+    selected: Selected,
+) {
     let receiver = ReceiverKind::Class(class);
     let names = table.all[id.index()].method.get();
     let (name, descriptor) = (names.name, names.descriptor);
@@ -180,8 +185,9 @@ fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, sele
             }
         }
         // The receiver is known but not what it selects: an absent superclass or interface may have the method.
-        Selected::Unknown { outside, beyond } => {
+        Selected::Unknown { outside, .. } => {
             if is_live(table) {
+                let beyond = selectable(&table.hierarchy, class, resolved, selected);
                 unknown_selection(table, id, receiver, outside, beyond);
             }
         }
@@ -216,19 +222,19 @@ pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKin
     }
 }
 
-/// Records that a receiver selects a method of an absent class or, if that has none, `beyond`.
+/// Records that a receiver selects a method of an absent class or, depending on that class, one of `beyond`.
 fn unknown_selection(
     table: &mut Dispatches,
     id: DispatchId,
     receiver: ReceiverKind,
     outside: ClassName,
-    beyond: Option<MethodId>,
+    beyond: Vec<MethodId>,
 ) {
     if table.world == WorldKind::Closed {
         return;
     }
     emit(table, id, receiver, Outcome::Unknown(Text(outside.bytes())));
-    if let Some(it) = beyond {
+    for it in beyond {
         emit(table, id, receiver, Outcome::Beyond(Target::Method(it)));
     }
 }
@@ -292,6 +298,7 @@ fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, f
                 emit(table, id, receiver, Outcome::Error(LinkError::AbstractMethod));
             }
             ResolvedMethod::Unknown { outside, beyond } => {
+                let beyond = beyond.into_iter().collect();
                 unknown_selection(table, id, receiver, outside, beyond);
             }
             // Another interface of the function object has the method.
@@ -358,24 +365,42 @@ fn offer_possible(
     Ok(())
 }
 
-/// Returns the methods of a class that it selects itself and that may be below any class; none if its supertypes are
-/// known.
+/// Returns the methods that objects of a class select and that calls on any class may reach, because the class has an
+/// absent supertype; none if all its supertypes are known. Left out is what the class selects like its superclass, if
+/// that has an absent supertype too.
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
-    let outline = table.hierarchy.outline(class);
-    if table.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
+    let hierarchy = &table.hierarchy;
+    if hierarchy.outside_above(class).is_none() || hierarchy.is_interface(class) {
         return Vec::new();
     }
-    let mut acc = Vec::new();
-    for (index, it) in outline.methods.iter().enumerate() {
-        let flags = it.flags;
-        if !flags.is_static()
-            && !flags.is_private()
-            && !flags.is_abstract()
-            && it.name.bytes() != b"<init>"
-            // A method of a class takes precedence over methods of interfaces that are new in a subclass.
-            && is_live(table, class, |below| declares_selectable(&table.hierarchy, below, it.name, it.descriptor))
-        {
-            acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
+    let covered: &[ClassId] = match hierarchy.super_class(class) {
+        Some(Link::Present(it)) if hierarchy.outside_above(it).is_some() => hierarchy.supers(it),
+        _ => &[],
+    };
+    let mut acc: Vec<(Name, Descriptor, Target)> = Vec::new();
+    for &above in hierarchy.supers(class).iter().filter(|it| covered.binary_search(it).is_err()) {
+        for (index, it) in hierarchy.outline(above).methods.iter().enumerate() {
+            let flags = it.flags;
+            if flags.is_static() || flags.is_private() || flags.is_abstract() || it.name == constructor() {
+                continue;
+            }
+            let method = MethodId::new(above, index);
+            let selected = match above == class {
+                true => Selected::Method(method),
+                false => select(hierarchy, class, method),
+            };
+            for selected in selectable(hierarchy, class, method, selected) {
+                let (name, descriptor) = (it.name, it.descriptor);
+                let chooses = |below| {
+                    // A method of a class takes precedence over methods of interfaces that are new in a subclass.
+                    declares_selectable(hierarchy, below, name, descriptor)
+                        || hierarchy.is_interface(selected.class) && is_new_in(table, below, name, descriptor)
+                };
+                let offer = (name, descriptor, Target::Method(selected));
+                if !acc.contains(&offer) && is_live(table, class, chooses) {
+                    acc.push(offer);
+                }
+            }
         }
     }
     acc
