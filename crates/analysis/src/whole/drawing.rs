@@ -20,7 +20,7 @@ use super::flows::flows_of;
 use super::graph::{Graph, Propagates, RaisedSet, SetRef};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow, OpenCause, Value};
-use super::linking::{field_error, link_error};
+use super::linking::{Accessor, field_error, link_error};
 use super::reads::{Read, note};
 use super::resolving::{Resolving, resolving_flows};
 use super::sets::{Sets, Texts};
@@ -132,10 +132,11 @@ fn failing_fields(
     id: MethodId,
     summary: &CodeSummary,
 ) -> Vec<(FieldRef, Access, LinkError)> {
+    let accessor = Accessor::of(&program.calls, id);
     let fields = summary.summary.fields.iter();
     fields
         .filter_map(|&(field, access)| {
-            Some((field, access, field_error(&program.calls, id.class, field, access)?))
+            Some((field, access, field_error(&program.calls, accessor, field, access)?))
         })
         .collect()
 }

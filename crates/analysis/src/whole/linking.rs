@@ -1,14 +1,16 @@
 //! The errors that linking raises: for members that do not exist or are not accessible, and for classes that cannot
 //! be linked or instantiated (JVMS §5.3.5, §5.4; `semantics.md` §3.6).
 
+use classfile::flags::Flags;
 use classfile::names::{ClassName, FieldRef};
 use flow::summary::Access;
 use flow::throwables::built_in_parent;
 use flow::universe::SetId;
-use program::hierarchy::{Below, ClassId};
+use program::hierarchy::{Below, ClassId, Hierarchy};
 use program::members::access::{may_access_class, may_access_field};
+use program::members::declared::declared;
 use program::members::resolve::resolve_field;
-use program::members::{LinkError, ResolvedField};
+use program::members::{LinkError, MethodId, ResolvedField};
 
 use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
@@ -32,38 +34,89 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
-/// Returns the error of accessing a field in code of `caller`, if present classes determine it; under `--link-errors`
-/// also the error of a field whose class is absent.
+/// The code that accesses a field, as far as the link errors of the access depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Accessor {
+    class: ClassId,
+    initializer: Initializer,
+}
+
+/// Which final fields of its own class a method may store to (JVMS §6.5.putfield, §6.5.putstatic).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Initializer {
+    /// The method is no initialiser and may store to none.
+    None,
+    /// A constructor may store to instance fields.
+    OfObjects,
+    /// The class initialiser may store to static fields.
+    OfClass,
+}
+
+impl Accessor {
+    /// Describes the code of a method.
+    pub(super) fn of(calls: &CallTable, method: MethodId) -> Self {
+        let initializer = match declared(&calls.classes.hierarchy, method).name.bytes() {
+            b"<init>" => Initializer::OfObjects,
+            b"<clinit>" => Initializer::OfClass,
+            _ => Initializer::None,
+        };
+        Accessor { class: method.class, initializer }
+    }
+
+    /// Returns whether the code may store to a final field of class `owner` (`is_static`: to a static one). HotSpot
+    /// checks the method only in classes of version 53 and later.
+    fn may_store_to_final(self, hierarchy: &Hierarchy, owner: ClassId, is_static: bool) -> bool {
+        const CHECKS_METHODS: u16 = 53;
+        let initializer = if is_static { Initializer::OfClass } else { Initializer::OfObjects };
+        self.class == owner
+            && (self.initializer == initializer || hierarchy.outline(owner).version.1 < CHECKS_METHODS)
+    }
+}
+
+/// Returns the error of accessing a field, if present classes determine it; under `--link-errors` also the error of a
+/// field whose class is absent.
 pub(super) fn field_error(
     calls: &CallTable,
-    caller: ClassId,
+    accessor: Accessor,
     field: FieldRef,
     access: Access,
 ) -> Option<LinkError> {
     let it = field.get();
     let hierarchy = &calls.classes.hierarchy;
-    let wants_static = match access {
-        Access::GetStatic | Access::PutStatic => true,
-        Access::Get | Access::Put => false,
+    let caller = accessor.class;
+    let (wants_static, is_store) = match access {
+        Access::GetStatic => (true, false),
+        Access::PutStatic => (true, true),
+        Access::Get => (false, false),
+        Access::Put => (false, true),
     };
-    // Most accessed fields belong to the caller, where only the kind of access, static or not, can be wrong.
+    let error = |owner: ClassId, flags: Flags| {
+        let is_refused =
+            || is_store && flags.is_final() && !accessor.may_store_to_final(hierarchy, owner, wants_static);
+        if flags.is_static() != wants_static {
+            Some(LinkError::IncompatibleClassChange)
+        } else {
+            is_refused().then_some(LinkError::IllegalAccess)
+        }
+    };
+    // Most accessed fields belong to the caller, which has access.
     if it.class == hierarchy.name(caller)
         && let Some(index) = hierarchy.field(caller, it.name, it.descriptor)
     {
         let field = hierarchy.outline(caller).fields.get(index as usize)?;
-        return (field.flags.is_static() != wants_static).then_some(LinkError::IncompatibleClassChange);
+        return error(caller, field.flags);
     }
     match resolve_field(hierarchy, it.class, it.name, it.descriptor) {
         ResolvedField::Error(error) => Some(error),
         ResolvedField::Unknown { .. } => calls.options.link_errors.then_some(LinkError::NoClassDefFound),
         ResolvedField::Field(id) => {
-            let is_static = id.of(hierarchy).is_some_and(|it| it.flags.is_static());
-            if is_static != wants_static {
-                return Some(LinkError::IncompatibleClassChange);
+            // The JVM checks access first.
+            if may_access_class(hierarchy, caller, it.class) == Below::No
+                || may_access_field(hierarchy, caller, it.class, id) == Below::No
+            {
+                return Some(LinkError::IllegalAccess);
             }
-            let allowed = may_access_class(hierarchy, caller, it.class) != Below::No
-                && may_access_field(hierarchy, caller, it.class, id) != Below::No;
-            (!allowed).then_some(LinkError::IllegalAccess)
+            error(id.class, id.of(hierarchy).map(|it| it.flags).unwrap_or_default())
         }
     }
 }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::flows::{Flows, async_errors};
 use super::lattice::{Exceptions, Flow, Inclusions, Value};
-use super::linking::{field_error, link_error};
+use super::linking::{Accessor, field_error, link_error};
 use super::nodes::Nodes;
 use super::resolving::{resolves_anywhere, resolves_in, resolving_flows};
 use super::sites::{DispatchId, FunctionSiteId, Node};
@@ -25,7 +25,7 @@ struct Builder<'a> {
     calls: &'a CallTable,
     nodes: &'a Nodes,
     exceptions: &'a mut Exceptions,
-    field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
+    field_errors: FxHashMap<(Accessor, FieldRef, Access), Option<LinkError>>,
     values: Values,
     /// Working memory that is reused from one item to the next.
     flows: Vec<Flow>,
@@ -236,11 +236,12 @@ impl<'a> Builder<'a> {
                 self.route(node, id, flow, context);
             }
         }
+        let accessor = Accessor::of(calls, id);
         for &(field, access) in &summary.fields {
             let error = *self
                 .field_errors
-                .entry((id.class, field, access))
-                .or_insert_with(|| field_error(calls, id.class, field, access));
+                .entry((accessor, field, access))
+                .or_insert_with(|| field_error(calls, accessor, field, access));
             if let Some(error) = error {
                 let flow = Flow::Value(link_error(self.exceptions, error), None);
                 contexts.iter().for_each(|it| self.route(node, id, flow, it));
