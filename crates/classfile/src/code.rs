@@ -26,13 +26,13 @@ pub struct Code<'c, 'a> {
 /// A row of the exception table, with unchecked pcs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handler {
-    /// The first covered pc.
+    /// The pc of the first covered instruction.
     pub start: Pc,
-    /// The pc after the last covered one: ranges are half-open.
+    /// The pc after the covered range, which is half-open.
     pub end: Pc,
-    /// The pc of the handler.
+    /// The pc of the handler's first instruction.
     pub handler: Pc,
-    /// The class caught; `None` catches everything.
+    /// The class of the exceptions that the handler catches; `None` catches everything.
     pub catch_type: Option<ClassName>,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in a class file that violates the JVMS.
 ///
-/// Only the smallest enclosing unit is lost: the class if its structure is broken, a method if only its body is.
+/// A malformed method body costs only that method; any other violation costs the whole class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// Byte offset from the start of the class file.
@@ -18,11 +18,11 @@ pub struct Malformed {
 /// The kinds of faults in class-file bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes end before the end of the structure that starts here.
+    /// The bytes end before the end of the structure at this offset.
     Truncated {
-        /// The number of bytes that the structure needs.
+        /// The number of bytes that the structure needs, from this offset on.
         need: u64,
-        /// The number of bytes that are left.
+        /// The number of bytes that are left, from this offset on.
         have: u64,
     },
     /// The first four bytes are not `CAFEBABE`.
@@ -42,15 +42,15 @@ pub enum Fault {
     },
     /// A string that is not modified UTF-8.
     Utf8,
-    /// A name or descriptor that violates its grammar.
+    /// A name or descriptor that violates its grammar; the string says which kind of name.
     Grammar(&'static str),
-    /// Bytes after the end.
+    /// Bytes after the end of the structure; the number of these bytes.
     Trailing(u64),
-    /// An opcode that does not exist or is not allowed here.
+    /// An opcode that does not exist, or is not allowed where it occurs.
     Opcode(u8),
-    /// Any other fault, described by this text.
+    /// Any other fault, described by the string.
     Other(&'static str),
-    /// Any other fault, described by this text and number.
+    /// Any other fault, described by the string and the number after it.
     OtherAt(&'static str, i64),
 }
 

@@ -23,7 +23,7 @@ impl Pc {
     }
 }
 
-/// An instruction. Branch targets are absolute, and not checked to be starts of instructions.
+/// An instruction. Branch targets are absolute pcs; they are not checked to be starts of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Insn {
     /// `nop`.
@@ -32,11 +32,11 @@ pub enum Insn {
     Null,
     /// `iconst_*`, `bipush`, `sipush`.
     Int(i32),
-    /// `lconst_*`.
+    /// `lconst_*`, with the constant as an `int`.
     Long(i32),
-    /// `fconst_*`, as bits.
+    /// `fconst_*`, with the bits of the constant.
     Float(u32),
-    /// `dconst_*`, as an integer.
+    /// `dconst_*`, with the constant as an `int`.
     Double(i32),
     /// `ldc`, `ldc_w`.
     Ldc(PoolIndex),
@@ -77,7 +77,7 @@ pub enum Insn {
     Jsr(Pc),
     /// `ret`: the local variable with the return address.
     Ret(u16),
-    /// `tableswitch` (true), `lookupswitch`: read the operands with [`Switch::read`].
+    /// `tableswitch` (true) or `lookupswitch` (false); [`Switch::read`] reads the operands.
     Switch(bool),
     /// `return`, `ireturn` etc.
     Return(Option<Kind>),
@@ -180,7 +180,7 @@ pub enum Conv {
 }
 
 impl Conv {
-    /// Returns the kinds of operand and result.
+    /// Returns the kind of the operand and the kind of the result.
     pub fn kinds(self) -> (Kind, Kind) {
         use Kind::{Double as D, Float as F, Int as I, Long as L};
         match self {
@@ -252,7 +252,7 @@ impl<'a> Switch<'a> {
     /// Reads the operands of the switch at `pc`.
     ///
     /// # Errors
-    /// Fails if they run past the end of the code or contradict each other, which cannot happen after a
+    /// Fails if the operands run past the end of the code or contradict each other, which cannot happen after a
     /// successful [`decode`].
     pub fn read(code: &'a [u8], pc: Pc, table: bool) -> std::result::Result<Self, Fault> {
         read_switch(code, pc, table).map(|it| it.0)
@@ -279,7 +279,8 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// Returns the target of a branch; `u32::MAX`, which is no valid pc, for a target before the code.
+/// Returns the target of the branch at `pc` with offset `by`; `u32::MAX`, which is no valid pc, if the target is
+/// before the start of the code.
 fn jump(pc: Pc, by: i32) -> Pc {
     Pc(u32::try_from(i64::from(pc.0) + i64::from(by)).unwrap_or(u32::MAX))
 }
@@ -287,8 +288,8 @@ fn jump(pc: Pc, by: i32) -> Pc {
 /// Decodes the instruction at `pc`; returns it with the pc of the next one.
 ///
 /// # Errors
-/// Fails if the opcode does not exist or its operands run past the end. Boxed, so that results are
-/// returned in registers.
+/// Fails if the opcode does not exist or its operands run past the end of the code. The error is boxed, so that
+/// results are returned in registers.
 // long match: one arm per opcode
 #[inline]
 pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>> {
@@ -450,7 +451,8 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
     })
 }
 
-/// Reads the operands of `tableswitch` and `lookupswitch`, aligned to four bytes from the start of the code.
+/// Reads the operands of the switch at `pc`, aligned to four bytes from the start of the code; `table` is true for
+/// `tableswitch`, false for `lookupswitch`. Also returns the length of the instruction in bytes.
 fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<'_>, u32), Fault> {
     let at = pc.index();
     let have = (code.len() - at) as u64;
