@@ -1,6 +1,6 @@
 //! Parser for BIR text, the inverse of [`crate::print`], which also documents the grammar: `parse(print(b)) == b`.
 //!
-//! It panics on no text: nesting, depth and numbers are limited. The resulting body need not be well formed in
+//! The parser panics on no text: nesting, depth and numbers are limited. The parsed body need not be well formed in
 //! other respects, see [`crate::verify`].
 
 mod cursor;
@@ -17,7 +17,7 @@ use crate::parse::error::ParseError;
 use crate::parse::expr::Exprs;
 use crate::words::{self, meaning};
 
-/// The maximum number of bytes of text; ids have 32 bits.
+/// The maximum length of a text in bytes, so that ids fit into 32 bits.
 const MAX_TEXT: usize = 1 << 30;
 
 /// Parses all methods of the text.
@@ -50,11 +50,11 @@ pub fn parse_body(text: &str) -> std::result::Result<Body, ParseError> {
     }
 }
 
-/// The parts of a body besides instructions that have been parsed so far.
+/// The rows, unreachable ranges and used labels of the body that is being parsed.
 struct Tables {
     rows: Vec<Row>,
     unreachable: Vec<(u32, u32)>,
-    /// The labels that were used, each with its position in the text.
+    /// The labels that are used, each with its position in the text.
     labels: Vec<(u32, usize)>,
 }
 
