@@ -264,9 +264,9 @@ pub enum Instr {
     MayInit(ClassName),
     /// Raises the exception of the check if the condition of the check does not hold.
     Assert(Check),
-    /// `x := new C(args)`: an allocation combined with its constructor call. `C` is the class that the reference
-    /// to the constructor names. Raises link errors, then the exceptions of the constructor (§6.5.new, §6.5.invokespecial). The
-    /// new object cannot be null.
+    /// `x := new C(args)`: an allocation combined with its constructor call. `C` is the class that the reference to
+    /// the constructor names. Raises link errors, then the exceptions of the constructor (§6.5.new,
+    /// §6.5.invokespecial). The new object cannot be null.
     New(Var, MethodRef, Operands),
     /// `x := alloc C`: an allocation that is separate from its constructor call. Raises link errors (§6.5.new).
     Alloc(Var, ClassName),

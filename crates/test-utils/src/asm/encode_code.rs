@@ -1,5 +1,5 @@
-//! Encodes bodies as bytes: two passes over the instructions, of which the first finds the labels, then the tables of
-//! `Code`.
+//! Encodes bodies as bytes: two passes over the instructions, then the tables of `Code`. The first pass computes the
+//! offsets of labels.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::slots::arg_slots;
 
 type Labels = HashMap<Label, u32>;
 
-/// The content of the `Code` attribute; `n_args` is the number of slots that the parameters take.
+/// The content of the `Code` attribute. `n_args` is the number of slots that the parameters take.
 pub(super) fn code(body: &CodeBuilder, pool: &mut Pool, n_args: u32) -> Result<Vec<u8>, AsmError> {
     let mut labels = Labels::new();
     pass(body, pool, &mut labels, None)?;
@@ -81,8 +81,8 @@ fn offset(labels: &Labels, pos: Pos) -> Result<u16, AsmError> {
     }
 }
 
-/// One pass over the instructions. The first finds the labels; the second, which knows them, resolves branches and
-/// collects lines.
+/// Encodes the instructions once. The first pass (`known` is `None`) stores the offsets of labels in `found`; the
+/// second one gets these offsets, resolves branches and collects lines.
 fn pass(
     body: &CodeBuilder,
     pool: &mut Pool,
@@ -109,7 +109,8 @@ fn pass(
     Ok(out)
 }
 
-/// The distance from `pc` to the label; 0 while labels are unknown.
+/// The distance from an instruction to a label. `labels` holds the offsets of labels and the pc of the instruction;
+/// while it is `None`, the distance is 0.
 fn distance(labels: Option<(&Labels, u32)>, label: Label) -> Result<i32, AsmError> {
     let Some((labels, pc)) = labels else { return Ok(0) };
     let target = labels.get(&label).ok_or_else(|| AsmError::new("a label is never bound"))?;
