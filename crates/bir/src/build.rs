@@ -187,7 +187,7 @@ impl Builder {
         self.spare = (body.exprs, body.instrs);
     }
 
-    /// Like [`Builder::freeze`], but for a short-lived body: the body keeps the memory in which it was built, which
+    /// Like [`Builder::freeze`], for a short-lived body: the body keeps the memory in which it was built, which
     /// may be more than needed.
     ///
     /// # Errors

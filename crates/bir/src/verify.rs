@@ -270,7 +270,7 @@ impl Verifier<'_> {
                 let list = self.list(lengths);
                 self.demand(
                     (1..=dims).contains(&list.len()),
-                    "multinewarray has no length or more than its type has dimensions",
+                    "multinewarray has no lengths, or more lengths than its type has dimensions",
                 );
                 for e in list {
                     self.expr(e, Kind::Int);
@@ -353,7 +353,10 @@ impl Verifier<'_> {
                 self.expr(v, Kind::Ref);
             }
             Check::NotZero(kind, e) => {
-                self.demand(matches!(kind, Kind::Int | Kind::Long), "only integers are divided by zero");
+                self.demand(
+                    matches!(kind, Kind::Int | Kind::Long),
+                    "the kind of notzero is neither int nor long",
+                );
                 self.expr(e, kind);
             }
             Check::NotNegative(e) => {

@@ -197,7 +197,11 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
 
     fn handle(&self, kind: u8, member: PoolIndex) -> Result<MethodHandle> {
         let Some(kind) = HandleKind::from_number(kind) else {
-            return Err(Malformed::new(0, "4.4.8", Fault::OtherAt("method handle kind", kind.into())));
+            return Err(Malformed::new(
+                0,
+                "4.4.8",
+                Fault::OtherAt("unknown method handle kind", kind.into()),
+            ));
         };
         use HandleKind::*;
         let (member, interface) = match kind {
@@ -213,7 +217,11 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
     fn dynamic(&self, row: u16, name_and_type: PoolIndex, depth: u32, args: &mut usize) -> Result<Dynamic> {
         let bytes = self.pool.bytes();
         let Some(&at) = self.rows.get(usize::from(row)) else {
-            return Err(Malformed::new(0, "4.7.23", Fault::OtherAt("no bootstrap method", row.into())));
+            return Err(Malformed::new(
+                0,
+                "4.7.23",
+                Fault::OtherAt("there is no bootstrap method", row.into()),
+            ));
         };
         let at = at as usize;
         let n2 = |k: usize| u2(bytes, at + k).unwrap_or_default();

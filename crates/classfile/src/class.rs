@@ -191,7 +191,11 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
             let it = it?;
             if it.name == b"Code" {
                 if found.is_some() {
-                    return Err(Malformed::new(it.offset, "4.7.3", Fault::Other("second Code attribute")));
+                    return Err(Malformed::new(
+                        it.offset,
+                        "4.7.3",
+                        Fault::Other("the method has two Code attributes"),
+                    ));
                 }
                 found = Some(it);
             }

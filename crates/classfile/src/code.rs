@@ -42,7 +42,7 @@ impl<'c, 'a> Code<'c, 'a> {
         let (max_stack, max_locals) = (r.u2()?, r.u2()?);
         let len = r.u4()? as usize;
         if len == 0 || len > 65535 {
-            let fault = Fault::OtherAt("code length must be 1 to 65535, is", len as i64);
+            let fault = Fault::OtherAt("the code length must be 1 to 65535, but is", len as i64);
             return Err(Malformed::new(r.pos() - 4, "4.7.3", fault));
         }
         let offset = r.pos();

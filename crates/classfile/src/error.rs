@@ -42,7 +42,7 @@ pub enum Fault {
     },
     /// A string that is not modified UTF-8.
     Utf8,
-    /// A name or descriptor that violates its grammar; the string says which kind of name.
+    /// A name or descriptor that violates its grammar; the string names its kind.
     Grammar(&'static str),
     /// Bytes after the end of the structure; the number of these bytes.
     Trailing(u64),
@@ -64,15 +64,17 @@ impl Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fault {
-            Fault::Truncated { need, have } => write!(f, "needs {need} bytes, {have} are left")?,
-            Fault::Magic(it) => write!(f, "starts with {it:08x}, not cafebabe")?,
+            Fault::Truncated { need, have } => {
+                write!(f, "{need} bytes are needed here, but only {have} are left")?
+            }
+            Fault::Magic(it) => write!(f, "the file starts with {it:08x} instead of cafebabe")?,
             Fault::Version(it) => write!(f, "major version {it} does not exist")?,
             Fault::Tag(it) => write!(f, "constant-pool tag {it} does not exist")?,
             Fault::PoolIndex(it) => write!(f, "constant-pool index {it} does not exist")?,
             Fault::PoolKind { index, want } => write!(f, "constant {index} is not a {want}")?,
-            Fault::Utf8 => write!(f, "string is not modified UTF-8")?,
+            Fault::Utf8 => write!(f, "a string is not modified UTF-8")?,
             Fault::Grammar(it) => write!(f, "malformed {it}")?,
-            Fault::Trailing(it) => write!(f, "{it} bytes left over")?,
+            Fault::Trailing(it) => write!(f, "{it} bytes follow the end of the structure")?,
             Fault::Opcode(it) => write!(f, "opcode {it:#04x} does not exist")?,
             Fault::Other(it) => f.write_str(it)?,
             Fault::OtherAt(it, n) => write!(f, "{it} {n}")?,

@@ -419,7 +419,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
         0xc5 => {
             let dims = code.get(at + 3).copied().ok_or(Fault::Truncated { need: 4, have })?;
             if dims == 0 {
-                return Err(Fault::Other("multianewarray with zero dimensions").into());
+                return Err(Fault::Other("multianewarray has zero dimensions").into());
             }
             (Insn::MultiANewArray(index()?, dims), 4)
         }
@@ -447,7 +447,7 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
             (Insn::Iinc(slot, by as i16), 6)
         }
         0xa9 => (Insn::Ret(slot), 4),
-        _ => return Err(Fault::OtherAt("wide before opcode", op.into())),
+        _ => return Err(Fault::OtherAt("wide must not precede opcode", op.into())),
     })
 }
 
@@ -466,13 +466,13 @@ fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<
     let (low, first, len) = if table {
         let (low, high) = (n4(4)?, n4(8)?);
         if high < low {
-            return Err(Fault::Other("tableswitch whose high is below its low"));
+            return Err(Fault::Other("the highest key of tableswitch is below its lowest key"));
         }
         (Some(low), start + 12, 4 * (i64::from(high) - i64::from(low) + 1))
     } else {
         let n = n4(4)?;
         if n < 0 {
-            return Err(Fault::OtherAt("lookupswitch of negative size", n.into()));
+            return Err(Fault::OtherAt("lookupswitch has a negative size:", n.into()));
         }
         (None, start + 8, 8 * i64::from(n))
     };
@@ -480,7 +480,7 @@ fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<
     let rows = rows.ok_or(Fault::Truncated { need: (first - at) as u64 + len as u64, have })?;
     let switch = Switch { pc, default, low, rows };
     if !table && !switch.cases().zip(switch.cases().skip(1)).all(|(a, b)| a.0 < b.0) {
-        return Err(Fault::Other("lookupswitch whose keys are not sorted"));
+        return Err(Fault::Other("the keys of lookupswitch are not sorted"));
     }
     Ok((switch, (first + rows.len() - at) as u32))
 }

@@ -95,8 +95,8 @@ fn keep(bytes: &[u8]) -> &'static [u8] {
 }
 
 impl Name {
-    /// Returns the interned name with this text. The caller must ensure that `bytes` is modified UTF-8, as
-    /// [`crate::pool::Pool::name`] does.
+    /// Returns the interned name with this text. The caller must ensure that `bytes` is modified UTF-8.
+    /// [`crate::pool::Pool::name`] checks the bytes before this call.
     pub fn new(bytes: &[u8]) -> Self {
         Name(NAMES.intern(hash_of(bytes), |it| *it == bytes, || keep(bytes)))
     }

@@ -406,7 +406,7 @@ impl<'a> Pool<'a> {
             return Err(Malformed::new(
                 self.offset(index)?,
                 "4.4.2",
-                Fault::Grammar("constructor with a result"),
+                Fault::Grammar("constructor descriptor: it returns a value"),
             ));
         }
         Ok((member, tag == 11, shape))

@@ -18,8 +18,8 @@ pub fn cases(root: &Path) -> std::io::Result<Vec<Case>> {
     let mut out = Vec::new();
     for class in names {
         let bytes = std::fs::read(root.join(format!("{class}.class")))?;
-        let methods =
-            static_methods(&bytes).ok_or_else(|| std::io::Error::other(format!("{class}: cut off")))?;
+        let methods = static_methods(&bytes)
+            .ok_or_else(|| std::io::Error::other(format!("{class}.class: the file is truncated")))?;
         for (method, descriptor) in methods {
             if descriptor.starts_with("()") && !method.starts_with('<') {
                 out.push(Case { class: class.clone(), method, descriptor, args: Vec::new() });

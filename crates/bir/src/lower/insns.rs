@@ -77,7 +77,7 @@ impl Lowerer<'_, '_, '_> {
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 if kind != self.returns {
-                    return Err(fault("return of a kind other than the descriptor's"));
+                    return Err(fault("a return instruction has another kind than the result type"));
                 }
                 let value = if kind.is_some() { Some(self.m.pop::<1>()?[0].0) } else { None };
                 self.m.save_heap(self.m.stack.slots.len())?;
@@ -313,7 +313,7 @@ impl Lowerer<'_, '_, '_> {
     fn new_object(&mut self, index: PoolIndex) -> Step<()> {
         let class = self.code.pool().class_name(index)?;
         if class.is_array() {
-            return Err(fault("new of an array class"));
+            return Err(fault("new must not name an array class"));
         }
         self.may_init(class)?;
         if self.m.walk.apart.binary_search(&self.m.at).is_ok() {
@@ -396,7 +396,7 @@ impl Lowerer<'_, '_, '_> {
     fn dynamic(&mut self, it: Dynamic) -> Step<u32> {
         self.dynamic_args += args_in_all(&it);
         if self.dynamic_args > MAX_DYNAMIC_ARGS {
-            return Err(fault("its call sites and dynamic constants have too many arguments in all"));
+            return Err(fault("the call sites and dynamic constants of the method have too many arguments"));
         }
         Ok(self.m.b.dynamic(it))
     }

@@ -26,7 +26,7 @@ pub(super) fn fault(what: &'static str) -> Box<Malformed> {
 #[cold]
 pub(super) fn build_fault(it: BuildError) -> Box<Malformed> {
     fault(match it {
-        BuildError::TooLarge => "method is too large for its BIR",
+        BuildError::TooLarge => "the method is too large to be lowered",
         BuildError::Label(_) => "branch to code that control cannot reach",
     })
 }
@@ -170,7 +170,7 @@ impl SymbolicMachine<'_> {
     /// Returns a new temporary of this kind.
     pub(super) fn temp(&mut self, kind: Kind) -> Step<Var> {
         if self.temps >= MAX_TEMP {
-            return Err(fault("method is too large for its BIR"));
+            return Err(fault("the method is too large to be lowered"));
         }
         self.temps += 1;
         Ok(Var::new(Place::Temp(self.temps - 1), kind))

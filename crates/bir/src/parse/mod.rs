@@ -27,7 +27,7 @@ const MAX_TEXT: usize = 1 << 30;
 pub fn parse(text: &str) -> std::result::Result<Vec<Body>, ParseError> {
     let mut exprs = Exprs::new(Cursor::new(text));
     if text.len() > MAX_TEXT {
-        return exprs.cur.error(format!("at most {MAX_TEXT} bytes"));
+        return exprs.cur.error(format!("a text of at most {MAX_TEXT} bytes"));
     }
     let mut bodies = Vec::new();
     exprs.cur.lines();
@@ -72,14 +72,16 @@ fn method(p: &mut Exprs<'_>) -> Result<Body> {
         }
         p.cur.lines();
     }
-    if let Some(&(label, at)) = tables.labels.iter().find(|it| it.0 >= p.builder.len()) {
-        return p.cur.error_at(at, format!("a label that exists, and {label} does not"));
+    if let Some(&(_, at)) = tables.labels.iter().find(|it| it.0 >= p.builder.len()) {
+        return p.cur.error_at(at, "the label of an instruction of this method");
     }
     header.unreachable = tables.unreachable.into();
     match p.builder.freeze(header, tables.rows) {
         Ok(body) => Ok(body),
-        Err(BuildError::TooLarge) => p.cur.error_at(start, "a smaller method"),
-        Err(BuildError::Label(it)) => p.cur.error_at(start, format!("a label {it}")),
+        Err(BuildError::TooLarge) => {
+            p.cur.error_at(start, "a method that does not exceed the limits of a body")
+        }
+        Err(BuildError::Label(it)) => p.cur.error_at(start, format!("an instruction with the label {it}")),
     }
 }
 
@@ -112,7 +114,7 @@ fn header(p: &mut Exprs<'_>) -> Result<Header> {
 fn line(p: &mut Exprs<'_>, tables: &mut Tables, dynamics: &mut u32) -> Result<()> {
     if p.cur.eat_word("dynamic") {
         if p.cur.peek_word() != dynamics.to_string() {
-            return p.cur.error(format!("number {dynamics}"));
+            return p.cur.error(format!("the number {dynamics}"));
         }
         p.cur.number::<u32>("a number")?;
         p.cur.expect("=")?;
@@ -148,7 +150,11 @@ fn range(p: &mut Exprs<'_>) -> Result<(u32, u32)> {
     p.cur.expect("..")?;
     let at = p.cur.pos();
     let end = p.cur.number("the number behind a range")?;
-    if end < start { p.cur.error_at(at, format!("a number from {start} on")) } else { Ok((start, end)) }
+    if end < start {
+        p.cur.error_at(at, format!("a number that is at least {start}"))
+    } else {
+        Ok((start, end))
+    }
 }
 
 fn row(p: &mut Exprs<'_>, tables: &mut Tables) -> Result<()> {

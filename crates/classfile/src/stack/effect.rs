@@ -140,7 +140,9 @@ impl Effects<'_, '_, '_> {
             Insn::MultiANewArray(index, dims) => {
                 let depth = self.class(index)?.bytes().iter().take_while(|&&b| b == b'[').count();
                 if depth < usize::from(dims) {
-                    return Err(Fault::Other("multianewarray of more dimensions than its class has").into());
+                    return Err(
+                        Fault::Other("multianewarray has more dimensions than its array class").into()
+                    );
                 }
                 for _ in 0..dims {
                     self.pop(f, Int)?;
@@ -187,7 +189,11 @@ impl Effects<'_, '_, '_> {
             _ => return Err(Fault::PoolKind { index: index.0, want: "loadable constant" }.into()),
         };
         if (kind.words() == 2) != wide {
-            return Err(Fault::PoolKind { index: index.0, want: "constant of this width" }.into());
+            return Err(Fault::PoolKind {
+                index: index.0,
+                want: "constant of the width that the instruction loads",
+            }
+            .into());
         }
         Ok(kind)
     }

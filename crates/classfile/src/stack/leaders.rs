@@ -53,7 +53,8 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     if walk.has_jsr && major > 50 {
         let is_jsr = |it: &&(Pc, Insn)| matches!(it.1, Insn::Jsr(_) | Insn::Ret(_));
         let at = walk.insns.iter().find(is_jsr).map_or(0, |it| it.0.0);
-        let fault = Fault::OtherAt("jsr or ret in a class file of major version", major.into());
+        let fault =
+            Fault::OtherAt("jsr and ret are not allowed in a class file of major version", major.into());
         return Err(Malformed::new(code.offset + at as usize, "4.9.1", fault));
     }
     targets(walk, code)?;

@@ -29,7 +29,7 @@ const fn patience(n: usize) -> usize {
     (1 << 21) + 64 * n
 }
 
-const TOO_MANY_STEPS: Fault = Fault::Other("following its control takes too many steps");
+const TOO_MANY_STEPS: Fault = Fault::Other("following the control flow of the method takes too many steps");
 
 pub(super) struct Walker<'w, 'c, 'a> {
     w: &'w mut Walk,

@@ -155,7 +155,9 @@ pub(super) fn bootstrap_idx(bootstraps: &[Text], word: &Word) -> Result<u16, Asm
     let text = word.text();
     match bootstraps.iter().position(|it| *it == text).and_then(|it| u16::try_from(it).ok()) {
         Some(it) => Ok(it),
-        None => word.number_as().map_err(|_| AsmError::new(format!("no bootstrap method {}", word.plain()))),
+        None => word
+            .number_as()
+            .map_err(|_| AsmError::new(format!("there is no bootstrap method {}", word.plain()))),
     }
 }
 

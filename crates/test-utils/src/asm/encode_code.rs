@@ -114,7 +114,8 @@ fn pass(
 fn distance(labels: Option<(&Labels, u32)>, label: Label) -> Result<i32, AsmError> {
     let Some((labels, pc)) = labels else { return Ok(0) };
     let target = labels.get(&label).ok_or_else(|| AsmError::new("a label is never bound"))?;
-    i32::try_from(i64::from(*target) - i64::from(pc)).map_err(|_| AsmError::new("branch is too far"))
+    i32::try_from(i64::from(*target) - i64::from(pc))
+        .map_err(|_| AsmError::new("a branch offset does not fit into 32 bits"))
 }
 
 // long match: one arm for each form of instruction.
@@ -131,10 +132,13 @@ fn insn(
             match *opcode {
                 op::SIPUSH => out.extend(short(*value)?.to_be_bytes()),
                 op::BIPUSH => {
-                    let value = i8::try_from(*value).map_err(|_| AsmError::new("number needs 8 bits"))?;
+                    let value = i8::try_from(*value)
+                        .map_err(|_| AsmError::new("a number does not fit into 8 bits"))?;
                     out.extend(value.to_be_bytes());
                 }
-                _ => out.push(u8::try_from(*value).map_err(|_| AsmError::new("number needs 8 bits"))?),
+                _ => out.push(
+                    u8::try_from(*value).map_err(|_| AsmError::new("a number does not fit into 8 bits"))?,
+                ),
             }
         }
         Insn::Local(opcode, slot, wide) => local(out, *opcode, *slot, *wide),
@@ -232,5 +236,5 @@ fn indexed(out: &mut Vec<u8>, opcode: u8, idx: u16) {
 }
 
 fn short(value: i32) -> Result<i16, AsmError> {
-    i16::try_from(value).map_err(|_| AsmError::new("number or branch needs more than 16 bits"))
+    i16::try_from(value).map_err(|_| AsmError::new("a number or branch offset does not fit into 16 bits"))
 }

@@ -10,7 +10,7 @@ use crate::rng::Rng;
 use super::types::{Decl, Ref, Ty};
 use super::world::World;
 
-/// The class with the trace methods, which print values in the order of evaluation.
+/// The class with the trace methods, which record values during a run.
 pub(super) const TRACE: &str = "ajar/T";
 
 /// The language features that bodies may use.
@@ -78,13 +78,14 @@ pub(super) struct Body<'w> {
     pub(super) live: u32,
     /// The nesting depth of the expression that is being written.
     pub(super) depth: u32,
+    /// The nesting depth of the statement that is being written.
     pub(super) nest: u32,
     /// The maximum number of times that the code being written runs in one call of the method.
     pub(super) mult: u32,
     pub(super) cost: u32,
     pub(super) budget: u32,
     pub(super) ret: Option<Decl>,
-    /// The class of `this`, if local 0 holds an initialised `this`.
+    /// The index of the class of `this`; `None` in static methods and before the constructor call of the superclass.
     pub(super) this: Option<usize>,
     /// The index of the class that contains the method.
     pub(super) owner: usize,
@@ -251,7 +252,7 @@ impl<'w> Body<'w> {
         self.code.jump(opcode, label);
     }
 
-    /// Writes a call of a trace method that prints the value on the stack; the value stays on the stack. A reference
+    /// Writes a call of a trace method that records the value on the stack; the value stays on the stack. A reference
     /// whose type is narrower than `Object` is duplicated before the call, because the trace method returns an
     /// `Object`.
     pub(super) fn trace(&mut self, ty: Ty) {

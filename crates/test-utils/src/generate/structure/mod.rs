@@ -19,8 +19,7 @@ pub use cases::{Run, RunGroup};
 
 use crate::asm::{AsmError, Assembled};
 
-/// A random program. Its methods [can be changed](Structure::change), as by a programmer who edits one class after
-/// another.
+/// A random program, which can be [changed](Structure::change) as by a programmer who edits one class after another.
 #[derive(Clone, Debug)]
 pub struct Structure {
     /// The package that contains all packages of the program.

@@ -62,8 +62,8 @@ impl Structure {
         acc
     }
 
-    /// The exceptions that each ghost of the program promises never to throw, as [`crate::ghosts::with_ghosts`] takes
-    /// them.
+    /// The ghosts of the program, each with the exceptions that it promises never to throw: the argument of
+    /// [`crate::ghosts::with_ghosts`].
     pub(super) fn ghosts(&self) -> BTreeMap<String, Vec<String>> {
         let mut acc = BTreeMap::new();
         for (i, it) in self.types.iter().enumerate() {
@@ -264,8 +264,8 @@ impl Structure {
         if self.is_interface(named) { "interface " } else { "" }
     }
 
-    /// Code that calls the private method of another type's new object. Before version 55, a class may call only its
-    /// own private methods, and only by `invokespecial`.
+    /// Code that creates an object of a type and calls the object's private method. Before version 55, a class may
+    /// call only its own private methods, and only by `invokespecial`.
     fn private(&self, at: usize, of: usize) -> String {
         let invoke = if at == of && self.types[at].version < 55 { "invokespecial" } else { "invokevirtual" };
         format!("{} {invoke} {}.h()V\n", new(&self.name(of)), self.name(of))
