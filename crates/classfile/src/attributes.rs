@@ -125,7 +125,7 @@ impl<'a> Iterator for Attributes<'_, 'a> {
 pub struct Annotation {
     /// The annotation type as a field descriptor: `Lp/A;`.
     pub ty: Name,
-    /// The elements in order.
+    /// The names and values of the elements, in file order.
     pub elements: Box<[(Name, Value)]>,
 }
 

@@ -99,8 +99,8 @@ impl<'a> ClassFile<'a> {
         Ok(class)
     }
 
-    /// Interns the names that the class declares or mentions, for clients that will read all bodies. Interning many
-    /// names together only makes later calls faster. With `strings`, the texts of string constants are interned too.
+    /// Interns the names that the class declares or mentions, for clients that will read all bodies. Interning
+    /// affects only the speed of later calls. With `strings`, the texts of string constants are interned too.
     pub fn intern(&self, strings: bool) {
         let members = self.fields.iter().chain(&self.methods);
         self.pool.intern(strings, members.flat_map(|it| [it.name, it.descriptor]));

@@ -86,8 +86,8 @@ impl<'c, 'a> Code<'c, 'a> {
         self.attributes
     }
 
-    /// Returns the pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). Because this is
-    /// debug data, a table that cannot be read counts as missing.
+    /// Returns the pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). A table
+    /// that cannot be read counts as missing, because lines are debug data.
     pub fn lines(&self) -> impl Iterator<Item = (Pc, u16)> + use<'c, 'a> {
         self.attributes.flatten().filter(|it| it.name == b"LineNumberTable").flat_map(|it| {
             let n = u2(it.content, 0).unwrap_or(0) as usize;

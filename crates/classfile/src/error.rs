@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in a class file that violates the JVMS.
 ///
-/// A malformed method body costs only that method; any other violation costs the whole class.
+/// A malformed method body costs only that method; a malformed class structure costs the whole class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// Byte offset from the start of the class file.
@@ -18,11 +18,11 @@ pub struct Malformed {
 /// The kinds of faults in class-file bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes end before the end of the structure at this offset.
+    /// The bytes end before the end of the structure that begins at the offset of the fault.
     Truncated {
-        /// The number of bytes that the structure needs, from this offset on.
+        /// The number of bytes that the structure needs from the offset of the fault on.
         need: u64,
-        /// The number of bytes that are left, from this offset on.
+        /// The number of bytes that are left from the offset of the fault on.
         have: u64,
     },
     /// The first four bytes are not `CAFEBABE`.
@@ -42,7 +42,7 @@ pub enum Fault {
     },
     /// A string that is not modified UTF-8.
     Utf8,
-    /// A name or descriptor that violates its grammar; the string names its kind.
+    /// A name or descriptor that violates its grammar; the string names the kind, as in `class name`.
     Grammar(&'static str),
     /// Bytes after the end of the structure; the number of these bytes.
     Trailing(u64),

@@ -42,9 +42,9 @@ pub enum Insn {
     Ldc(PoolIndex),
     /// `ldc2_w`.
     Ldc2(PoolIndex),
-    /// `iload` etc.
+    /// `iload` etc.: the kind of the value and the slot.
     Load(Kind, u16),
-    /// `istore` etc.; `astore` also stores return addresses.
+    /// `istore` etc.: the kind of the value and the slot; `astore` also stores return addresses.
     Store(Kind, u16),
     /// `iaload` etc.
     ArrayLoad(Elem),

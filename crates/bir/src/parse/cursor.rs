@@ -69,7 +69,7 @@ impl<'t> Cursor<'t> {
         matches!(self.byte(), None | Some(b'\n' | b'}'))
     }
 
-    /// Skips blanks, and consumes `symbol` if it comes next.
+    /// Skips blanks, and consumes `symbol` if that comes next. Returns whether `symbol` was consumed.
     pub(super) fn eat(&mut self, symbol: &str) -> bool {
         self.blanks();
         let found = self.rest().starts_with(symbol);
@@ -96,7 +96,7 @@ impl<'t> Cursor<'t> {
         &rest[..end]
     }
 
-    /// Consumes `word` if it comes next as a whole word.
+    /// Skips blanks, and consumes `word` if that comes next as a whole word. Returns whether `word` was consumed.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
@@ -243,7 +243,7 @@ impl<'t> Cursor<'t> {
         self.name_of("a name", words::in_name)
     }
 
-    /// Parses the descriptor of a method or field. A quoted one may be any text.
+    /// Parses the descriptor of a method or field. A quoted descriptor may be any text.
     pub(super) fn descriptor(&mut self) -> Result<Descriptor> {
         let start = self.pos;
         if self.byte() == Some(b'(') {
