@@ -46,15 +46,15 @@ pub enum Arg {
 pub struct Answer {
     /// The way in which the case ended.
     pub outcome: Outcome,
-    /// The lines that the case wrote through `ajar/T`.
+    /// The lines that the case wrote through the trace class `ajar/T`.
     pub trace: Vec<String>,
 }
 
 /// The way in which a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The method returned a value, in the form that `ajar/T` prints: `I 5`, `J 5`, `F 7fc00000`, `D …`, `"text"`, `L
-    /// p/C`, `V`.
+    /// The method returned a value, in the form that the trace class `ajar/T` prints: `I 5`, `J 5`, `F 7fc00000`, `D
+    /// …`, `"text"`, `V`, or `L` and a class name.
     Result(String),
     /// The method threw an exception of this class; for failed initialisers, ` <- ` and the cause follow.
     Throw(String),

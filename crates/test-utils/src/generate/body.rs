@@ -16,17 +16,17 @@ pub(super) const TRACE: &str = "ajar/T";
 /// The language features that bodies may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
-    /// Whether bodies may use `jsr` and `ret`.
+    /// Whether bodies may use subroutines (`jsr` and `ret`).
     pub(super) subroutines: bool,
-    /// Whether random exception rows are added to finished bodies.
+    /// Whether finished bodies get random exception-table rows, which no compiler would write.
     pub(super) odd_rows: bool,
     /// Whether bodies may use `ldc` of classes.
     pub(super) class_constants: bool,
 }
 
 impl Style {
-    /// Whether all locals must be initialised at the beginning of a body, because subroutines or odd exception rows
-    /// may lead to the code from anywhere.
+    /// Whether all locals must be initialised at the beginning of a body, because subroutines or random
+    /// exception-table rows may lead to the code from anywhere.
     pub(super) fn fixed_slots(self) -> bool {
         self.subroutines || self.odd_rows
     }
@@ -48,7 +48,7 @@ pub(super) struct Loop {
     pub(super) n_monitors: usize,
 }
 
-/// A position between statements, at which the range of an odd exception row may begin or end.
+/// A position between statements, at which the range of a random exception-table row may begin or end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) label: Label,
@@ -145,7 +145,8 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// Whether the code has reached its limit of size or cost, so that only leaves should be written from now on.
+    /// Whether the code has reached its limit of size or cost, so that only simple values and statements should
+    /// be written from now on.
     pub(super) fn is_full(&self) -> bool {
         self.code.insns.len() > 1000 || self.tail.len() > 1000 || self.cost >= self.budget
     }

@@ -17,7 +17,7 @@ const SITE: &str = "Ljava/lang/invoke/CallSite;";
 const STRING: Decl = Decl::Val(Ty::Ref(Ref::Str));
 const INT: Decl = Decl::Val(Ty::Int);
 
-/// The methods of the helper class. `owner` is the index of the helper class in the world.
+/// The methods of the helper class. `owner` is the index of the helper class in the program.
 pub(super) fn methods(owner: usize) -> Vec<Method> {
     let method = |name: &str, params: &[Decl], ret: Decl| Method {
         owner,

@@ -8,7 +8,7 @@ use super::types::Ty;
 
 impl Body<'_> {
     /// Writes a loop with a random number of iterations, from 1 to 4. `write` writes the body of the loop, which must
-    /// leave the stack unchanged.
+    /// leave the types on the stack unchanged.
     pub(super) fn counted(&mut self, write: impl FnOnce(&mut Self)) {
         let rounds = self.rng.range(1, 4);
         let slot = self.hidden_slot(Ty::Int);

@@ -60,8 +60,8 @@ impl Body<'_> {
         self.nest -= 1;
     }
 
-    /// In some cases marks a position between statements, at which the range of an odd exception row may begin or
-    /// end.
+    /// In some cases marks a position between statements, at which the range of a random exception-table row may
+    /// begin or end.
     fn point(&mut self) {
         if self.style.odd_rows && self.rng.chance(50) {
             let label = self.code.here();

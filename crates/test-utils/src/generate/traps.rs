@@ -1,4 +1,4 @@
-//! Writes code with exceptions: try, finally, synchronized; handlers for odd exception rows.
+//! Writes code with exceptions: try, finally, synchronized; handlers for random exception-table rows.
 
 use crate::asm::{Label, Pos, Row, opcodes as op};
 
@@ -209,8 +209,9 @@ impl Body<'_> {
         }
     }
 
-    /// Writes the shared handlers after the body, and odd rows that lead to them from anywhere: overlapping, crossing
-    /// statements, covering handlers, in any order. `fuel` is the local that limits how often handlers are entered.
+    /// Writes the shared handlers after the body, and random exception-table rows that lead to them from anywhere:
+    /// overlapping, crossing statements, covering handlers, in any order. `fuel` is the local that limits how often
+    /// handlers are entered.
     pub(super) fn shared_handlers(&mut self, fuel: u16) {
         let exit = self.code.label();
         // Only positions in the body: from a position in a handler, control could return without using fuel.

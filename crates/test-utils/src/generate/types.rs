@@ -10,7 +10,7 @@ pub(super) enum Ty {
     Ref(Ref),
 }
 
-/// A reference type. A class is given by its index in the world.
+/// A reference type. A class is given by its index in the generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ref {
     Object,
