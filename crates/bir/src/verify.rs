@@ -1,7 +1,7 @@
 //! The BIR verifier: checks the invariants that every pass may rely on, like Cranelift's verifier for CLIF.
 //!
-//! This is not a bytecode verifier: of types, it checks only the kinds of values. Tests and debug builds call it on
-//! the results of lowering; it must not panic on any body.
+//! The BIR verifier is not a bytecode verifier: of types, it checks only the kinds of values. Tests and debug builds
+//! verify the results of lowering. The verifier must not panic on any body.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use crate::ops::{BinOp, BinaryOp, Cond, Kind, UnOp};
 use crate::parse::expr::MAX_DEPTH;
 use crate::print;
 
-/// Returns the violations of well-formedness, one per line; none if the body is well formed.
+/// Returns a description of each violation of well-formedness; empty if the body is well formed.
 pub fn verify(body: &Body) -> Vec<String> {
     let mut v = Verifier {
         body,
@@ -36,7 +36,7 @@ pub fn verify(body: &Body) -> Vec<String> {
     v.problems
 }
 
-/// Stops a debug build at the pass that created an ill-formed body.
+/// Panics on an ill-formed body, so that a debug build stops at the pass that created it.
 ///
 /// # Panics
 /// Panics with the text of the body if it is ill-formed.
@@ -56,7 +56,7 @@ struct Verifier<'b> {
     next_switch: u32,
     next_dynamic: u32,
     next_handle: u32,
-    /// For each temporary, the instruction that assigns it, and the kind.
+    /// For each temporary, the ordinal of the instruction that assigns it, and its kind.
     temps: FxHashMap<u32, (u32, Kind)>,
 }
 
@@ -109,7 +109,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a tree whose value must be of kind `want`; returns its depth.
+    /// Checks an expression tree whose value must be of kind `want`; returns the depth of the tree.
     fn expr(&mut self, id: ExprId, want: Kind) -> usize {
         let number = index(id);
         if number >= self.body.exprs.len() {
@@ -146,7 +146,7 @@ impl Verifier<'_> {
         depth
     }
 
-    /// Checks the operands of `expr`, left to right, and its own content; returns its depth.
+    /// Checks the operands of `expr`, left to right, and the tables that it refers to; returns the depth of the tree.
     fn operands(&mut self, expr: Expr) -> usize {
         match expr {
             Expr::Var(var) => {
@@ -195,7 +195,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Takes the next range of the operand lists.
+    /// Returns the operands in the range `it`, and checks that the range begins where the previous one ended.
     fn list(&mut self, it: Operands) -> Vec<ExprId> {
         if it.start() != self.next_operand || it.start() + it.len() > self.body.operands.len() {
             self.problem("operand lists do not follow each other");
@@ -270,7 +270,7 @@ impl Verifier<'_> {
                 let list = self.list(lengths);
                 self.demand(
                     (1..=dims).contains(&list.len()),
-                    "multinewarray has no length or more than its type has dimensions",
+                    "multinewarray has no lengths, or more lengths than its type has dimensions",
                 );
                 for e in list {
                     self.expr(e, Kind::Int);
@@ -353,7 +353,10 @@ impl Verifier<'_> {
                 self.expr(v, Kind::Ref);
             }
             Check::NotZero(kind, e) => {
-                self.demand(matches!(kind, Kind::Int | Kind::Long), "only integers are divided by zero");
+                self.demand(
+                    matches!(kind, Kind::Int | Kind::Long),
+                    "the kind of notzero is neither int nor long",
+                );
                 self.expr(e, kind);
             }
             Check::NotNegative(e) => {
@@ -385,7 +388,7 @@ impl Verifier<'_> {
         self.demand(has_default || !it.cases.is_empty(), "ret has no targets");
     }
 
-    /// Checks that every table entry is used.
+    /// Checks that every expression and every entry of the tables is used.
     fn tables(&mut self) {
         let body = self.body;
         self.at = body.instrs.len() as u32;
@@ -400,7 +403,7 @@ impl Verifier<'_> {
         self.demand(ascending, "unreachable ranges are not ascending or touch");
     }
 
-    /// Returns the instruction, if it exists.
+    /// Returns the instruction with this id; `None` if there is no such instruction.
     fn target(&self, id: InstrId) -> Option<Instr> {
         (index(id) < self.body.instrs.len()).then(|| self.body.instrs[id])
     }

@@ -495,7 +495,7 @@ mod subroutines {
     #[test]
     fn newer_classes_may_not_have_them() {
         insta::assert_snapshot!(bir(".class p/A\n.version 51.0\n.method static m()V\n jsr S\n return\n S: astore_0\n ret 0\n.end"), @r"
-        m: jsr or ret in a class file of major version 51, JVMS §4.9.1
+        m: jsr and ret are not allowed in a class file of major version 51, JVMS §4.9.1
         ");
     }
 }
@@ -576,7 +576,7 @@ mod reach {
         m: local variable outside max_locals: 9, JVMS §4.9
         m: branch to a pc that is not the start of an instruction: 1, JVMS §4.9.1
         m: stack instruction would split a long or double, JVMS §4.9
-        m: new of an array class, JVMS §4.9
+        m: new must not name an array class, JVMS §4.9
         m: ret without a jsr, JVMS §4.9
         ");
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in a class file that violates the JVMS.
 ///
-/// Only the smallest enclosing unit is lost: the class if its structure is broken, a method if only its body is.
+/// A malformed method body costs only that method; a malformed class structure costs the whole class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// Byte offset from the start of the class file.
@@ -18,11 +18,11 @@ pub struct Malformed {
 /// The kinds of faults in class-file bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes end before the end of the structure that starts here.
+    /// The bytes end before the end of the structure that begins at the offset of the fault.
     Truncated {
-        /// The number of bytes that the structure needs.
+        /// The number of bytes that the structure needs from the offset of the fault on.
         need: u64,
-        /// The number of bytes that are left.
+        /// The number of bytes that are left from the offset of the fault on.
         have: u64,
     },
     /// The first four bytes are not `CAFEBABE`.
@@ -42,15 +42,15 @@ pub enum Fault {
     },
     /// A string that is not modified UTF-8.
     Utf8,
-    /// A name or descriptor that violates its grammar.
+    /// A name or descriptor that violates its grammar; the string names the kind, as in `class name`.
     Grammar(&'static str),
-    /// Bytes after the end.
+    /// Bytes after the end of the structure; the number of these bytes.
     Trailing(u64),
-    /// An opcode that does not exist or is not allowed here.
+    /// An opcode that does not exist, or is not allowed where it occurs.
     Opcode(u8),
-    /// Any other fault, described by this text.
+    /// Any other fault, described by the string.
     Other(&'static str),
-    /// Any other fault, described by this text and number.
+    /// Any other fault, described by the string and the number after it.
     OtherAt(&'static str, i64),
 }
 
@@ -64,15 +64,17 @@ impl Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fault {
-            Fault::Truncated { need, have } => write!(f, "needs {need} bytes, {have} are left")?,
-            Fault::Magic(it) => write!(f, "starts with {it:08x}, not cafebabe")?,
+            Fault::Truncated { need, have } => {
+                write!(f, "{need} bytes are needed here, but only {have} are left")?
+            }
+            Fault::Magic(it) => write!(f, "the file starts with {it:08x} instead of cafebabe")?,
             Fault::Version(it) => write!(f, "major version {it} does not exist")?,
             Fault::Tag(it) => write!(f, "constant-pool tag {it} does not exist")?,
             Fault::PoolIndex(it) => write!(f, "constant-pool index {it} does not exist")?,
             Fault::PoolKind { index, want } => write!(f, "constant {index} is not a {want}")?,
-            Fault::Utf8 => write!(f, "string is not modified UTF-8")?,
+            Fault::Utf8 => write!(f, "a string is not modified UTF-8")?,
             Fault::Grammar(it) => write!(f, "malformed {it}")?,
-            Fault::Trailing(it) => write!(f, "{it} bytes left over")?,
+            Fault::Trailing(it) => write!(f, "{it} bytes follow the end of the structure")?,
             Fault::Opcode(it) => write!(f, "opcode {it:#04x} does not exist")?,
             Fault::Other(it) => f.write_str(it)?,
             Fault::OtherAt(it, n) => write!(f, "{it} {n}")?,

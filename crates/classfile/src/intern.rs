@@ -12,19 +12,19 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The number of parts, a power of two. Adding a value locks one part only.
+/// The number of parts of the table, a power of two. Each part has its own lock for adding values.
 const PARTS: usize = 16;
-/// The number of items of the first chunk; each further chunk is twice as large.
+/// The number of values in the first chunk; each further chunk is twice as large.
 const FIRST: usize = 1 << 10;
 const CHUNKS: usize = 22;
-/// The number of entries of the first index of a part; each further index is twice as large.
+/// The number of entries in the first index of a part; each further index is twice as large.
 const FIRST_INDEX: usize = 1 << 6;
 const INDICES: usize = 27;
 
-/// The number of values that are looked up together.
+/// The number of values that are looked up together, so that their cache misses overlap.
 const AT_ONCE: usize = 16;
 
-/// Collects values, and passes them on in groups that are looked up together.
+/// Collects values, and passes them to a function in groups whose values are looked up together.
 pub(crate) struct Batch<T, F: FnMut(&[T])> {
     waiting: Vec<T>,
     then: F,
@@ -39,10 +39,10 @@ pub(crate) struct Table<T: 'static> {
 
 /// The ids of the values whose hashes belong to this part, as a hash table with open addressing.
 struct Part {
-    /// The number of the current index; older ones are kept for threads that still read them.
+    /// The number of the current index. Older indices are kept for threads that still read them.
     current: AtomicUsize,
     indices: [OnceLock<Box<[AtomicU64]>>; INDICES],
-    /// The number of used entries; locked while a value is added.
+    /// The number of used entries in the current index; the lock is held while a value is added.
     len: Mutex<usize>,
 }
 
@@ -75,8 +75,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the id of the value with this hash for which `is_it` holds; if there is none, adds the value that
-    /// `make` returns.
+    /// Returns the id of the value with this hash for which `is_it` holds; if there is no such value, adds the value
+    /// that `make` returns.
     #[inline]
     pub(crate) fn intern(
         &self,
@@ -121,7 +121,7 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the first entry with this hash, or 0.
+    /// Returns the first entry with this hash; 0 if there is none.
     #[inline]
     fn probe(index: &[AtomicU64], hash: u32) -> u64 {
         let Some(mask) = index.len().checked_sub(1) else { return 0 };
@@ -135,13 +135,15 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the part for a hash: chosen by the high bits, because the low bits choose the entry.
+    /// Returns the part for a hash. The high bits choose the part, because the low bits choose the entry within the
+    /// part.
     #[inline]
     fn part(&self, hash: u32) -> &Part {
         &self.parts[(hash >> 28) as usize % PARTS]
     }
 
-    /// Returns the id found in the index, or else the free entry for it.
+    /// Returns the id of the value for which `is_it` holds; or, as the error, the position of the free entry where
+    /// the value can be added.
     #[inline]
     fn find(&self, index: &[AtomicU64], hash: u32, is_it: &impl Fn(&T) -> bool) -> Result<NonZeroU32, usize> {
         let mut at = hash as usize;
@@ -198,21 +200,22 @@ impl<T, F: FnMut(&[T])> Batch<T, F> {
         }
     }
 
-    /// Passes on the remaining values.
+    /// Passes the remaining values to the function.
     pub(crate) fn finish(mut self) {
         (self.then)(&self.waiting);
     }
 }
 
 impl Part {
-    /// Returns the current index; empty before any value is added.
+    /// Returns the current index; an empty slice if no value has been added yet.
     #[inline]
     fn index(&self) -> &[AtomicU64] {
         let current = self.current.load(Ordering::Acquire);
         self.indices.get(current).and_then(OnceLock::get).map_or(&[], |it| &**it)
     }
 
-    /// Returns the current index after making room for another entry. The caller must hold the lock.
+    /// Returns the current index, enlarged if it has no room for another entry. The caller must hold the lock of the
+    /// part.
     fn with_room(&self, len: usize) -> &[AtomicU64] {
         let old = self.index();
         if len < old.len() / 4 * 3 {

@@ -138,7 +138,7 @@ fn errors_contain_position_and_expectation() {
     let errors: Vec<String> = cases.iter().map(|it| parse(it).expect_err(it).to_string()).collect();
     insta::assert_snapshot!(errors.join("\n"), @r#"
     2:13: expected a comparison (== != < >= > <=), found "~ 1) goto 0"
-    2:11: expected a label that exists, and 7 does not, found "7"
+    2:11: expected the label of an instruction of this method, found "7"
     2:3: expected `0:` and an instruction, `row`, `unreachable` or `}`, found "1: return"
     2:16: expected 4 hexadecimal digits, found "d8\""
     2:12: expected an expression, found "é"

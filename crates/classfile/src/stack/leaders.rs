@@ -7,16 +7,16 @@ use crate::code::Code;
 use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 
-/// A block begins at this instruction.
+/// The flag of an instruction at which a block begins.
 pub(super) const LEADER: u8 = 1;
-/// A branch leads to this instruction.
+/// The flag of an instruction that is the target of a branch.
 pub(super) const TARGET: u8 = 2;
-/// A row of the exception table has its handler here.
+/// The flag of an instruction at which the handler of an exception-table row begins.
 pub(super) const HANDLER: u8 = 4;
-/// Control falls through to this instruction.
+/// The flag of an instruction to which control falls through from the instruction before.
 pub(super) const FALLEN_INTO: u8 = 8;
 
-/// Computes the instructions, ordinals, leaders and ranges of `walk`.
+/// Decodes the instructions of `code`, and sets the instructions, ordinals, leaders and ranges of `walk`.
 pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     insns.clear();
@@ -53,14 +53,15 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     if walk.has_jsr && major > 50 {
         let is_jsr = |it: &&(Pc, Insn)| matches!(it.1, Insn::Jsr(_) | Insn::Ret(_));
         let at = walk.insns.iter().find(is_jsr).map_or(0, |it| it.0.0);
-        let fault = Fault::OtherAt("jsr or ret in a class file of major version", major.into());
+        let fault =
+            Fault::OtherAt("jsr and ret are not allowed in a class file of major version", major.into());
         return Err(Malformed::new(code.offset + at as usize, "4.9.1", fault));
     }
     targets(walk, code)?;
     ranges(walk, code)
 }
 
-/// Marks the targets of branches.
+/// Marks the targets of branches as leaders.
 fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     for &branch in &*branches {

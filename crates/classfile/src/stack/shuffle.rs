@@ -6,7 +6,7 @@ use crate::insn::StackOp;
 /// Returns how `pop`, `dup`, `swap` etc. move entries (JVMS §6.5): the number of affected entries at the top of the
 /// stack, and the order in which they are pushed back, as indices from the bottom of these entries.
 ///
-/// `wide(k)` tells whether the entry at depth `k` takes two words, which determines the form of the instruction.
+/// `wide(k)` returns whether the entry at depth `k` takes two words, which determines the form of the instruction.
 ///
 /// # Errors
 /// Fails if an operand is missing or would be split.

@@ -1,4 +1,4 @@
-//! Follows control from the entry, block by block, up to a fixed point.
+//! Follows control through a body from its entry, block by block, up to a fixed point.
 
 use super::effect::{Effects, Frame, Step, ends_block};
 use super::leaders::{FALLEN_INTO, HANDLER, LEADER, TARGET};
@@ -10,45 +10,47 @@ use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 use crate::pool::Pool;
 
-/// Reports that inlining subroutines took too many steps or lost track of a return address.
+/// The fault if inlining subroutines takes too many steps, or if the target of a `ret` is unknown while inlining.
 pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
 
 /// The maximum number of copies of one instruction that inlining may make.
 const COPIES: usize = 16;
 
-/// The maximum size of what the walk may store for a body with `n` instructions in all: entries of stacks and
-/// locals at the beginnings of blocks, rows by context, call sites by `ret`. A body with a deep stack under many
-/// branches is refused instead of exhausting memory.
+/// The maximum number of items that the walk stores in all for a body with `n` instructions: entries of stacks and
+/// locals at the beginnings of blocks, exception-table rows of each context, call sites of each `ret`. A body with a
+/// deep stack at many branch targets is refused instead of exhausting memory.
 const fn room(n: usize) -> usize {
     (1 << 16) + 8 * n
 }
 
-/// The maximum number of steps for a body with `n` instructions: a step visits an instruction, an entry of a frame
-/// or a row of the exception table. Compiled code takes fewer than two steps per instruction.
+/// The maximum number of steps for a body with `n` instructions. A step visits an instruction, an entry of a frame or
+/// a row of the exception table. Compiled code takes fewer than two steps per instruction.
 const fn patience(n: usize) -> usize {
     (1 << 21) + 64 * n
 }
 
-const TOO_MANY_STEPS: Fault = Fault::Other("following its control takes too many steps");
+const TOO_MANY_STEPS: Fault = Fault::Other("following the control flow of the method takes too many steps");
 
 pub(super) struct Walker<'w, 'c, 'a> {
     w: &'w mut Walk,
     pool: &'c Pool<'a>,
-    /// The number of entries of [`Walk::apart`] known when this round began; these are sorted.
+    /// The number of entries of [`Walk::apart`] that were known when this pass over the body began; these are sorted.
     known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
-    /// The number of instructions visited.
+    /// The number of instructions visited so far.
     steps: usize,
-    /// The number of steps left, of all kinds.
+    /// The number of steps that are left, see [`patience`].
     patience: usize,
-    /// The number of entries of [`Walker::locals`], and of call sites by `ret`.
+    /// The number of entries stored in [`Walker::locals`], plus the number of call sites stored for `ret`
+    /// instructions.
     kept: usize,
     /// The blocks that have to be visited.
     work: Vec<u32>,
-    /// The rows of the exception table; without subroutines, only those whose handler is not reached yet.
+    /// The rows of the exception table. In a method without subroutines, a row is removed when its handler is
+    /// reached.
     rows: Rows,
-    /// The locals that hold a return address at the entry of each block; empty without subroutines.
+    /// For each block, the locals that hold a return address at its entry; empty in a method without subroutines.
     locals: Vec<Vec<(u16, u32)>>,
 }
 
@@ -135,8 +137,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Returns the fault for exceeding a limit: a body that is too large with inlined subroutines is tried without
-    /// inlining.
+    /// Returns the fault for exceeding a limit. While subroutines are inlined, this is [`OVER_LIMIT`], after which
+    /// the walk is repeated without inlining; otherwise it is `fault`.
     #[cold]
     fn too_much(&self, fault: Fault) -> Box<Fault> {
         if self.w.has_jsr && self.inline { OVER_LIMIT.into() } else { fault.into() }
@@ -174,7 +176,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Visits the handlers of the ranges that cover an instruction of the block up to `end`.
+    /// Ends the block at `end`, and visits the handlers of the exception-table rows that cover an instruction of the
+    /// block.
     fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
@@ -212,7 +215,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Merges this frame into the block at `first` in `context`, and schedules the block if it is new or changed.
+    /// Merges the frame into the block at `first` in `context`, and schedules the block if it is new or its frame
+    /// changed. `flags` says how control reaches the block.
     fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
         self.spend(1 + frame.stack.len() + frame.locals.len())?;
         let Some(known) = self.w.block_at(context, first) else {
@@ -288,7 +292,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Follows control out of the block through its last instruction.
+    /// Follows control from the last instruction of the block to all its successors.
     fn leave(&mut self, id: u32, i: u32, insn: Insn, frame: &mut Frame) -> Step<()> {
         let context = self.w.blocks[id as usize].context;
         match insn {

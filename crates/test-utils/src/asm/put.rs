@@ -1,4 +1,4 @@
-//! Encodes the parts that classes and bodies have in common: counts and attributes (JVMS §4.7).
+//! Encodes what classes and bodies have in common: counts and attributes (JVMS §4.7).
 
 use super::AsmError;
 use super::attribute::Attribute;

@@ -1,4 +1,5 @@
-//! The text front end: directives for classes, fields and methods. `text_code` reads the lines inside a method.
+//! Parses assembler text: directives for classes, fields and methods. The module `text_code` parses the lines inside
+//! a method.
 
 use super::args::Args;
 use super::attribute::{Attribute, Inner};
@@ -46,7 +47,7 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
     Ok(classes)
 }
 
-/// A class whose lines have not all been read.
+/// A class that is being parsed.
 struct ClassText {
     class: ClassBuilder,
     bootstraps: Vec<Text>,

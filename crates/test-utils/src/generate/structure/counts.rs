@@ -1,10 +1,10 @@
-//! The shapes that the rules distinguish, and the number of times that a program has each.
+//! The shapes of code that the rules about calls distinguish, and the number of times that a program has each shape.
 
 use super::{Body, CallKind, FunctionCode, Method, Structure, TypeKind, Visible};
 
 type Count = fn(&Structure) -> usize;
 
-/// Each shape, with its name and the function that counts it.
+/// The name of each shape, with the function that counts its occurrences in a program.
 const SHAPES: [(&str, Count); 54] = [
     // Interfaces.
     ("default method", |it| it.count_methods(|at, m| it.is_interface(at) && m.is_default())),
@@ -159,14 +159,14 @@ impl Method {
         self.visible == Visible::Private
     }
 
-    /// Whether the method is a default method; the caller must know that it belongs to an interface.
+    /// Whether the method is a default method, if it belongs to an interface.
     fn is_default(&self) -> bool {
         !self.is_static && !self.is_abstract && !self.is_private()
     }
 }
 
 impl Structure {
-    /// The number of occurrences of each shape in the program, by its name.
+    /// The name of each shape, with the number of its occurrences in the program.
     pub fn shapes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         SHAPES.iter().map(|(name, count)| (*name, count(self)))
     }
@@ -180,7 +180,8 @@ impl Structure {
         (0..self.types.len()).map(of).sum()
     }
 
-    /// Counts bodies of methods, and calls that do the same as such bodies.
+    /// Counts method bodies for which `is` holds, and calls that do the same as such a body. `is` gets the type that
+    /// contains the body or call.
     fn count_bodies(&self, is: impl Fn(usize, Body) -> bool) -> usize {
         let calls = self.count_calls(|at, kind| match kind {
             CallKind::Static(of) => is(at, Body::Static(of)),
@@ -190,7 +191,8 @@ impl Structure {
         self.count_methods(|at, m| is(at, m.body)) + calls
     }
 
-    /// Counts calls by the type that contains them; `usize::MAX` stands for a class of its own.
+    /// Counts calls for which `is` holds. `is` gets the type that contains the call; `usize::MAX` if a separate class
+    /// contains it.
     fn count_calls(&self, is: impl Fn(usize, CallKind) -> bool) -> usize {
         self.calls.iter().filter(|it| is(it.at.unwrap_or(usize::MAX), it.kind)).count()
     }
@@ -207,8 +209,8 @@ impl Structure {
         })
     }
 
-    /// Counts calls of existing private methods. `is` is given whether the called class is the caller itself, and
-    /// whether it is in the caller's nest.
+    /// Counts calls of existing private methods. `is` gets whether the called class is the caller itself, and whether
+    /// the two are in the same nest.
     fn count_private(&self, is: impl Fn(bool, bool) -> bool) -> usize {
         let nest = |at: usize| match self.types.get(at).and_then(|it| it.host) {
             Some((host, true)) => host,
@@ -219,8 +221,8 @@ impl Structure {
         })
     }
 
-    /// Counts methods of package access for which a subclass has a method of the same name, in the same or in another
-    /// package.
+    /// Counts methods `n` with a method of package access and the same name in a superclass. Only superclasses in the
+    /// same package count if `same_package`, only those in other packages otherwise.
     fn count_hidden(&self, same_package: bool) -> usize {
         self.count_methods(|at, m| {
             let hides = |above: &usize| {
@@ -242,7 +244,7 @@ impl Structure {
         is_protected && from.package != self.types[owner].package && is_below == from_subclass
     }
 
-    /// The maximally specific methods of a name among a type's superinterfaces (JVMS §5.4.3.3).
+    /// The maximally specific methods of this name among the superinterfaces of a type (JVMS §5.4.3.3).
     pub(super) fn candidates(&self, at: usize, name: char) -> Vec<&Method> {
         let declares = |it: &usize| self.is_interface(*it) && self.method(*it, name).is_some();
         let all: Vec<usize> = self.above(at).into_iter().filter(declares).collect();
@@ -250,18 +252,19 @@ impl Structure {
         all.iter().copied().filter(is_most).filter_map(|it| self.method(it, name)).collect()
     }
 
-    /// Whether the class or a superclass has the method.
+    /// Whether the class or one of its superclasses declares the method.
     pub(super) fn has_in_classes(&self, at: usize, name: char) -> bool {
         self.method(at, name).is_some()
             || self.types[at].parent.is_some_and(|it| self.has_in_classes(it, name))
     }
 
-    /// Whether several default methods are maximally specific.
+    /// Whether a class inherits several maximally specific default methods of this name, and declares none itself.
     pub(super) fn is_conflict(&self, at: usize, name: char) -> bool {
         self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
-    /// Counts concrete classes that select a method from the candidates of their interfaces.
+    /// Counts concrete classes that select a method `m` or `k` from their interfaces, if `is` holds for the
+    /// candidates.
     fn count_selections(&self, is: impl Fn(&[&Method]) -> bool) -> usize {
         let selects = |at: usize, name| {
             self.is_concrete(at) && !self.has_in_classes(at, name) && is(&self.candidates(at, name))
@@ -269,8 +272,8 @@ impl Structure {
         ['m', 'k'].into_iter().map(|name| self.count_types(|at| selects(at, name))).sum()
     }
 
-    /// Counts classes `C` as in `C extends B implements I`, `B implements J`, `I extends J`, where `I` has a default
-    /// for a method of `J`.
+    /// Counts classes `C` declared as in `C extends B implements I`, `B implements J`, `I extends J`, where `I` has a
+    /// default method for a method of `J`.
     fn count_new_defaults(&self) -> usize {
         let is_one = |at: usize, name: char| {
             let Some(parent) = self.types[at].parent else { return false };
