@@ -232,7 +232,7 @@ impl fmt::Display for NoMatch {
         write!(f, "no method matches `{}`", self.pattern)?;
         match self.nearest {
             Some(it) => write!(f, "; did you mean `{}`?", Human(it)),
-            None => f.write_str(", nor is any name near it"),
+            None => f.write_str(", and no method has a similar name"),
         }
     }
 }

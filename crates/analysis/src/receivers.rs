@@ -11,7 +11,7 @@ use crate::propagated::{key, propagated};
 use crate::whole::receivers::{Receiver, selecting};
 
 /// Returns the classes whose objects, as receivers, make a call go to a target, each with its chain of supertypes up
-/// to the class of the target; empty in profile `paper`.
+/// to the class that the call names; empty in profile `paper`.
 ///
 /// **Reads:** `propagated`, and through it whether the class is shadowed.
 /// **Stays when:** the classes below the target and their supertypes stay.
