@@ -16,7 +16,7 @@
 //!   and methods whose code cannot be read are unavailable; so is a method of an absent class, which the call
 //!   declares to be missing.
 //! - In `throw X`, X ranges over the static types that the value may have. The types of a caught value are those that
-//! its handler catches.
+//!   its handler catches.
 //! - *API methods* are the methods of the platform. Calls to them are labelled ε, and they raise the exceptions that
 //!   their signatures declare, with all subtypes. A method of an absent platform class is taken to declare all
 //!   exceptions.

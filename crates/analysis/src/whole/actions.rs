@@ -1,7 +1,8 @@
-//! The table of what each source of a summary, each effect of a dynamic site and each kind of method handle does.
+//! The table of what code does: for each source of a summary, each effect of a dynamic site and each kind of method
+//! handle, the classes that it initialises and creates, the methods that it calls, and the exceptions that it raises.
 //!
-//! All code that needs to know what code calls, initialises, creates, raises or names reads this table, so a new kind
-//! does not compile until the table covers it.
+//! All other code that needs these facts reads this table, so a new kind of source, effect or handle does not compile
+//! until the table covers it.
 
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -12,8 +13,8 @@ use flow::summary::{Initialized, Source};
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
-/// What one source, one effect of a dynamic site or one method handle does. The parts happen in the order of the
-/// fields.
+/// What one source of a summary, one effect of a dynamic site or one method handle does. At run time the parts happen
+/// in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.
@@ -160,7 +161,7 @@ impl Action {
 }
 
 impl Called {
-    /// Returns the called method as the code names it.
+    /// Returns the method that is called, as the code names it.
     pub(crate) fn method(self) -> MethodRef {
         match self {
             Called::Instruction(_, it) | Called::OnThis(_, it) | Called::Handle(_, it) => it,
@@ -169,7 +170,7 @@ impl Called {
     }
 }
 
-/// Returns the action of a source; for a dynamic site, `Err` with its index in the summary.
+/// Returns the action of a source. For a dynamic site, returns `Err` with the index of the site in the summary.
 fn of_source(source: Source) -> Result<Action, u32> {
     Ok(match source {
         Source::Exact(class) => Action::raises(Raises::Exact(class)),
@@ -189,7 +190,8 @@ pub(crate) fn item_action(source: Source) -> Option<Action> {
     of_source(source).ok()
 }
 
-/// Returns the actions of a source: one action, or one for each effect of a dynamic site.
+/// Returns the actions of a source: a dynamic site has one action for each of its effects, every other source has
+/// one.
 pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
     let (one, effects) = match of_source(source) {
         Ok(it) => (Some(it), &[][..]),
@@ -201,7 +203,8 @@ pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item 
     one.into_iter().chain(effects.iter().map(Action::of_effect))
 }
 
-/// Returns all actions of some code: those of its items, in order, then those of its dynamic sites, each site once.
+/// Returns all actions of a body: first those of its items, in order; then those of its dynamic sites, each site
+/// once.
 pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
     items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))
