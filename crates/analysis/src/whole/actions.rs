@@ -19,15 +19,17 @@ use crate::summary::CodeSummary;
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.
     pub(crate) raises: Raises,
-    /// The classes that the action initialises.
+    /// The classes that the action initialises; `None` if it initialises none.
     pub(crate) initializes: Option<Initialized>,
-    /// The class that the action instantiates.
+    /// The object that the action creates; `None` if it creates none.
     pub(crate) makes: Option<MadeObject>,
-    /// The method that the action calls.
+    /// The method that the action calls; `None` if it calls none.
     pub(crate) calls: Option<Called>,
-    /// How the exceptions of all parts except `any_code` come out.
+    /// How the exceptions of the action come out: unchanged, wrapped or swallowed. Exceptions of `any_code` always
+    /// come out unchanged.
     pub(crate) passing: Passing,
-    /// Why the action may also run arbitrary code, whose exceptions are never wrapped.
+    /// The reason why the action may also run arbitrary code; `None` if it does not. The exceptions of that code are
+    /// never wrapped.
     pub(crate) any_code: Option<AnyCode>,
 }
 
@@ -40,11 +42,12 @@ pub(crate) enum Raises {
     Exact(ClassName),
     /// Objects of this class and of its subclasses.
     Cone(ClassName),
-    /// The exceptions that arrive at the handler with this number among the method's rethrowing handlers.
+    /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among the
+    /// method's rethrowing handlers.
     Caught(u32),
-    /// NullPointerException: a handle is invoked on a receiver that may be null.
+    /// NullPointerException, because a method handle is invoked on a receiver that may be null.
     NullReceiver,
-    /// BootstrapMethodError: something that a dynamic site names does not exist.
+    /// BootstrapMethodError, because a class or member that a dynamic site names does not exist.
     LinkFailure,
 }
 
@@ -57,38 +60,39 @@ pub(crate) enum MadeObject {
     ByHandle(ClassName),
 }
 
-/// A call that an action makes, with the method as the code names it.
+/// A call that an action makes, with the method that the code names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Called {
-    /// A call by an instruction.
+    /// A call by an invoke instruction.
     Instruction(CallKind, MethodRef),
-    /// A call by an instruction, on `this`.
+    /// A call by an invoke instruction whose receiver is `this`.
     OnThis(CallKind, MethodRef),
-    /// A call of a constructor, on a new object of exactly its class.
+    /// A call of a constructor on a new object whose class is exactly the constructor's class.
     Construct(MethodRef),
-    /// A call by a dynamic site, on a value whose static type is the class named.
+    /// A call by a dynamic site on a value. The static type of the value is the class that the method reference
+    /// names.
     Dynamic(MethodRef),
     /// A call by a method handle.
     Handle(CallKind, MethodRef),
 }
 
-/// How the exceptions of an action come out.
+/// How the exceptions of an action come out of the action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Passing {
-    /// They come out unchanged.
+    /// The exceptions come out unchanged.
     Plainly,
-    /// Errors come out unchanged, everything else as BootstrapMethodError (JVMS §5.4.3.6).
+    /// Errors come out unchanged; every other exception is wrapped in BootstrapMethodError (JVMS §5.4.3.6).
     Wrapped,
-    /// They are swallowed.
+    /// The exceptions are swallowed: none comes out.
     Swallowed,
 }
 
-/// Why an action may run arbitrary code.
+/// The reason why an action may run arbitrary code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnyCode {
-    /// The bootstrap method is not known, so the linked method is not known either.
+    /// The bootstrap method has no model, so the method that it links is unknown.
     Bootstrap(MethodRef),
-    /// The summary does not list the dynamic site.
+    /// The summary does not contain the dynamic site, so nothing about it is known.
     Unlisted,
 }
 
@@ -114,7 +118,7 @@ impl Action {
         Action { initializes: Some(it), ..Action::NOTHING }
     }
 
-    /// Returns what invoking a method handle does (JVMS §5.4.3.5).
+    /// Returns what the invocation of a method handle does (JVMS §5.4.3.5).
     pub(crate) fn of_handle(handle: MethodHandle) -> Self {
         let member = handle.member;
         let class = member.class();
@@ -154,7 +158,7 @@ impl Action {
         }
     }
 
-    /// Returns the called method as the code names it.
+    /// Returns the method that the action calls, as the code names it; `None` if the action calls none.
     pub(crate) fn method(&self) -> Option<MethodRef> {
         self.calls.map(Called::method)
     }

@@ -16,11 +16,11 @@ pub enum CallWord {
     Special,
     /// `invokestatic`.
     Static,
-    /// A method that an `invokedynamic` site runs.
+    /// A call of a method by an `invokedynamic` call site.
     Dynamic,
-    /// A class initialiser.
+    /// A run of a class initialiser.
     Clinit,
-    /// A bootstrap method, or a method handle that is passed to it.
+    /// A call of a bootstrap method, or of a method handle that is passed to a bootstrap method.
     Bootstrap,
     /// A call by a native method.
     Native,
@@ -31,7 +31,8 @@ pub enum CallWord {
     Callback,
     /// A call of an action that runs with privileges. The checked exceptions of the action come back wrapped.
     Privileged,
-    /// Code that is found by name: its exceptions come back wrapped, except those of `Class.newInstance`.
+    /// A call of code that is found by name. The exceptions of the code come back wrapped, except for
+    /// `Class.newInstance`.
     Reflect,
     /// A request to a class loader for a class.
     Load,

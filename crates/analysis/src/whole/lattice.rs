@@ -99,7 +99,7 @@ pub struct Exceptions {
 }
 
 impl Flow {
-    /// Returns the flow followed by a further function.
+    /// Returns the flow with a further transfer function after it.
     pub(super) fn behind(self, ex: &mut Exceptions, function: FunctionId) -> Flow {
         match self {
             Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
