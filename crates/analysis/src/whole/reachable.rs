@@ -25,8 +25,8 @@ pub enum EntryReason {
     Main(Text),
     /// The launcher creates an object of this class with the method, a constructor, to run the object's `main`.
     MainObject(Text),
-    /// The launcher is started with this class, whose initialiser is the method; the class inherits its `main` or has
-    /// no `main` that can run.
+    /// The launcher is started with this class, and initialising the class runs the method. The class inherits its
+    /// `main`, or has no `main` that can run.
     MainClass(Text),
     /// The manifest names the method's class as an agent, in this attribute (`java.lang.instrument`).
     Agent(Text),

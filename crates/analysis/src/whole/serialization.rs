@@ -21,8 +21,8 @@ pub(super) struct StreamMethod {
     pub(super) name: Name,
     /// The descriptor of the method.
     pub(super) descriptor: Descriptor,
-    /// Whether the method replaces the object. Such a method may be inherited and may have any access. The other
-    /// methods are private, and write or read the fields of their own class.
+    /// Whether the method replaces the object by another. Such a method may be inherited and may have any access. The
+    /// other methods are private, and write or read the fields of their own class.
     pub(super) replaces: bool,
 }
 
