@@ -124,7 +124,7 @@ impl CurrentProgram {
         touched.values as u64
     }
 
-    /// The solved program.
+    /// Returns the solved program.
     pub fn solved(&self) -> &SolvedProgram {
         self.program.solved()
     }
@@ -138,7 +138,7 @@ impl CurrentProgram {
         self.no_match.as_ref()
     }
 
-    /// The class that a file defines; `None` if the file is shadowed or the class is not part of the program.
+    /// Returns the class that a file defines; `None` if the file is shadowed or the class is not part of the program.
     pub fn defined(&self, file: ClassKey, class: ClassName) -> Option<ClassId> {
         self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
     }
@@ -209,7 +209,7 @@ impl CurrentProgram {
         difference(self.classes(), &self.shadowed, before, now, fuel)
     }
 
-    /// Whether the solution is up to date with all changes that were applied to the program.
+    /// Whether the solution reflects all changes that were applied to the program.
     pub(crate) fn is_settled(&self) -> bool {
         self.program.is_settled()
     }

@@ -24,15 +24,16 @@ use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
-/// For each class that a container defines, the definition that takes effect among those in this container.
+/// For each class that a container defines, the definition that takes effect; of several, as far as this container
+/// goes.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 
-/// The definition of a class.
+/// The place where a class is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClassOrigin {
-    /// A class file that is an input of its own.
+    /// The class file that defines the class; the file is a salsa input.
     File(ClassFile),
-    /// A class of a library, with its entry number in the library's source.
+    /// The library that defines the class, and the entry number of the class in the library's source.
     Library(Library, u32),
 }
 

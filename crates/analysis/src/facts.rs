@@ -33,7 +33,7 @@ pub struct MethodFact {
     pub method: MethodRef,
     /// The access flags of the method.
     pub flags: Flags,
-    /// The facts about the method's code.
+    /// The body of the method with its local facts, as far as the code can be read.
     pub code: Code,
 }
 

@@ -56,7 +56,7 @@ pub struct Contents {
     pub records: Records,
     /// For each record, the entry number of its class in `source`.
     pub entries: Box<[u32]>,
-    /// The source of the class bytes.
+    /// The source from which the bytes of the classes are read.
     pub source: Arc<dyn ClassSource>,
 }
 
@@ -71,7 +71,7 @@ pub trait ClassSource: Send + Sync {
 pub enum Profile {
     /// Rules that are sound for what a JVM does.
     Jvm,
-    /// The rules of Fig. 4 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*.
+    /// The rules of Fig. 4 of the paper *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*.
     Paper,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Debug for Contents {
     }
 }
 
-/// Returns the world and its profile; `None` if there is no world.
+/// Returns the world and its profile; `None` if the database has no world.
 pub(crate) fn profile(db: &dyn program::db::Db) -> Option<(World, Profile)> {
     let Some(world) = World::try_get(db) else {
         // Salsa does not track that a world is created later.

@@ -19,14 +19,14 @@ use crate::differing::Difference;
 use crate::input::Settings;
 use crate::tiers::Tier;
 
-/// How the program was brought up to date.
+/// How an advance brought the program up to date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Advance {
     /// No answer can have changed.
     Unchanged,
     /// The changes were applied to the existing program.
     Updated,
-    /// The program was built from scratch.
+    /// The program was rebuilt from scratch.
     Rebuilt,
 }
 
@@ -61,7 +61,7 @@ struct State {
     is_current: bool,
 }
 
-/// An iterator that frees one piece of a replaced program per step.
+/// An iterator that frees a replaced program, one piece per step.
 type Unfreed = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
 /// A program, and the inputs that the program was built from.
@@ -72,7 +72,7 @@ struct Last {
     answers: Arc<RwLock<CurrentProgram>>,
 }
 
-/// The inputs of a program.
+/// The inputs from which a program was built.
 struct Ingredients {
     settings: Arc<Settings>,
     tiers: Vec<Tier>,

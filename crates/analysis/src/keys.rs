@@ -27,7 +27,7 @@ pub struct ReasonQuestion<'db> {
     /// The file of the class that declares the method.
     #[returns(copy)]
     pub class: ClassFile,
-    /// The method.
+    /// The method that the question is about.
     #[returns(copy)]
     pub method: MethodName,
     /// The pc of the instructions that the question is about, ignoring handlers; `None` if the question is about the
@@ -46,13 +46,13 @@ pub struct ReceiverQuestion<'db> {
     /// The file of the class that declares the caller.
     #[returns(copy)]
     pub class: ClassFile,
-    /// The caller.
+    /// The method that contains the call.
     #[returns(copy)]
     pub caller: MethodName,
     /// The objects whose classes decide where the call goes: receivers, or function objects.
     #[returns(copy)]
     pub selector: Selector,
-    /// The target of the call.
+    /// The method that the call may run.
     #[returns(copy)]
     pub target: MethodName,
     /// The maximum number of receivers to return.

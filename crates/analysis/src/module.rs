@@ -8,7 +8,7 @@ use classfile::module::Module;
 pub struct ModuleInfo {
     /// The name of the module.
     pub name: String,
-    /// Whether the module is open.
+    /// Whether the module is declared `open`.
     pub open: bool,
     /// The packages to which code of any module may link, because they are exported or opened without qualification.
     pub exports: Vec<String>,
@@ -16,9 +16,9 @@ pub struct ModuleInfo {
     pub qualified: Vec<(String, Vec<String>)>,
     /// The modules that this module requires at run time.
     pub requires: Vec<String>,
-    /// The services that the module uses.
+    /// The services that the module declares in `uses`.
     pub uses: Vec<String>,
-    /// The services that the module provides.
+    /// The services that the module provides implementations of.
     pub provides: Vec<String>,
     /// Whether the module, if it belongs to the JDK image, is resolved by default: it exports a package without
     /// qualification and is not an incubator module.

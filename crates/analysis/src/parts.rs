@@ -45,7 +45,7 @@ pub struct MethodPart {
     pub code: Option<std::result::Result<(MethodCode, Positions), Malformed>>,
 }
 
-/// A body with the facts that follow from the class file alone.
+/// A method body, with the facts about it that follow from the class file alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodCode {
     /// The stackless body.
@@ -56,7 +56,7 @@ pub struct MethodCode {
 
 /// The options for parsing the methods of a class.
 pub struct PartOptions<'a> {
-    /// Selects the methods to parse.
+    /// Returns whether to parse a method.
     pub select: &'a dyn Fn(&MethodName) -> bool,
     /// The results to compute: all, or only those from which a summary is made. For summaries the body is
     /// [lean](lower_lean), and its instructions have no positions.
@@ -87,7 +87,7 @@ pub struct StageTimes {
     pub decode: Duration,
     /// The time for lowering bytecode to stackless bodies.
     pub lower: Duration,
-    /// The time for computing local facts and graphs.
+    /// The time for computing local facts.
     pub flow: Duration,
     /// The number of bytecode instructions, including those of methods that cannot be lowered.
     pub instructions: u64,
@@ -113,7 +113,7 @@ impl Scratch {
 pub struct ClassParts<'a> {
     /// The header of the class.
     pub head: ClassHead,
-    /// The source file that the debug data names.
+    /// The source file that the debug data names; `None` if it names none.
     pub source_file: Option<Text>,
     file: ClassFile<'a>,
     static_fields: Vec<(Name, Descriptor)>,

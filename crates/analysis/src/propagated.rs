@@ -69,7 +69,7 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
 ///
 /// **Reads:** the base list, and `record` of each class in the list.
 /// **Stays when:** classes are edited, added or removed. These changes are kept apart from the base list, as patches,
-/// until there are so many patches that the base list is rebuilt.
+/// until their number causes a rebuild of the base list.
 /// **Cost:** a check of each class, without copying its content; never evicted. After an edit salsa does not
 /// revalidate the inputs of this query, because unedited classes are inputs of medium durability.
 /// **Approximates:** nothing; a class that cannot be read is outside the program.
@@ -91,8 +91,8 @@ pub fn key(db: &dyn program::db::Db, class: ClassFile) -> ClassKey {
 
 /// Returns the solved program: the targets of its calls, and the exceptions that its methods let out.
 ///
-/// **Reads:** the containers and settings of the world, the role and `container_records` of each container of classes, and
-/// the contents of each library.
+/// **Reads:** the containers and settings of the world, the role and `container_records` of each container of
+/// classes, and the role and contents of each library.
 /// **Stays when:** all records stay, or only code of shadowed classes changes.
 /// **Cost:** an update with the changes. If an update is impossible, a rebuild of the whole program, which takes
 /// seconds for a JDK. One value, kept beside the database.
@@ -106,8 +106,8 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     };
     let tiers: Vec<Tier> = world.parts(db).iter().map(tier).collect();
     let settings = world.settings(db);
-    // Unwinding at an arbitrary point would leave the program half changed, so the keeper checks for cancellation itself
-    // and stops at a safe point.
+    // Unwinding at an arbitrary point would leave the program half changed, so the keeper itself checks for
+    // cancellation and stops at a safe point.
     let mut cancelled =
         || salsa::Cancelled::catch(AssertUnwindSafe(|| db.unwind_if_revision_cancelled())).is_err();
     loop {

@@ -40,7 +40,7 @@ pub(crate) struct Stamps {
     all: u64,
     /// For each answer that may have changed in a generation after `all`, that generation.
     of: FxHashMap<Answer, u64>,
-    /// The answers that read each part; some entries may be outdated.
+    /// The answers that read each part of the program; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
     /// Each answer, with its version: the number of times that it was computed or marked as changed.
@@ -48,7 +48,7 @@ pub(crate) struct Stamps {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of answers.
     const ALL: [Kind; 3] = [Kind::Throws, Kind::Calls, Kind::Graphs];
 }
 

@@ -1,4 +1,4 @@
-//! The classes of a program as the keeper sees them: container by container.
+//! The classes of a program, grouped by container, as the keeper reads them.
 
 use std::sync::Arc;
 

@@ -86,12 +86,12 @@ pub struct Environment {
 /// The definition of a method in the environment.
 #[derive(Clone, Copy, Debug)]
 pub enum Definition<'a> {
-    /// The method's code is present.
+    /// The method's code is available.
     Available(&'a Intra),
     /// The method's code is missing. For a ghost, with the ghost's promise (the exceptions that it never lets out);
     /// `None` for any other method.
     Unavailable(Option<&'a Ghost>),
-    /// The method belongs to the API.
+    /// The method belongs to the API, so only its declaration matters.
     Api(&'a Method),
     /// The method is abstract, so it has no code that could run.
     Abstract,
@@ -157,7 +157,7 @@ impl Environment {
         self.hierarchy.ids().flat_map(of).collect()
     }
 
-    /// Returns the declaration of a method of this environment.
+    /// Returns the declaration of a method of a present class.
     pub fn declaration(&self, id: MethodId) -> &Method {
         &self.hierarchy.outline(id.class).methods[id.index as usize]
     }

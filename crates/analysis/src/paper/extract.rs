@@ -1,4 +1,4 @@
-//! The rules of Fig. 4 of the paper (see [`super`]), which give the graph of one available method.
+//! The rules of Fig. 4 of the paper (see [`super`]), by which the graph of one available method is drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 

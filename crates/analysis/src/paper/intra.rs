@@ -25,7 +25,7 @@ pub struct CoveredRaise {
     pub rows: Box<[Option<ClassName>]>,
 }
 
-/// An exception source or call. The variant says which rule of Fig. 4 applies to the instruction.
+/// An exception source or call. The variant is the rule of Fig. 4 that applies to the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Raises {
     /// An assertion, with the exception χ that the assertion raises if it fails.

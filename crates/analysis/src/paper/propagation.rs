@@ -18,7 +18,7 @@ pub struct Propagated {
 /// A source of exceptions in a method. The method lets out the exceptions of the source that the covering rows do not
 /// catch.
 struct Flow {
-    /// The exceptions that arise at the source itself.
+    /// The exceptions that arise at the source itself, without those of called methods.
     own: SetId,
     /// If the source is a call, the index of the call in `Solving::calls`.
     call: Option<usize>,
@@ -26,7 +26,7 @@ struct Flow {
     caught: SetId,
 }
 
-/// All calls with the same method reference and kind.
+/// All calls with the same method reference and the same kind (virtual or not).
 struct Call {
     /// The exceptions that the calls let out, as far as computed yet.
     set: SetId,

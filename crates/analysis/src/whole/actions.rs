@@ -72,7 +72,7 @@ pub(crate) enum Called {
     /// A call by a dynamic site on a value. The static type of the value is the class that the method reference
     /// names.
     Dynamic(MethodRef),
-    /// A call by a method handle.
+    /// A call of the method that a method handle refers to.
     Handle(CallKind, MethodRef),
 }
 

@@ -22,19 +22,19 @@ pub enum CallWord {
     Clinit,
     /// A call of a bootstrap method, or of a method handle that is passed to a bootstrap method.
     Bootstrap,
-    /// A call by a native method.
+    /// A call that a native method makes.
     Native,
     /// A call in another thread, now or later. The caller does not wait for the called code and receives none of its
     /// exceptions.
     Thread,
-    /// A call by a method of the JDK, before that method returns.
+    /// A call that a method of the JDK makes before it returns.
     Callback,
     /// A call of an action that runs with privileges. The checked exceptions of the action come back wrapped.
     Privileged,
     /// A call of code that is found by name. The exceptions of the code come back wrapped, except for
     /// `Class.newInstance`.
     Reflect,
-    /// A request to a class loader for a class.
+    /// A call of a class loader to load a class.
     Load,
     /// A call of a method that a class defines for serialization, made when objects of the class are written or read.
     Serialization,
@@ -95,7 +95,7 @@ pub struct Call {
 /// The reason why a call or a set of exceptions is open.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Why {
-    /// This class is absent.
+    /// This class, on which the call or the set depends, is absent.
     Outside(Text),
     /// Unknown classes may extend this class and override the method.
     Overridable(Text),
@@ -124,7 +124,7 @@ pub enum Why {
 /// The exceptions that a method may let out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Throws {
-    /// The method.
+    /// The method that lets the exceptions out.
     pub method: MethodName,
     /// The classes and cones that are known to be let out, by name.
     pub known: Vec<Part>,
@@ -140,7 +140,7 @@ pub struct OpenPart {
     pub within: Vec<Part>,
     /// The classes and cones that cannot be in the open part, by name; empty if `within` alone describes it.
     pub except: Vec<Part>,
-    /// The shortest path to the reason why the part is open.
+    /// The shortest path from the method to the reason why the part is open.
     pub because: Vec<Step>,
 }
 
@@ -149,7 +149,7 @@ pub struct OpenPart {
 pub enum Step {
     /// This method lets the exception out.
     Method(MethodName),
-    /// A virtual call of this method may go to a target that lets the exception out.
+    /// A virtual call of this method may run a target that lets the exception out.
     Dispatch(MethodName),
     /// The initialiser of this class lets the exception out, wrapped in ExceptionInInitializerError if it is no
     /// error.
@@ -179,7 +179,7 @@ pub enum Origin {
     NativeRow(MethodName),
     /// A declaration: in profile `paper`, the signature of this method declares the exception.
     Signature(MethodName),
-    /// The VM itself, at any instruction.
+    /// The VM itself, which may raise the exception at any instruction.
     Vm,
 }
 

@@ -19,7 +19,7 @@ use super::solved::SolvedProgram;
 /// The maximum number of searches with a bound on the path length. The last search, after them, has no bound.
 const MAX_BOUNDS: usize = 8;
 
-/// The result of a search.
+/// The result of a search for a path.
 enum Search {
     /// A path exists: the nodes of the shortest one, and the part of the sought set that arises at its last node.
     Found(Vec<Node>, SetId),

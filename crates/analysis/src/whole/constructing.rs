@@ -136,7 +136,8 @@ impl Finder<'_> {
         called.filter_map(|(_, method)| self.constructor(id.class, method)).collect()
     }
 
-    /// Whether a constructor makes virtual calls on `this`, directly or through a constructor that it calls.
+    /// Whether a constructor makes virtual calls on `this`, directly or through other constructors that it calls on
+    /// `this`.
     fn selects(&mut self, id: MethodId) -> bool {
         let mut pending = vec![id];
         let mut seen = FxHashSet::default();

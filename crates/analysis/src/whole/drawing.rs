@@ -140,7 +140,7 @@ fn failing_fields(
         .collect()
 }
 
-/// The exceptions that an instruction raises.
+/// The exceptions that an instruction raises, with the rows that may catch them in addition to the covering rows.
 #[derive(Clone, Copy)]
 struct Raised<'a> {
     value: Value,

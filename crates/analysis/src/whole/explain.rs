@@ -47,7 +47,7 @@ pub struct WayStep {
     pub instr: Option<(MethodName, InstrId)>,
 }
 
-/// Provides the code of methods.
+/// A source of the code of methods.
 pub trait Bodies {
     /// Returns the body of a method and its facts; `None` if the class cannot be read.
     fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>>;

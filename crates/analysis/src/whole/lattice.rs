@@ -51,17 +51,17 @@ pub struct Filter {
 /// The reason why a set of exceptions is open, at the origin of the open part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpenCause {
-    /// A call may go to unknown methods.
+    /// A call may run unknown methods, for this reason.
     Call(Open),
     /// The initialiser of this absent class, or that of a class above it, is unknown.
     Initializer(ClassName),
     /// The bootstrap method has no model, so it may link any code.
     Bootstrap(MethodRef),
-    /// The effect of a native method is not known.
+    /// The effect of this native method is not known.
     Native(MethodId),
-    /// The code of a method cannot be read.
+    /// The code of this method cannot be read.
     MissingCode(MethodId),
-    /// The method is a ghost: its code is not written yet.
+    /// This method is a ghost: its code is not written yet.
     Ghost(MethodId),
 }
 
@@ -74,7 +74,7 @@ pub enum Flow {
     /// A value that arises at the instruction itself, with the reason why its open half is open (`None` if that half
     /// is empty).
     Value(Value, Option<OpenCause>),
-    /// The value of a node.
+    /// The value of another node.
     Node(Node),
     /// The value of a node, after a transfer function.
     Through(Node, FunctionId),
@@ -213,7 +213,7 @@ impl Exceptions {
         self.filter(Filter { keep, adds })
     }
 
-    /// Returns the result of applying a function to a value.
+    /// Returns the result of applying a transfer function to a value.
     pub fn through(&mut self, function: FunctionId, value: Value) -> Value {
         if function == FunctionId::IDENTITY {
             return value;

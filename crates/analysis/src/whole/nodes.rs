@@ -144,7 +144,7 @@ impl Nodes {
         }
     }
 
-    /// Returns the node with an id.
+    /// Returns the node that has this id.
     pub(super) fn node(&self, id: NodeId) -> Node {
         let mut at = id.index();
         if let Some(it) = at.checked_sub(self.n_first()).and_then(|it| self.later.get(it)) {

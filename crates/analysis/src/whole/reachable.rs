@@ -60,7 +60,7 @@ pub enum From {
 /// The methods and classes that a search for reached code found.
 #[derive(Clone, Debug)]
 pub struct Reachable {
-    /// The entry points.
+    /// The entry points from which the search started.
     pub entries: Vec<EntryPoint>,
     pub(super) methods: FxHashMap<MethodId, From>,
     pub(super) made: FxHashSet<ClassId>,

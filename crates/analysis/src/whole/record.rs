@@ -212,9 +212,9 @@ impl ClassTable {
 /// The change of one class of a program.
 #[derive(Clone, Debug)]
 pub struct ClassChange {
-    /// The class before the change; `None` if it is new.
+    /// The changed class, in the hierarchy before the change; `None` if the class is new.
     pub class: Option<ClassId>,
-    /// The class after the change; `None` if it was removed.
+    /// The outline, summary and role of the class after the change; `None` if the class was removed.
     pub now: Option<(Arc<Outline>, Arc<ClassSummary>, Role)>,
 }
 

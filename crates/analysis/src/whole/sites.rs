@@ -62,7 +62,7 @@ impl FunctionSiteId {
 /// A `LambdaMetafactory` site, where a function object is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionSite {
-    /// The function object that the site makes.
+    /// The function object that the site makes, with its interface and its method handle.
     pub function: Function,
     /// The method that contains the site.
     pub owner: MethodId,
@@ -108,13 +108,13 @@ pub enum Open {
 /// A node of the system of inclusions. Its value is the set of exceptions that a part of the program lets out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// The exceptions that a method lets out.
+    /// The exceptions that this method lets out.
     Method(MethodId),
     /// The exceptions that initialising a class lets out. Exceptions that are no errors are wrapped.
     Initializer(ClassId),
-    /// The exceptions that the method of a function object lets out.
+    /// The exceptions that the method of this function object lets out.
     Glue(FunctionSiteId),
-    /// The exceptions that a virtual call lets out.
+    /// The exceptions that a virtual call of this dispatch lets out.
     Dispatch(DispatchId),
     /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among the
     /// method's rethrowing handlers.

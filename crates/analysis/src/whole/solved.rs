@@ -29,15 +29,15 @@ pub struct SolvedProgram {
     pub(super) nearness: Nearness,
 }
 
-/// The least solution of the system.
+/// The least solution of the system of inclusions.
 enum Solved {
     /// The solution of the system as it was first built.
     Once(Solution<Value>),
-    /// A solution that is updated with changes of the system.
+    /// A solution that is updated when the system changes.
     Following(Box<Following>),
 }
 
-/// A system that changes, with its least solution.
+/// A system of inclusions that changes, with its least solution.
 pub(super) struct Following {
     /// The changed system and its solution.
     pub(super) solver: Incremental<Value>,

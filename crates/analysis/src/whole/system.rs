@@ -87,7 +87,7 @@ pub(super) fn system(
     acc.finish(fuel)
 }
 
-/// The approximate cost of computing the inclusions of a node other than a method's, in steps of [`Fuel`].
+/// The approximate cost, in steps of [`Fuel`], of computing the inclusions of a node that is not a method's.
 const COST_OF_NODE: u32 = 16;
 
 /// Returns the approximate cost, in steps of [`Fuel`], of computing the inclusions of a node; for a method or handler

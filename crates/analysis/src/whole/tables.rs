@@ -44,7 +44,7 @@ pub struct ClassTable {
 /// The assumptions under which a program is analysed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WholeOptions {
-    /// Which classes may exist besides the present ones.
+    /// The classes that may exist besides the present ones.
     pub world: WorldKind,
     /// The release of the platform; `None` if the release is unknown.
     pub release: Option<u16>,
@@ -62,7 +62,7 @@ pub struct CallTable {
     pub classes: ClassTable,
     /// The assumptions under which the program is analysed.
     pub options: WholeOptions,
-    /// The targets of virtual calls.
+    /// The dispatches: the virtual calls, with their targets.
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
     pub functions: Vec<FunctionSite>,
@@ -71,7 +71,7 @@ pub struct CallTable {
     /// The methods by which class loaders of the program load a class; `None` if there are no such loaders or they
     /// are ignored.
     pub(super) loading: Option<Loading>,
-    /// A cache of the classes that accesses in the code initialise.
+    /// A cache of the classes that an access of a member initialises.
     initialized: FxHashMap<Initialized, Box<[Link]>>,
     /// The order of classes by name.
     pub(super) ranks: Ranks,

@@ -67,7 +67,7 @@ pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool 
     }
 }
 
-/// Returns the superclass of a throwable type, as far as it is known.
+/// Returns the superclass of a throwable type, or that the superclass is unknown.
 fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
     if let Some(parent) = built_in_parent(class) {
         return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
@@ -152,7 +152,7 @@ pub(super) enum Followed {
     Same,
     /// These types changed.
     Others(OtherTypes),
-    /// The universe cannot be updated and must be rebuilt.
+    /// The universe cannot be updated, so it must be rebuilt.
     Refused,
 }
 

@@ -50,8 +50,8 @@ pub(in crate::whole) struct Edit<'a> {
     pub(in crate::whole) receivers: &'a FxHashSet<ClassId>,
     /// The names of the classes whose members may now be resolved or used differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
-    /// The names of classes that unknown classes can now extend, or can no longer extend, because absent classes
-    /// changed.
+    /// The names of the classes for which the effect of absent classes changed (for example, whether absent classes
+    /// may extend or name the class).
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
     pub(in crate::whole) functions: Functions<'a>,

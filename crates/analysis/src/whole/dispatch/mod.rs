@@ -34,7 +34,7 @@ use super::sites::{DispatchId, Open, Site, Target};
 /// A dispatch: all virtual calls with the same class, method name and descriptor, with the methods that they may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dispatch {
-    /// The method reference at the call site.
+    /// The method reference that the calls name.
     pub method: MethodRef,
     /// Whether the reference is an interface method reference (a call by `invokeinterface`).
     pub interface: bool,

@@ -403,7 +403,7 @@ fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = Cla
     hierarchy.supers(class).iter().copied().filter(is_new)
 }
 
-/// The supertypes of a class, by name.
+/// The names of the supertypes of a class.
 pub(super) struct Above {
     /// The names of all supertypes of the class, including absent ones, with the class itself first.
     supers: Vec<ClassName>,

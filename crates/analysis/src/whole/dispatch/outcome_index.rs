@@ -182,7 +182,7 @@ impl OutcomeIndex {
         }
     }
 
-    /// Adds the outcomes of a receiver at a new dispatch.
+    /// Adds what a receiver selects in a new dispatch.
     pub(super) fn extend(&mut self, receiver: ReceiverKind, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             ReceiverKind::Class(it) => &mut self.by_class[it.index()],

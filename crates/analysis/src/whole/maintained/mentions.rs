@@ -11,7 +11,7 @@ use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 use crate::whole::actions::{MadeObject, Raises, all_actions};
 use crate::whole::promises::{Promised, promises};
 
-/// The classes that the code of a class names.
+/// The classes that the code of one class names, by the way in which it names them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::whole) struct Named {
     /// The classes whose members or initialisation the code uses. An array is replaced by its element class.

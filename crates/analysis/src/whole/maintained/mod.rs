@@ -7,7 +7,6 @@
 //! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, the reached code
 //! is recomputed from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
 //! function of its system.
-//! function of its system.
 
 mod called;
 mod changed;
@@ -41,7 +40,7 @@ pub const MAX_CHANGED: usize = 1 << 11;
 /// The number of new nodes for which memory is reserved in the solver.
 const RESERVED_NODES: usize = 1 << 14;
 
-/// A solved program that follows changes.
+/// A solved program that can follow changes of its classes.
 pub struct MaintainedProgram {
     solved: SolvedProgram,
     preparation: Preparation,
@@ -52,7 +51,7 @@ pub struct MaintainedProgram {
     touched: Touched,
 }
 
-/// How far a program is prepared for its first change.
+/// The progress of preparing a program for its first change.
 #[derive(Default)]
 enum Preparation {
     /// The program is solved, but nothing is prepared.
@@ -129,12 +128,12 @@ impl MaintainedProgram {
         }
     }
 
-    /// Whether the solution reflects all changes.
+    /// Whether the solution reflects all changes of classes.
     pub fn is_settled(&self) -> bool {
         self.stale.is_none()
     }
 
-    /// Whether the reached code reflects all changes; always true without `--rta`.
+    /// Whether the set of reached code reflects all changes of classes; always true without `--rta`.
     pub fn is_searched(&self) -> bool {
         self.stale.as_ref().is_none_or(|it| !it.is_unsearched)
     }

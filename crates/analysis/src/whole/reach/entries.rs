@@ -29,7 +29,7 @@ pub struct EntryChoice<'a> {
     pub app: bool,
     /// Whether to include the methods of the program that code of absent classes can use.
     pub library: bool,
-    /// The entry points that are declared outside code.
+    /// The entry points that manifests and service declarations name.
     pub declared: &'a [Declared],
     /// Whether the user selected a method as an entry point; the method may be of the program or its libraries.
     pub selects: &'a dyn Fn(MethodId) -> bool,

@@ -21,7 +21,7 @@ pub struct EntryRequest {
     pub library: bool,
     /// The patterns that select methods of the program and of its libraries as entry points.
     pub patterns: Vec<MethodPattern>,
-    /// The entry points that are declared outside code.
+    /// The entry points that manifests and service declarations name.
     pub declared: Vec<Declared>,
 }
 

@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
         &self.calls.classes.hierarchy
     }
 
-    /// Returns whether there may be code of absent classes.
+    /// Returns whether code of absent classes may exist.
     pub(super) fn has_outside(&self) -> bool {
         self.calls.options.world != WorldKind::Closed || self.meets_unseen
     }
