@@ -87,7 +87,7 @@ pub struct StageTimes {
     pub decode: Duration,
     /// The time for lowering bytecode to stackless bodies.
     pub lower: Duration,
-    /// The time for computing local facts.
+    /// The time for computing local facts and graphs.
     pub flow: Duration,
     /// The number of bytecode instructions, including those of methods that cannot be lowered.
     pub instructions: u64,

@@ -67,7 +67,7 @@ pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool 
     }
 }
 
-/// Returns the superclass of a throwable type, or that the superclass is unknown.
+/// Returns the superclass of a throwable type; [`Parent::Unknown`] if the superclass is not known.
 fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
     if let Some(parent) = built_in_parent(class) {
         return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
