@@ -68,7 +68,7 @@ pub struct Dispatches {
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: SiteCache,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
-    /// The calls that fail because the caller may not access the method.
+    /// The calls that fail because the caller may not access the class or the method that they name.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
     /// The targets that receivers select; `None` while they are not recorded.
     offers: Option<AllOffers>,

@@ -18,8 +18,8 @@ pub(in crate::whole) struct Named {
     classes: Vec<ClassName>,
     /// The types that the class throws, catches, or names in throws clauses.
     throwables: Vec<ClassName>,
-    /// The classes that matter only if another class makes them throwable types: classes in promises of ghosts, and
-    /// in rows that cover only exceptions that may arise at any instruction.
+    /// The classes that matter only if they are throwable types for another reason than being named here: classes in
+    /// promises of ghosts, and in rows that cover only exceptions that may arise at any instruction.
     if_types: Vec<ClassName>,
 }
 

@@ -26,7 +26,7 @@ use crate::whole::tables::CallTable;
 pub(super) enum Event {
     /// The method is reached.
     Method(MethodId),
-    /// Objects of exactly this class exist, because control came from the given source.
+    /// Objects of exactly this class exist. The second field is how control reached the code that creates them.
     Made(ClassId, From),
     /// The function object that this site makes exists.
     Function(FunctionSiteId),
