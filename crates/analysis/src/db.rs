@@ -5,6 +5,6 @@ use crate::keeper::Keeper;
 /// The database of class files, with the solved program beside it.
 #[salsa::db]
 pub trait Db: program::db::Db {
-    /// The keeper of the solved program. Clones of the database share it.
+    /// Returns the keeper of the solved program. Clones of the database share the keeper.
     fn keeper(&self) -> &Keeper;
 }

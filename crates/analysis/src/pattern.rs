@@ -37,7 +37,7 @@ impl MethodPattern {
     /// Parses a pattern.
     ///
     /// # Errors
-    /// When the pattern names no method or its parenthesis is not closed; the text is the error message.
+    /// When the pattern names no method or its parenthesis is not closed. The error is the message for the user.
     pub fn parse(written: &str) -> Result<Self, String> {
         let text: String = written.chars().filter(|it| !it.is_whitespace()).collect();
         let (name, params) = match text.find('(') {
@@ -85,7 +85,8 @@ impl MethodPattern {
         glob(&self.name, &full, true)
     }
 
-    /// Returns the edit distance from the pattern to the method's name, for "did you mean"; `None` above `limit`.
+    /// Returns the edit distance between the pattern and the method's name, for "did you mean"; `None` if the
+    /// distance is above `limit`.
     pub fn distance(&self, method: &MethodName, limit: usize) -> Option<usize> {
         let mut full = Vec::with_capacity(64);
         match self.params {
@@ -128,11 +129,11 @@ fn modified_utf8(text: &str) -> Box<[u8]> {
     out.into()
 }
 
-/// Whether `text` matches the pattern: `*` matches any run of bytes, `?` one byte and, with `nested`, `.` also the
-/// `$` of a nested class.
+/// Whether `text` matches the pattern. `*` matches any run of bytes, and `?` one byte. With `nested`, `.` matches
+/// also the `$` of a nested class.
 fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to continue when the last `*` matches one more byte.
+    // The positions in the pattern and the text at which to continue when the last `*` matches one more byte.
     let mut retry = None;
     while t < text.len() {
         let fits = match pattern.get(p) {
@@ -160,7 +161,8 @@ fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     pattern[p..].iter().all(|&b| b == b'*')
 }
 
-/// Returns the number of bytes to insert, delete or replace (ignoring ASCII case), if it is at most `limit`.
+/// Returns the number of bytes to insert, delete or replace to turn `a` into `b`, ignoring ASCII case; `None` above
+/// `limit`.
 fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
@@ -183,14 +185,14 @@ fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     row.last().copied().filter(|&it| it <= limit)
 }
 
-/// The method whose name is nearest to a pattern that matches nothing.
+/// Searches for the method whose name is nearest to a pattern that selects no method.
 #[derive(Clone, Debug, Default)]
 pub struct Nearest {
     best: Option<(usize, MethodName)>,
 }
 
 impl Nearest {
-    /// Considers one more method.
+    /// Replaces the nearest method by this one if its name is nearer to the pattern.
     pub fn offer(&mut self, pattern: &MethodPattern, method: &MethodName) {
         let limit = self.best.map_or(pattern.name.len() / 2 + 2, |it| it.0);
         if let Some(distance) = pattern.distance(method, limit) {
@@ -201,7 +203,7 @@ impl Nearest {
         }
     }
 
-    /// Considers the best candidate of another search.
+    /// Replaces the nearest method by that of another search if its name is nearer to the pattern.
     pub fn merge(&mut self, other: Nearest) {
         if let Some(it) = other.best
             && self.best.is_none_or(|mine| it < mine)
@@ -210,7 +212,7 @@ impl Nearest {
         }
     }
 
-    /// Returns the nearest method, if one is near enough.
+    /// Returns the nearest method; `None` if no method has a name near the pattern.
     pub fn method(&self) -> Option<MethodName> {
         self.best.map(|it| it.1)
     }
@@ -221,7 +223,7 @@ impl Nearest {
 pub struct NoMatch {
     /// The pattern, as the user wrote it.
     pub pattern: String,
-    /// The method whose name is nearest to the pattern, if one is near enough.
+    /// The method whose name is nearest to the pattern; `None` if no method has a name near the pattern.
     pub nearest: Option<MethodName>,
 }
 
@@ -230,7 +232,7 @@ impl fmt::Display for NoMatch {
         write!(f, "no method matches `{}`", self.pattern)?;
         match self.nearest {
             Some(it) => write!(f, "; did you mean `{}`?", Human(it)),
-            None => f.write_str(", nor is any name near it"),
+            None => f.write_str(", and no method has a similar name"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The generations since which answers about classes are valid. They spare an edit the recomputation of answers that
-//! it does not affect.
+//! The generations since which answers about classes are valid. With them, an edit does not recompute answers that it
+//! does not affect.
 
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use crate::whole::reads::{Read, Touched};
 /// A kind of answer about a class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// The exceptions that the methods of the class let out, and why.
+    /// The exceptions that the methods of the class let out, and the reasons for their open parts.
     Throws,
     /// The targets of the calls of the class.
     Calls,
@@ -36,23 +36,23 @@ impl AnswerId {
     }
 }
 
-/// A reader of a part of the program: an answer, and its version when it read the part. The entry is outdated if the
-/// answer has a newer version. Skipping outdated entries is cheaper than finding and removing them whenever an answer
-/// is computed again.
+/// An answer that read a part of the program, with the version of the answer at that time. The entry is outdated if
+/// the answer has a newer version. Skipping outdated entries is cheaper than removing them whenever an answer is
+/// recomputed.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     answer: AnswerId,
     time: u32,
 }
 
-/// The generation since which each answer is valid, and the parts of the program that it was read from.
+/// The generation since which each answer is valid, and the parts of the program that each answer was read from.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// The generation in which any answer may have changed.
+    /// The last generation in which all answers may have changed.
     all: u64,
-    /// The answers that may have changed in a later generation, with that generation.
+    /// For each answer that may have changed in a generation after `all`, that generation.
     of: FxHashMap<Answer, u64>,
-    /// The answers that read each part; some entries may be outdated.
+    /// The answers that read each part of the program; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
     /// Each answer, with its version: the number of times that it was computed or marked as changed.
@@ -60,22 +60,23 @@ pub(crate) struct Stamps {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of answers.
     const ALL: [Kind; 3] = [Kind::Throws, Kind::Calls, Kind::Graphs];
 }
 
 impl Stamps {
-    /// The state of a program of this generation of which nothing was asked yet.
+    /// Creates the state for a program of this generation, about which no question was answered yet.
     pub(crate) fn new(generation: u64) -> Self {
         Stamps { all: generation, ..Stamps::default() }
     }
 
-    /// The generation since which an answer is valid.
+    /// Returns the generation since which the answer of this kind about a class is valid.
     pub(crate) fn of(&self, class: ClassName, kind: Kind) -> u64 {
         self.of.get(&(class, kind)).copied().unwrap_or(self.all)
     }
 
-    /// The classes for which an answer of a kind may have changed since a generation; `None` if all may have.
+    /// Returns the classes for which an answer of this kind may have changed since `generation`; `None` if all
+    /// answers may have changed.
     pub(crate) fn since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         if self.all > generation {
             return None;
@@ -84,7 +85,7 @@ impl Stamps {
         Some(later.map(|it| it.0.0).collect())
     }
 
-    /// Notes which parts of the program an answer that is computed now was read from.
+    /// Records the parts of the program that an answer, which is being computed, was read from.
     pub(crate) fn read(&mut self, class: ClassName, kind: Kind, reads: Vec<Read>) {
         let given = &mut self.given;
         let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
@@ -104,7 +105,7 @@ impl Stamps {
         }
     }
 
-    /// Marks the answers that depend on the touched parts as changed in this generation.
+    /// Marks as changed in this generation the answers that depend on the touched parts of the program.
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);
@@ -127,7 +128,7 @@ impl Stamps {
         }
     }
 
-    /// Marks an answer as changed in a generation. This makes its reader entries outdated.
+    /// Marks an answer as changed in a generation. Its reader entries thereby become outdated.
     fn stamp(&mut self, answer: AnswerId, generation: u64) {
         let (answer, time) = &mut self.given[answer.index()];
         *time += 1;
@@ -135,7 +136,7 @@ impl Stamps {
     }
 }
 
-/// Whether a reader entry is up to date.
+/// Whether a reader entry is not outdated.
 fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
     given[reader.answer.index()].1 == reader.time
 }

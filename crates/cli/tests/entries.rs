@@ -430,7 +430,7 @@ fn an_entry_that_selects_nothing_is_an_error() {
     };
     let even = ["--entry", "P14EvenOdd.even"];
     for (pattern, wanted) in [
-        ("no.Such.method", "no method matches `no.Such.method`, nor is any name near it"),
+        ("no.Such.method", "no method matches `no.Such.method`, and no method has a similar name"),
         ("P14EvenOdd.evn", "no method matches `P14EvenOdd.evn`; did you mean `P14EvenOdd.even(int)`?"),
     ] {
         // The pattern alone, after one that selects something, and before a preset.

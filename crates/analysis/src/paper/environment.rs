@@ -1,5 +1,6 @@
-//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy, the methods with
-//! their code or the exceptions that they promise never to let out, the exception types, and MCA.
+//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy; the methods with
+//! their code or, for ghosts, the exceptions that they promise never to let out; the exception types; and the formula
+//! MCA.
 
 use std::sync::Arc;
 
@@ -17,15 +18,16 @@ use super::intra::{Intra, Raises, intra};
 use crate::facts::{ClassFacts, Code, MethodFact};
 use crate::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 
-/// The part of one class file that the environment needs.
+/// The part of one class file that the environment is built from.
 #[derive(Clone, Debug)]
 pub struct Record {
     outline: Arc<Outline>,
-    /// The bodies, by method in file order; `None` for a method without readable code. Empty for an API class.
+    /// The analysed bodies, in file order of the methods; `None` for a method without readable code. Empty for an API
+    /// class.
     methods: Box<[Option<Intra>]>,
 }
 
-/// Returns the record of a class of the API, of which only the signatures matter.
+/// Returns the record of a class of the API. The record holds only the signatures of the methods.
 ///
 /// # Errors
 /// When the structure of the file cannot be read: the class is then outside the program.
@@ -33,7 +35,7 @@ pub fn api_record(bytes: &[u8]) -> Result<Record> {
     Ok(api_record_of(Arc::new(class_outline(bytes)?)))
 }
 
-/// Returns the record of a class of the API from its outline.
+/// Returns the record of a class of the API from its outline. The record holds only the signatures of the methods.
 pub fn api_record_of(outline: Arc<Outline>) -> Record {
     Record { outline, methods: Box::default() }
 }
@@ -60,7 +62,7 @@ pub fn record_of(outline: Arc<Outline>, facts: &ClassFacts) -> Record {
 /// Returns the record of a class of the program from its parsed class file and all its methods.
 ///
 /// # Errors
-/// See [`api_record`].
+/// When the name of a supertype or member cannot be read.
 pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> {
     let of = |it: &MethodPart| match &it.code {
         Some(Ok((code, _))) => Some(intra(&code.body, &code.facts)),
@@ -73,42 +75,43 @@ pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> 
 pub struct Environment {
     /// The classes and interfaces.
     pub hierarchy: Hierarchy,
-    /// E: the exception types. Each is an atom of its own, because all types are known.
+    /// E: the exception types. Each type is a separate atom of the universe, because all types are known.
     pub exceptions: Universe,
     api: Vec<bool>,
     methods: Vec<Box<[Option<Intra>]>>,
-    /// The methods in dom(Γ^M) and of the API, by name and descriptor, each list in the order of classes.
+    /// The methods in dom(Γ^M) and of the API, by name and descriptor; each list is in the order of classes.
     definers: FxHashMap<(Name, Descriptor), Vec<MethodId>>,
 }
 
 /// The definition of a method in the environment.
 #[derive(Clone, Copy, Debug)]
 pub enum Definition<'a> {
-    /// The method's code is present.
+    /// The method's code is available.
     Available(&'a Intra),
-    /// The method's code is missing; for a ghost, with the exceptions that it promises never to let out.
+    /// The method's code is missing. For a ghost, with the ghost's promise (the exceptions that it never lets out);
+    /// `None` for any other method.
     Unavailable(Option<&'a Ghost>),
-    /// The method belongs to the API.
+    /// The method belongs to the API, so only its declaration matters.
     Api(&'a Method),
-    /// The method is abstract, and never runs.
+    /// The method is abstract, so it has no code that could run.
     Abstract,
 }
 
-/// A method that a call may reach.
+/// A method that a call may run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Callee {
     /// A method that a present class declares.
     Declared(MethodId),
-    /// A method of an absent class, by the reference in the call.
+    /// A method of an absent class, named by the method reference in the call.
     Missing(MethodRef),
-    /// A method of an absent platform class, by the reference in the call.
+    /// A method of an absent platform class, named by the method reference in the call.
     Api(MethodRef),
 }
 
 impl Environment {
-    /// Builds the environment of these records, in class-path order; the flag says whether the class belongs to the
-    /// API. Of two records of one class the first is used, except that a record with ghosts yields to one without
-    /// ghosts, wherever that is.
+    /// Builds the environment of these records, which are in class-path order. The flag of a record says whether its
+    /// class belongs to the API. Of two records of one class the first is used, with one exception: a record with
+    /// ghosts yields to a record without ghosts, wherever the other record is.
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let ghosts = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
         let real: FxHashSet<ClassName> =
@@ -154,12 +157,12 @@ impl Environment {
         self.hierarchy.ids().flat_map(of).collect()
     }
 
-    /// Returns the declaration of a method of this environment.
+    /// Returns the declaration of a method of a present class.
     pub fn declaration(&self, id: MethodId) -> &Method {
         &self.hierarchy.outline(id.class).methods[id.index as usize]
     }
 
-    /// Returns Γ^M of a method.
+    /// Returns Γ^M of a method: its code, or the reason why it has no code here.
     pub fn definition(&self, id: MethodId) -> Definition<'_> {
         let method = self.declaration(id);
         if self.api[id.class.index()] {
@@ -175,13 +178,13 @@ impl Environment {
         }
     }
 
-    /// Returns the reference that names a method.
+    /// Returns the method reference (class, name and descriptor) of a method.
     pub fn name(&self, id: MethodId) -> MethodRef {
         let method = self.declaration(id);
         MethodRef::new(self.hierarchy.name(id.class), method.name, method.descriptor)
     }
 
-    /// Returns MCA of a method reference: the methods that a call of it may reach.
+    /// Returns MCA of a method reference: the methods that a call with this reference may run.
     pub fn mca(&self, is_virtual: bool, method: MethodRef) -> Vec<Callee> {
         let it = method.get();
         let mut acc = self.closest(it.class, it.name, it.descriptor);
@@ -198,7 +201,8 @@ impl Environment {
         acc
     }
 
-    /// Whether c <: C by the chains of present classes.
+    /// Whether the class is a subtype of the class called `name` (c <: C), as far as the links of present classes
+    /// show.
     fn is_below(&self, class: ClassId, name: ClassName) -> bool {
         match self.hierarchy.class(name) {
             Some(it) => self.hierarchy.is_known_subtype(class, it),
@@ -214,7 +218,8 @@ impl Environment {
         }
     }
 
-    /// Returns the methods that the closest super-types with a method of this name and descriptor define.
+    /// Returns the methods of this name and descriptor that the closest super-types of `class` define. A super-type
+    /// is closest if no super-type before it defines such a method.
     fn closest(&self, class: ClassName, method: Name, descriptor: Descriptor) -> Vec<Callee> {
         let named = |class: ClassName| {
             let it = MethodRef::new(class, method, descriptor);
@@ -261,12 +266,13 @@ impl Environment {
         (!matches!(self.definition(id), Definition::Abstract)).then_some(id)
     }
 
-    /// Returns the exceptions that a callee lets out by declarations alone; nothing for a method with code.
+    /// Returns the exceptions that a callee lets out according to its declaration alone; the empty set for a method
+    /// with code.
     pub fn declared(&self, universe: &mut Universe, callee: Callee) -> SetId {
         let all = universe.all();
         match callee {
             Callee::Missing(_) => all,
-            // This constructor does nothing on any platform.
+            // The constructor of Object does nothing on any platform.
             Callee::Api(it) if it.get().name.bytes() == b"<init>" && it.class() == well_known().object => {
                 SetId::EMPTY
             }
@@ -286,7 +292,7 @@ impl Environment {
         }
     }
 
-    /// Returns the method if its code is present.
+    /// Returns the callee's id if its code is present; `None` otherwise.
     pub fn available(&self, callee: Callee) -> Option<MethodId> {
         match callee {
             Callee::Declared(id) if matches!(self.definition(id), Definition::Available(_)) => Some(id),
@@ -294,7 +300,7 @@ impl Environment {
         }
     }
 
-    /// Whether a callee belongs to the API; calls to it are labelled ε.
+    /// Whether a callee belongs to the API; calls of such a callee are labelled ε.
     pub fn is_api(&self, callee: Callee) -> bool {
         match callee {
             Callee::Declared(id) => self.api[id.class.index()],
@@ -323,13 +329,13 @@ fn is_of_object(name: Name, descriptor: Descriptor) -> bool {
     METHODS.contains(&(name.bytes(), descriptor.bytes()))
 }
 
-/// Whether only the platform may define a class of this name.
+/// Whether only the platform may define a class of this name: the class is in a package of `java`, or is an array.
 fn is_platform(class: ClassName) -> bool {
     class.bytes().starts_with(b"java/") || class.is_array()
 }
 
-/// Returns the exception types that a ghost promises never to let out, with their subtypes. `any` stands for all
-/// types. Names are written as in source code: qualified, or simple names of `java.lang`.
+/// Returns the exception types that a ghost promises never to let out, with their subtypes. The name `any` stands for
+/// all types. Names are written as in source code: qualified, or simple names for classes of `java.lang`.
 fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in ghost.handlers.iter().flatten() {
@@ -347,8 +353,8 @@ fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     acc
 }
 
-/// Returns E: the classes below Throwable, the exceptions of the VM, and the classes that code or throws clauses
-/// name.
+/// Returns E: the classes below Throwable, the exceptions that the VM raises, and the classes that are thrown, caught
+/// or declared in throws clauses.
 fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> Universe {
     let object = well_known().object;
     let parent = |class: ClassName| match built_in_parent(class) {

@@ -15,25 +15,26 @@ pub struct Propagated {
     sets: FxHashMap<MethodId, SetId>,
 }
 
-/// A source of exceptions in a method; the method lets out what its rows do not catch.
+/// A source of exceptions in a method. The method lets out the exceptions of the source that the covering rows do not
+/// catch.
 struct Flow {
-    /// The exceptions that arise at the source itself.
+    /// The exceptions that arise at the source itself, without those of called methods.
     own: SetId,
-    /// The index in `Solving::calls` of the call, if the source is one.
+    /// If the source is a call, the index of the call in `Solving::calls`.
     call: Option<usize>,
     /// The union of the exceptions that the covering rows catch.
     caught: SetId,
 }
 
-/// All calls with the same method reference and kind.
+/// All calls with the same method reference and the same kind (virtual or not).
 struct Call {
-    /// The exceptions that the calls let out, as computed so far.
+    /// The exceptions that the calls let out, as far as computed yet.
     set: SetId,
-    /// The methods that contain such a call.
+    /// The methods that contain a call with this reference and kind.
     callers: Vec<MethodId>,
 }
 
-/// Computes the fixed point.
+/// Computes the least fixed point: the exceptions that each available method propagates.
 pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     let mut solving = Solving::default();
     let mut pending = Vec::new();
@@ -69,13 +70,13 @@ pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     acc
 }
 
-/// The state of the iteration.
+/// The state of the fixed-point iteration.
 #[derive(Default)]
 struct Solving {
     flows: FxHashMap<MethodId, Vec<Flow>>,
     calls: Vec<Call>,
     numbers: FxHashMap<(bool, MethodRef), usize>,
-    /// For each method with code, the indices of the calls that may reach it.
+    /// For each method with code, the indices of the calls that may run the method.
     calls_to: FxHashMap<MethodId, Vec<usize>>,
 }
 
@@ -133,7 +134,7 @@ impl Solving {
     }
 }
 
-/// Returns the union of the exceptions that the rows catch.
+/// Returns the union of the exceptions that the rows catch; a row that is `None` catches everything.
 fn caught(universe: &mut Universe, rows: &[Option<ClassName>]) -> SetId {
     let mut acc = SetId::EMPTY;
     for &row in rows {
@@ -149,7 +150,7 @@ impl Propagated {
         self.sets.get(&id).copied().unwrap_or(SetId::EMPTY)
     }
 
-    /// Returns the exceptions that a call to this method propagates, by the method's code or by its declaration.
+    /// Returns the exceptions that a call of `callee` propagates, according to the callee's code or its declaration.
     pub fn by(&self, env: &Environment, universe: &mut Universe, callee: Callee) -> SetId {
         env.available(callee).map_or_else(|| env.declared(universe, callee), |it| self.of(it))
     }

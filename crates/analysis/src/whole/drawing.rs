@@ -1,5 +1,5 @@
-//! Draws the final control-flow graph of a method: function N in Fig. 4 of CONFLEX, over sets of exceptions. The
-//! solved program gives the exceptions of each call.
+//! Draws the final control-flow graph of a method, as function N in Fig. 4 of CONFLEX does, but over sets of
+//! exceptions. The exceptions of calls are read from the solved program.
 
 use std::sync::Arc;
 
@@ -37,9 +37,9 @@ struct Draw<'a> {
     texts: &'a mut Texts,
     sets: Vec<RaisedSet>,
     known: FxHashMap<(SetId, Option<Why>), SetRef>,
-    /// The set that was drawn last: the next one is often the same.
+    /// The set that was drawn last, because the next set is often equal to it.
     last: Option<(SetId, Option<Why>, SetRef)>,
-    /// The masks of the exception-table rows, each filled when it is first needed.
+    /// The masks of the exception-table rows, each of which is computed when it is first used.
     masks: Vec<Option<Masks>>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
 }
 
-/// Returns the reason nearest to a node why its exceptions are open.
+/// Returns the reason why the exceptions of a node are open, of all reasons the one nearest to the node.
 fn nearest(program: &SolvedProgram, of: Node) -> Why {
     match of {
         Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),
@@ -126,7 +126,7 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
     }
 }
 
-/// Returns the field accesses of a method that raise a link error, each with that error.
+/// Returns the field accesses of a method that raise a link error, each with its error.
 fn failing_fields(
     program: &SolvedProgram,
     id: MethodId,
@@ -140,18 +140,18 @@ fn failing_fields(
         .collect()
 }
 
-/// The exceptions that an instruction raises.
+/// The exceptions that an instruction raises, with the rows that may catch them in addition to the covering rows.
 #[derive(Clone, Copy)]
 struct Raised<'a> {
     value: Value,
-    /// Why the open half of `value` is open.
+    /// The reason why the open half of `value` is open; `None` if the open half is empty.
     why: Option<Why>,
-    /// Rows that may catch the exceptions besides those that cover the instruction.
+    /// Additional rows that may catch the exceptions, although they do not cover the instruction.
     earlier: &'a [u32],
 }
 
-/// Returns the link errors of an instruction's field accesses, each with whether the access may occur earlier in the
-/// bytecode.
+/// Returns the link errors that the field accesses of an instruction raise. The flag of an error says whether the
+/// access may occur earlier in the bytecode than this instruction.
 fn failing_at(
     body: &Body,
     instr: InstrId,
@@ -185,7 +185,7 @@ fn failing_at(
 }
 
 impl Draw<'_> {
-    /// Returns the value of a flow, and why its open half is open.
+    /// Returns the value of a flow, and the reason why its open half is open (`None` if the open half is empty).
     fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
         let program = self.program;
         let of_node = |ex: &Exceptions, value: Value, of: Node| {
@@ -233,7 +233,8 @@ impl Draw<'_> {
         masks
     }
 
-    /// Returns the node from which handlers are reached; the first call draws it.
+    /// Returns the exceptional node of the instruction, from which edges go to handlers. The first call draws the
+    /// node.
     fn exceptional(
         &mut self,
         drawing: &mut Drawing<SetRef>,
@@ -247,8 +248,8 @@ impl Draw<'_> {
         })
     }
 
-    /// Draws the exceptions that an instruction raises, the known and the open half separately. Returns whether some
-    /// of them leave the method.
+    /// Draws the exceptions that an instruction raises, separately for the known and the open half. Returns whether
+    /// some of the exceptions leave the method.
     fn draw(
         &mut self,
         drawing: &mut Drawing<SetRef>,

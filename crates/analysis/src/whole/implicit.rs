@@ -1,11 +1,11 @@
-//! Behaviour that no instruction shows: methods that are called by the VM, native methods, proxies and call-backs of
-//! the platform, and kinds of objects that the platform creates at run time.
+//! Behaviour that no instruction shows: methods that the VM calls, native methods, proxies, callbacks of the
+//! platform, and the kinds of objects that the platform creates at run time.
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::callbacks;
 use program::input::WorldKind;
 
-/// Returns a method of the platform, given its names.
+/// Returns the reference to a method of the platform, given the class, name and descriptor.
 fn platform_method(class: &str, name: &str, descriptor: &str) -> MethodRef {
     let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
     MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes()))
@@ -21,7 +21,7 @@ pub(super) fn load_class() -> MethodRef {
     platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
 }
 
-/// Returns `java/lang/reflect/InvocationHandler.invoke`, which the methods of proxy classes call.
+/// Returns `java/lang/reflect/InvocationHandler.invoke`, which each method of a proxy class calls.
 pub(super) fn handler_invoke() -> MethodRef {
     platform_method(
         "java/lang/reflect/InvocationHandler",
@@ -30,14 +30,15 @@ pub(super) fn handler_invoke() -> MethodRef {
     )
 }
 
-/// Returns the implicit calls whose targets are found for every program.
+/// Returns the methods of the implicit calls whose targets are computed for every program.
 pub(super) fn implicit_calls(world: WorldKind) -> impl Iterator<Item = MethodRef> {
     // In the open world unknown classes are among the receivers anyway, so proxies need no search.
     let handlers = (world != WorldKind::Open).then(handler_invoke);
     std::iter::once(thread_run()).chain(callbacks().iter().filter_map(|it| it.calls)).chain(handlers)
 }
 
-/// Returns the calls that the VM makes on objects of any class; only the reachability search uses them.
+/// Returns the methods that the VM may call on objects of any class. Only the search for reached code uses these
+/// calls.
 pub(super) fn upcalls() -> [MethodRef; 4] {
     [
         load_class(),
@@ -58,8 +59,8 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
 /// The kinds of objects that a program creates at run time and whose classes are in no class file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RuntimeObjects {
-    /// Whether there are proxies of interfaces.
+    /// Whether the program creates proxies of interfaces.
     pub(super) proxies: bool,
-    /// Whether there are objects that implement interfaces by method handles.
+    /// Whether the program creates objects that implement an interface by a method handle.
     pub(super) around_handles: bool,
 }

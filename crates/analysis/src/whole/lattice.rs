@@ -1,5 +1,5 @@
-//! The lattice of exceptions: its values are sets in two halves, *known* and *open*; its transfer functions are those
-//! of exception-table rows and of wrappers (`semantics.md` §3.1).
+//! The lattice of exceptions. A value consists of two sets, the *known* and the *open* half. The transfer functions
+//! are those of exception-table rows and of wrappers (`semantics.md` §3.1).
 
 use classfile::names::{ClassName, MethodRef};
 use flow::solver::{FunctionId, Lattice, NodeId};
@@ -9,13 +9,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sites::{Node, Open};
 
-/// The exceptions that a node lets out. The halves never merge: *known* comes out of code that was read, *open* may
-/// come out of code that was not read.
+/// The exceptions that a node lets out. The halves are never merged: *known* exceptions come out of code that was
+/// read, *open* exceptions may come out of code that was not read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value {
-    /// The exceptions that are known to come out.
+    /// The exceptions that are known to be let out.
     pub known: SetId,
-    /// The exceptions that may come out besides.
+    /// Further exceptions that may be let out, by unknown code.
     pub open: SetId,
 }
 
@@ -28,56 +28,58 @@ impl Value {
         if open { self.open } else { self.known }
     }
 
-    /// Returns a value with an empty open half.
+    /// Returns a value with this known half and an empty open half.
     pub fn known(known: SetId) -> Self {
         Value { known, ..Value::NOTHING }
     }
 
-    /// Returns a value with an empty known half.
+    /// Returns a value with this open half and an empty known half.
     pub fn open(open: SetId) -> Self {
         Value { open, ..Value::NOTHING }
     }
 }
 
-/// A transfer function: it keeps part of a set, and may add other sets depending on what the set contains.
+/// A transfer function: keeps part of its input set, and may add other sets, depending on what the input contains.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Filter {
-    /// The exceptions that are kept.
+    /// The exceptions that the function keeps if they are in the input.
     pub keep: SetId,
-    /// Pairs of sets: if the input overlaps the first, the second is added.
+    /// Pairs of sets. If the input overlaps the first set, the function adds the second set.
     pub adds: Vec<(SetId, SetId)>,
 }
 
-/// Why something is open at its origin.
+/// The reason why a set of exceptions is open, at the origin of the open part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpenCause {
-    /// A call may go to unknown methods.
+    /// A call may run unknown methods, for this reason.
     Call(Open),
     /// The initialiser of this absent class, or that of a class above it, is unknown.
     Initializer(ClassName),
-    /// The bootstrap method is not known, so it may link any code.
+    /// The bootstrap method has no model, so it may link any code.
     Bootstrap(MethodRef),
-    /// The effect of a native method is not known.
+    /// The effect of this native method is not known.
     Native(MethodId),
-    /// The code of a method cannot be read.
+    /// The code of this method cannot be read.
     MissingCode(MethodId),
-    /// The method is a ghost: its code is not written yet.
+    /// This method is a ghost: its code is not written yet.
     Ghost(MethodId),
 }
 
-/// The own value of a node, and the nodes that flow into it, each through a function.
+/// The value that arises at a node itself, and the nodes whose values are included, each through a transfer function.
 pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 
-/// Something that flows out of an instruction, before the exception table of the method applies.
+/// Exceptions that an instruction lets out, before the exception table of the method applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// A value that arises here, with the cause of its open half.
+    /// A value that arises at the instruction itself, with the reason why its open half is open (`None` if that half
+    /// is empty).
     Value(Value, Option<OpenCause>),
-    /// The value of a node.
+    /// The value of another node.
     Node(Node),
-    /// The value of a node, through a function.
+    /// The value of a node, after a transfer function.
     Through(Node, FunctionId),
-    /// A value that arises here and has passed a function, with the cause of its open half.
+    /// A value that arises at the instruction itself and has passed through a transfer function, with the reason why
+    /// its open half is open.
     Wrapped(Value, OpenCause),
 }
 
@@ -89,15 +91,15 @@ pub struct Exceptions {
     filters: Vec<Filter>,
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
-    /// For each application of a function that adds sets, which of them it added, one bit each. Only this can change
-    /// when types are added or removed: all other operations act on each atom of a set alike.
+    /// For each result of a function that adds sets, the sets that were added, one bit each. These bits are all that
+    /// may change when types are added or removed, because every other operation treats each atom of a set alike.
     added: FxHashMap<(FunctionId, SetId), u64>,
-    /// The applications in `added` whose results were put into values that are not recomputed when types change.
+    /// The results in `added` that are part of values which are not recomputed when types change.
     constant: FxHashSet<(FunctionId, SetId)>,
 }
 
 impl Flow {
-    /// Returns the flow followed by a further function.
+    /// Returns the flow with a further transfer function after it.
     pub(super) fn behind(self, ex: &mut Exceptions, function: FunctionId) -> Flow {
         match self {
             Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
@@ -111,7 +113,7 @@ impl Flow {
 }
 
 impl Exceptions {
-    /// Returns the lattice over a universe.
+    /// Creates the lattice over a universe of throwable types.
     pub fn new(universe: Universe) -> Self {
         let mut acc = Exceptions {
             universe,
@@ -123,12 +125,12 @@ impl Exceptions {
         };
         let identity = Filter { keep: acc.universe.all(), adds: Vec::new() };
         let first = acc.filter(identity);
-        // The solver takes the first function for the identity.
+        // The solver treats the function with the first id as the identity.
         debug_assert_eq!(first, FunctionId::IDENTITY);
         acc
     }
 
-    /// Returns the function of a filter.
+    /// Returns the id of a transfer function.
     pub fn filter(&mut self, filter: Filter) -> FunctionId {
         let next = FunctionId::from_index(self.filters.len());
         let id = *self.ids.entry(filter.clone()).or_insert(next);
@@ -138,14 +140,15 @@ impl Exceptions {
         id
     }
 
-    /// Returns the function that keeps what no row for these classes surely catches; a row for `None` catches
-    /// everything.
+    /// Returns the function of exception-table rows that do not catch an exception: keeps the exceptions that none of
+    /// the rows surely catches. A row for `None` catches everything.
     pub fn passing(&mut self, rows: impl Iterator<Item = Option<ClassName>>) -> FunctionId {
         let keep = self.left(rows);
         self.filter(Filter { keep, adds: Vec::new() })
     }
 
-    /// Returns the function that keeps what may arrive at a row for the class `row` after the `earlier` rows.
+    /// Returns the function that keeps the exceptions that may arrive at the handler of a row for `row` after
+    /// `earlier` rows; `None` catches everything.
     pub fn arriving(
         &mut self,
         earlier: impl Iterator<Item = Option<ClassName>>,
@@ -166,8 +169,8 @@ impl Exceptions {
         left
     }
 
-    /// Returns the function that keeps errors and replaces everything else by `wrapper`, as initialisers and
-    /// bootstrap methods do. `also` is added if anything comes in.
+    /// Returns the function that keeps errors and replaces every other exception by `wrapper`, as initialisers and
+    /// bootstrap methods do. If the input is not empty, the function also adds `also`.
     pub fn wrapping(&mut self, wrapper: ClassName, also: Option<ClassName>) -> FunctionId {
         let error = self.universe.masks(Some(flow::throwables::well_known().error));
         let not_surely = self.universe.minus(self.universe.all(), error.surely);
@@ -180,8 +183,8 @@ impl Exceptions {
         self.filter(Filter { keep: error.may, adds })
     }
 
-    /// Describes an open set for output: returns the classes and cones that contain it, and those that cannot be in
-    /// it. Of the two possible descriptions the shorter one is chosen.
+    /// Returns the classes and cones that contain an open set, and those that cannot be in it, for output. Of two
+    /// possible descriptions, returns the shorter.
     pub fn open_parts(&mut self, set: SetId) -> (Vec<Part>, Vec<Part>) {
         let all = self.universe.all();
         let missing = self.universe.minus(all, set);
@@ -194,7 +197,8 @@ impl Exceptions {
         }
     }
 
-    /// Returns the composition of two functions; `first` is applied first, and `second` must add nothing.
+    /// Returns the composition of two functions. `first` is applied first, and `second` must be a function that adds
+    /// nothing.
     pub fn then(&mut self, first: FunctionId, second: FunctionId) -> FunctionId {
         if first == FunctionId::IDENTITY {
             return second;
@@ -209,7 +213,7 @@ impl Exceptions {
         self.filter(Filter { keep, adds })
     }
 
-    /// Returns the result of applying a function to a value.
+    /// Returns the result of applying a transfer function to a value.
     pub fn through(&mut self, function: FunctionId, value: Value) -> Value {
         if function == FunctionId::IDENTITY {
             return value;
@@ -218,7 +222,8 @@ impl Exceptions {
         Value { known, open: self.through_half(function, value.open) }
     }
 
-    /// Like [`Exceptions::through`], for a result that the caller keeps and does not recompute when types change.
+    /// Returns the result of applying a function to a value, for a caller that keeps the result and does not
+    /// recompute it when types change.
     pub fn constant_through(&mut self, function: FunctionId, value: Value) -> Value {
         if !self.filters[function.index()].adds.is_empty() {
             self.constant.extend([(function, value.known), (function, value.open)]);
@@ -226,8 +231,9 @@ impl Exceptions {
         self.through(function, value)
     }
 
-    /// Returns the functions whose results on some set changed because types were added or removed; `None` if a
-    /// result changed that [`Exceptions::constant_through`] returned.
+    /// Returns the functions whose results on some set changed because types were added or removed. Returns `None` if
+    /// one of these results was returned by [`Exceptions::constant_through`], so that its user keeps an outdated
+    /// value.
     pub fn functions_changed(&mut self) -> Option<Vec<FunctionId>> {
         let mut acc = Vec::new();
         let Exceptions { universe, filters, memo, added, constant, .. } = self;
@@ -246,7 +252,7 @@ impl Exceptions {
         (!kept_changed).then_some(acc)
     }
 
-    /// Returns the set of inputs from which the function can yield something of `want`.
+    /// Returns the exceptions that the function can turn into an exception of `want`, or let through as one.
     pub fn needed(&mut self, function: FunctionId, want: SetId) -> SetId {
         if function == FunctionId::IDENTITY {
             return want;
@@ -283,7 +289,7 @@ impl Exceptions {
 }
 
 impl Filter {
-    /// Returns which sets are added to an input, one bit for each.
+    /// Returns the sets of `adds` that are added to this input, as one bit for each.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
         debug_assert!(self.adds.len() <= 64, "a filter adds at most 64 sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
@@ -333,7 +339,7 @@ mod tests {
     fn adding_and_removing_types_changes_what_a_wrapper_adds() {
         let mut ex = exceptions();
         let wrapping = ex.wrapping(class("p/W"), None);
-        // Only errors, and unknown types as far as they may be errors.
+        // Errors, and the part of unknown types that may be errors.
         let errors = ex.universe.masks(Some(well_known().error)).may;
         let all = ex.universe.all();
         let errors = Value::known(ex.universe.meet(all, errors));

@@ -14,15 +14,15 @@ use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
 
-/// Returns the exceptions of a link error.
+/// Returns the exceptions that the VM raises for a link error.
 pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     let class = ClassName::new(error.exception().as_bytes());
-    // For conflicting default methods, releases raise different subclasses.
+    // For conflicting default methods, different releases raise different subclasses.
     let conflict = error == LinkError::ConflictingDefaults;
     Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
 }
 
-/// Returns the error of creating an object of the class (JVMS §6.5.new).
+/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if it succeeds.
 pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(class) else {
@@ -32,8 +32,8 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
-/// Returns the error of accessing a field in code of `caller`, if present classes determine it; under `--link-errors`
-/// also the error of a field whose class is absent.
+/// Returns the error that the access of a field in code of `caller` raises, as far as present classes determine it;
+/// `None` if there is none. Under `--link-errors`, a field whose class is absent is an error, too.
 pub(super) fn field_error(
     calls: &CallTable,
     caller: ClassId,
@@ -68,9 +68,9 @@ pub(super) fn field_error(
     }
 }
 
-/// Returns the errors of linking a class: those of supertypes that do not fit (JVMS §5.3.5), and under
-/// `--link-errors` those of absent supertypes and of absent classes in its exception tables, which the verifier
-/// loads.
+/// Returns the errors of linking a class: errors for supertypes that the class may not have (JVMS §5.3.5). Under
+/// `--link-errors`, also errors for absent supertypes and for absent classes in the exception tables, which the
+/// verifier loads.
 pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassId) -> SetId {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc = SetId::EMPTY;
@@ -79,7 +79,7 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
         acc = ex.universe.join(acc, it);
     };
     if hierarchy.supers(class).iter().any(|it| calls.classes.refused.contains(it)) {
-        // The release determines which of the two is raised.
+        // Which of the two errors is raised depends on the release.
         add(ex, b"java/lang/IncompatibleClassChangeError");
         add(ex, b"java/lang/VerifyError");
     }

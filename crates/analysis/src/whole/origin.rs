@@ -1,5 +1,5 @@
-//! The end of a path through the system: what lets an exception out there by itself, and the steps of the path as
-//! answers name them.
+//! The end of an exception path through the system: what raises the exception there or makes the set open, and the
+//! steps of the path as answers name them.
 
 use flow::summary::Source;
 use flow::universe::SetId;
@@ -49,7 +49,7 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
     }
 }
 
-/// Returns why a node by itself is open for something of the set.
+/// Returns the reason why a node itself, without the nodes that it includes, has open exceptions of `want`.
 fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
     match node {
         Node::Dispatch(it) => {
@@ -107,7 +107,7 @@ fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: Set
     })
 }
 
-/// Returns what raises something of the set in the known half of a node's own value.
+/// Returns what raises exceptions of `want` at a node itself, as far as they are known exceptions.
 pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
     let (id, exact) = match node {
         Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
@@ -141,7 +141,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     Origin::Vm
 }
 
-/// Returns what raises the exceptions that a source raises by itself.
+/// Returns what raises the exceptions that a source raises itself.
 pub(super) fn origin_of(source: Source) -> Origin {
     match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,

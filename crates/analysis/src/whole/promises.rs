@@ -1,4 +1,4 @@
-//! The exceptions that a ghost promises never to let out, by the names in its annotation.
+//! The exceptions that a ghost promises never to let out, according to the type names in its annotation.
 
 use classfile::names::ClassName;
 use flow::universe::SetId;
@@ -6,12 +6,12 @@ use program::outline::Ghost;
 
 use super::lattice::Exceptions;
 
-/// What one promise excludes.
+/// The exceptions that one promise of a ghost excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
-    /// Everything throwable.
+    /// All exceptions.
     Everything,
-    /// The throwable type of this name, with all its subtypes.
+    /// The exceptions of the throwable type of this name and of all its subtypes.
     Type(PromisedName),
 }
 
@@ -19,19 +19,19 @@ pub(super) enum Promised {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PromisedName {
     complete: ClassName,
-    /// The class of `java.lang` that is meant if no type has the name `complete`.
+    /// The class of `java.lang` that is meant if no type has the name `complete`; `None` if `complete` has a package.
     of_java_lang: Option<ClassName>,
 }
 
 impl PromisedName {
-    /// Returns the classes that the name may stand for, in order; it stands for the first one that is a throwable
-    /// type.
+    /// Returns the classes that the name may stand for, in order. The name stands for the first class among them that
+    /// is a throwable type.
     pub(super) fn classes(self) -> impl Iterator<Item = ClassName> {
         std::iter::once(self.complete).chain(self.of_java_lang)
     }
 }
 
-/// Returns what a ghost promises never to let out.
+/// Returns the exceptions that a ghost promises never to let out, one entry for each name.
 pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     ghost.handlers.iter().flatten().map(|name| {
         if name.bytes() == b"any" {
@@ -44,8 +44,7 @@ pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     })
 }
 
-/// Returns the set of exceptions that a ghost promises never to let out. The name of an unknown type excludes
-/// nothing.
+/// Returns the set of exceptions that a ghost promises never to let out. A name of an unknown type excludes nothing.
 pub(super) fn excluded(ghost: &Ghost, ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;
     for it in promises(ghost) {

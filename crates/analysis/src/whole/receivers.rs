@@ -1,4 +1,5 @@
-//! Finds the receivers that make a call go to a method, and the supertypes that make them receivers.
+//! Finds the classes of receivers that make a call run a certain method, and the supertypes through which they are
+//! receivers of the call.
 
 use bir::body::CallKind;
 use classfile::names::{ClassName, MethodRef};
@@ -13,28 +14,29 @@ use super::loading::own_loaders;
 use super::sites::{Site, Target};
 use super::tables::CallTable;
 
-/// A class whose objects select a method, and why they may be receivers of the call.
+/// A class whose objects make a call run a certain method, and the supertypes through which they are receivers of the
+/// call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
-    /// The class.
+    /// The class of the objects.
     pub class: Text,
-    /// The chain of supertypes from the class to the one that the call names, both included. If only an absent class
-    /// may connect the two, the chain ends with that class.
+    /// The chain of supertypes from the class to the class that the call names, both included. If only an absent
+    /// class may connect the two, the chain ends with the absent class.
     pub chain: Vec<Text>,
 }
 
-/// The objects whose class decides where a call goes.
+/// The objects whose class decides which method a call runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selector {
-    /// The receivers of a call of this method, as the instruction names it.
+    /// The receivers of a call of this method; the method is the one that the instruction names.
     Receivers(MethodName),
-    /// The class loaders that are asked to load a class.
+    /// The class loaders of the program, for a call that loads a class.
     Loaders,
 }
 
 impl Selector {
-    /// Returns the objects whose class decides where the call goes; `None` if there are none, as for an
-    /// initialisation.
+    /// Returns the objects whose class decides which method the call runs; `None` if no object decides it (for
+    /// example, for an initialisation).
     pub fn of(call: &Call) -> Option<Selector> {
         match (call.declared, call.kind) {
             (Some(declared), _) => Some(Selector::Receivers(declared)),
@@ -44,7 +46,8 @@ impl Selector {
     }
 }
 
-/// Returns the classes whose objects select a target of a call of `caller`, each with its chain; at most `limit`.
+/// Returns at most `limit` classes whose objects make a call in code of `caller` run `target`, each with its chain of
+/// supertypes.
 pub fn selecting(
     calls: &CallTable,
     caller: MethodId,
@@ -58,8 +61,8 @@ pub fn selecting(
     }
 }
 
-/// Returns the receivers for which a virtual call of the method `by` in code of `caller` goes to `target`, each with
-/// its chain; at most `limit`.
+/// Returns at most `limit` classes whose objects, as receivers, make a virtual call of the method `by` in code of
+/// `caller` run `target`, each with its chain of supertypes.
 fn receivers(
     calls: &CallTable,
     caller: MethodId,
@@ -101,7 +104,8 @@ fn receivers(
     acc
 }
 
-/// Returns the class loaders of the program that select a method, each with its chain; at most `limit`.
+/// Returns at most `limit` classes of class loaders of the program that load classes by `method`, each with its chain
+/// of supertypes.
 fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     let hierarchy = &calls.classes.hierarchy;
     let listed = calls.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
@@ -113,14 +117,15 @@ fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     chains.collect()
 }
 
-/// Returns the shortest chain of supertypes from a class to a name. If the class is a receiver only because of an
-/// absent class (`known` is false), returns the chain to that class.
+/// Returns the shortest chain of supertypes from a class to the class named `to`. If `known` is false, the class is a
+/// receiver only because of an absent class, and the chain ends with that class.
 fn chain(calls: &CallTable, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
     let absent = if known { None } else { chain_to(calls, class, None) };
     absent.or_else(|| chain_to(calls, class, Some(to)))
 }
 
-/// Returns the shortest chain of supertypes from a class to a name, or, without a name, to an absent class.
+/// Returns the shortest chain of supertypes from a class to the class named `to`, or, if `to` is `None`, to an absent
+/// class.
 fn chain_to(calls: &CallTable, class: ClassId, to: Option<ClassName>) -> Option<Vec<Text>> {
     let hierarchy = &calls.classes.hierarchy;
     let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];

@@ -1,4 +1,4 @@
-//! Builds a program from class files: one record per class, made by parallel workers, then the join of all records.
+//! Builds a program from class files: parallel workers make one record for each class, then all records are joined.
 
 use std::sync::Arc;
 
@@ -15,25 +15,26 @@ use super::tables::{ClassTable, WholeOptions};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
-/// What the rest of a program needs to know of one class file.
+/// The part of one class file that the rest of a program needs: its outline, its summaries and, for a `module-info`,
+/// its module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassRecord {
     outline: Arc<Outline>,
     summary: Arc<ClassSummary>,
-    /// The module descriptor, for a `module-info`.
+    /// The module descriptor of a `module-info`; `None` for any other class.
     module: Option<Arc<Module>>,
     /// Whether the class or one of its methods is a ghost.
     is_ghost: bool,
 }
 
 impl ClassRecord {
-    /// Returns the record of a class, given its parts; `module` is for a `module-info`.
+    /// Creates the record of a class from its parts. `module` is `None` unless the class is a `module-info`.
     pub fn new(outline: Arc<Outline>, summary: Arc<ClassSummary>, module: Option<Module>) -> Self {
         let is_ghost = outline.ghost.is_some() || outline.methods.iter().any(|it| it.ghost.is_some());
         ClassRecord { outline, summary, module: module.map(Arc::new), is_ghost }
     }
 
-    /// Returns what other classes see of the class.
+    /// Returns the outline of the class: what other classes see of it without code.
     pub fn outline(&self) -> &Arc<Outline> {
         &self.outline
     }
@@ -43,18 +44,18 @@ impl ClassRecord {
         self.outline.class
     }
 
-    /// Returns whether the record shadows the same records as `before` does in its place, and is shadowed by the
-    /// same: both are of the same class, and both or neither contain ghosts.
+    /// Returns whether this record, in the position of `before`, would shadow the same records and be shadowed by the
+    /// same records. This is so if both are of the same class, and both or neither contain ghosts.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
         self.is_same_class(before) && self.is_ghost == before.is_ghost
     }
 
-    /// Returns whether both records are of the same class; false for modules.
+    /// Returns whether both records are of the same class; false if one is a module.
     pub fn is_same_class(&self, before: &ClassRecord) -> bool {
         self.class() == before.class() && !self.outline.flags.is_module() && !before.outline.flags.is_module()
     }
 
-    /// Returns the change that makes this record the definition of `class`, which is `None` if the class is new.
+    /// Returns the change that makes this record the definition of `class`; `class` is `None` if the class is new.
     pub fn change_of(&self, class: Option<ClassId>, role: Role) -> ClassChange {
         ClassChange { class, now: Some((Arc::clone(&self.outline), Arc::clone(&self.summary), role)) }
     }
@@ -65,11 +66,11 @@ impl ClassRecord {
     }
 }
 
-/// Like [`class_record`], for a class whose exceptions are never requested. It reads only the bodies that may create
-/// function objects, because those may be receivers of calls in any class.
+/// Returns the record of a class whose exceptions no caller requests. Reads only the bodies that may create function
+/// objects, because function objects may be receivers of calls in any class.
 ///
 /// # Errors
-/// See [`class_record`].
+/// If the structure of the file cannot be read: the class then counts as absent.
 pub fn record_of_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
     let parts = ClassParts::read_structure(bytes)?;
     let mut methods = Vec::new();
@@ -97,7 +98,7 @@ fn summary_alone(part: MethodPart, scratch: &mut Scratch) -> MethodSummary {
     summary
 }
 
-/// Returns the record of a class file. `scratch` is memory that is reused from one class to the next.
+/// Returns the record of a class file. `scratch` is working memory that is reused from one class to the next.
 ///
 /// # Errors
 /// If the structure of the file cannot be read: the class then counts as absent.
@@ -111,10 +112,10 @@ pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> 
     joined(bytes, &parts, methods)
 }
 
-/// Returns the record of a class file that has been parsed; `methods` are all its methods.
+/// Returns the record of a parsed class file. `methods` are all methods of the class.
 ///
 /// # Errors
-/// See [`class_record`].
+/// If an attribute about the module, or the name of a supertype or member cannot be read.
 pub fn class_record_of(
     bytes: &[u8],
     parts: &ClassParts<'_>,
@@ -131,23 +132,24 @@ fn joined(bytes: &[u8], parts: &ClassParts<'_>, methods: Vec<MethodSummary>) -> 
     Ok(ClassRecord::new(Arc::new(outline), Arc::new(summary), module))
 }
 
-/// Facts about packages besides those in the modules of the JDK image. Names are in internal form: `sun/nio/ch`.
+/// Facts about packages that come in addition to those of the modules of the JDK image. Names are in internal form:
+/// `sun/nio/ch`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packages {
-    /// Packages that code of any module may use although no module exports them.
+    /// The packages that code of any module may use although no module exports them.
     pub add_exports: Vec<String>,
-    /// Packages of classes outside the JDK image that no class from elsewhere belongs to, each with the reason.
+    /// The packages outside the JDK image to which no class from elsewhere can belong, each with the reason.
     pub owners: Vec<(String, Owner)>,
 }
 
 impl ClassTable {
-    /// Joins the classes, in class-path order. Of two records of one class the first counts, except that a ghost
-    /// yields to a record that is not a ghost, even to a later one (`semantics.md` §1).
+    /// Joins the classes, which are in class-path order. Of two records of one class the first is used, with one
+    /// exception: a ghost yields to a record that is not a ghost, even to a later one (`semantics.md` §1).
     pub fn new(records: Vec<(ClassRecord, Role)>, options: &WholeOptions) -> Self {
         ClassTable::with_packages(records, options, &Packages::default())
     }
 
-    /// Like [`ClassTable::new`], with further facts about packages.
+    /// Joins the classes like [`ClassTable::new`], with further facts about packages.
     pub fn with_packages(
         records: Vec<(ClassRecord, Role)>,
         options: &WholeOptions,
@@ -156,10 +158,10 @@ impl ClassTable {
         uncancelled(|fuel| ClassTable::joined(records, options, packages, fuel))
     }
 
-    /// Like [`ClassTable::with_packages`], for work that may be cancelled.
+    /// Joins the classes like [`ClassTable::with_packages`], but the work may be cancelled.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// When the work is cancelled.
     pub fn joined(
         records: Vec<(ClassRecord, Role)>,
         options: &WholeOptions,
@@ -207,23 +209,23 @@ impl ClassTable {
     }
 }
 
-/// The change of one class.
+/// The change of one class of a program.
 #[derive(Clone, Debug)]
 pub struct ClassChange {
-    /// The class before the change; `None` if it is new.
+    /// The changed class, in the hierarchy before the change; `None` if the class is new.
     pub class: Option<ClassId>,
-    /// The class after the change; `None` if it was removed.
+    /// The outline, summary and role of the class after the change; `None` if the class was removed.
     pub now: Option<(Arc<Outline>, Arc<ClassSummary>, Role)>,
 }
 
-/// The classes that changed, and the records that are now shadowed: see [`ClassTable::passed_over`].
+/// The classes that changed, and the records that are shadowed after the change ([`ClassTable::passed_over`]).
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
 impl ClassTable {
     /// Returns the classes that differ between the records `before`, from which the program was built, and the
-    /// records `now`. Both are in class-path order, and containers that did not change may be left out of both.
-    /// `None` if more than `limit` classes differ, if modules are among the differing records, or if two records are
-    /// of one class.
+    /// present records `now`. Both lists are in class-path order; containers that did not change may be left out of
+    /// both. Returns `None` if more than `limit` classes differ, if modules are among the differing records, or if
+    /// two records are of one class.
     pub fn few_changes(
         &self,
         before: &[(ClassRecord, Role)],
@@ -264,7 +266,7 @@ impl ClassTable {
     }
 
     /// Returns the classes that differ between the program and `records`, which are all present records in class-path
-    /// order. `None` if more than `limit` classes differ, or if modules of the platform do.
+    /// order. Returns `None` if more than `limit` classes or any modules of the platform differ.
     pub fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
         let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
         if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {
@@ -301,36 +303,37 @@ impl ClassTable {
     }
 }
 
-/// Returns the classes that no JVM links.
+/// Returns the classes that no JVM links, because of a fault in their supertypes.
 pub(super) fn refused(hierarchy: &Hierarchy) -> FxHashSet<ClassId> {
     let fault = |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
     let refused = hierarchy.problems().iter().filter(fault);
     refused.filter_map(|it| hierarchy.class(it.class)).collect()
 }
 
-/// A definition of a class: in a record, a file or an entry of a library.
+/// A definition of a class. `T` identifies the place of the definition: a record, a file or an entry of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Definer<T> {
-    /// The record, file or entry that defines the class.
+    /// The record, file or entry that contains the definition.
     pub by: T,
     /// Whether the class, or one of its methods, is a ghost in this definition.
     is_ghost: bool,
 }
 
 impl<T: Copy> Definer<T> {
-    /// Returns which of two definitions of one class counts, where `self` is earlier on the class path: code replaces
-    /// a ghost.
+    /// Returns which of two definitions of one class takes effect. `self` is earlier on the class path than `later`;
+    /// a definition with code replaces a ghost.
     pub fn or(self, later: Self) -> Self {
         if self.is_ghost && !later.is_ghost { later } else { self }
     }
 
-    /// Returns the same definition, given by something else.
+    /// Returns the same definition with its place converted by `by`.
     pub fn map<U>(self, by: impl FnOnce(T) -> U) -> Definer<U> {
         Definer { by: by(self.by), is_ghost: self.is_ghost }
     }
 }
 
-/// Returns for each class the definition that counts; the records are in class-path order. Modules are left out.
+/// Returns for each class the definition that takes effect. The records are in class-path order; modules are left
+/// out.
 pub fn definers<'a, T: Copy>(
     records: impl Iterator<Item = (T, &'a ClassRecord)>,
 ) -> FxHashMap<ClassName, Definer<T>> {
@@ -346,7 +349,7 @@ pub fn definers<'a, T: Copy>(
     acc
 }
 
-/// Returns whether code calls a method of an absent class.
+/// Returns whether the code of the classes calls a method of an absent class.
 fn names_outside(
     summaries: &[Arc<ClassSummary>],
     present: &FxHashMap<ClassName, Definer<usize>>,

@@ -13,7 +13,7 @@ pub(super) enum Direction {
     Reading,
 }
 
-/// A method that a class may declare for object streams.
+/// A method that a class may declare so that object streams call it.
 pub(super) struct StreamMethod {
     /// The direction of the streams that call the method.
     pub(super) direction: Direction,
@@ -21,8 +21,8 @@ pub(super) struct StreamMethod {
     pub(super) name: Name,
     /// The descriptor of the method.
     pub(super) descriptor: Descriptor,
-    /// Whether the method replaces the object. Such a method may be inherited and may have any access. The other
-    /// methods are private, and write or read the fields of their own class.
+    /// Whether the method replaces the object by another. Such a method may be inherited and may have any access. The
+    /// other methods are private, and write or read the fields of their own class.
     pub(super) replaces: bool,
 }
 
@@ -47,13 +47,13 @@ pub(super) fn stream_methods() -> &'static [StreamMethod] {
     &*ALL
 }
 
-/// The interface of classes whose fields a stream writes one by one.
+/// Returns `java/io/Serializable`, the interface of classes whose fields a stream writes one by one.
 pub(super) fn serializable() -> ClassName {
     static NAME: LazyLock<ClassName> = LazyLock::new(|| ClassName::new(b"java/io/Serializable"));
     *NAME
 }
 
-/// The interface of classes that write their content themselves.
+/// Returns `java/io/Externalizable`, the interface of classes that write their content themselves.
 pub(super) fn externalizable() -> ClassName {
     static NAME: LazyLock<ClassName> = LazyLock::new(|| ClassName::new(b"java/io/Externalizable"));
     *NAME

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::graph::Within;
 use super::lattice::Exceptions;
 
-/// The state that each reader of a solved program needs: the exception sets, which grow while it reads, and their
+/// The state that each reader of a solved program needs: the exception sets, to which reading adds sets, and their
 /// printable forms.
 #[derive(Clone)]
 pub struct Sets {

@@ -1,4 +1,5 @@
-//! A solved program: where its calls go, the system of inclusions over sets of exceptions, and its least solution.
+//! A solved program: the targets of its calls, the system of inclusions over sets of exceptions, and its least
+//! solution.
 
 use flow::distances::Moved;
 use flow::fuel::{Cancelled, Fuel};
@@ -14,37 +15,38 @@ use super::reads::{Read, note};
 use super::sites::Node;
 use super::tables::CallTable;
 
-/// A program with the exceptions that its methods let out. The sets are separate, because each reader extends them.
+/// A program with the exceptions that its methods let out. The exception sets are stored separately, because each
+/// reader adds sets to them.
 pub struct SolvedProgram {
-    /// The targets of its calls.
+    /// The classes of the program and the targets of its calls.
     pub calls: CallTable,
-    /// The node ids of the system.
+    /// The numbering of the nodes of the system.
     pub(super) nodes: Nodes,
-    /// The system as it was first built.
+    /// The system of inclusions as it was first built.
     system: System<Value>,
     solution: Solved,
-    /// The distance of each node from where something arises.
+    /// The distance of each node to the nearest origin, a node where exceptions arise.
     pub(super) nearness: Nearness,
 }
 
-/// The least solution of the system.
+/// The least solution of the system of inclusions.
 enum Solved {
-    /// The solution of the system as it was built.
+    /// The solution of the system as it was first built.
     Once(Solution<Value>),
-    /// A solution that is updated with changes of the system.
+    /// A solution that is updated when the system changes.
     Following(Box<Following>),
 }
 
-/// A system that changes, with its least solution.
+/// A system of inclusions that changes, with its least solution.
 pub(super) struct Following {
     /// The changed system and its solution.
     pub(super) solver: Incremental<Value>,
-    /// The inclusions of the nodes that differ from those in [`SolvedProgram::system`].
+    /// The inclusions of those nodes whose inclusions differ from [`SolvedProgram::system`].
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
 }
 
 impl SolvedProgram {
-    /// A program with the solution of its system.
+    /// Creates a program from its system and the solution of the system.
     pub(super) fn new(
         calls: CallTable,
         nodes: Nodes,
@@ -74,8 +76,8 @@ impl SolvedProgram {
         }
     }
 
-    /// Returns the own value of a node and the edges that flow into it. A caller that reads them for an answer notes
-    /// which of them it used.
+    /// Returns the value that arises at a node itself, and the edges from the nodes that it includes. A caller that
+    /// computes an answer from them must record which of them it used ([`note`]).
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Solved::Following(it) = &self.solution
             && let Some((value, edges)) = it.changed.get(&node)
@@ -90,7 +92,7 @@ impl SolvedProgram {
         (self.system.values[at], edges)
     }
 
-    /// Returns the system in a solver that follows changes. The solver has not solved it yet.
+    /// Returns the system in a solver that can follow changes. The solver has not solved the system yet.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -105,13 +107,14 @@ impl SolvedProgram {
         Ok(acc)
     }
 
-    /// Replaces the solution by one that follows changes; `solver` must have solved the system.
+    /// Replaces the solution by one that follows changes. `solver` must have solved the system.
     pub(super) fn follow(&mut self, solver: Incremental<Value>) {
         self.nearness = Nearness::followed(&solver);
         self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
     }
 
-    /// Returns the program's parts for changing them; the last is `None` while the solution does not follow changes.
+    /// Borrows the parts of the program for changes. The last part is `None` if the solution cannot follow changes
+    /// yet.
     pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
         let following = match &mut self.solution {
             Solved::Once(_) => None,
@@ -120,7 +123,7 @@ impl SolvedProgram {
         (&mut self.calls, &mut self.nodes, following)
     }
 
-    /// Returns the solution that follows changes, if there is one.
+    /// Returns the solution that follows changes; `None` if the solution cannot follow changes yet.
     pub(super) fn following(&self) -> Option<&Following> {
         match &self.solution {
             Solved::Once(_) => None,
@@ -128,8 +131,8 @@ impl SolvedProgram {
         }
     }
 
-    /// Updates the distances after these nodes changed. Returns the nodes whose distance to where something open
-    /// arises changed, with their previous distances.
+    /// Updates the distances after the nodes `changed` were changed. Returns the nodes whose distance to the nearest
+    /// open origin changed, with their previous distances.
     pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
         match &self.solution {
             Solved::Once(_) => Moved::default(),
@@ -137,7 +140,7 @@ impl SolvedProgram {
         }
     }
 
-    /// Frees the program piece by piece: each step of the iterator takes at most a few milliseconds.
+    /// Returns an iterator that frees the program piece by piece; each step takes at most a few milliseconds.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let SolvedProgram { calls, solution, .. } = self;
         let following = match solution {

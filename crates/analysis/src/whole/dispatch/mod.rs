@@ -1,8 +1,8 @@
-//! Where calls go (`semantics.md` §4). There is one *dispatch* for each class, method name and descriptor that a
-//! virtual call names; it holds the methods that a receiver may select.
+//! Computes which methods calls run (`semantics.md` §4). For each class, method name and descriptor that a virtual
+//! call names, there is one *dispatch*, which holds the methods that receivers may select.
 //!
-//! [`Dispatches`] is the table of dispatches. [`offers`] finds the targets; [`edit`] updates them when classes are
-//! removed and added, with the data in [`outcome_index`].
+//! [`Dispatches`] is the table of dispatches. [`offers`] computes their targets. [`edit`] updates the targets when
+//! classes are removed and added, with the data in [`outcome_index`].
 
 mod cache;
 pub(super) mod edit;
@@ -31,28 +31,29 @@ use self::outcomes::{AllOffers, Outcome};
 use super::reads::{Read, note};
 use super::sites::{DispatchId, Open, Site, Target};
 
-/// A virtual call, identified by the names at its call site.
+/// A dispatch: all virtual calls with the same class, method name and descriptor, with the methods that they may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dispatch {
-    /// The method reference at the call site.
+    /// The method reference that the calls name.
     pub method: MethodRef,
-    /// Whether the reference is an interface method reference.
+    /// Whether the reference is an interface method reference (a call by `invokeinterface`).
     pub interface: bool,
-    /// The targets that known receivers select, each once.
+    /// The distinct targets that known receivers select.
     pub targets: Vec<Target>,
-    /// The further targets that are selected by classes that may be below the class named, because not all their
-    /// supertypes are known.
+    /// Further targets, which classes select that may be below the class named: not all supertypes of these classes
+    /// are known.
     pub possible: Vec<Target>,
-    /// The link errors that follow from present classes.
+    /// The link errors of the calls that follow from the present classes.
     pub errors: Vec<LinkError>,
-    /// Why there may be unknown targets.
+    /// The reason why the calls may run unknown methods; `None` if all targets are known.
     pub open: Option<Open>,
-    /// The dispatch of the invocation handlers to which proxies among the receivers pass the call on.
+    /// The dispatch of the invocation handlers to which proxies pass the calls on; `None` if no proxy can be a
+    /// receiver.
     pub handlers: Option<DispatchId>,
     resolved: Option<MethodId>,
-    /// The reason for `open` that follows from the names alone.
+    /// The reason for `open` that follows from the names in the method reference alone.
     open_by_name: Option<Open>,
-    /// The first by text of the absent classes that may declare what a known receiver selects.
+    /// The absent class that may declare a method which a known receiver selects; of several, the first by name.
     open_by_receiver: Option<ClassName>,
 }
 
@@ -62,32 +63,32 @@ pub struct Dispatches {
     world: WorldKind,
     all: Vec<Dispatch>,
     ids: FxHashMap<(MethodRef, bool), DispatchId>,
-    /// The dispatches by named class, method name and descriptor.
+    /// The dispatches by the class, method name and descriptor that the calls name.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: SiteCache,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
-    /// The calls that their callers may not make.
+    /// The calls that fail because the caller may not access the class or the method that they name.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
-    /// The receivers that select each target, if they are recorded.
+    /// The targets that receivers select; `None` while they are not recorded.
     offers: Option<AllOffers>,
-    /// While present, collects the outcomes of receivers instead of the dispatches.
+    /// If present, collects what receivers select, instead of storing it in the dispatches.
     sink: Option<Vec<(DispatchId, Outcome)>>,
-    /// The outcome of each receiver, once they are kept.
+    /// Which method each receiver selects in each dispatch; `None` until the program starts to store this.
     outcome_index: Option<Box<OutcomeIndex>>,
-    /// Whether only targets selected by instantiated receivers remain.
+    /// Whether targets were removed that only never-instantiated receivers select.
     is_narrowed: bool,
 }
 
 impl Dispatch {
-    /// Notes that a known receiver selects a method that this absent class may have.
+    /// Records that a known receiver may select a method of this absent class.
     fn open_by_receiver(&mut self, outside: ClassName) {
         if self.open_by_receiver.is_none_or(|it| outside.bytes() < it.bytes()) {
             self.open_by_receiver = Some(outside);
         }
     }
 
-    /// Sets `open` from the names and the known receivers, ignoring marks of objects around method handles.
+    /// Sets `open` from the names and the known receivers, without regard to objects around method handles.
     fn open_without_marks(&mut self) {
         self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
     }
@@ -101,7 +102,7 @@ impl Dispatch {
         self.errors.sort_unstable();
     }
 
-    /// Whether classes that may be below any class, because not all their supertypes are known, may be receivers.
+    /// Whether classes that may be below any class (because not all their supertypes are known) may be receivers.
     fn may_be_anywhere(&self) -> bool {
         // A class that no unknown class can extend has no subclass with an absent supertype.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
@@ -112,14 +113,14 @@ impl Dispatch {
         self.possible.retain(|&it| is_selected(it));
     }
 
-    /// Returns the method that the reference resolves to, if a present class declares it.
+    /// Returns the method that the reference resolves to; `None` if no present class declares it.
     pub fn resolved(&self) -> Option<MethodId> {
         self.resolved
     }
 }
 
 impl Dispatches {
-    /// Creates an empty table.
+    /// Creates a table without dispatches.
     pub fn new(hierarchy: Arc<Hierarchy>, world: WorldKind) -> Self {
         Dispatches {
             hierarchy,
@@ -138,18 +139,18 @@ impl Dispatches {
         }
     }
 
-    /// Starts to record which receivers select each target, until the records are [taken](Dispatches::take_offers).
+    /// Starts to record the targets that each receiver selects, until [`Dispatches::take_offers`] is called.
     pub(super) fn keep_offers(&mut self) {
         self.offers = Some(AllOffers::default());
     }
 
-    /// Returns the recorded receivers of all targets, and stops recording.
+    /// Returns the recorded targets of all receivers, and stops recording.
     pub(super) fn take_offers(&mut self) -> AllOffers {
         self.offers.take().unwrap_or_default()
     }
 
-    /// Marks a dispatch whose receivers may be made at run time: proxies, which pass the call on to the targets of
-    /// `handlers`, and objects around method handles.
+    /// Marks a dispatch whose receivers may be objects that are made at run time: proxies, which pass the call on to
+    /// the targets of `handlers` (`None` without proxies), or objects around method handles.
     pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
         let dispatch = &mut self.all[id.index()];
         dispatch.handlers = handlers;
@@ -166,7 +167,8 @@ impl Dispatches {
         }
     }
 
-    /// Removes the targets that are selected only by receivers that are never instantiated.
+    /// Removes the targets that only never-instantiated receivers select. `is_selected` returns whether any other
+    /// receiver selects a target.
     pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
         self.is_narrowed = true;
         for (id, it) in (0..).map(DispatchId::from_index).zip(&mut self.all) {
@@ -174,9 +176,10 @@ impl Dispatches {
         }
     }
 
-    /// Returns where a call in a method of `caller` goes. Creates the dispatch if it does not exist yet.
+    /// Returns what a call in code of the class `caller` runs. Creates the dispatch of the call if it does not exist
+    /// yet.
     pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
-        // The meaning of `super.m()` depends on its caller.
+        // What `super.m()` runs depends on the class of its caller.
         if depends_on_caller(kind, method) {
             let site = match self.special.get(&(caller, kind, method)) {
                 Some(&it) => it,
@@ -211,7 +214,7 @@ impl Dispatches {
         if for_any_caller { site } else { self.checked(site, caller, kind, method) }
     }
 
-    /// Whether any class may make the call: class and method are public, and the package is not closed.
+    /// Whether every class may make the call: the class and the method are public, and the package is not closed.
     fn is_for_any_caller(&self, site: Site, method: MethodRef) -> bool {
         let resolved = match site {
             Site::Method(it) => Some(it),
@@ -225,7 +228,7 @@ impl Dispatches {
             })
     }
 
-    /// Returns the site if the caller may access the class and the method (JVMS §5.4.4), otherwise an access error.
+    /// Returns `site` if the caller may access the class and the method (JVMS §5.4.4), otherwise an access error.
     fn checked(&mut self, site: Site, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let resolved = match site {
             Site::Method(it) => Some(it),
@@ -244,7 +247,7 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Returns where a call goes that no instruction makes; the call must have been requested by
+    /// Returns what a call runs that no instruction makes. The call must have been requested by
     /// [`Dispatches::ask_for`].
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
@@ -252,13 +255,13 @@ impl Dispatches {
         self.sites.get(kind, method).map_or(unknown, |it| it.0)
     }
 
-    /// Returns where a call goes that was requested before; a call that was not requested may go anywhere.
+    /// Returns what a call runs that was requested before. A call that was not requested may run any method.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
         self.cached_site(caller, kind, method).unwrap_or(unknown)
     }
 
-    /// Returns the site of a call, if the call was requested before.
+    /// Returns what a call runs that was requested before; `None` if it was not requested.
     pub fn cached_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
@@ -277,7 +280,7 @@ impl Dispatches {
 
     fn special_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let it = method.get();
-        // Object's constructor does nothing, even if there is no JDK.
+        // Object's constructor does nothing, so it is treated as code of the VM, even if there is no JDK.
         if it.class == well_known().object && it.name.bytes() == b"<init>" {
             return Site::Vm;
         }
@@ -318,7 +321,7 @@ impl Dispatches {
                 if flags.is_static() {
                     Site::Error(LinkError::IncompatibleClassChange)
                 } else if flags.is_private() || flags.is_final() || it.class.is_array() {
-                    // No method overrides it; arrays inherit the methods of Object.
+                    // No method overrides this method; arrays inherit the methods of Object.
                     Site::Method(id)
                 } else {
                     Site::Dispatch(self.ask(method, interface, Some(id)))
@@ -328,8 +331,8 @@ impl Dispatches {
         }
     }
 
-    /// Returns the site of a call that no instruction makes, such as `run` of a thread that the VM starts. Creates
-    /// the dispatch if it does not exist yet.
+    /// Returns what a call runs that no instruction makes, such as the call of `run` when the VM starts a thread.
+    /// Creates the dispatch of the call if it does not exist yet.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {
@@ -369,7 +372,8 @@ impl Dispatches {
         id
     }
 
-    /// Returns why unknown receivers may select other methods, as far as the names tell; `None` if they cannot.
+    /// Returns the reason why unknown receivers may select other methods, according to the names alone; `None` if
+    /// they cannot.
     fn open(&self, class: ClassName, resolved: Option<MethodId>) -> Option<Open> {
         if self.world == WorldKind::Closed {
             return None;
@@ -388,7 +392,7 @@ impl Dispatches {
         self.hierarchy.open_witness(id).map(|it| Open::Overridable(self.hierarchy.name(it)))
     }
 
-    /// Frees the table piece by piece: each step of the iterator frees one entry.
+    /// Returns an iterator that frees the table piece by piece, one entry per step.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let Dispatches { all, by_name, by_class, outcome_index, .. } = self;
         let lists = by_name.into_iter().map(drop).chain(by_class.into_iter().map(drop));
@@ -400,7 +404,7 @@ impl Dispatches {
         &self.all
     }
 
-    /// Returns a dispatch.
+    /// Returns the dispatch with this id.
     pub fn get(&self, id: DispatchId) -> &Dispatch {
         note(Read::Dispatch(id));
         &self.all[id.index()]
@@ -411,7 +415,8 @@ impl Dispatches {
         self.all[id.index()].method
     }
 
-    /// Returns why a dispatch may have unknown targets, and the link errors of its calls.
+    /// Returns the reason why a dispatch may have unknown targets (`None` if it has none), and the link errors of its
+    /// calls.
     pub(super) fn cause(&self, id: DispatchId) -> (Option<Open>, &[LinkError]) {
         note(Read::Cause(id));
         let it = &self.all[id.index()];
@@ -419,7 +424,7 @@ impl Dispatches {
     }
 }
 
-/// Whether the meaning of a reference depends on its caller: true for `super.m()`, but not for constructors.
+/// Whether what a call runs depends on the class of the caller: true for `super.m()`, but not for constructors.
 fn depends_on_caller(kind: CallKind, method: MethodRef) -> bool {
     matches!(kind, CallKind::Special | CallKind::SpecialInterface) && method.name() != constructor()
 }

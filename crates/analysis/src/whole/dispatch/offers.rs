@@ -1,6 +1,7 @@
-//! Finds the targets of dispatches from their receivers: each class offers the methods that it declares, or newly has
-//! to select among, to the dispatches of its supertypes. So the work grows with the number of methods times the
-//! number of supertypes of their classes, and each class can be processed alone.
+//! Computes the targets of dispatches from their receivers. Each class adds ("offers") its methods to the dispatches
+//! of its supertypes: the methods that it declares, and those among which it selects although its superclass does
+//! not. So the work is proportional to the number of methods times the number of supertypes of their classes, and
+//! each class can be processed alone.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::fuel::{Cancelled, Fuel};
@@ -20,12 +21,13 @@ use super::super::sites::{DispatchId, FunctionSiteId, Target};
 use super::outcomes::{Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches, constructor};
 
-/// The approximate cost of finding the dispatches that a function object may receive, in steps of [`Fuel`].
+/// The approximate cost, in steps of [`Fuel`], of finding the dispatches in which a function object may be a
+/// receiver.
 pub(super) const COST_OF_FUNCTION: u32 = 64;
-/// Finds the targets of all requested dispatches. `functions` are the function objects of the program.
+/// Computes the targets of all requested dispatches. `functions` are the function objects of the program.
 ///
 /// # Errors
-/// When the work is cancelled; the table must not be used any more then.
+/// When the work is cancelled. The table must then not be used any more.
 pub(in crate::whole) fn find_targets(
     table: &mut Dispatches,
     functions: &[Function],
@@ -48,13 +50,13 @@ pub(in crate::whole) fn find_targets(
     Ok(())
 }
 
-/// The approximate cost of [`offer`], in steps of [`Fuel`].
+/// Returns the approximate cost of [`offer`] for this class, in steps of [`Fuel`].
 pub(super) fn cost_of_offer(table: &Dispatches, class: ClassId) -> u32 {
     let n_methods = table.hierarchy.outline(class).methods.len();
     (n_methods * table.hierarchy.supers(class).len() + 16) as u32
 }
 
-/// Offers the methods that receivers of this class select.
+/// Adds to dispatches the methods that receivers of this class select.
 pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     if table.hierarchy.is_interface(class) {
         return;
@@ -65,9 +67,9 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     }
 }
 
-/// Returns the dispatches for which a class may select something itself, and perhaps others. A method that the class
-/// declares may be called through any supertype, an inherited method through a new supertype, and a method of a new
-/// interface through any supertype.
+/// Returns the dispatches in which a class may select another method than its superclass, and perhaps further
+/// dispatches. A method that the class declares may be called through any supertype, an inherited method through a
+/// new supertype, and a method of a new interface through any supertype.
 pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
@@ -89,7 +91,7 @@ pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) 
     acc
 }
 
-/// Offers the method that receivers of a class select to a dispatch, unless it is what the superclass selects.
+/// Adds to a dispatch the method that receivers of a class select, unless the superclass selects the same method.
 pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, above: &Above) {
     let names = table.all[id.index()].method.get();
     if !above.supers.contains(&names.class) {
@@ -107,13 +109,13 @@ pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, a
     }
 }
 
-/// Whether a class has an interface with such a method that its superclass does not have, so that the class selects
-/// among more methods than its superclass.
+/// Whether a class has an interface that declares such a method and that its superclass does not have. The class then
+/// selects among more methods than its superclass.
 fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
     new_supers(&table.hierarchy, class).any(|it| declares_selectable(&table.hierarchy, it, name, descriptor))
 }
 
-/// Offers a method that the class declares itself.
+/// Adds to a dispatch a method that the class declares itself.
 fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, method: MethodId) {
     let flags = declared(&table.hierarchy, method).flags;
     let dispatch = &table.all[id.index()];
@@ -121,7 +123,7 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
         Some(resolved) if dispatch.interface && !flags.is_public() => {
             select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
         }
-        // Only a package-private method may fail to be overridden by a method of the same name and descriptor.
+        // Only a package-private method may remain not overridden by a method of the same name and descriptor.
         Some(resolved) if resolved != method && !is_visible(table, resolved) => {
             select(&table.hierarchy, class, resolved)
         }
@@ -131,7 +133,7 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
     record_selection(table, id, class, selected);
 }
 
-/// Offers the method that the class inherits.
+/// Adds to a dispatch the method that the class inherits.
 fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
     let dispatch = &table.all[id.index()];
     let names = dispatch.method.get();
@@ -140,7 +142,7 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
             select_interface(&table.hierarchy, class, dispatch.method.class(), resolved)
         }
         Some(resolved) => select(&table.hierarchy, class, resolved),
-        // The method is declared in a class that is outside; a known superclass may have it as well.
+        // The declaration of the method is in an absent class, but a known superclass may have the method as well.
         None => match resolve_method(
             &table.hierarchy,
             table.hierarchy.name(class),
@@ -179,7 +181,7 @@ fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, sele
                 emit(table, id, receiver, Outcome::Error(error));
             }
         }
-        // The receiver is known but not what it selects: an absent superclass or interface may have the method.
+        // The receiver is known, but not what it selects: an absent superclass or interface may have the method.
         Selected::Unknown { outside, beyond } => {
             if is_live(table) {
                 unknown_selection(table, id, receiver, outside, beyond);
@@ -188,12 +190,12 @@ fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, sele
     }
 }
 
-/// Whether the error is already recorded, when it need be recorded only once.
+/// Whether the error is already recorded at the dispatch. False while every receiver's error must be recorded.
 pub(super) fn has_error(table: &Dispatches, id: DispatchId, error: LinkError) -> bool {
     table.sink.is_none() && table.all[id.index()].errors.contains(&error)
 }
 
-/// Records the outcome of a receiver at a dispatch.
+/// Records the outcome of a receiver at a dispatch: a target, an error, or an absent class that may have the target.
 pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKind, outcome: Outcome) {
     if let Some(sink) = &mut table.sink {
         return sink.push((id, outcome));
@@ -216,7 +218,8 @@ pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKin
     }
 }
 
-/// Records that a receiver selects a method of an absent class or, if that has none, `beyond`.
+/// Records that a receiver selects a method of the absent class `outside` or, if that class has no such method,
+/// `beyond`.
 fn unknown_selection(
     table: &mut Dispatches,
     id: DispatchId,
@@ -238,8 +241,8 @@ fn is_visible(table: &Dispatches, method: MethodId) -> bool {
     flags.is_public() || flags.is_protected()
 }
 
-/// Whether the class, or a known class below it that inherits its choice of a method, is concrete. `chooses` returns
-/// whether a class below makes a choice of its own.
+/// Whether the class is concrete, or a known class below it is that inherits the selected method. `chooses` returns
+/// whether a class below selects another method, which ends the search there.
 pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
     let mut pending = vec![class];
     while let Some(at) = pending.pop() {
@@ -252,7 +255,8 @@ pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(Class
     false
 }
 
-/// Offers the methods of a function object: its own method, and the default methods of its interfaces.
+/// Adds to dispatches the methods that a function object selects: its own method, and the default methods of its
+/// interfaces.
 pub(super) fn offer_function(table: &mut Dispatches, site: FunctionSiteId, function: &Function) {
     for name in function_supers(&table.hierarchy, function) {
         for id in table.by_class.get(&name).cloned().unwrap_or_default() {
@@ -275,7 +279,7 @@ pub(super) fn offer_function_to(
     }
 }
 
-/// Offers the method that a function object inherits from its interfaces or from Object.
+/// Adds to a dispatch the method that a function object inherits from its interfaces or from Object.
 fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, function: &Function) {
     let receiver = ReceiverKind::Function(site);
     let names = table.all[id.index()].method.get();
@@ -294,14 +298,14 @@ fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, f
             ResolvedMethod::Unknown { outside, beyond } => {
                 unknown_selection(table, id, receiver, outside, beyond);
             }
-            // Another interface of the function object has the method.
+            // This interface does not have the method, but another interface of the function object has.
             ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
         }
     }
 }
 
-/// Offers the methods that are selected by classes with an absent supertype: such a class may be below any class that
-/// unknown classes may extend.
+/// Adds to dispatches the methods that classes with an absent supertype select. Such a class may be below any class
+/// that unknown classes may extend.
 fn offer_possible(
     table: &mut Dispatches,
     functions: &[Function],
@@ -332,8 +336,8 @@ fn offer_possible(
             emit(table, id, ReceiverKind::Class(class), Outcome::Maybe(target));
         }
     }
-    // A program has about as many function objects as dispatches that may call them, so comparing each with each
-    // would be quadratic.
+    // A program has about as many function objects as dispatches that may have them as receivers, so comparing each
+    // with each would be quadratic.
     let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all).filter(|it| it.1.open.is_some()) {
         let names = it.method.get();
@@ -358,8 +362,8 @@ fn offer_possible(
     Ok(())
 }
 
-/// Returns the methods of a class that it selects itself and that may be below any class; none if its supertypes are
-/// known.
+/// Returns the methods that a class declares and that receivers of any type may select, because the class may be
+/// below any class; none if all its supertypes are known.
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
     let outline = table.hierarchy.outline(class);
     if table.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
@@ -372,7 +376,7 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
             && !flags.is_private()
             && !flags.is_abstract()
             && it.name.bytes() != b"<init>"
-            // A method of a class takes precedence over methods of interfaces that are new in a subclass.
+            // A method of a class takes precedence over methods of interfaces that a subclass adds.
             && is_live(table, class, |below| declares_selectable(&table.hierarchy, below, it.name, it.descriptor))
         {
             acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
@@ -381,7 +385,7 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
     acc
 }
 
-/// Whether one of these supertypes is absent or has an absent supertype.
+/// Whether one of these supertypes, other than Object, is absent or has an absent supertype.
 pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     supers.iter().any(|&it| {
         it != well_known().object
@@ -399,11 +403,11 @@ fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = Cla
     hierarchy.supers(class).iter().copied().filter(is_new)
 }
 
-/// The supertypes of a class, by name.
+/// The names of the supertypes of a class.
 pub(super) struct Above {
-    /// All supertypes of the class including absent ones, with the class itself first.
+    /// The names of all supertypes of the class, including absent ones, with the class itself first.
     supers: Vec<ClassName>,
-    /// The supertypes of the superclass.
+    /// The names of all supertypes of the superclass, including the superclass.
     old: Vec<ClassName>,
 }
 
@@ -437,7 +441,7 @@ fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
     acc
 }
 
-/// Returns the names of the supertypes of a function object.
+/// Returns the names of all supertypes of a function object, including absent ones.
 pub(super) fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec<ClassName> {
     let mut acc = vec![well_known().object];
     for &interface in std::iter::once(&function.interface).chain(&function.markers) {

@@ -1,4 +1,4 @@
-//! The outcomes that receivers have at dispatches: types only.
+//! The types for the outcomes of receivers at dispatches: the target that a receiver selects, or an error.
 
 use program::hierarchy::ClassId;
 use program::members::LinkError;
@@ -7,37 +7,38 @@ use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
 
-/// The outcome of a dispatch for one receiver.
+/// The outcome of a dispatch for one receiver: a target, an error, or an absent class that may have the target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Outcome {
     /// The receiver selects this target.
     Target(Target),
-    /// The receiver selects a method of an absent class or, if that has none, this target.
+    /// The receiver selects a method of an absent class or, if the absent class has no such method, this target.
     Beyond(Target),
-    /// The receiver may be below the class named; if it is, it selects this target.
+    /// The receiver may be below the class that the call names; if it is, it selects this target.
     Maybe(Target),
     /// The call fails with this error.
     Error(LinkError),
-    /// The receiver selects a method that this absent class may have.
+    /// The receiver selects a method that this absent class may declare.
     Unknown(Text),
 }
 
-/// A set of receivers that select the same target.
+/// A set of receivers that select the same targets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
-    /// Objects of this class, and of its subclasses down to those that declare the method again.
+    /// Objects of this class, and of its subclasses that inherit the selected method.
     Class(ClassId),
     /// The function object of this site.
     Function(FunctionSiteId),
 }
 
-/// A source of reasons for targets: which receivers select them.
+/// Provides the targets that receivers select.
 pub(in crate::whole) trait Offers {
-    /// Calls `tell` for each dispatch that the receiver may reach, with the target that it selects there.
+    /// Calls `tell` for each dispatch in which the receiver may be one, with the target that the receiver selects in
+    /// it.
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target));
 }
 
-/// The targets that all receivers of a program select, recorded while the targets are searched.
+/// The targets that the receivers of a program select, recorded while the targets are computed.
 #[derive(Default)]
 pub(in crate::whole) struct AllOffers(pub(super) FxHashMap<ReceiverKind, Vec<(DispatchId, Target)>>);
 

@@ -1,4 +1,4 @@
-//! The data that is kept with a solved program so that changes of its classes can be applied.
+//! The data that is stored with a solved program so that changes of its classes can be applied.
 
 use std::sync::Arc;
 
@@ -17,60 +17,62 @@ use crate::whole::record::ClassChange;
 use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
 use crate::whole::tables::ClassTable;
 
-/// Indices from what may change to what depends on it.
+/// The indices from the parts of a program that may change to the parts that depend on them.
 #[derive(Default)]
 pub(in crate::whole) struct EditIndex {
-    /// The classes that name each class.
+    /// For each class, the classes that name it.
     pub(in crate::whole) mentions: Mentions,
-    /// The data that editing the hierarchy needs.
+    /// The tables that are needed to edit the hierarchy.
     pub(in crate::whole) lists: Lists,
-    /// The function objects of each class.
+    /// The function objects that the code of each class makes.
     pub(in crate::whole) functions: FxHashMap<ClassId, Vec<FunctionSiteId>>,
-    /// The function objects whose classes were removed.
+    /// The function objects whose making classes were removed.
     pub(in crate::whole) gone_functions: FxHashSet<FunctionSiteId>,
-    /// The constructors with nodes of their own for a class, indexed both by the class that declares the constructor
-    /// and by the constructed class.
+    /// The pairs of a constructor and a constructed class that have a node of their own. A pair is indexed both by
+    /// the class that declares the constructor and by the constructed class.
     pub(in crate::whole) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
-    /// The kinds of objects that the program makes at run time; not computed in the open world.
+    /// The kinds of objects that the program makes at run time; empty in the open world, where they are not computed.
     pub(in crate::whole) made: RuntimeObjects,
-    /// The classes whose methods code calls; only in the declared world.
+    /// The classes whose methods the code calls; `None` except in the declared world.
     pub(in crate::whole) called: Option<CalledClasses>,
-    /// The number of classes that were moved to new places in the hierarchy.
+    /// The number of classes that were moved to new positions in the hierarchy since the program was built.
     pub(in crate::whole) moved: usize,
 }
 
-/// The changes that the solution does not reflect yet.
+/// The changes of the program that its solution does not reflect yet.
 #[derive(Default)]
 pub(in crate::whole) struct Stale {
-    /// The methods whose inclusions, and those of their handlers, must be recomputed.
+    /// The methods whose inclusions must be recomputed, together with the inclusions of their handlers.
     pub(in crate::whole) methods: FxHashSet<MethodId>,
-    /// Other nodes whose inclusions must be recomputed; none of them is in `gone`.
+    /// Other nodes whose inclusions must be recomputed. No node is both here and in `gone`.
     pub(in crate::whole) nodes: FxHashSet<Node>,
-    /// The nodes of removed code, into which nothing flows any more.
+    /// The nodes of removed code, which will have no inclusions.
     pub(in crate::whole) gone: FxHashSet<Node>,
-    /// The classes that may have become or ceased to be throwable types, or have changed as such.
+    /// The classes that may have become or ceased to be throwable types, and the throwable types that may have
+    /// changed.
     pub(in crate::whole) types: FxHashSet<ClassName>,
-    /// Under `--rta`, the dispatches whose targets include those of receivers that are never instantiated.
+    /// Under `--rta`, the dispatches whose targets still include those selected by receivers that are never
+    /// instantiated.
     pub(in crate::whole) unnarrowed: FxHashSet<DispatchId>,
-    /// Under `--rta`, whether the reached code must be searched again.
+    /// Under `--rta`, whether the reached code must be recomputed.
     pub(in crate::whole) is_unsearched: bool,
-    /// The nodes whose inclusions were recomputed since distances were updated, with their previous inclusions.
+    /// The nodes whose inclusions were recomputed since the distances were updated, with their previous inclusions.
     pub(in crate::whole) included: FxHashMap<NodeId, Inclusions>,
 }
 
 impl Stale {
-    /// Notes a node whose inclusions must be recomputed.
+    /// Marks a node whose inclusions must be recomputed.
     pub(in crate::whole) fn node(&mut self, node: Node) {
         self.gone.remove(&node);
         self.nodes.insert(node);
     }
 
-    /// Notes nodes whose inclusions must be recomputed.
+    /// Marks nodes whose inclusions must be recomputed.
     pub(in crate::whole) fn nodes(&mut self, nodes: impl IntoIterator<Item = Node>) {
         nodes.into_iter().for_each(|it| self.node(it));
     }
 
-    /// Notes a node of removed code.
+    /// Marks a node of removed code.
     pub(in crate::whole) fn gone(&mut self, node: Node) {
         self.nodes.remove(&node);
         self.gone.insert(node);
@@ -78,7 +80,8 @@ impl Stale {
 }
 
 impl EditIndex {
-    /// In the declared world, notes in the program whether its changed code calls methods of absent classes.
+    /// In the declared world, updates whether the code of the program calls methods of absent classes. `changes` are
+    /// the changes of classes, which `classes` does not contain yet.
     pub(in crate::whole) fn follow_calls(&mut self, classes: &mut ClassTable, changes: &[ClassChange]) {
         let Some(called) = &mut self.called else { return };
         called.change(&classes.hierarchy, changes);
@@ -87,7 +90,7 @@ impl EditIndex {
         }
     }
 
-    /// Notes that a constructor has a node of its own for a class.
+    /// Records that a constructor has a node of its own for a constructed class.
     pub(in crate::whole) fn construction(&mut self, constructor: MethodId, class: ClassId) {
         self.constructions.entry(constructor.class).or_default().push((constructor, class));
         if class != constructor.class {

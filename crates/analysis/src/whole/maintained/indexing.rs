@@ -1,4 +1,5 @@
-//! Prepares a solved program for its first change: builds the indices from what may change to what depends on it.
+//! Prepares a solved program for its first change: builds the indices from the parts that may change to the parts
+//! that depend on them.
 
 use flow::fuel::{Cancelled, Fuel};
 use program::input::WorldKind;
@@ -13,10 +14,10 @@ use crate::whole::proxies::made_at_run_time;
 use crate::whole::sites::FunctionSiteId;
 use crate::whole::solved::SolvedProgram;
 
-/// Builds the indices of a program, and makes its dispatches keep the outcomes of receivers.
+/// Builds the indices of a program. Also makes its dispatches keep which method each receiver class selects.
 ///
 /// # Errors
-/// When the work is cancelled; no outcomes are kept then.
+/// When the work is cancelled. Then the dispatches keep nothing.
 pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<EditIndex, Cancelled> {
     let constructions = program.nodes.constructions().collect::<Vec<_>>();
     let calls = program.parts().0;

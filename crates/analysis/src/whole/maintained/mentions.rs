@@ -1,4 +1,5 @@
-//! The classes that name each class in their code. They must be analysed again when that class is removed or added.
+//! For each class, the classes that name it in their code, which must be analysed again when the class is removed or
+//! added.
 
 use classfile::names::ClassName;
 use flow::summary::Initialized;
@@ -10,35 +11,35 @@ use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 use crate::whole::actions::{MadeObject, Raises, all_actions};
 use crate::whole::promises::{Promised, promises};
 
-/// The classes that the code of a class names.
+/// The classes that the code of one class names, by the way in which it names them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::whole) struct Named {
-    /// The classes whose members or initialisation the code uses; for arrays, their element classes.
+    /// The classes whose members or initialisation the code uses. An array is replaced by its element class.
     classes: Vec<ClassName>,
-    /// The types that are thrown, caught, or named in throws clauses.
+    /// The types that the class throws, catches, or names in throws clauses.
     throwables: Vec<ClassName>,
-    /// The classes that matter only if they are throwable types for another reason: classes in promises, and in the
-    /// rows of handlers that cover only exceptions that may arise anywhere.
+    /// The classes that matter only if they are throwable types for another reason than being named here: classes in
+    /// promises of ghosts, and in rows that cover only exceptions that may arise at any instruction.
     if_types: Vec<ClassName>,
 }
 
-/// For each class the classes that name it, in order. Many classes name `java/lang/Object`, so only differences
-/// between the lists before and after an edit are searched here.
+/// For each class, the classes that name it, ascending by id. Many classes name `java/lang/Object`, so an edit
+/// updates only the lists of names that were added or removed.
 type Namers = FxHashMap<ClassName, Vec<ClassId>>;
 
-/// The names in the code of all classes, in both directions.
+/// The names in the code of all classes, indexed in both directions.
 #[derive(Default)]
 pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
     by_name: Namers,
     throwing: Namers,
     if_types: Namers,
-    /// The throwable types that a class began or ceased to name since [`Mentions::take_touched`].
+    /// The throwable types that a class began or ceased to name since the last call of [`Mentions::take_touched`].
     touched: Vec<ClassName>,
 }
 
 impl Named {
-    /// Collects the names in the code of a class.
+    /// Collects the class names in the code and throws clauses of a class.
     pub(in crate::whole) fn by(outline: &Outline, summary: &ClassSummary) -> Named {
         let mut acc = Named::default();
         for method in &outline.methods {
@@ -98,14 +99,14 @@ impl Named {
 }
 
 impl Mentions {
-    /// Frees the lists piece by piece: each step of the iterator frees one.
+    /// Returns an iterator that frees the lists, one list per step.
     pub(in crate::whole) fn freeing(self) -> impl Iterator<Item = ()> {
         let Mentions { named, by_name, throwing, if_types, .. } = self;
         let by_name = by_name.into_iter().chain(throwing).chain(if_types);
         named.into_iter().map(drop).chain(by_name.map(drop))
     }
 
-    /// Replaces the names in the code of a class; `None` if the class was removed.
+    /// Replaces the names in the code of a class; `named` is `None` if the class was removed.
     pub(in crate::whole) fn set(&mut self, class: ClassId, named: Option<Named>) {
         if self.named.len() <= class.index() {
             self.named.resize_with(class.index() + 1, Named::default);
@@ -122,29 +123,29 @@ impl Mentions {
         update(&mut self.if_types, class, &before.if_types, &now.if_types, |_| {});
     }
 
-    /// Returns the classes that name this class.
+    /// Returns the classes whose code uses members or the initialisation of this class.
     pub(in crate::whole) fn of(&self, name: ClassName) -> &[ClassId] {
         self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the classes that name this class as a type that is thrown or caught, or in a throws clause.
+    /// Returns the classes that throw this class, catch it, or name it in a throws clause.
     pub(in crate::whole) fn throwing(&self, name: ClassName) -> &[ClassId] {
         self.throwing.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the classes for which this class matters only if it is a throwable type.
+    /// Returns the classes that name this class in a way that matters only if it is a throwable type.
     pub(in crate::whole) fn if_type(&self, name: ClassName) -> &[ClassId] {
         self.if_types.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the throwable types that a class began or ceased to name since the last call, possibly repeated.
+    /// Returns the throwable types that a class began or ceased to name since the last call; duplicates are possible.
     pub(in crate::whole) fn take_touched(&mut self) -> Vec<ClassName> {
         std::mem::take(&mut self.touched)
     }
 }
 
-/// Updates the lists of `namers` for a class whose names changed from `before` to `now`, both sorted in the order of
-/// [`Named`]. Calls `on_change` for each name that was added or removed.
+/// Updates the lists of `namers` for a class whose names changed from `before` to `now`. Both lists are sorted in the
+/// order of [`Named`]. Calls `on_change` for each name that was added or removed.
 fn update(
     namers: &mut Namers,
     class: ClassId,
@@ -169,7 +170,7 @@ fn update(
     }
 }
 
-/// Returns the address of a name in memory. It is used as a sort key only internally.
+/// Returns the address of a name in memory. The address is used as a sort key for lists that are only searched.
 fn address(name: &ClassName) -> *const u8 {
     name.bytes().as_ptr()
 }

@@ -1,11 +1,11 @@
-//! A solved program that is updated after changes of its classes instead of rebuilt.
+//! A solved program that is updated after changes of its classes, instead of being rebuilt.
 //!
-//! Most edits change the calls and exceptions of a method, and nothing that other classes see of its class. Then the
+//! Most edits change the calls and exceptions of a method, and nothing of its class that other classes see. Then the
 //! hierarchy and the targets of dispatches stay, and only the inclusions of the changed methods differ ([`take_in`]).
-//! A class that is removed, added, or changed in what other classes see is moved to a new place in the hierarchy
+//! A class that is removed, added, or changed in what other classes see is moved to a new position in the hierarchy
 //! ([`moved`]). [`solving`] updates the solution. An edit that may change more is refused
-//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, reached code is
-//! searched again from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
+//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, the reached code
+//! is recomputed from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
 //! function of its system.
 
 mod called;
@@ -33,34 +33,35 @@ use super::reads::Touched;
 use super::record::ClassChange;
 use super::solved::SolvedProgram;
 
-/// The maximum number of classes in one update; with more, the program is rebuilt. Applying nearly as many changes,
-/// of the classes of one library, took three to five times as long as a rebuild.
+/// The maximum number of classes in one update; with more classes, the program is rebuilt. Applying nearly this
+/// number of changes, of the classes of one library, took three to five times as long as a rebuild.
 pub const MAX_CHANGED: usize = 1 << 11;
 
 /// The number of new nodes for which memory is reserved in the solver.
 const RESERVED_NODES: usize = 1 << 14;
 
-/// A solved program that follows changes.
+/// A solved program that can follow changes of its classes.
 pub struct MaintainedProgram {
     solved: SolvedProgram,
     preparation: Preparation,
-    /// The changes that the solution does not reflect yet. While there are any, no answers may be read.
+    /// The changes that the solution does not reflect yet; `None` if there are none. While there are any, no answers
+    /// may be read.
     stale: Option<Box<Stale>>,
-    /// The parts that changed since [`MaintainedProgram::take_touched`].
+    /// The parts of the program that changed since the last call of [`MaintainedProgram::take_touched`].
     touched: Touched,
 }
 
-/// How far a program is prepared for its first change.
+/// The progress of preparing a program for its first change.
 #[derive(Default)]
 enum Preparation {
-    /// The program is solved, but not prepared.
+    /// The program is solved, but nothing is prepared.
     #[default]
     None,
-    /// The indices are built.
+    /// The indices for edits are built.
     Indexed(Box<EditIndex>),
-    /// The indices are built, and the solver is computing the solution.
+    /// The indices for edits are built, and the incremental solver is computing the solution.
     Solving(Box<EditIndex>, Box<Incremental<Value>>),
-    /// The solution follows changes.
+    /// The indices are built, and the incremental solver has the solution, so the solution can follow changes.
     Done(Box<EditIndex>),
 }
 
@@ -70,15 +71,17 @@ impl MaintainedProgram {
         MaintainedProgram { solved, preparation: Preparation::None, stale: None, touched: Touched::default() }
     }
 
-    /// Returns the program. While it is not [settled](MaintainedProgram::is_settled), its answers are wrong.
+    /// Returns the solved program. Its answers are wrong while the program is not
+    /// [settled](MaintainedProgram::is_settled).
     pub fn solved(&self) -> &SolvedProgram {
         &self.solved
     }
 
-    /// Prepares the program for its next change, so that the change need not wait for it. No answer changes.
+    /// Does work in advance that the next change of the program needs, so that the change is applied faster. No
+    /// answer changes.
     ///
     /// # Errors
-    /// When the work is cancelled. The next call continues.
+    /// When the work is cancelled. The next call continues the work.
     pub fn prepare(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         loop {
             self.preparation = match std::mem::take(&mut self.preparation) {
@@ -95,8 +98,8 @@ impl MaintainedProgram {
                         self.preparation = Preparation::Solving(index, solver);
                         return Err(cancelled);
                     }
-                    // The values so far are those of the solution that the program already has, so they are no
-                    // changes.
+                    // The values so far are those of the solution that the program already has, so they do not count
+                    // as changes.
                     solver.take_changed();
                     solver.reserve(RESERVED_NODES);
                     self.solved.follow(*solver);
@@ -111,7 +114,7 @@ impl MaintainedProgram {
     }
 
     /// Applies the changes of some classes, each of which occurs once. The program must be
-    /// [prepared](MaintainedProgram::prepare); afterwards [`MaintainedProgram::reach_again`] and
+    /// [prepared](MaintainedProgram::prepare). Afterwards [`MaintainedProgram::reach_again`] and
     /// [`MaintainedProgram::settle`] must be called. Returns `false` if the effects cannot be derived from the
     /// changed classes: then this program is unusable and must be rebuilt.
     pub fn update(&mut self, ex: &mut Exceptions, changes: Vec<ClassChange>) -> bool {
@@ -125,22 +128,22 @@ impl MaintainedProgram {
         }
     }
 
-    /// Whether the solution reflects all changes.
+    /// Whether the solution reflects all changes of classes.
     pub fn is_settled(&self) -> bool {
         self.stale.is_none()
     }
 
-    /// Whether the reached code reflects all changes; always true without `--rta`.
+    /// Whether the set of reached code reflects all changes of classes; always true without `--rta`.
     pub fn is_searched(&self) -> bool {
         self.stale.as_ref().is_none_or(|it| !it.is_unsearched)
     }
 
-    /// Under `--rta`, searches the code reached from these entry points and narrows call targets accordingly, unless
-    /// the program is [searched](MaintainedProgram::is_searched). Must be called before
+    /// Under `--rta`, recomputes the code that is reached from these entry points, and narrows call targets
+    /// accordingly. Does nothing if the program is [searched](MaintainedProgram::is_searched). Must be called before
     /// [`MaintainedProgram::settle`].
     ///
     /// # Errors
-    /// When the work is cancelled. Then the program is not searched, and the next call starts over.
+    /// When the work is cancelled. Then the program is not searched, and the next call starts from the beginning.
     pub fn reach_again(
         &mut self,
         ex: &mut Exceptions,
@@ -155,10 +158,11 @@ impl MaintainedProgram {
         }
     }
 
-    /// Updates the solution with the changes.
+    /// Updates the solution so that it reflects all changes.
     ///
     /// # Errors
-    /// When the work is cancelled. Finished work is kept, and the next call continues, even after further updates.
+    /// When the work is cancelled. Finished work is kept, and the next call continues, even if further updates come
+    /// first.
     pub fn settle(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(stale) = &mut self.stale else { return Ok(()) };
         debug_assert!(!stale.is_unsearched, "the reached code must be searched before call targets are used");
@@ -167,27 +171,28 @@ impl MaintainedProgram {
         Ok(())
     }
 
-    /// Returns the parts that updates changed since the last call.
+    /// Returns the parts of the program that updates changed since the last call.
     pub fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }
 
-    /// Marks all answers as changed, although perhaps no class changed.
+    /// Marks all answers as changed, even if no class changed.
     pub fn touch_all(&mut self) {
         self.touched.all = true;
     }
 
-    /// Whether any answer may have changed since the last [`MaintainedProgram::take_touched`].
+    /// Whether all answers are marked as changed since the last call of [`MaintainedProgram::take_touched`].
     pub fn is_all_touched(&self) -> bool {
         self.touched.all
     }
 
-    /// Sets the shadowed records; see [`super::tables::ClassTable::passed_over`].
+    /// Sets the numbers of the shadowed records, each with the number of the record that shadows it
+    /// ([`super::tables::ClassTable::passed_over`]).
     pub fn pass_over(&mut self, records: std::sync::Arc<[(usize, usize)]>) {
         self.solved.calls.classes.passed_over = records;
     }
 
-    /// Frees the program piece by piece: each step of the iterator takes at most a few milliseconds.
+    /// Returns an iterator that frees the program piece by piece; each step takes at most a few milliseconds.
     pub fn freeing(self) -> impl Iterator<Item = ()> {
         let MaintainedProgram { solved, preparation, .. } = self;
         let (index, solver) = match preparation {

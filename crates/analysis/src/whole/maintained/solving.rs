@@ -1,5 +1,5 @@
-//! Updates the solution of a program after changes: recomputes the inclusions of stale nodes, then the solution, and
-//! notes what changed, for clients that keep answers.
+//! Updates the solution of a program after changes: recomputes the inclusions of stale nodes, then the solution.
+//! Records what changed, for clients that keep answers.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::whole::sites::Node;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
-/// The approximate cost of a batch of methods whose inclusions are computed together, in steps of [`Fuel`].
+/// The approximate cost, in steps of [`Fuel`], of a batch of methods whose inclusions are computed together.
 const BATCH_COST: u32 = 2_048;
 
-/// Recomputes stale inclusions, then the solution.
+/// Recomputes the stale inclusions and then the solution, and records in `touched` what changed.
 ///
 /// # Errors
-/// When the work is cancelled; finished nodes are no longer stale.
+/// When the work is cancelled. Nodes whose inclusions were recomputed are no longer stale.
 pub(super) fn solve_again(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
@@ -79,7 +79,7 @@ pub(super) fn solve_again(
     Ok(())
 }
 
-/// Gives ids to stale nodes. All nodes need an id before edges from one of them are added.
+/// Adds the stale nodes that are not in the system yet. All nodes need an id before edges from one of them are added.
 fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     let methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
     let (_, nodes, following) = program.parts();
@@ -91,8 +91,8 @@ fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     }
 }
 
-/// Notes what changed in the inclusions of a node. `before` are its previous inclusions, `moved` the previous
-/// distances of nodes whose distance changed.
+/// Records in `touched` what changed in the inclusions of a node. `before` has the previous inclusions of the node;
+/// `moved` has the previous distances of the nodes whose distance changed.
 fn touch_inclusions(
     program: &SolvedProgram,
     touched: &mut Touched,
@@ -150,7 +150,7 @@ fn nodes_of(program: &SolvedProgram, id: MethodId) -> impl Iterator<Item = Node>
     std::iter::once(Node::Method(id)).chain((0..handlers).map(move |it| Node::Handler(id, it)))
 }
 
-/// Replaces the inclusions of a node, and keeps the previous ones if they are its first change.
+/// Replaces the inclusions of a node. At the first change of the node, stores its previous inclusions in `stale`.
 fn include(program: &mut SolvedProgram, stale: &mut Stale, (node, inclusions): (NodeId, Inclusions)) {
     stale.included.entry(node).or_insert_with(|| {
         let (value, edges) = program.inclusions(node);
