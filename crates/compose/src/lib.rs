@@ -1,6 +1,6 @@
-//! Composition of separately extracted graphs: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound Control Flow
-//! Graph Extraction from Incomplete Java Bytecode Programs*, §2.1, with calls linked that one part makes and another part
-//! provides.
+//! Composition of separately extracted graphs: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound
+//! Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1. In addition, calls from one part to
+//! methods of another part are linked.
 //!
 //! Documents of `ajar cfg` are read twice. [`Composer::add`] collects the facts that must be known of all methods
 //! together; [`Composer::copy`] writes the methods of a document one by one, and refuses a document that has
@@ -77,18 +77,18 @@ pub struct Composer {
     /// A hash of the content of each document.
     said: Vec<u64>,
     required: BTreeSet<NameId>,
-    /// The broken promises: place and description.
+    /// The assumptions of documents about methods of other documents that do not hold: place and description.
     broken: Vec<(String, String)>,
-    /// The content of the members in [`LEFT_OUT`], from all documents.
+    /// The content of the lists in [`LEFT_OUT`], from all documents.
     left_out: [Vec<Json>; 3],
 }
 
-/// The lists at the end of a document, which are concatenated.
+/// The names of the lists at the end of a document that composition concatenates.
 const LEFT_OUT: [&str; 3] = ["failed_classes", "failed_methods", "notes"];
 
 impl Composer {
-    /// Creates an empty composition. `version` is that of ajar: documents of other versions are refused, because
-    /// their members may differ in name or meaning.
+    /// Creates an empty composition. `version` is the version of ajar. Documents of other versions are refused,
+    /// because their members may differ in name or meaning.
     pub fn new(version: &'static str) -> Self {
         Composer {
             version,
@@ -106,8 +106,8 @@ impl Composer {
     /// Reads the facts of a document.
     ///
     /// # Errors
-    /// Fails if the document cannot be read, is not a document of `ajar cfg`, or is incompatible with the
-    /// previous ones.
+    /// Fails if the document cannot be read, is not a document of `ajar cfg`, or does not fit the documents added
+    /// before.
     pub fn add(&mut self, place: &str, input: impl BufRead) -> Result<(), ComposeError> {
         self.places.push(place.to_owned());
         let mut adding = Adding { composer: self, said: DefaultHasher::new() };
@@ -117,7 +117,7 @@ impl Composer {
         Ok(())
     }
 
-    /// Solves the composition of all added documents, which can then be copied.
+    /// Solves the composition of all added documents. After that, the documents can be copied.
     pub fn solve(&mut self) {
         self.program.refines = self.header.as_ref().is_some_and(|(_, header)| {
             let counted = header.get("assumptions").map(Json::items).unwrap_or_default();
@@ -137,8 +137,8 @@ impl Composer {
         }
     }
 
-    /// Returns the promises between parts that do not hold, with place and description: there, the composed
-    /// document is not sound for the whole program.
+    /// Returns the assumptions of documents about methods of other documents that do not hold: place and description.
+    /// At these places, the composed document is not sound for the whole program.
     pub fn broken(&self) -> &[(String, String)] {
         &self.broken
     }
@@ -363,14 +363,14 @@ impl Composer {
     }
 }
 
-/// Returns a JSON string of any characters.
+/// Returns `text` as a JSON string, with escapes where needed.
 fn quoted(text: &str) -> Json {
     let mut out = Vec::new();
     text.encode_utf16().for_each(|it| unit(&mut out, it));
     Json::String(out.into())
 }
 
-/// Returns the text of a setting. The way in which a JDK was found is not part of it.
+/// Returns the text of a setting. For the setting `jdk`, leaves out how the JDK was found.
 fn setting(header: &Json, key: &str) -> String {
     let mut out = Vec::new();
     header.get(key).unwrap_or(&Json::Null).write(&mut out);
@@ -424,7 +424,7 @@ struct Copying<'a, W> {
     first: &'a mut bool,
     /// The hash of the content.
     said: DefaultHasher,
-    /// The error for which the result cannot be written.
+    /// The error with which writing the result failed, if it failed.
     failed: Option<io::Error>,
 }
 

@@ -55,7 +55,7 @@ impl<W: Write> Document<W> {
         Ok(Document { out, format, empty: true, one_graph, nodes: call_graphml::Nodes::default() })
     }
 
-    /// Writes a fragment. An empty one has no effect.
+    /// Writes a fragment. An empty fragment has no effect.
     ///
     /// # Errors
     /// Fails if the output fails.

@@ -12,7 +12,7 @@ use crate::json::key;
 pub struct Stats {
     /// The number of readable class files.
     pub classes: u64,
-    /// The number of methods in them, including those without code.
+    /// The number of methods of the readable classes, including methods without code.
     pub methods: u64,
     /// The number of bytecode instructions.
     pub instructions: u64,
@@ -44,7 +44,7 @@ pub struct Stages {
 }
 
 impl Stats {
-    /// Adds the figures of a part of the run.
+    /// Adds the figures of a part of the run to these figures.
     pub fn add(&mut self, it: &Stats) {
         self.classes += it.classes;
         self.methods += it.methods;
