@@ -38,9 +38,9 @@ const SETTINGS: [(&str, &str); 7] = [
     ("release", "release"),
     ("profile", "profile"),
     ("world", "world"),
-    ("names", "known names"),
-    ("vm_error_groups", "groups of VM errors"),
-    ("assumptions", "assumptions"),
+    ("names", "hash of known names"),
+    ("vm_error_groups", "list of VM error groups"),
+    ("assumptions", "list of assumptions"),
 ];
 
 /// The reason why documents cannot be composed.
@@ -132,7 +132,9 @@ impl Composer {
             out.extend(it.more.then(|| "unknown exceptions".to_owned()));
             let place = self.places.get(it.caller.document).cloned().unwrap_or_default();
             let (caller, callee, out) = (text(it.caller.name), text(it.callee), out.join(", "));
-            let what = format!("{caller} was extracted as if {callee} never let out {out}: extract it again");
+            let what = format!(
+                "{caller} was extracted as if {callee} never threw {out}; extract the document again"
+            );
             self.broken.push((place, what));
         }
     }
@@ -194,7 +196,9 @@ impl Composer {
         // The document was well-formed when it was first read.
         let now = match done {
             Ok(()) => copying.said.finish(),
-            Err(Fault::Bad(at, what)) => return Err(changed(place, &format!("; now {what} (at byte {at})"))),
+            Err(Fault::Bad(at, what)) => {
+                return Err(changed(place, &format!(" and has a fault now, at byte {at}: {what}")));
+            }
             Err(it) => return Err(refused(place, it)),
         };
         let mut said = self.places.iter().zip(&self.said);
@@ -261,23 +265,25 @@ impl Composer {
             Some(it) if it == self.version => {}
             Some(it) => {
                 let own = self.version;
-                return Err(format!("it was written by ajar {it}, and this is {own}; extract it again"));
+                return Err(format!(
+                    "the document was written by ajar {it}, but this is ajar {own}; extract the document again"
+                ));
             }
-            None => return Err("it is no document of ajar".to_owned()),
+            None => return Err("this is no document of ajar".to_owned()),
         }
         match text("command") {
             Some(it) if it == "cfg" || it == "compose" => {}
             it => {
                 let it = it.unwrap_or_default();
                 return Err(format!(
-                    "it is the result of `ajar {it}`; only that of `ajar cfg` can be composed"
+                    "the document is the result of `ajar {it}`; only results of `ajar cfg` can be composed"
                 ));
             }
         }
         let assumed = header.get("assumptions").map(Json::items).unwrap_or_default();
         if assumed.iter().any(|it| it.text() == Some(NARROWED.as_bytes())) {
             return Err(
-                "it was narrowed to what is reached in its own part (--rta), and other parts may reach more; extract it again without --rta"
+                "the document covers only the methods reached in its own part (--rta), and other parts may reach more; extract the document again without --rta"
                     .to_owned(),
             );
         }
@@ -289,12 +295,12 @@ impl Composer {
                 }
                 if key == "names" {
                     return Err(format!(
-                        "it knows other names than {first}: in a world that is not open all parts must know the same \
-                         classes and methods, as ghosts where code is missing"
+                        "the document knows other names than {first}: in a world that is not open, all parts must \
+                         know the same classes and methods, as ghosts where code is missing"
                     ));
                 }
                 return Err(format!(
-                    "its {words} is {other}, and that of {first} is {one}: extract both the same way"
+                    "the {words} is {other}, but {one} in {first}; extract both documents with the same settings"
                 ));
             }
         }
@@ -318,7 +324,7 @@ impl Composer {
             let before = self.program.methods.get(before).and_then(|it| self.places.get(it.document));
             let other = before.map_or("", String::as_str);
             return Err(format!(
-                "{name} is in {other} already: the parts of a program have no method in common"
+                "{name} is in {other} already: the parts of a program must not have a method in common"
             ));
         }
         self.program.by_name.insert(method.name, number);
@@ -328,7 +334,7 @@ impl Composer {
 
     fn trailer(&mut self, trailer: &Json) -> Result<(), String> {
         let (Some(interface), Some(types)) = (trailer.get("interface"), trailer.get("types")) else {
-            return Err("it has no interface at its end".to_owned());
+            return Err("the document has no interface at its end".to_owned());
         };
         for it in interface.get("required").map(Json::items).unwrap_or_default() {
             if let Some(text) = it.text() {
@@ -349,7 +355,7 @@ impl Composer {
             if before != above {
                 let text = |it: NameId| String::from_utf8_lossy(names.text(it)).into_owned();
                 return Err(format!(
-                    "it says that {} extends {}, and another document {}: they are not parts of one program",
+                    "{} extends {} in this document, but {} in another: the documents are not parts of one program",
                     text(id),
                     text(above),
                     text(before)
@@ -389,7 +395,7 @@ fn refused(place: &str, fault: Fault) -> ComposeError {
 }
 
 fn changed(place: &str, how: &str) -> ComposeError {
-    ComposeError::Refused(format!("{place}: the document changed while it was composed{how}; compose again"))
+    ComposeError::Refused(format!("{place}: the document changed during composition{how}; compose again"))
 }
 
 /// The sink for the first reading of a document.

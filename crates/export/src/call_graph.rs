@@ -23,7 +23,7 @@ pub(crate) fn end(out: &mut Vec<u8>) {
     out.extend(b"}\n");
 }
 
-/// The reason why an edge is drawn differently from that of a call instruction.
+/// The kind of an edge, which determines how the edge is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Plain,

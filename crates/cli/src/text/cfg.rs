@@ -120,7 +120,7 @@ fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
     })
 }
 
-/// Returns the smallest and largest value: `pc 3..7`.
+/// Returns the smallest and largest value after a word: `pc 3..7`; `None` if there are no values.
 fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     let (low, high) = values.fold(None, |acc: Option<(u16, u16)>, it| match acc {
         None => Some((it, it)),
