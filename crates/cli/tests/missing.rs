@@ -1,4 +1,5 @@
-//! `ajar missing`: who needs a class, what it widens, and where it may be found.
+//! `ajar missing`: the methods that need a missing class, the answers that are less precise without the class, and
+//! hints where the class may be found.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What cannot be read is reported once by every command that would have read it, and affects nothing else.
+//! A class that cannot be read is reported once by every command that would have read it, and affects nothing else.
 
 use std::path::Path;
 use std::process::{Command, Output};
