@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::report::Outcome;
 use crate::run::Run;
 
-/// Facts found while reading the whole program; empty for commands that do not read it. Classes are numbered by their
-/// index in [`Run::shown`].
+/// Facts found while reading the whole program; empty for commands that do not read the whole program. Classes are
+/// numbered by their index in [`Run::shown`].
 #[derive(Default)]
 pub(crate) struct Known {
     /// The answers about shown classes that were computed while reading, by class number; `None` if not computed.

@@ -270,7 +270,7 @@ fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, 
     (answer, left_out)
 }
 
-/// Returns the note about a class if the JVM does not look for it at its path.
+/// Returns a note if the JVM does not look for the class at the path of its class file.
 fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
     if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
 }

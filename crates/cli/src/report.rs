@@ -9,7 +9,7 @@ use crate::args::Global;
 /// The outcome of a run that did not end with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Outcome {
-    /// The run succeeded. Inputs that could not be read are reported.
+    /// The run succeeded, even if some inputs could not be read.
     #[default]
     Fine,
     /// Part of the work panicked, which is a bug of ajar.

@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the classes of the program in order, without those that the JVM would not find. Adds a note to the
-    /// trailer for each of the latter.
+    /// trailer for each class that is left out.
     pub(crate) fn shown(&self, trailer: &mut Trailer) -> Vec<ShownClass<'_>> {
         let shown = shown(&self.world);
         trailer.notes.extend(shown.left_out);

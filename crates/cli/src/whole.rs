@@ -58,8 +58,8 @@ struct ReadScratch {
 
 /// Reads and joins all classes, for the profile in `args`.
 ///
-/// # Errors
-/// When a thread cannot be started, when profile `paper` does not support a flag, or when there is no entry point for
+/// When a thread cannot be started, or when profile `paper` does not support a flag. With `--rta`, also when a
+/// pattern of `--entry` selects no method, or when there is no entry point.
 /// `--rta`.
 pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
@@ -81,7 +81,7 @@ pub(crate) fn whole(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Ar
 enum Reading {
     /// The bodies of all methods.
     All,
-    /// Only the bodies that may create function objects: the call targets of a program depend on no others.
+    /// Only bodies that may create function objects; call targets depend on no other body of the platform.
     Functions,
 }
 
@@ -421,8 +421,8 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
 /// The assumption that the header of a result lists for `--rta`.
 pub(crate) const RTA: &str = compose::NARROWED;
 
-/// Returns the header of a result that can be composed. Except in the open world, it contains a hash of all class
-/// names that the program knows.
+/// Returns the header of a result that can be composed. Except in the open world, the header contains a hash of the
+/// names of classes and methods that the program defines.
 pub(crate) fn composable_header(
     run: &Run<'_>,
     command: &'static str,

@@ -13,7 +13,7 @@ use super::types::{NameId, Names, Part, Piece};
 pub(super) struct Method {
     pub(super) name: NameId,
     pub(super) class: NameId,
-    /// The number of the method's document.
+    /// The number of the document that contains the method.
     pub(super) document: usize,
     pub(super) is_constructor: bool,
     pub(super) access: Access,

@@ -51,7 +51,7 @@ type Result<T> = std::result::Result<T, Fault>;
 const MAX_DEPTH: usize = 32;
 
 impl Json {
-    /// Returns the member of an object with this key.
+    /// Returns the member with this key, if the value is an object that has one.
     pub(super) fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(members) => members.iter().find(|it| *it.0 == *key.as_bytes()).map(|it| &it.1),
@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// Returns a number that fits a node id.
+    /// Returns the number, if the value is one that fits a node id.
     pub(super) fn number(&self) -> Option<u32> {
         match self {
             Json::Number(it) => std::str::from_utf8(it).ok()?.parse().ok(),
@@ -314,7 +314,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Reads up to the closing quote.
+    /// Reads a string up to its closing quote; returns the text in the form in which [`export::json`] writes it.
     fn string(&mut self) -> Result<Box<[u8]>> {
         let mut out = Vec::new();
         loop {

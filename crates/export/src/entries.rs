@@ -1,4 +1,4 @@
-//! The entry points of a program and what is reached from them, as one JSON document.
+//! The entry points of a program and the methods reached from them, as one JSON document.
 
 use ide::entries::{Entry, EntryReason, Start, WayTo};
 use ide::{MethodName, Text};

@@ -1,4 +1,4 @@
-//! The header and trailer of a document: the inputs and settings of the answers, and what was left out.
+//! The header and trailer of a document: inputs and settings of the answers, and the parts that were left out.
 
 use ide::{Fault, MethodName, Text};
 
@@ -19,11 +19,12 @@ pub struct Header {
     pub profile: &'static str,
     /// The assumed world: `open`, `declared` or `closed`.
     pub world: &'static str,
-    /// A hash of the known class names; `None` in the open world, and for results that cannot be composed.
+    /// A hash of the names of classes and methods that the program defines; `None` in the open world, and for results
+    /// that cannot be composed.
     pub names: Option<u64>,
     /// The groups of VM errors that the graphs include.
     pub vm_error_groups: Vec<&'static str>,
-    /// The further assumptions, one sentence each.
+    /// The assumptions of the answers besides profile and world, one sentence each.
     pub assumptions: Vec<String>,
     /// The containers in class-path order, each with its name and role.
     pub containers: Vec<(String, &'static str)>,

@@ -26,20 +26,20 @@ pub struct Stats {
     pub bytes: u64,
     /// The processor time by stage.
     pub cpu: Stages,
-    /// The peak memory of the process, in bytes, including mapped images.
+    /// The peak memory of the process, in bytes, including mapped images; `None` if unknown.
     pub peak_memory: Option<u64>,
 }
 
 /// The processor time by stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stages {
-    /// Reading bytes from files, archives and images.
+    /// The time for reading bytes from files, archives and images.
     pub read: Duration,
-    /// Parsing class files.
+    /// The time for parsing class files.
     pub decode: Duration,
-    /// Lowering to BIR.
+    /// The time for lowering to BIR.
     pub lower: Duration,
-    /// Computing local facts and graphs.
+    /// The time for computing local facts and graphs.
     pub flow: Duration,
 }
 

@@ -156,7 +156,8 @@ pub fn class_record_and_answer(
     Ok((record, answer_of(&parts, methods, select)))
 }
 
-/// Returns the answer, without graphs, about the selected methods of a class. `methods` are its parts, already read.
+/// Returns the answer, without graphs, about the selected methods of a class, from the already parsed parts of the
+/// class.
 pub(crate) fn answer_of(
     parts: &ClassParts<'_>,
     methods: Vec<MethodPart>,

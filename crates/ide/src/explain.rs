@@ -89,7 +89,7 @@ pub enum Explanation {
 
 /// The part of a method that is to be explained.
 pub struct Scope<'a> {
-    /// The method.
+    /// The method to explain.
     pub method: MethodName,
     /// If given, only the instructions at this pc are explained.
     pub pc: Option<u16>,
@@ -106,7 +106,7 @@ pub trait Sources {
     /// The code of a method, if its class can be read.
     fn code(&mut self, method: MethodName) -> Option<PlacedCode>;
 
-    /// The path of the method's class file.
+    /// The path of the method's class file, if it is known.
     fn place(&self, method: MethodName) -> Option<String>;
 }
 

@@ -283,7 +283,8 @@ impl Analysis {
         })
     }
 
-    /// Returns the definition with this number, counting the records of all containers in class-path order.
+    /// Returns the definition of the class whose record has this number. The records of all containers are numbered
+    /// in class-path order.
     fn definition(&self, world: World, mut number: usize) -> Option<Definition> {
         for part in world.parts(&self.db) {
             match *part {
@@ -308,7 +309,7 @@ impl Analysis {
         None
     }
 
-    /// The definition of a class with this origin.
+    /// Returns the definition of a class with public ids, from its origin; `None` if its library is gone.
     pub(crate) fn definition_by(&self, origin: ClassOrigin) -> Option<Definition> {
         match origin {
             ClassOrigin::File(class) => Some(Definition::File(class.file(&self.db))),

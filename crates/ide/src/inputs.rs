@@ -31,7 +31,7 @@ pub(crate) struct Inputs {
     pub(crate) libraries: Arc<FxHashMap<ContainerId, Library>>,
     /// For each file that was edited, the input that is currently not used.
     others: FxHashMap<FileId, ClassFile>,
-    /// The inputs of low durability.
+    /// The inputs of low durability, that is, those written to by an edit.
     edited: FxHashSet<ClassFile>,
     /// The inputs of classes that were removed, to be reused because salsa never frees an input. Until then, the
     /// inputs keep their content and memoized values.
@@ -311,7 +311,7 @@ fn new_world(db: &RootDatabase, order: Vec<Part>) -> World {
     World::builder(order.into(), settings).durability(Durability::HIGH).new(db)
 }
 
-/// Takes a free input, preferably one that has this content, because the memoized values of that one are valid again.
+/// Takes a free input. Prefers one that has this content, because its memoized values are valid again.
 fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
     let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
     let slots = free.get_mut(&key)?;

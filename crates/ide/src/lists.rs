@@ -19,7 +19,7 @@ pub(crate) struct ClassList {
     places: FxHashMap<FileId, u32>,
 }
 
-/// The maximum size of the patches ([`size`]) at which the base list is never rebuilt.
+/// The size of the patches ([`size`]) up to which the base list is not rebuilt.
 const FEW: usize = 64;
 
 impl ClassList {
@@ -141,7 +141,7 @@ fn base_durability(role: Role) -> Durability {
     }
 }
 
-/// Returns the durability of the inputs for a container's role and patches, which change with each edit.
+/// Returns the durability of the inputs that hold a container's role and its patches.
 fn list_durability(role: Role) -> Durability {
     match role {
         Role::App => Durability::LOW,

@@ -217,7 +217,7 @@ impl ProfileAnswers {
         interface::is_quiet(self.hierarchy(), class)
     }
 
-    /// A hash of all class names that the program knows.
+    /// A hash of the names that the program defines: its classes with their supertypes and non-private methods.
     pub fn names(&self) -> u64 {
         interface::names(self.hierarchy())
     }

@@ -70,24 +70,25 @@ pub struct Question {
     pub subject: Subject,
     /// Patterns for the methods to show; if there are none, all methods are shown.
     pub shown: Vec<MethodPattern>,
-    /// Patterns for targets: only calls that may run a matching method are shown; if there are none, all calls are.
+    /// Patterns for targets: only calls that may run a matching method are shown; if there are none, all calls are
+    /// shown.
     pub to: Vec<MethodPattern>,
 }
 
 /// The answer about one class.
 #[derive(Clone, Debug, Default)]
 pub struct ClassState {
-    /// The class; none if its file cannot be read.
+    /// The name of the class; `None` if the file cannot be read.
     pub class: Option<Text>,
     /// The answers about the methods of the class.
     pub methods: Vec<MethodState>,
-    /// A note about irregularities of the class file.
+    /// A note about irregularities of the class file, if there are any.
     pub note: Option<String>,
     /// The reason why the file cannot be read, if it cannot.
     pub failed: Option<Fault>,
     /// The shown methods whose code cannot be read.
     pub failed_methods: Vec<(MethodName, Fault)>,
-    /// The definition that shadows this one, if there is one.
+    /// The class definition that shadows the definition in this file, if there is one.
     pub shadowed: Option<Definition>,
     /// For each pattern of shown methods, whether it selects a method of this class.
     pub matched: Vec<bool>,
@@ -119,7 +120,8 @@ pub struct Session {
     edited: FxHashSet<FileId>,
     /// The classes whose analysis panicked, each with the panic message. They are left out of the program.
     broken: FxHashMap<FileId, String>,
-    /// The containers as last reported by the client, including the classes whose analysis panicked.
+    /// The containers as last reported by the client, with the classes whose analysis panicked; `None` before a
+    /// report.
     listings: Option<Vec<Listing>>,
     /// The answer about each shown class.
     states: FxHashMap<FileId, ClassState>,
@@ -332,7 +334,7 @@ impl Session {
 }
 
 impl Job {
-    /// Returns the classes that changed. Any number of threads can analyse them before the update, by
+    /// Returns the files whose classes changed. Any number of threads can analyse these classes before the update, by
     /// [`Job::prepare`].
     pub fn edited(&self) -> Vec<FileId> {
         self.edited.iter().copied().collect()

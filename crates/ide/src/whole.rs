@@ -65,7 +65,8 @@ pub struct Setup<'a> {
     pub options: WholeOptions,
     /// The facts about packages that the JDK image does not contain, for example from the modules of the program.
     pub packages: &'a Packages,
-    /// The entry points, if calls go only to receivers that are created in code reached from them; else `None`.
+    /// The entry points: calls go only to receivers created in code that is reached from them. `None` if all code
+    /// counts as reached.
     pub entries: Option<&'a EntryRequest>,
     /// Whether to compute the exceptions that leave the methods.
     pub solve: bool,
@@ -160,7 +161,7 @@ impl Whole {
         calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, Some(code)))
     }
 
-    /// The calls that a method makes whose code is not in its class file or cannot be read.
+    /// The calls of a method without code in its class file, or with code that cannot be read.
     pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         let calls = self.calls_table();
         calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, None))
@@ -192,8 +193,8 @@ impl Whole {
         graph
     }
 
-    /// The chains of facts that explain the exceptions leaving a method; with `only`, those of this class and its
-    /// subclasses. `None` if the method is not in the program.
+    /// The chains of facts that explain the exceptions leaving a method; with `only`, the exceptions of this class
+    /// and its subclasses. `None` if the method is not in the program, or exceptions were not solved for.
     pub fn ways(
         &self,
         work: &mut WorkerSets,
@@ -205,8 +206,9 @@ impl Whole {
         Some(ways(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, only))
     }
 
-    /// The chains of facts that explain the exceptions that instructions of a method raise, before any handler
-    /// catches them; with `only`, those of this class and its subclasses. `None` if the method is not in the program.
+    /// The chains of facts that explain the exceptions raised by instructions of a method, before any handler catches
+    /// them; with `only`, the exceptions of this class and its subclasses. `None` if the method is not in the
+    /// program, or exceptions were not solved for.
     pub fn ways_at(
         &self,
         work: &mut WorkerSets,

@@ -22,7 +22,7 @@ const CASES: usize = 6;
 /// The maximum number of exception types in a list.
 const TYPES: usize = 8;
 
-/// Appends the methods of a class.
+/// Appends the control-flow graphs of the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, graphs: &[Graph], style: Style) {
     let mut text = String::new();
     for (it, graph) in class.methods.iter().zip(graphs) {

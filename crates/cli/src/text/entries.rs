@@ -24,7 +24,7 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
     out.extend(text.as_bytes());
 }
 
-/// Appends for each method the call path from an entry point.
+/// Appends for each method a path of calls to it from an entry point, or that the method is not reached.
 pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style) {
     let mut text = String::new();
     for (method, way) in ways {

@@ -131,7 +131,7 @@ fn raised(it: &Raised) -> String {
     }
 }
 
-/// The maximum number of problems in a list; JSON lines contain all.
+/// The maximum number of problems printed for one cycle; JSON lines contain all problems.
 const PROBLEMS: usize = 10;
 
 /// The maximum number of changed files and folders that are named.

@@ -154,9 +154,9 @@ pub enum Need {
 /// A node at one end of an edge.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct End {
-    /// The text of the instruction.
+    /// The text of the node's instruction.
     pub instr: String,
-    /// The pc of the instruction, in the version of the code that has the edge.
+    /// The pc of the node's instruction, in the version of the code that has the edge.
     pub pc: Option<u16>,
     /// The kind of the node, with its exceptions.
     pub kind: EndKind,

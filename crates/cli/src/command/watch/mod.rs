@@ -619,7 +619,7 @@ impl Inbox {
 }
 
 impl Pending {
-    /// Adds newer news to the pending news.
+    /// Adds `news` to the pending news.
     fn add(&mut self, news: &News) {
         self.kept = news.kept.iter().cloned().collect();
         self.changed.extend(news.changed.iter().cloned());
