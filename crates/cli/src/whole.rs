@@ -58,9 +58,9 @@ struct ReadScratch {
 
 /// Reads and joins all classes, for the profile in `args`.
 ///
+/// # Errors
 /// When a thread cannot be started, or when profile `paper` does not support a flag. With `--rta`, also when a
 /// pattern of `--entry` selects no method, or when there is no entry point.
-/// `--rta`.
 pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
         ProfileArg::Jvm => Ok(joined(run, args, Reading::All)?.map(ProfileAnswers::Jvm)),
