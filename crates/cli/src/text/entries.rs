@@ -70,7 +70,7 @@ pub(crate) fn reason(why: EntryReason) -> String {
         EntryReason::Callable => "unseen code may call this method".to_owned(),
         EntryReason::Constructible => "unseen code may create objects with this constructor".to_owned(),
         EntryReason::Overridable => {
-            "unseen code may call this method, or override it in a subclass".to_owned()
+            "unseen code may call this method, or override it and call it by `super`".to_owned()
         }
         EntryReason::Initializer => "unseen code may initialise the class".to_owned(),
         EntryReason::Selected => "named on the command line".to_owned(),
