@@ -9,15 +9,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::report::Outcome;
 use crate::run::Run;
 
-/// Facts found while reading the whole program; empty for commands that do not read it. Classes are numbered by their
-/// index in [`Run::shown`].
+/// Facts found while reading the whole program; empty for commands that do not read the whole program. Classes are
+/// numbered by their index in [`Run::shown`].
 #[derive(Default)]
 pub(crate) struct Known {
-    /// The answers about shown classes that were computed while reading, by class number.
+    /// The answers about shown classes that were computed while reading, by class number; `None` if not computed.
     pub(crate) answers: Vec<Option<ClassAnswer>>,
     /// The reasons why shown classes are left out of the result, by class number.
     pub(crate) left_out: FxHashMap<usize, String>,
-    /// The class definitions that another definition of the same class shadows, by container and entry.
+    /// The class definitions that another definition of the same class shadows, as indices of container and entry.
     pub(crate) shadowed: FxHashSet<(usize, usize)>,
     /// The faults in the class hierarchy.
     pub(crate) problems: Vec<Problem>,

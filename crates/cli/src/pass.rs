@@ -1,4 +1,4 @@
-//! One pass over the shown classes: worker threads make pieces of the result, which are written in order.
+//! One pass over the shown classes: worker threads make the output for each class, which is written in class order.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::refused::Refusal;
 use crate::report::{Outcome, count};
 use crate::run::{Run, ShownClass, defines_elsewhere};
 
-/// Makes the piece of a command's result for each class.
+/// Makes the output of a command for one class at a time; the output for one class is a piece of the result.
 pub(crate) trait Maker: Sync {
     /// Whether the command needs the graph of each method.
     const GRAPHS: bool;
@@ -28,7 +28,7 @@ pub(crate) trait Maker: Sync {
     /// Appends the piece of the result for a class. `number` is the index of the class among the shown classes.
     fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>);
 
-    /// Returns notes about the class.
+    /// Returns notes about the class, to be reported after the result.
     fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
         Vec::new()
     }
@@ -37,7 +37,7 @@ pub(crate) trait Maker: Sync {
     fn finish(&self, _trailer: &mut Trailer) {}
 }
 
-/// The result of a pass except for the pieces, which are written.
+/// The results of a pass besides the pieces of output, which were written during the pass.
 pub(crate) struct Summary {
     pub(crate) trailer: Trailer,
     pub(crate) stats: Stats,
@@ -270,7 +270,7 @@ fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, 
     (answer, left_out)
 }
 
-/// Returns the note about a class if the JVM does not look for it at its path.
+/// Returns a note if the JVM does not look for the class at the path of its class file.
 fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
     if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
 }

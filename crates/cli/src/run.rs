@@ -34,7 +34,7 @@ pub(crate) struct Run<'a> {
     pub(crate) global: &'a Global,
     spec: WorldSpec,
     world: LoadedWorld,
-    /// The closed packages, and the assumptions under which they are closed.
+    /// Facts about packages to which no unseen class belongs, and the assumptions behind these facts.
     pub(crate) closing: Closing,
     patterns: Vec<MethodPattern>,
     /// The time that opening and listing the inputs took.
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Whether the world already has an error about this place, for example that it cannot be read.
+    /// Whether the world already has an error about this place, for example that the file cannot be read.
     pub(crate) fn is_reported(&self, place: &str) -> bool {
         self.world.problems.iter().any(|it| it.severity == Severity::Error && it.place == place)
     }
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the classes of the program in order, without those that the JVM would not find. Adds a note to the
-    /// trailer for each of the latter.
+    /// trailer for each class that is left out.
     pub(crate) fn shown(&self, trailer: &mut Trailer) -> Vec<ShownClass<'_>> {
         let shown = shown(&self.world);
         trailer.notes.extend(shown.left_out);

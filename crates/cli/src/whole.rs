@@ -43,7 +43,7 @@ impl<T> Loaded<T> {
 struct ReadClass<'a> {
     container: &'a LoadedContainer,
     entry: &'a ClassEntry,
-    /// The index of the container, and the index of the entry in it.
+    /// The index of the container, and the index of the entry in the container.
     place: (usize, usize),
     /// The index of the class among the shown classes; `None` if the result does not show the class.
     shown: Option<usize>,
@@ -59,8 +59,8 @@ struct ReadScratch {
 /// Reads and joins all classes, for the profile in `args`.
 ///
 /// # Errors
-/// When a thread cannot be started, when profile `paper` does not support a flag, or when there is no entry point for
-/// `--rta`.
+/// When a thread cannot be started, or when profile `paper` does not support a flag. With `--rta`, also when a
+/// pattern of `--entry` selects no method, or when there is no entry point.
 pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
         ProfileArg::Jvm => Ok(joined(run, args, Reading::All)?.map(ProfileAnswers::Jvm)),
@@ -76,12 +76,12 @@ pub(crate) fn whole(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Ar
     joined(run, args, Reading::All)
 }
 
-/// The part of the platform's code that is read.
+/// The method bodies of platform classes that are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All methods.
+    /// The bodies of all methods.
     All,
-    /// Only methods that create function objects, which is enough for call targets.
+    /// Only bodies that may create function objects; call targets depend on no other body of the platform.
     Functions,
 }
 
@@ -118,7 +118,7 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
         known.shadowed.insert(it.place);
         if let Some(number) = it.shown {
             let place = winner.container.display(winner.entry);
-            let text = format!("another definition of the class counts, {place}; left out");
+            let text = format!("left out, because the definition of the class in {place} takes precedence");
             known.left_out.insert(number, text);
         }
     }
@@ -157,18 +157,18 @@ pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     Some(match kind {
         // Reported for each shadowed definition.
         ProblemKind::Duplicate => return None,
-        ProblemKind::Cycle => format!("it is its own supertype by way of {other}; {REFUSED}"),
-        ProblemKind::InterfaceAsSuperclass => format!("its superclass {other} is an interface; {REFUSED}"),
-        ProblemKind::ClassAsInterface => format!("it implements {other}, which is a class; {REFUSED}"),
-        ProblemKind::FinalSuperclass => format!("its superclass {other} is final; {REFUSED}"),
-        ProblemKind::NotPermitted => format!("{other} is sealed and does not permit it; {REFUSED}"),
+        ProblemKind::Cycle => format!("the class is its own supertype by way of {other}; {REFUSED}"),
+        ProblemKind::InterfaceAsSuperclass => format!("the superclass {other} is an interface; {REFUSED}"),
+        ProblemKind::ClassAsInterface => format!("the class implements {other}, which is a class; {REFUSED}"),
+        ProblemKind::FinalSuperclass => format!("the superclass {other} is final; {REFUSED}"),
+        ProblemKind::NotPermitted => format!("{other} is sealed and does not permit the class; {REFUSED}"),
         ProblemKind::TooManySupertypes => {
-            "it has more supertypes than the limit; what is above it counts as not known".to_owned()
+            "the class has more supertypes than the limit; its supertypes count as unknown".to_owned()
         }
     })
 }
 
-/// Reads and joins all classes, to find only the methods that are reached from entry points.
+/// Reads and joins all classes, to find the methods that are reached from entry points. Computes no exceptions.
 ///
 /// # Errors
 /// When a thread cannot be started, when a pattern of `--entry` selects no method, or when there is no entry point.
@@ -362,9 +362,8 @@ impl<R> ReadClasses<R> {
         }
     }
 
-    /// Adds a class that cannot be read, and so counts as missing. It is reported if it is in the program or a
-    /// library, except if it is left out anyway because another class of its name shadows it. A bug of ajar is always
-    /// reported.
+    /// Adds a class that cannot be read, and so counts as missing. A class of the JDK, or a class of the program that
+    /// another class of the same name shadows, is not reported. A bug of ajar is always reported.
     fn refuse(&mut self, run: &Run<'_>, item: &ReadClass<'_>, refusal: Refusal) {
         let role = item.container.role;
         let is_shadowed = role == Role::App && item.shown.is_none();
@@ -419,11 +418,11 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
     }
 }
 
-/// The assumption of `--rta`.
+/// The assumption that the header of a result lists for `--rta`.
 pub(crate) const RTA: &str = compose::NARROWED;
 
-/// Returns the header of a result that can be composed. Except in the open world, it contains all class names that
-/// the program knows.
+/// Returns the header of a result that can be composed. Except in the open world, the header contains a hash of the
+/// names of classes and methods that the program defines.
 pub(crate) fn composable_header(
     run: &Run<'_>,
     command: &'static str,
@@ -447,7 +446,8 @@ pub(crate) fn header_of(
     command: &'static str,
     args: &WorldArgs,
 ) -> Header {
-    let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
+    let contract =
+        "unseen code throws only unchecked exceptions and those in the throws clause of its method";
     let mut assumptions = Vec::new();
     assumptions.extend(args.assume.map(|_| contract));
     assumptions.extend(args.rta.then_some(RTA));

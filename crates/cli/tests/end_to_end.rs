@@ -156,7 +156,7 @@ fn shadowed_and_misplaced_classes_are_noted() {
     );
     assert!(
         stderr.contains(
-            "note: misplaced/elsewhere/Order.class: another definition of the class counts, app/shop/"
+            "note: misplaced/elsewhere/Order.class: left out, because the definition of the class in app/shop/"
         ),
         "{stderr}"
     );

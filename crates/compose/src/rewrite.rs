@@ -39,7 +39,7 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
     Ok(method)
 }
 
-/// Links the calls.
+/// Adds the targets of linked calls, and removes calls that vanish.
 fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), String> {
     let Json::Array(calls) = calls else { return Ok(()) };
     if calls.len() != facts.calls.len() {
@@ -66,7 +66,8 @@ fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), Stri
     Ok(())
 }
 
-/// Returns the reason why a linked call is still open: its class is present now, but unknown classes may extend it.
+/// Returns the reason why a linked call is still open: the called class is present now, but unknown classes may
+/// extend it.
 fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     let class = call.declared.and_then(|it| program.by_name.get(&it)).map(|&it| program.methods[it].class);
     match (link, class) {
@@ -78,7 +79,7 @@ fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     }
 }
 
-/// Returns the new nodes and edges.
+/// Returns the nodes and edges of the method after composition.
 fn graph(
     program: &Program,
     number: usize,
@@ -124,7 +125,7 @@ fn graph(
     (Json::Array(acc), Json::Array(moved(edges, &becomes)))
 }
 
-/// Returns the edges between the new nodes, sorted by start.
+/// Returns the edges of the new graph, sorted by start. `becomes` maps each old node to its new nodes.
 fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     let mut acc: Vec<(u32, Json)> = Vec::with_capacity(edges.len());
     for edge in edges {
@@ -145,7 +146,7 @@ fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     acc.into_iter().map(|it| it.1).collect()
 }
 
-/// Returns the known exceptions of each instruction, keyed by its node and whether they leave the method.
+/// Returns the known exceptions that each instruction raises, keyed by its node and by whether they leave the method.
 fn known_by_place(
     program: &Program,
     nodes: &[Json],
@@ -167,7 +168,7 @@ fn known_parts(names: &Names, list: Option<&Json>) -> BTreeSet<Part> {
     list.map(Json::items).unwrap_or_default().iter().filter_map(part).collect()
 }
 
-/// Returns the method, called at the node, from which open exceptions come.
+/// Returns the method called at node `at` from which unknown exceptions come: the first by name, if there is one.
 fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     let call = facts.call_at(at).0?;
     let linked = match program.link(facts.name, call) {
@@ -181,7 +182,8 @@ fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     linked.into_iter().filter(open).min_by_key(|&it| program.names.text(it))
 }
 
-/// Returns the node with another set: an open one with a reason, or a known one.
+/// Returns `node` with the exceptions `parts` instead of its own. With `open`, they form an open set with this
+/// reason.
 fn with_set(program: &Program, node: &Json, parts: &BTreeSet<Part>, open: Option<(&Piece, Json)>) -> Json {
     let Json::Object(members) = node else { return node.clone() };
     let mut acc = Vec::with_capacity(members.len());
@@ -223,7 +225,7 @@ fn reason(names: &Names, word: &str, name: Option<NameId>) -> Json {
     Json::Object(vec![member("reason", Json::plain(word)), member("name", name)])
 }
 
-/// Returns classes and cones, sorted by name.
+/// Returns classes and cones as a JSON list, sorted by name.
 fn list(names: &Names, parts: &BTreeSet<Part>) -> Json {
     let mut parts: Vec<Part> = parts.iter().copied().collect();
     parts.sort_by_key(|it| (names.text(it.class), it.cone));

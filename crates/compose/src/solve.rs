@@ -1,9 +1,10 @@
 //! Determines which calls are linked, and which exceptions leave each method: the least solution.
 //!
 //! If a call can only go to provided methods, its open part is limited to the exceptions that leave these methods.
-//! The open part of rethrown exceptions is limited to what is caught in the method. Everything else remains as in
-//! the documents. The statements of a document hold for every completion of its part, so for the program of all
-//! parts, those of all documents hold together, and their meet is sound.
+//! The open part of rethrown exceptions is limited to what is caught in the method. Everything else remains as in the
+//! documents. The statements of a document hold for every completion of its part, and the whole program is a
+//! completion of each part. So the statements of all documents hold for the whole program, and the meet of the
+//! statements is sound.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +26,8 @@ pub(super) struct Program {
     pub(super) values: Vec<Value>,
     /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
     pub(super) nodes: Vec<Vec<Option<Value>>>,
-    /// Whether the composition refines anything. It does not if the documents count errors that only the whole
-    /// program decides, nor in profile `paper`, where composition is union.
+    /// Whether composition refines open sets. `false` in profile `paper`, where composition is union. Also `false`
+    /// for documents with linkage errors of absent classes, which only the whole program decides.
     pub(super) refines: bool,
 }
 
@@ -47,20 +48,20 @@ pub(super) enum Link {
 pub(super) struct Breach<'a> {
     pub(super) caller: &'a Method,
     pub(super) callee: NameId,
-    /// The known exceptions.
+    /// The known exceptions that leave the called method unexpectedly.
     pub(super) known: BTreeSet<Part>,
-    /// Whether there are open ones, too.
+    /// Whether unknown exceptions leave the called method unexpectedly, too.
     pub(super) more: bool,
 }
 
 /// The origin of the open set of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
-    /// Something that is not described by the document, or is still absent.
+    /// An origin that the document does not describe, or that is still absent.
     Fixed,
-    /// These methods, as indices into [`Program::methods`].
+    /// The unknown exceptions of these methods, which are indices into [`Program::methods`].
     Methods(Vec<usize>),
-    /// Exceptions that the method catches.
+    /// Exceptions that the method has caught, and throws again.
     Caught,
 }
 
@@ -117,8 +118,8 @@ impl Program {
         self.by_name.get(&name).and_then(|&it| self.methods.get(it))
     }
 
-    /// Iterates to the least solution. Methods are sorted by name, because which parts of a union are kept may
-    /// depend on the order.
+    /// Iterates to the least solution. Methods are sorted by name first, because the order may decide which of
+    /// several equivalent parts of a union are kept.
     pub(super) fn solve(&mut self) {
         self.methods.sort_by(|a, b| self.names.text(a.name).cmp(self.names.text(b.name)));
         self.by_name = self.methods.iter().enumerate().map(|(i, it)| (it.name, i)).collect();
@@ -151,7 +152,7 @@ impl Program {
         }
     }
 
-    /// Updates one method. Returns whether more exceptions leave it now.
+    /// Updates the solution for the method with index `i`. Returns whether more exceptions leave the method now.
     fn step(&mut self, i: usize, sources: &[Source]) -> bool {
         let mut nodes = std::mem::take(&mut self.nodes[i]);
         let method = &self.methods[i];
@@ -186,7 +187,7 @@ impl Program {
         more
     }
 
-    /// Returns the open exceptions that the method may catch.
+    /// Returns what is left of the open sets that the method may catch; empty if the method rethrows no open set.
     fn caught(&self, method: &Method, nodes: &[Option<Value>]) -> Value {
         let mut acc = Value::default();
         if method.opens.iter().any(|it| it.caught) {
@@ -198,8 +199,8 @@ impl Program {
         acc
     }
 
-    /// Returns the exceptions that leave methods although callers in other documents were extracted as if they
-    /// never did: a ghost's promise is broken, or the documents were extracted from different code.
+    /// Returns the exceptions that leave methods although callers in other documents were extracted as if they never
+    /// did. Either a ghost's promise is broken, or the documents were extracted from different code.
     pub(super) fn breaches(&self) -> Vec<Breach<'_>> {
         let mut acc = Vec::new();
         for caller in &self.methods {
@@ -241,7 +242,7 @@ impl Program {
         (!known.is_empty() || more).then_some(Breach { caller, callee: method.name, known, more })
     }
 
-    /// Returns the origins of the open sets of a method.
+    /// Returns the origin of each open set of a method.
     fn sources(&self, method: &Method) -> Vec<Source> {
         let of = |open: &super::facts::Open| match method.call_at(open.at) {
             (None, false) if open.caught && self.refines => Source::Caught,

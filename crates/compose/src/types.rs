@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// A class, or the cone of a class: itself and all subclasses.
+/// An exception class alone, or with `cone` the class and all its subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Part {
     pub(super) class: NameId,
@@ -70,7 +70,7 @@ pub(super) struct Value {
 #[derive(Default)]
 pub(super) struct Types {
     pub(super) supers: FxHashMap<NameId, NameId>,
-    /// The id of `java/lang/Throwable`, which has no superclass of interest.
+    /// The id of `java/lang/Throwable`, at which chains of superclasses end.
     pub(super) top: Option<NameId>,
 }
 
@@ -136,7 +136,7 @@ impl Types {
         acc
     }
 
-    /// Returns the part of an open set that may be in another.
+    /// Returns the part of the open set `open` that may be in the open set `piece`, if there is one.
     pub(super) fn open_in(&self, open: &Piece, piece: &Piece) -> Option<Piece> {
         let except: BTreeSet<Part> = open.except.union(&piece.except).copied().collect();
         let mut within = self.meet_all(&open.within, &piece.within);
@@ -155,7 +155,7 @@ impl Types {
         self.is_in_some(part, &piece.except) || piece.within.iter().all(|&it| self.meet(part, it).is_none())
     }
 
-    /// Returns a superset of both.
+    /// Returns an open set that contains both given sets.
     pub(super) fn join(&self, a: Option<Piece>, b: Option<Piece>) -> Option<Piece> {
         let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
         let except = a.except.union(&b.except).copied();

@@ -7,7 +7,7 @@ use ide::{Call, CallWord, Human, MethodName};
 
 use crate::markup::dot_id;
 
-/// Begins the graph.
+/// Appends the beginning of the graph.
 pub(crate) fn begin(out: &mut Vec<u8>) {
     out.extend(
         br##"digraph calls {
@@ -18,12 +18,12 @@ pub(crate) fn begin(out: &mut Vec<u8>) {
     );
 }
 
-/// Ends the graph.
+/// Appends the end of the graph.
 pub(crate) fn end(out: &mut Vec<u8>) {
     out.extend(b"}\n");
 }
 
-/// The appearance of an edge.
+/// The kind of an edge, which determines how the edge is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Plain,

@@ -1,4 +1,4 @@
-//! GraphML output: one `graph` per method, whose data have the names of the JSON format.
+//! GraphML output: one `graph` per method, whose data elements are named like the members of the JSON format.
 //!
 //! XML 1.0 allows neither control characters nor lone surrogates; in names, they are shown as `\uXXXX`.
 
@@ -76,7 +76,7 @@ pub(crate) fn trailer(out: &mut Vec<u8>, trailer: &Trailer) {
     out.extend(b"</graphml>\n");
 }
 
-/// Appends the graph of a method; its ids begin with the numbers of class and method.
+/// Appends the graph of a method. The ids in the graph begin with the numbers of class and method.
 pub(crate) fn method(
     out: &mut Vec<u8>,
     class_number: usize,

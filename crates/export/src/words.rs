@@ -14,7 +14,7 @@ pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     }
 }
 
-/// Returns the exceptions that a node represents.
+/// Returns the exceptions that a node represents; `None` for a node without exceptions.
 pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     match kind {
         NodeKind::Exceptional(it) | NodeKind::ExceptionalReturn(it) => Some(it),
@@ -74,7 +74,7 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
     Ok(())
 }
 
-/// Returns the edges of the formal definition: each edge of the graph, once per label.
+/// Returns the edges of the formal definition: each edge of the graph, repeated for each of its labels.
 pub(crate) fn edges<'a>(
     graph: &'a Graph,
     body: &'a Body,

@@ -15,11 +15,11 @@ use crate::db::RootDatabase;
 /// The class list of one container.
 pub(crate) struct ClassList {
     pub(crate) container: Container,
-    /// The index of each file in the base.
+    /// The index of each file in the base list.
     places: FxHashMap<FileId, u32>,
 }
 
-/// The maximum size of patches (see [`size`]) for which a new base is never built.
+/// The size of the patches ([`size`]) up to which the base list is not rebuilt.
 const FEW: usize = 64;
 
 impl ClassList {
@@ -39,8 +39,7 @@ impl ClassList {
         }
     }
 
-    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that no edit has
-    /// changed.
+    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that was never edited.
     pub(crate) fn set(
         &mut self,
         db: &mut RootDatabase,
@@ -95,8 +94,8 @@ impl ClassList {
     }
 }
 
-/// The patches that turn the base into these classes. `places` has the index of each file in the base. Classes that
-/// are not at their file's place in the base are put into the patch of the next class that is.
+/// Returns the patches that turn `base` into `classes`. `places` has the index of each file in the base list. A class
+/// that is not at the index of its file is put into the patch of the next class that is.
 fn patches(
     base: &[ClassFile],
     places: &FxHashMap<FileId, u32>,
@@ -142,7 +141,7 @@ fn base_durability(role: Role) -> Durability {
     }
 }
 
-/// The durability of the role and the patches, which say what the container holds now.
+/// Returns the durability of the inputs that hold a container's role and its patches.
 fn list_durability(role: Role) -> Durability {
     match role {
         Role::App => Durability::LOW,

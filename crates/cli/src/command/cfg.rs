@@ -29,7 +29,7 @@ struct Graphs<'a> {
     interface: Mutex<Gathered>,
 }
 
-/// The methods that the graphs provide and need, and the exceptions that they name.
+/// The methods that the graphs provide and require, and the exceptions that the graphs name.
 #[derive(Default)]
 struct Gathered {
     provided: Vec<MethodName>,
@@ -111,8 +111,8 @@ impl Maker for Graphs<'_> {
 }
 
 impl Graphs<'_> {
-    /// Returns the class without its ghost methods, whose stub code must not be shown as a graph; `None` if it has no
-    /// ghost.
+    /// Returns the class without its ghost methods, whose stub code must not be shown as a graph; `None` if the class
+    /// has no ghost.
     fn without_ghosts(&self, class: &ClassAnswer) -> Option<ClassAnswer> {
         if !class.methods.iter().any(|it| self.whole.is_ghost(it.method)) {
             return None;

@@ -47,9 +47,9 @@ pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
     Ok(summary.outcome.into())
 }
 
-/// Scales the times of the stages to processor time. They are measured as wall time, which on a busy machine is more
-/// than the processor time; but their ratios are right, so the processor time of the process is divided in these
-/// ratios.
+/// Scales the times of the stages to processor time. The stages are measured as wall time, which on a busy machine is
+/// more than their processor time. But the ratios between the stages are right, so the processor time of the process
+/// is divided in these ratios.
 fn scale(stats: &mut Stats) {
     let cpu = &mut stats.cpu;
     let sum = (cpu.read + cpu.decode + cpu.lower + cpu.flow).as_secs_f64();

@@ -5,7 +5,7 @@ use ide::{Human, InstrId, print};
 
 use crate::text::style::{Ink, Style};
 
-/// Appends the methods of a class.
+/// Appends the stackless code of the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
     for it in &class.methods {
         method(out, class, it, style);

@@ -11,7 +11,7 @@ use crate::text::why;
 /// The maximum number of targets in a list; machine-readable formats contain all.
 const TARGETS: usize = 12;
 
-/// Appends the calls of a class's methods.
+/// Appends the calls of a class's methods, with their targets.
 pub(crate) fn class(
     out: &mut Vec<u8>,
     class: &ClassAnswer,

@@ -22,7 +22,7 @@ const CASES: usize = 6;
 /// The maximum number of exception types in a list.
 const TYPES: usize = 8;
 
-/// Appends the methods of a class.
+/// Appends the control-flow graphs of the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, graphs: &[Graph], style: Style) {
     let mut text = String::new();
     for (it, graph) in class.methods.iter().zip(graphs) {
@@ -120,7 +120,7 @@ fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
     })
 }
 
-/// Returns the smallest and largest value: `pc 3..7`.
+/// Returns the smallest and largest value after a word: `pc 3..7`; `None` if there are no values.
 fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     let (low, high) = values.fold(None, |acc: Option<(u16, u16)>, it| match acc {
         None => Some((it, it)),

@@ -11,7 +11,7 @@ use crate::text::style::{Ink, Style};
 /// The maximum number of methods in a list; machine-readable formats contain all.
 const METHODS: usize = 12;
 
-/// Returns the lines after the graphs.
+/// Returns the lines about the interface of the graphs, which follow the graphs.
 pub(crate) fn text(it: &Interface, style: Style) -> Vec<u8> {
     let (provided, required) = (it.provided.len(), it.required.len());
     let mut text = format!("// provides {}", count(provided, "method", "methods"));

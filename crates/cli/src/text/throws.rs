@@ -7,7 +7,7 @@ use ide::{Human, Part, Text, Throws};
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
-/// Appends the answers about a class's methods.
+/// Appends the exceptions that may leave the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, answers: &[Throws], style: Style) {
     let mut text = String::new();
     for it in answers {

@@ -131,13 +131,13 @@ fn raised(it: &Raised) -> String {
     }
 }
 
-/// The maximum number of problems in a list; JSON lines contain all.
+/// The maximum number of problems printed for one cycle; JSON lines contain all problems.
 const PROBLEMS: usize = 10;
 
 /// The maximum number of changed files and folders that are named.
 const CHANGED: usize = 3;
 
-/// Returns the line about a cycle, after its problems.
+/// Returns the lines about a cycle: its problems, and then its summary.
 pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
     let mut text = String::new();
     for (place, what) in it.problems.iter().take(PROBLEMS) {

@@ -1,8 +1,8 @@
 //! `ajar watch`: keeps an answer current and prints its changes.
 //!
 //! One thread waits for news, that is, changes of files. A second thread recomputes the answer, and the main thread
-//! owns it ([`Live`]). News that arrives during a computation cancels it; the next computation covers the changes of
-//! both.
+//! owns the answer ([`Live`]). News that arrives during a computation cancels the computation; the next one covers
+//! the changes of both.
 
 mod printer;
 
@@ -38,7 +38,7 @@ use crate::run::{defines_elsewhere, patterns, spec};
 use crate::{settings, whole};
 use printer::Printer;
 
-/// The question on the command line.
+/// The question that the command line asks: what to watch, of which classes, and under which assumptions.
 struct Ask<'a> {
     command: &'static str,
     classes: &'a WatchedClassesArgs,
@@ -50,24 +50,24 @@ struct Ask<'a> {
 enum Message {
     /// Files changed.
     News(Box<News>),
-    /// The end of all news, with the error that caused it, if any.
+    /// The watcher of files has ended, with its error if it failed.
     End(anyhow::Result<()>),
-    /// The computation with this number ended.
+    /// The computation with this number ended with this result.
     Worked(u64, Work),
 }
 
-/// A change of files.
+/// A change of files: the new world, the settings, and the description of the change.
 struct News {
     world: LoadedWorld,
     settings: Settings,
-    /// Containers whose last state is kept although their files changed, and other errors: place and text.
+    /// Containers whose last state is kept although their files changed, and other errors; each with place and text.
     kept: Vec<(String, String)>,
     changed: Vec<String>,
     reason: &'static str,
     first_event: Instant,
 }
 
-/// The news that no printed cycle covers yet, for the line about the next cycle.
+/// The news since the last printed cycle, collected for the line about the next cycle.
 #[derive(Default)]
 struct Pending {
     kept: BTreeMap<String, String>,
@@ -76,7 +76,7 @@ struct Pending {
     first_event: Option<Instant>,
 }
 
-/// The problems and notes of a class: place and text.
+/// The problems and notes of a class, each with place and text.
 #[derive(PartialEq, Default)]
 struct Odd {
     failed: Option<(String, String)>,
@@ -85,13 +85,13 @@ struct Odd {
     n_unreached: usize,
 }
 
-/// The messages that were not handled yet.
+/// The messages to the main thread that were not handled yet.
 struct Inbox {
     receiver: Receiver<Message>,
     waiting: VecDeque<Message>,
 }
 
-/// Ends the waiting for news when it is dropped.
+/// Stops the thread that waits for news, when this value is dropped.
 struct Stop(Signals);
 
 impl Drop for Stop {
@@ -165,7 +165,7 @@ impl<'a> Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// Resolves the settings for a cycle, which may have changed since the last one.
+    /// Resolves the settings again for a cycle, because they may have changed since the last cycle.
     fn resolve(&self, global: &Global) -> anyhow::Result<Settings> {
         let it = resolve(self.classes, global)?;
         settings::format(&it, &FORMATS)?;
@@ -200,7 +200,7 @@ struct Current<'a> {
     closing: Closing,
     /// The problems and notes of classes, by the index of the file.
     odd: BTreeMap<usize, (FileId, Odd)>,
-    /// All problems and notes at the last printed cycle: place and text.
+    /// All problems and notes at the last printed cycle, each with place and text.
     problems: Vec<(String, String)>,
     generation: u64,
 }
@@ -209,7 +209,9 @@ struct Current<'a> {
 pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let ask = ask(args, global)?;
     let settings = ask.resolve(global)?;
-    let writing = |time: Duration| eprintln!("// files have been changing for {} s", time.as_secs());
+    let writing = |time: Duration| {
+        eprintln!("// files have been changing for {} s; waiting until they stop changing", time.as_secs())
+    };
     let options = WatchOptions {
         poll: args.poll.map(Duration::from_millis),
         on_writing: if global.quiet { None } else { Some(Box::new(writing)) },
@@ -283,7 +285,7 @@ fn wait_for_news(
     let _ = to.send(Message::End(end));
 }
 
-/// Returns the news of a cycle of the watcher, and resolves the settings again if their files changed.
+/// Converts a change that the watcher found into news. Resolves the settings again if their files changed.
 fn news(
     cycle: WorldChange,
     watch: &mut Watch,
@@ -314,7 +316,7 @@ fn news(
 }
 
 impl<'a> Current<'a> {
-    /// Passes the world to the database, without computing an answer.
+    /// Creates the state before the first answer: passes the world to the database, but computes no answer.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
         let mut settler = Settler::default();
         let closing = settler.settle(&mut world, settings);
@@ -415,7 +417,7 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Returns the next message. While there is none, prepares the session for the next computation.
+    /// Returns the next message. While there is no message, works ahead for the next computation.
     fn next(&mut self, inbox: &mut Inbox) -> anyhow::Result<Message> {
         if !inbox.has_any() {
             self.live.session.keep_current(&mut || inbox.has_any());
@@ -423,8 +425,8 @@ impl<'a> Current<'a> {
         Ok(inbox.next()?)
     }
 
-    /// Passes news to the database. Returns `false` if newer news arrived before all classes were read; then the
-    /// database does not have the news.
+    /// Passes news to the database. Returns `false` if newer news arrived before all classes were read; in this case,
+    /// the database does not contain the change.
     fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
         self.closing = self.settler.settle(&mut self.world, &news.settings);
@@ -446,7 +448,9 @@ impl<'a> Current<'a> {
             return Err(anyhow!(it.clone()).context("`--entry`"));
         }
         if program.no_entry {
-            bail!("there is no entry point; --entry names some: app, library, or a method pattern");
+            bail!(
+                "the program has no entry point; name some with `--entry`: app, library, or a method pattern"
+            );
         }
         Ok(())
     }
@@ -511,7 +515,7 @@ impl<'a> Current<'a> {
         (changes, line)
     }
 
-    /// Prints why there is no new answer.
+    /// Prints a cycle without changes, with the reason why there is no new answer.
     fn not_told(&mut self, error: &anyhow::Error, pending: Pending, printer: &Printer) -> anyhow::Result<()> {
         self.generation += 1;
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
@@ -527,7 +531,7 @@ impl<'a> Current<'a> {
         Ok(printer.cycle(&[], line)?)
     }
 
-    /// Returns all problems and notes: place and text.
+    /// Returns all problems and notes, each with place and text.
     fn all_problems(&self) -> Vec<(String, String)> {
         let (feed, session) = (&self.live.feed, &self.live.session);
         let of_kind = |wanted: Severity| move |it: &&driver::problem::Problem| it.severity == wanted;
@@ -580,7 +584,9 @@ impl<'a> Current<'a> {
         odd.failed_methods = state.failed_methods.iter().map(failed).collect();
         if let Some(by) = state.shadowed {
             let by = feed.place(by).unwrap_or_default();
-            odd.notes.push(said(format!("another definition of the class counts, {by}; left out")));
+            odd.notes.push(said(format!(
+                "left out, because the definition of the class in {by} takes precedence"
+            )));
             return odd;
         }
         if let (Some(path), Some(class)) = (feed.path(file), state.class) {
@@ -613,7 +619,7 @@ impl Inbox {
 }
 
 impl Pending {
-    /// Adds news to the pending news.
+    /// Adds `news` to the pending news.
     fn add(&mut self, news: &News) {
         self.kept = news.kept.iter().cloned().collect();
         self.changed.extend(news.changed.iter().cloned());
@@ -628,7 +634,7 @@ impl Pending {
 }
 
 fn failed(error: &anyhow::Error) -> (String, String) {
-    ("watch".to_owned(), format!("{error:#}; the last answer stays"))
+    ("watch".to_owned(), format!("{error:#}; the last answer is kept"))
 }
 
 fn milliseconds(since: Instant) -> u64 {
