@@ -65,7 +65,7 @@ const TREE: &[(&str, &str)] = &[
     ("UnknownError", "VirtualMachineError"),
 ];
 
-/// Class names that the analyses of this crate use.
+/// The interned names of classes of `java.lang` that the analyses of this crate use.
 #[derive(Clone, Copy, Debug)]
 pub struct WellKnown {
     /// `java/lang/Object`.
@@ -101,7 +101,7 @@ pub struct WellKnown {
 }
 
 impl WellKnown {
-    /// Returns the class of the exception that a failed check raises, the same as [`Check::exception`].
+    /// Returns the interned class of the exception that a failed check raises; [`Check::exception`] returns its name.
     pub fn raised_by(&self, check: Check) -> ClassName {
         match check {
             Check::NotNull(_) => self.null_pointer,

@@ -4,8 +4,8 @@
 //! alike. So when a type is added, each of its atoms is added to exactly the sets that have a certain older atom:
 //! - the atom of the type's unknown subclasses, to the sets with the atom of the parent's unknown subclasses, which
 //!   included them before;
-//! - the atom of the type's own objects and the atom reserved for its later known subclasses, to the sets with the atom
-//!   that the parent reserved for later known subclasses;
+//! - the atom of the type's own objects and the atom reserved for its later known subclasses, to the sets with the
+//!   atom that the parent reserved for later known subclasses;
 //! - if the type's ancestors are not known, all these atoms, to the sets with the atom that the universe reserved for
 //!   such types.
 //!
