@@ -101,7 +101,8 @@ struct Part {
     takes_all: bool,
 }
 
-/// The maximum number of pairs of row list and handler block of one method; a method with more has no [`Handlers`].
+/// The maximum number of handler blocks that [`Handlers`] stores for one method; a method with more has no
+/// [`Handlers`].
 const MAX_HANDLERS: usize = 1 << 20;
 
 impl Handlers {

@@ -39,7 +39,7 @@ pub struct Callback {
     pub class: ClassName,
     name: Name,
     descriptor: &'static str,
-    /// How the other method is called back.
+    /// How the JDK's method calls the other method back.
     pub kind: CallbackKind,
     /// The method that is called back, selected by the receiver's class; `None` if the method depends on the
     /// arguments of the call.

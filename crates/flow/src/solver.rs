@@ -18,13 +18,13 @@ use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
@@ -40,13 +40,13 @@ impl FunctionId {
     /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);
 
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");

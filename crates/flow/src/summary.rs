@@ -310,7 +310,7 @@ pub struct Sources<'a> {
     next_proof: usize,
     /// The handlers that throw the caught exception again; [`Source::Caught`] has an index into this list.
     handlers: Vec<InstrId>,
-    /// Whether local 0 is `this` everywhere; computed when a call first needs it.
+    /// Whether local 0 holds `this` at every instruction; computed when first needed.
     keeps_this: Option<bool>,
 }
 

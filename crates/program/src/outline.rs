@@ -24,13 +24,13 @@ pub struct Outline {
     pub version: (u16, u16),
     /// The access flags of the class.
     pub flags: Flags,
-    /// The direct superclass, if there is one.
+    /// The direct superclass of the class; `None` for `java/lang/Object` and for `module-info`.
     pub super_class: Option<ClassName>,
     /// The direct superinterfaces in class-file order.
     pub interfaces: Box<[ClassName]>,
-    /// The nest host, unless the class itself is the host (JVMS §4.7.28).
+    /// The nest host that the class names; `None` if the class names no other class as its host (JVMS §4.7.28).
     pub nest_host: Option<ClassName>,
-    /// The other members of the nest, if the class is its host (JVMS §4.7.29).
+    /// The classes that the class lists as members of its nest, if it is a nest host (JVMS §4.7.29).
     pub nest_members: Box<[ClassName]>,
     /// The content of `PermittedSubclasses`, if the class has this attribute (JVMS §4.7.31).
     pub permitted: Option<Box<[ClassName]>>,

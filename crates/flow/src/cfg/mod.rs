@@ -81,24 +81,26 @@ pub struct Edge {
 /// How control passes along an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EdgeKind {
-    /// To the next instruction, or to the target of a `goto`.
+    /// The edge leads to the next instruction, or to the target of a `goto`.
     Normal,
-    /// The comparison of an `if` holds.
+    /// The edge is taken if the comparison of an `if` holds.
     BranchTrue,
-    /// The comparison of an `if` does not hold.
+    /// The edge is taken if the comparison of an `if` does not hold.
     BranchFalse,
-    /// The switch's value equals this key. Edges from a `ret` to its return sites have this kind, too.
+    /// The edge is taken if the switch's value equals this key. Edges from a `ret` to its return sites have this
+    /// kind, too.
     Case(i32),
-    /// The switch has no key for the value.
+    /// The edge is taken if the switch has no key for the value.
     Default,
-    /// From a `return` to its return node.
+    /// The edge leads from a `return` to its return node.
     Return,
-    /// From a normal to an exceptional node, or to an exceptional return node.
+    /// The edge leads from a normal node to an exceptional node or an exceptional return node.
     Exception,
-    /// From an exceptional node to the handler of the row with this index, which catches all exceptions of the set
-    /// that earlier rows did not catch.
+    /// The edge leads from an exceptional node to the handler of the row with this index. The row catches all
+    /// exceptions of the node's set that earlier rows did not catch.
     Handler(u32),
-    /// From an exceptional node to the handler of the row with this index, which may catch a part of the set.
+    /// The edge leads from an exceptional node to the handler of the row with this index. The row may catch a part of
+    /// the node's set.
     MayHandler(u32),
 }
 

@@ -123,8 +123,8 @@ impl Search {
     }
 
     /// Searches for a path between the root and the node `start` of the same component. The search alternates between
-    /// both ends (Even, Shiloach, "An on-line edge-deletion problem", 1981), so that the cost is twice that of the
-    /// end that finishes first.
+    /// both ends (Even, Shiloach, "An on-line edge-deletion problem", 1981), so that its cost is proportional to that
+    /// of the end that finishes first.
     pub(super) fn find<V: Copy + Eq>(
         &mut self,
         (graph, parts, marks): (&Graph<V>, &Parts<V>, &mut Marks),

@@ -13,7 +13,8 @@ use crate::solver::Lattice;
 pub(super) enum Need<V> {
     /// The component's value may be wrong from this round on, and must be recomputed.
     Look(Round),
-    /// The component's value lacks the value `V` from this round on; apart from that, it is correct.
+    /// The value `V` must be joined into the component's value in this round and all later ones; apart from that, the
+    /// component's value is correct.
     Gain(Round, V),
 }
 

@@ -15,7 +15,7 @@ pub struct Throwable {
     pub class: ClassName,
     /// The direct superclass of the class.
     pub parent: Parent,
-    /// Whether it may have direct subclasses that are not known.
+    /// Whether the class may have direct subclasses that are not known.
     pub extensible: bool,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct ThrowableType {
     pub(super) parent: Parent,
     /// Whether some class on the chain of ancestors is not known.
     pub(super) leaves_world: bool,
-    /// Whether it may have direct subclasses that are not known.
+    /// Whether the class may have direct subclasses that are not known.
     pub(super) extensible: bool,
     /// The atom of the objects of exactly this class.
     pub(super) atom: u32,
@@ -214,8 +214,9 @@ impl TypeForest {
     }
 
     /// Returns the atoms of a type that is added below `parent`, the first of which is `atom`. Each comes with an
-    /// atom of the parent: the sets created before the type must have the new atom if and only if they have the
-    /// parent's atom. Returns `None` if the parent has no such atom.
+    /// older atom, of the parent or [`NOWHERE`]: the sets created before the type must have the new atom if and only
+    /// if they have the older one. Returns `None` if the parent has no atom for unknown subclasses but the new type
+    /// needs one.
     pub(super) fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
         let parent = parent.map(|it| &self.types[it.index()]);
         let (known, unknown) = match parent {

@@ -69,9 +69,9 @@ pub enum ResolvedMethod {
     Error(LinkError),
     /// The result depends on an absent class.
     Unknown {
-        /// The absent class: the one named, or the first one that the search reached.
+        /// The absent class: the class that the reference names, or the first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits such a method.
+        /// The result if the absent class neither declares nor inherits a method with this name and descriptor.
         beyond: Option<MethodId>,
     },
 }
@@ -85,9 +85,9 @@ pub enum ResolvedField {
     Error(LinkError),
     /// The result depends on an absent class.
     Unknown {
-        /// The absent class: the one named, or the first one that the search reached.
+        /// The absent class: the class that the reference names, or the first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits such a field.
+        /// The result if the absent class neither declares nor inherits a field with this name and descriptor.
         beyond: Option<FieldId>,
     },
 }
@@ -101,9 +101,9 @@ pub enum Selected {
     Error(LinkError),
     /// The result depends on an absent class.
     Unknown {
-        /// The absent class that the search reached.
+        /// The first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits such a method.
+        /// The result if the absent class neither declares nor inherits a method with this name and descriptor.
         beyond: Option<MethodId>,
     },
 }
@@ -121,7 +121,7 @@ pub enum LinkError {
     /// `invokeinterface`, HotSpot 17 throws the subclass `AbstractMethodError` instead, so callers must expect any
     /// subclass.
     ConflictingDefaults,
-    /// The class that refers to the member may not access it.
+    /// The class that refers to the member may not access the member.
     IllegalAccess,
     /// The selected method has no code.
     AbstractMethod,

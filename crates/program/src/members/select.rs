@@ -15,8 +15,8 @@ use crate::hierarchy::{Below, ClassId, Hierarchy, Link};
 /// `resolved`. Private methods select themselves. Array types are not supported: they have the methods of
 /// `java/lang/Object`.
 ///
-/// If absent classes decide whether `receiver` is a subclass of the class of `resolved`, it is assumed to be one. If
-/// it certainly is not, the result is an error.
+/// If absent classes decide whether `receiver` is a subclass of the class of `resolved`, `receiver` is assumed to be
+/// a subclass. If `receiver` certainly is no subclass, the result is an error.
 ///
 /// Approximates: private and static methods of classes do not hide a default method, as JVMS §5.4.6 says. HotSpot
 /// agrees for a class whose only superclass is `java/lang/Object`; if a superclass or subclass has the default
