@@ -6,8 +6,8 @@
 //! - the *normal* node of each BIR instruction; the node's number is the instruction's ordinal;
 //! - then, instruction by instruction, the return node (of a `return`), and for each exception set that the
 //!   instruction raises, the *exceptional* node (if some row of the exception table may catch part of the set)
-//! followed   by the exceptional return node (if part of the set may leave the method). Sets are in the JVM's order
-//! of checks.
+//!   followed by the exceptional return node (if part of the set may leave the method). Sets are in the JVM's order
+//!   of checks.
 //!
 //! Edges are those of the paper's function H: a caught exception goes from the normal node to the exceptional node
 //! and on to the handler; an exception that is not caught goes from the normal node to the exceptional return node.
