@@ -107,7 +107,7 @@ const MAX_HANDLERS: usize = 1 << 20;
 
 impl Handlers {
     /// Computes the handler blocks of each block, up to the first row that catches everything. Returns `None` if
-    /// there are more than [`MAX_HANDLERS`] in all.
+    /// there are more than `MAX_HANDLERS` in all.
     pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
         let mut acc = Handlers::default();
         acc.fill(body, blocks)?;
@@ -115,7 +115,7 @@ impl Handlers {
     }
 
     /// Recomputes the handler blocks for another body, and reuses the memory. Returns `None` if there are more than
-    /// [`MAX_HANDLERS`] in all.
+    /// `MAX_HANDLERS` in all.
     pub(crate) fn fill(&mut self, body: &Body, blocks: &Blocks) -> Option<()> {
         let acc = self;
         acc.parts.clear();
