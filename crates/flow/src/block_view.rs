@@ -6,16 +6,17 @@ use crate::blocks::Blocks;
 use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind, normal_node};
 use crate::exceptions::ExceptionSet;
 
-/// One basic block of the view.
+/// One basic block of the basic-block view, with the blocks that control may enter next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Ordinals of the block's instructions.
+    /// The ordinals of the block's instructions.
     pub instrs: std::ops::Range<u32>,
-    /// The blocks to which control goes on from the last instruction, each with the kind of the edge.
+    /// The blocks that control enters from the last instruction without an exception, each with the kind of the edge.
     pub successors: Vec<(u32, EdgeKind)>,
-    /// The handler blocks that exceptions raised in this block enter, each pair of block and edge kind once.
+    /// The handler blocks that exceptions raised in this block may enter, each with the kind of the edge; no pair
+    /// occurs twice.
     pub handlers: Vec<(u32, EdgeKind)>,
-    /// The exception sets that leave the method from this block, each once.
+    /// The exception sets that instructions of this block raise and that may leave the method, each once.
     pub lets_out: Vec<ExceptionSet>,
 }
 

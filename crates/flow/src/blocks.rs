@@ -1,4 +1,4 @@
-//! Basic blocks: runs of instructions that control enters only at the first instruction.
+//! Basic blocks: sequences of instructions that control enters at the first instruction only.
 //!
 //! A block also ends where a row of the exception table begins or ends, so all instructions of a block have the same
 //! handlers.
@@ -13,7 +13,7 @@ use crate::throwables::well_known;
 pub struct Blocks {
     /// The ordinal of the first instruction of each block; the last entry is the number of instructions.
     starts: Vec<u32>,
-    /// The block of each instruction.
+    /// For each instruction, the number of its block.
     of: Vec<u32>,
 }
 
@@ -25,7 +25,7 @@ impl Blocks {
         acc
     }
 
-    /// Recomputes the basic blocks for another body, reusing the memory.
+    /// Recomputes the basic blocks for another body, and reuses the memory.
     pub(crate) fn fill(&mut self, body: &Body) {
         let n = body.instrs.len();
         let Blocks { starts, of } = self;
@@ -62,17 +62,17 @@ impl Blocks {
         starts.push(n as u32);
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether the body has no instruction.
+    /// Returns whether the body has no instruction.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The ordinals of the block's instructions; empty if there is no such block.
+    /// Returns the ordinals of the block's instructions; empty if there is no block with this number.
     pub fn range(&self, block: u32) -> std::ops::Range<u32> {
         match (self.starts.get(block as usize), self.starts.get(block as usize + 1)) {
             (Some(&start), Some(&end)) => start..end,
@@ -80,16 +80,16 @@ impl Blocks {
         }
     }
 
-    /// The block that contains the instruction.
+    /// Returns the number of the block that contains the instruction; `None` if the body has no such instruction.
     pub fn of(&self, instr: InstrId) -> Option<u32> {
         self.of.get(ordinal(instr) as usize).copied()
     }
 }
 
-/// The handler blocks that exceptions raised in each block may enter.
+/// For each basic block, the handler blocks that an exception raised in the block may enter.
 #[derive(Default)]
 pub struct Handlers {
-    /// For each block, its range in `handlers`.
+    /// For each block, the range of its handler blocks in `handlers`.
     parts: Vec<Part>,
     handlers: Vec<u32>,
 }
@@ -101,19 +101,21 @@ struct Part {
     takes_all: bool,
 }
 
-/// The maximum number of handler entries of one method; a method with more has no [`Handlers`].
+/// The maximum number of handler blocks that [`Handlers`] stores for one method; a method with more has no
+/// [`Handlers`].
 const MAX_HANDLERS: usize = 1 << 20;
 
 impl Handlers {
-    /// Computes the handlers of each block, up to the first row that catches everything; `None` if there are too
-    /// many.
+    /// Computes the handler blocks of each block, up to the first row that catches everything. Returns `None` if
+    /// there are more than `MAX_HANDLERS` in all.
     pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
         let mut acc = Handlers::default();
         acc.fill(body, blocks)?;
         Some(acc)
     }
 
-    /// Recomputes the handlers for another body, reusing the memory; `None` if there are too many.
+    /// Recomputes the handler blocks for another body, and reuses the memory. Returns `None` if there are more than
+    /// `MAX_HANDLERS` in all.
     pub(crate) fn fill(&mut self, body: &Body, blocks: &Blocks) -> Option<()> {
         let acc = self;
         acc.parts.clear();
@@ -152,13 +154,13 @@ impl Handlers {
         Some(())
     }
 
-    /// The handler blocks of a block, in the order of the rows of the exception table.
+    /// Returns the handler blocks of a block, in the order of the rows of the exception table.
     pub fn of(&self, block: u32) -> &[u32] {
         let part = self.parts.get(block as usize).copied().unwrap_or_default();
         &self.handlers[part.start as usize..part.end as usize]
     }
 
-    /// Whether every exception raised in the block is caught in the method.
+    /// Returns whether the method certainly catches every exception raised in the block.
     pub fn takes_all(&self, block: u32) -> bool {
         self.parts.get(block as usize).is_some_and(|it| it.takes_all)
     }

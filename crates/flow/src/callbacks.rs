@@ -1,8 +1,9 @@
-//! Which methods are called back by methods of the JDK, from a small table that we ship (`callbacks.tsv`). The table
-//! gives the callee in one step, and it also serves programs whose JDK is absent. Where the JDK is present, its
-//! bodies and natives yield the same calls and more.
+//! The methods that methods of the JDK call back, from a small table that we ship (`callbacks.tsv`). The table gives
+//! the callee without the calls in between, and is also used for programs whose JDK is absent. If the JDK is present,
+//! its bodies and natives yield the same calls and more.
 //!
-//! A row only adds methods that may be called: a call of an absent method still counts as a call of unknown code.
+//! A row of the table adds methods that may be called, and excludes none: a call of an absent method still counts as
+//! a call of unknown code.
 
 use std::sync::LazyLock;
 
@@ -10,35 +11,38 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// How the method that is called back is reached.
+/// How a method of the JDK calls another method back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallbackKind {
-    /// It is called before the JDK's method returns; its exceptions propagate unchanged.
+    /// The method is called before the JDK's method returns; exceptions propagate unchanged.
     Callback,
-    /// It is called with privileges before the JDK's method returns; checked exceptions are wrapped.
+    /// The method is called with privileges before the JDK's method returns; checked exceptions are wrapped.
     Privileged,
-    /// Another thread calls it, now or later; the caller does not wait for it.
+    /// Another thread calls the method; the JDK's method does not wait for the call to end.
     Thread,
-    /// It is called by name at run time; exceptions are wrapped, except those of `Class.newInstance`.
+    /// The method is called by reflection; exceptions are wrapped, except those that `Class.newInstance` passes on.
     Reflect,
-    /// It is called to load a class.
+    /// The method is called to load a class.
     Load,
-    /// It is called to write objects, as are `writeObject` and `writeReplace` of their classes.
+    /// The method is called to write objects; `writeObject` and `writeReplace` of the objects' classes are called,
+    /// too.
     Serialize,
-    /// It is called to read objects, as are `readObject`, `readObjectNoData` and `readResolve` of their classes.
+    /// The method is called to read objects; `readObject`, `readObjectNoData` and `readResolve` of the objects'
+    /// classes are called, too.
     Deserialize,
 }
 
-/// A row of the table.
+/// A row of the table of callbacks: a method of the JDK, and the method that it calls back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Callback {
-    /// The class whose method calls back.
+    /// The class of the JDK's method that calls back.
     pub class: ClassName,
     name: Name,
     descriptor: &'static str,
-    /// How the method that is called back is reached.
+    /// How the JDK's method calls the other method back.
     pub kind: CallbackKind,
-    /// The method that is called back, selected by its receiver; `None` if only the arguments of the call tell.
+    /// The method that is called back, selected by the receiver's class; `None` if the method depends on the
+    /// arguments of the call.
     pub calls: Option<MethodRef>,
 }
 
@@ -55,12 +59,12 @@ static BY_NAME: LazyLock<FxHashMap<Name, Vec<Callback>>> = LazyLock::new(|| {
     acc
 });
 
-/// All rows of the table.
+/// Returns all rows of the table of callbacks.
 pub fn callbacks() -> &'static [Callback] {
     &TABLE
 }
 
-/// Returns the rows for methods of this name and descriptor, whichever class a call of them names.
+/// Returns the rows for JDK methods with this name and descriptor, in any class.
 pub fn callbacks_of(name: Name, descriptor: Descriptor) -> impl Iterator<Item = &'static Callback> {
     let rows = BY_NAME.get(&name).into_iter().flatten();
     rows.filter(move |it| match it.descriptor.strip_suffix('*') {
@@ -91,7 +95,7 @@ fn row(line: &'static str) -> Option<Callback> {
     })
 }
 
-/// Parses `p/C.m (I)V`.
+/// Parses a method in the form `p/C.m (I)V`.
 fn method(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;

@@ -1,10 +1,12 @@
-//! Which rows of the exception table cover an instruction, for walks over the instructions in ascending order.
+//! Computes which rows of the exception table cover an instruction, for walks over the instructions in ascending
+//! order.
 
 use bir::body::{Body, ordinal};
 
-/// A walk over the instructions that keeps the rows covering the current one, in the order of the table.
+/// A walk over the instructions that keeps the rows that cover the current instruction, in the order of the exception
+/// table.
 pub(crate) struct Coverage {
-    /// The rows sorted by start and by end: pairs of that ordinal and the row's index.
+    /// The rows of the exception table, sorted by start: pairs of the first covered ordinal and the row's index.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
     next_start: usize,
@@ -28,8 +30,8 @@ impl Coverage {
         self.active.clear();
     }
 
-    /// Returns the rows that cover the instruction with this ordinal, which must not be less than at the previous
-    /// call.
+    /// Returns the indices of the rows that cover the instruction with this ordinal, ascending. The ordinal must not
+    /// be less than in the previous call.
     pub(crate) fn at(&mut self, instr: u32) -> &[u32] {
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
             if let Err(i) = self.active.binary_search(&row) {

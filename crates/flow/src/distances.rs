@@ -1,8 +1,9 @@
-//! The distance from each node of a graph to the nearest source, maintained while the graph changes.
+//! The distance from each node of a graph to the nearest source node, maintained while the graph changes. Paths lead
+//! from a node along its successors to a source.
 //!
 //! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a
-//! generalization of the shortest-path problem", J. Algorithms 21, 1996): a node is examined only if its distance
-//! changes, or that of one of its successors does.
+//! generalization of the shortest-path problem", J. Algorithms 21, 1996): a node is examined only if its distance or
+//! the distance of one of its successors changes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,38 +12,39 @@ use rustc_hash::FxHashMap;
 
 use crate::solver::NodeId;
 
-/// The distance of a node from which no source can be reached.
+/// The distance that stands for "no source can be reached from the node".
 pub const NEVER: u32 = u32::MAX;
 
-/// The graph whose distances are maintained.
+/// A graph whose nodes have distances to the nearest source node.
 pub trait Links {
-    /// Whether the node is a source.
+    /// Returns whether the node is a source: a node with distance 0.
     fn is_source(&self, node: NodeId) -> bool;
 
-    /// Whether paths may lead through the node at all. Every source must be open.
+    /// Returns whether paths may lead through the node. Every source must be open.
     fn is_open(&self, node: NodeId) -> bool;
 
-    /// The successors of the node; duplicates are allowed.
+    /// Returns the successors of the node, through which paths lead to a source; duplicates are allowed.
     fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 
-    /// The predecessors of the node; duplicates are allowed.
+    /// Returns the predecessors of the node; duplicates are allowed.
     fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 }
 
-/// The distance of each node to the nearest source.
+/// The distance from each node of a graph to the nearest source node.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     known: Vec<u32>,
 }
 
-/// The previous distances of the nodes whose distance changed.
+/// The nodes whose distance changed in an update, with their distances before.
 pub type Moved = FxHashMap<NodeId, u32>;
 
-/// The state of one update.
+/// The state of one update of distances.
 #[derive(Default)]
 struct Work {
     queue: BinaryHeap<Reverse<(u32, NodeId)>>,
-    /// For each node whose distance does not follow from the distances of its successors, the one that does.
+    /// For each node whose stored distance does not agree with the distances of its successors, the distance that
+    /// does.
     following: FxHashMap<NodeId, u32>,
     before: Moved,
 }
@@ -69,14 +71,14 @@ impl Distances {
         Distances { known }
     }
 
-    /// For each node the least number of steps to a source, or [`NEVER`].
+    /// Returns, for each node, the number of edges on a shortest path to a source; [`NEVER`] if there is no path.
     pub fn all(&self) -> &[u32] {
         &self.known
     }
 
-    /// Updates the distances after a change of the graph, which has `n` nodes now. `changed` are the nodes whose
-    /// successors changed, or that became or ceased to be a source or open. Returns the previous distances of the
-    /// nodes whose distance changed.
+    /// Updates the distances after a change of the graph, which now has `n` nodes. `changed` must hold the nodes
+    /// whose successors changed, or that became or ceased to be a source or open. Returns the previous distances of
+    /// the nodes whose distance changed.
     pub fn update(
         &mut self,
         n: usize,
@@ -107,12 +109,12 @@ impl Distances {
         work.before
     }
 
-    /// Whether `to` is one step nearer to a source than `from`.
+    /// Returns whether the distance of `to` is less by one than that of `from`, and a source can be reached.
     pub fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         is_step(self.of(from), self.of(to))
     }
 
-    /// Whether `to` was one step nearer to a source than `from` before the update that returned `moved`.
+    /// Returns the answer that [`Distances::is_step`] would have given before the update that returned `moved`.
     pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
         is_step(before(from), before(to))
@@ -122,7 +124,8 @@ impl Distances {
         self.known.get(node.index()).copied().unwrap_or(NEVER)
     }
 
-    /// Compares a node's distance with the one that follows from its successors, and queues the node if they differ.
+    /// Compares a node's stored distance with the distance that follows from its successors, and queues the node if
+    /// the two differ.
     fn look(&self, links: &impl Links, node: NodeId, work: &mut Work) {
         let follows = if !links.is_open(node) {
             NEVER
@@ -142,7 +145,7 @@ impl Distances {
     }
 }
 
-/// Whether a node at distance `from` is one step farther away than a node at distance `to`.
+/// Returns whether the distance `from` is finite and greater by one than the distance `to`.
 fn is_step(from: u32, to: u32) -> bool {
     from != NEVER && from == to.saturating_add(1)
 }

@@ -1,32 +1,35 @@
-//! The sources of the value that a variable has at one point: a backward search on demand.
+//! A backward search on demand for the sources of the value that a variable has at one point.
 //!
-//! Copies and casts are followed; everything else that assigns is a source. The number of steps is limited, so that
-//! a hostile method costs little; beyond the limit the answer is [`Source::Unknown`].
+//! Copies and casts are followed; any other instruction that assigns the variable is a source. The number of steps is
+//! limited, so that a hostile method costs little; beyond the limit the answer is [`Source::Unknown`].
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use classfile::names::ClassName;
 use rustc_hash::FxHashSet;
 
-/// The maximum number of steps for one query.
+/// The maximum number of steps of one search.
 const MAX_STEPS: usize = 20_000;
 
 /// One source of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// This instruction assigned the value, from this expression if it is an assignment.
+    /// This instruction assigned the value. For an `Assign` instruction, the second field is the expression without
+    /// its casts, which is not a variable.
     Instr(InstrId, Option<ExprId>),
-    /// The expression of the query itself, which is not a variable.
+    /// The value is that of this expression of the query, which is not a variable.
     Expr(ExprId),
-    /// The variable's value at entry.
+    /// The value is that of this variable at entry of the method.
     Entry(Var),
-    /// Unknown: the place was last assigned as another kind, or the search was given up.
+    /// The source is not known: an overlapping variable of another kind was assigned last, or the search exceeded its
+    /// limit.
     Unknown,
 }
 
-/// Searches in one body.
+/// Searches for the sources of values in one body.
 pub struct Reaching<'a> {
     body: &'a Body,
-    /// The jumps by target: `sources[starts[t]..starts[t + 1]]`; computed when first needed.
+    /// An index of the jumps by target, computed when first needed: the instructions that jump to instruction `t` are
+    /// `sources[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
     sources: Vec<u32>,
     handlers: Vec<u32>,
@@ -36,7 +39,7 @@ pub struct Reaching<'a> {
 }
 
 impl<'a> Reaching<'a> {
-    /// Prepares searches in a body; nothing is computed yet.
+    /// Prepares searches in a body, without computing anything.
     pub fn new(body: &'a Body) -> Self {
         Reaching {
             body,
@@ -49,8 +52,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Calls `f` with each source of the value that `expr` has at `at`, and with the class of the last cast on the
-    /// way. A source may be reported more than once.
+    /// Calls `f` with each source of the value that the expression `expr` has at the instruction `at`. The second
+    /// argument of `f` is the class of the last cast between the source and the expression, if any. `f` may be called
+    /// more than once for a source.
     pub fn sources(&mut self, at: InstrId, expr: ExprId, mut f: impl FnMut(Source, Option<ClassName>)) {
         self.steps = 0;
         self.visited.clear();
@@ -70,7 +74,8 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// The variable of which the expression is a copy, or else the expression without its casts.
+    /// Removes casts from an expression. Returns the variable that remains, or else the expression that remains as
+    /// `Err`, each with the class of the outermost cast; `narrow` is the class of a cast around the expression.
     #[allow(clippy::type_complexity)] // Both sides pair what was found with the cast around it.
     fn strip(
         &self,
@@ -89,8 +94,8 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Finds the assignment of a temporary, which has only one, mostly close by: no control flow needs to be
-    /// examined. Returns whether it was found.
+    /// Searches for the assignment of a temporary among the instructions shortly before `at`. A temporary has only
+    /// one assignment, so control flow need not be examined. Returns whether the assignment was found.
     fn temp(
         &mut self,
         at: u32,
@@ -111,7 +116,8 @@ impl<'a> Reaching<'a> {
         false
     }
 
-    /// Walks back from before `at` to assignments, and to points where control joins.
+    /// Walks backward from the instruction `at` until the variable is assigned, and queues the predecessors at each
+    /// point where control joins.
     fn walk(
         &mut self,
         mut at: u32,
@@ -150,7 +156,8 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search where a handler is entered: the exception may be raised before any covered instruction.
+    /// Continues the search at the instructions from which a handler may be entered: the exception may be raised
+    /// before any covered instruction takes effect.
     fn enter_handler(
         &mut self,
         handler: u32,
@@ -186,7 +193,7 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search at an instruction that assigned `assigned`, which overlaps the variable.
+    /// Continues the search at an instruction that assigns `assigned`, which is the variable or overlaps with it.
     fn defined(
         &mut self,
         at: u32,
@@ -239,7 +246,8 @@ impl<'a> Reaching<'a> {
     }
 }
 
-/// Whether assigning the first variable changes the value of the second. A long or double local takes two slots.
+/// Returns whether assigning the variable `assigned` changes the value of `var`: the two are at the same place, or
+/// their slots overlap. A long or double local takes two slots.
 pub fn overlap(assigned: Var, var: Var) -> bool {
     match (assigned.place(), var.place()) {
         (Place::Local(a), Place::Local(b)) => {

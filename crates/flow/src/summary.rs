@@ -1,8 +1,10 @@
-//! What the rest of a program needs to know of one body: what it raises, what it calls, and under which rows of its
-//! exception table. A summary consists of names and has no sets: a new class changes masks, not summaries.
+//! What the rest of a program needs to know of one body: what the body raises, what it calls, and which rows of its
+//! exception table cover these instructions. A summary consists of names and has no exception sets, so it does not
+//! change when classes are added to the program.
 //!
-//! Each *item* is a source of exceptions, together with its *context*: the rows that cover it, in order. What a
-//! handler throws again has a node of its own (`semantics.md` §3.2): it is what arrived at the handler.
+//! Each *item* is a source of exceptions, together with its *context*: the rows that cover the source, in order. A
+//! handler that throws its exception again is a source, too: of the exceptions that arrived at the handler
+//! (`semantics.md` §3.2).
 
 use bir::body::{Body, CallKind, Expr, Instr, InstrId, Row, Var, ordinal};
 use classfile::descriptor::Kind;
@@ -16,74 +18,76 @@ use crate::named::{named_by_expr, named_by_instr, names_throwable};
 use crate::throwables::well_known;
 use crate::thrown::Term;
 
-/// The summary of one body.
+/// What the rest of a program needs to know of one body: its sources of exceptions and the names it uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The contexts of the items; the first has no row.
+    /// The lists of exception-table rows that cover the items; the first list is empty.
     pub contexts: Box<[Context]>,
-    /// The sources of exceptions with their contexts, each once, in the order of the body.
+    /// The sources of exceptions with the rows that cover them, each once, in the order of the body.
     pub items: Box<[PlacedSource]>,
-    /// The handlers whose exception is thrown again, ascending: the first instruction of each.
+    /// The first instructions of the handlers that throw the caught exception again, ascending.
     pub rethrowing: Box<[InstrId]>,
-    /// The fields that are accessed, each once. They have no contexts: a read may occur later than in the bytecode,
-    /// so its link errors are taken to occur anywhere in the method.
+    /// The fields that the body accesses, each once per kind of access. They have no contexts: a read may occur later
+    /// than in the bytecode, so the link errors of an access are assumed to occur anywhere in the method.
     pub fields: Box<[(FieldRef, Access)]>,
-    /// The classes that casts, `instanceof`, arrays and constants name, each once; Throwable if a row does. They
-    /// have no contexts, for the same reason as the fields.
+    /// The classes that casts, `instanceof`, arrays and constants name, each once; also Throwable if a row of the
+    /// exception table names it. They have no contexts, because link errors are assumed to occur anywhere in the
+    /// method.
     pub named: Box<[ClassName]>,
-    /// The rows of rethrowing handlers that are in no context, each once: they cover no items, only names of fields
-    /// and classes.
+    /// The rows of rethrowing handlers that cover none of `items`, each once. Such rows may still catch link errors
+    /// of accesses to fields and classes.
     pub bare: Box<[CatchRow]>,
 }
 
-/// The rows that cover an instruction, in the order of the table. Rows after one that catches everything are left
-/// out.
+/// The rows of the exception table that cover an instruction. Rows after one that catches everything are left out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Context {
-    /// The rows, in the order of the table.
+    /// The rows, in the order of the exception table.
     pub rows: Box<[CatchRow]>,
 }
 
-/// A row of the exception table, as far as it matters to exceptions that propagate.
+/// A row of the exception table, reduced to the class it catches and whether its handler throws the exception again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CatchRow {
     /// The class that the row catches; `None` catches everything.
     pub class: Option<ClassName>,
-    /// The index of the row's handler in [`Summary::rethrowing`], if it is one of them.
+    /// The index of the row's handler in [`Summary::rethrowing`]; `None` if the handler does not throw the caught
+    /// exception again.
     pub rethrows: Option<u32>,
 }
 
-/// A source of exceptions in its context.
+/// A source of exceptions, with the rows of the exception table that cover it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PlacedSource {
-    /// The source.
+    /// The source of exceptions.
     pub source: Source,
     /// The index of the context in [`Summary::contexts`].
     pub context: u32,
 }
 
-/// A source of exceptions.
+/// A source of exceptions in a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// Objects of exactly this class.
+    /// The instruction raises an object of exactly this class.
     Exact(ClassName),
-    /// Objects of this class and of its subclasses.
+    /// The instruction raises an object of this class or of a subclass.
     Cone(ClassName),
-    /// What arrived at the handler with this index in [`Summary::rethrowing`].
+    /// The instruction throws an exception again that the handler with this index in [`Summary::rethrowing`] caught.
     Caught(u32),
-    /// A call, possibly of a constructor.
+    /// A call of a method or, on an object that exists already, of a constructor.
     Call(CallKind, MethodRef),
     /// A call on `this`, the object on which the method was called.
     CallOnThis(CallKind, MethodRef),
-    /// A call of a constructor on a new object of exactly its class.
+    /// A call of a constructor on a new object of exactly the constructor's class.
     Construct(MethodRef),
-    /// The initialisation that a `mayinit` may run.
+    /// The class initialisation that a `mayinit` instruction may run.
     Initialize(Initialized),
     /// The call site with this index in [`Body::dynamics`].
     CallDynamic(u32),
     /// The dynamic constant with this index in [`Body::dynamics`].
     ConstDynamic(u32),
-    /// The creation of an object of this class, which may have become abstract or an interface.
+    /// The creation of an object of this class. It fails if the class has become abstract or an interface since the
+    /// body was compiled.
     Object(ClassName),
 }
 
@@ -97,20 +101,21 @@ pub enum Access {
     PutStatic,
 }
 
-/// What a `mayinit` initialises.
+/// The class that a `mayinit` instruction initialises.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Initialized {
-    /// The class itself, for `new`.
+    /// This class, because an object of the class is created.
     Class(ClassName),
-    /// The class that declares the static field.
+    /// The class that declares this static field, because the field is accessed.
     OwnerOfField(FieldRef),
-    /// The class that declares the static method; `true` if an interface method constant names the method.
+    /// The class that declares this static method, because the method is called; `true` if the constant pool names
+    /// the method by a `CONSTANT_InterfaceMethodref`.
     OwnerOfMethod(MethodRef, bool),
-    /// The class, or any of its supertypes, because the accessed member is not known.
+    /// This class, or any of its supertypes, because it is not known which member is accessed.
     ClassOrAbove(ClassName),
 }
 
-/// Memory that is reused from one body to the next.
+/// Working memory that is reused from one body to the next.
 #[derive(Default)]
 pub struct Scratch {
     sources: Vec<Source>,
@@ -122,8 +127,8 @@ pub struct Scratch {
     named_seen: FxHashSet<ClassName>,
 }
 
-/// The maximum capacity of the sets that are kept: emptying a set takes time proportional to its capacity, so the
-/// sets of a huge body are dropped.
+/// The maximum capacity of the hash sets that [`Scratch`] reuses. Emptying a hash set takes time proportional to its
+/// capacity, so the hash sets of a huge body are dropped.
 const MAX_KEPT: usize = 1 << 10;
 
 impl Scratch {
@@ -141,8 +146,8 @@ impl Scratch {
     }
 }
 
-/// Computes the summary of a body from the body and its facts. `scratch` is memory that is reused from one body to
-/// the next.
+/// Computes the summary of a body from the body and its facts. `scratch` is working memory that is reused from one
+/// body to the next.
 pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summary {
     scratch.clear();
     let mut sources = std::mem::take(&mut scratch.sources);
@@ -192,7 +197,8 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
 struct Summarizer<'s> {
     contexts: Vec<Context>,
     by_rows: FxHashMap<Box<[u32]>, u32>,
-    /// The rows of the last instruction with their context, which most often is also that of the next one.
+    /// The rows that cover the last instruction, with the index of their context. Most often the next instruction has
+    /// the same rows.
     last: (Box<[u32]>, u32),
     rethrowing: Vec<InstrId>,
     scratch: &'s mut Scratch,
@@ -294,22 +300,22 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// A walk over the instructions of a body, in order, that gives the sources of exceptions of each.
+/// A walk over the instructions of a body, in order, that finds the sources of exceptions of each instruction.
 pub struct Sources<'a> {
     body: &'a Body,
     facts: &'a MethodFacts,
-    /// What each `mayinit` initialises, ascending.
+    /// The `mayinit` instructions, each with the class that it initialises, ascending.
     accesses: Vec<(InstrId, Initialized)>,
     next_access: usize,
     next_proof: usize,
-    /// The handlers whose exception is thrown again; [`Source::Caught`] has an index into this list.
+    /// The handlers that throw the caught exception again; [`Source::Caught`] has an index into this list.
     handlers: Vec<InstrId>,
-    /// Whether local 0 is `this` everywhere; computed when a call first needs it.
+    /// Whether local 0 holds `this` at every instruction; computed when first needed.
     keeps_this: Option<bool>,
 }
 
 impl<'a> Sources<'a> {
-    /// Starts a walk before the first instruction. `facts` must be those of the same body.
+    /// Starts a walk before the first instruction. `facts` must be the facts of the same body.
     pub fn new(body: &'a Body, facts: &'a MethodFacts) -> Self {
         Sources {
             body,
@@ -322,8 +328,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Calls `f` with the sources of exceptions of the instruction, in the JVM's order. The instruction must not
-    /// come before that of the previous call.
+    /// Calls `f` with the sources of exceptions of the instruction `id`, in the order in which the JVM checks for
+    /// them. The instructions of successive calls must be ascending.
     #[inline]
     pub fn at(&mut self, id: InstrId, mut f: impl FnMut(Source)) {
         let body = self.body;
@@ -395,7 +401,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Returns the handlers whose exception is thrown again, ascending.
+/// Returns the handlers that throw the caught exception again, ascending.
 fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
     let caught = facts.throws.iter().filter_map(|it| match it.1 {
         Term::Caught(handler) => Some(handler),
@@ -411,11 +417,12 @@ fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
     handlers.binary_search_by_key(&ordinal(handler), |&it| ordinal(it)).ok().map(|it| it as u32)
 }
 
-/// Returns what each `mayinit` initialises, ascending.
+/// Returns the `mayinit` instructions, each with the class that it initialises, ascending.
 ///
-/// Each access has a `mayinit` of its own: the nearest one of its class before it in the text whose access is still
-/// to come. A static read or call comes before the next jump or `mayinit`, as those save what is on the stack, so
-/// only the creation of an object may have others in between, and those are nested.
+/// Each access to a class has its own `mayinit`: the nearest `mayinit` of that class before the access in the text
+/// that has no access yet. A static read or call comes before the next jump or `mayinit`, because these save the
+/// operand stack. So other `mayinit` instructions can only come between the `mayinit` and the access of an object
+/// creation, and these pairs are nested.
 fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     let mut acc = Accesses::default();
     let mut pending = Vec::new();
@@ -457,7 +464,7 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// The instructions whose access is still to come, as indices in `all`: only a few at a time.
+    /// The `mayinit` instructions whose access was not found yet, as indices into `all`: only a few at a time.
     pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }

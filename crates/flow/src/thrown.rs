@@ -1,4 +1,4 @@
-//! What the `throw` instructions of a method throw (`semantics.md` §3.2).
+//! The exceptions that the `throw` instructions of a method throw (`semantics.md` §3.2).
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var};
 use classfile::descriptor::{FieldType, Kind};
@@ -7,24 +7,25 @@ use classfile::names::ClassName;
 use crate::reaching::{Reaching, Source};
 use crate::throwables::well_known;
 
-/// A term that describes part of what a `throw` throws.
+/// A set of exceptions that a `throw` instruction throws; the instruction may have several terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Term {
     /// An object of exactly this class.
     Exact(ClassName),
     /// An object of this class or of a subclass.
     Cone(ClassName),
-    /// What arrived at the handler that begins with this instruction.
+    /// An exception that the handler that begins with this instruction caught.
     Caught(InstrId),
 }
 
-/// The maximum number of terms of one `throw`; more are replaced by the cone of Throwable.
+/// The maximum number of terms of one `throw` instruction. If there are more, all but the terms of handlers are
+/// replaced by Throwable with its subclasses.
 const MAX_TERMS: usize = 64;
 
-/// Returns the terms of each `throw` instruction, ascending by instruction; those of one instruction are in the
-/// order in which they were found.
+/// Returns the `throw` instructions, each with a term that describes exceptions it throws, ascending by instruction.
+/// The terms of one instruction are in the order in which they were found.
 ///
-/// Null has no term: the assertion before the instruction raises the exception for it.
+/// A null value has no term: the assertion before the `throw` raises the NullPointerException.
 pub fn thrown(body: &Body) -> Box<[(InstrId, Term)]> {
     let mut acc = Vec::new();
     let mut reaching = Reaching::new(body);
@@ -80,7 +81,7 @@ fn term_of(body: &Body, source: Source, narrow: Option<ClassName>) -> Option<Ter
     }
 }
 
-/// The type that the class file gives for a heap read.
+/// Returns the static type of an expression that reads a field or an array element, if the class file determines it.
 fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
     match body.exprs[e] {
         Expr::Field(_, field) | Expr::Static(field) => field.descriptor().field_type(),
@@ -96,8 +97,8 @@ fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
     }
 }
 
-/// The type of a variable: of a parameter that is never assigned, or of a temporary that a heap read, a cast or a
-/// call made. Copies are not followed.
+/// Returns the static type of a variable, if it is a parameter that is never assigned, or a temporary whose value is
+/// from a field read, a cast or a call. Copies are not followed.
 fn temporary_type(body: &Body, var: Var) -> Option<FieldType<'static>> {
     if !matches!(var.place(), Place::Temp(_)) {
         let class =
@@ -125,7 +126,7 @@ fn result_type(body: &Body, instr: &Instr) -> Option<FieldType<'static>> {
     }
 }
 
-/// The class of the parameter that the variable holds at entry.
+/// Returns the class of the parameter or receiver that the variable holds at entry of the method, if any.
 fn parameter(body: &Body, var: Var) -> Option<ClassName> {
     let Place::Local(slot) = var.place() else { return None };
     if var.kind() != Kind::Ref {

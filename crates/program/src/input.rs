@@ -1,8 +1,8 @@
 //! The salsa inputs: everything that answers depend on and that is not derived from something else.
 //!
-//! Only the single writer in `ide` sets them, and it compares old and new values first, because salsa does not
-//! (`engine.md`, rule 6). Inputs are never freed, so the input of a class that vanished is reused for the next
-//! class that appears.
+//! Only the single writer in `ide` sets the inputs. The writer first compares old and new values, because salsa does
+//! not (`engine.md`, rule 6). Inputs are never freed, so the input of a removed class is reused for the next class
+//! that is added.
 
 // salsa generates undocumented constructors and setters for each input; every item written here is documented.
 #![allow(missing_docs)]
@@ -20,7 +20,7 @@ pub struct ClassFile {
     /// The container that holds the class file.
     #[returns(copy)]
     pub container: Container,
-    /// The file, as numbered by the writer. An edited file has two inputs, of which one is listed at any time.
+    /// The id of the file. An edited file has two inputs, of which its container lists one at any time.
     #[returns(copy)]
     pub file: FileId,
     /// The identity of the file's content.
@@ -31,18 +31,19 @@ pub struct ClassFile {
     pub bytes: Arc<[u8]>,
 }
 
-/// A jar, folder or image on the class path.
+/// A jar, folder or JDK image on the class path.
 #[salsa::input(debug)]
 pub struct Container {
     /// The container's role in the program.
     #[returns(copy)]
     pub role: Role,
-    /// The container's class files in directory order, as of the time when this list was built.
+    /// The container's class files in directory order, as they were when this list was last built; `patches` holds
+    /// the edits since then.
     #[returns(deref)]
     pub base: Arc<[ClassFile]>,
-    /// The edits to `base`, each keyed by the index of the class that it replaces; classes added behind the end of
-    /// the list have the index after the last. An edit sets this field alone, so queries that read each class of
-    /// `base` stay valid.
+    /// The edits to `base`. Each patch has the index of the class that it replaces; classes added behind the end of
+    /// the list have the index after the last. An edit sets this field alone, so queries that read only `base` stay
+    /// valid.
     #[returns(deref)]
     pub patches: Arc<[Patch]>,
 }
@@ -50,21 +51,21 @@ pub struct Container {
 /// The class files that replace one entry of [`Container::base`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Patch {
-    /// The index of the replaced entry in `base`.
+    /// The index of the replaced entry in [`Container::base`].
     pub at: u32,
-    /// The replacements, in order. Empty if the class was removed.
+    /// The class files that replace the entry, in order; empty if the class was removed.
     pub classes: Arc<[ClassFile]>,
 }
 
 impl Container {
-    /// The container's current class files in directory order.
+    /// Returns the container's current class files in directory order: the base list with its patches applied.
     pub fn classes(self, db: &dyn Db) -> Vec<ClassFile> {
         patched(self.base(db), self.patches(db), |it| *it, |it| *it)
     }
 }
 
-/// Maps a list with its patches applied: `of` maps unpatched entries of `base`, `patch` maps replacements.
-/// `patches` must be sorted by `at`.
+/// Returns the mapped entries of `base` after `patches` are applied: `of` maps unpatched entries of `base`, `patch`
+/// maps the class files that replace entries. `patches` must be sorted by `at`.
 pub fn patched<T, U>(
     base: &[T],
     patches: &[Patch],
@@ -85,16 +86,16 @@ pub fn patched<T, U>(
 /// A container's role in the program (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
-    /// Code that the user asks about.
+    /// Code that is analysed and reported.
     App,
-    /// A library: analysed for its effects, not reported.
+    /// A library that the reported code uses: analysed for its effects, but not reported.
     Lib,
-    /// The Java platform.
+    /// The class library of the JDK.
     Jdk,
 }
 
 impl Role {
-    /// The name of the role in output.
+    /// Returns the name of the role in output.
     pub fn name(self) -> &'static str {
         match self {
             Role::App => "app",
@@ -107,10 +108,10 @@ impl Role {
 /// Which classes may exist besides the present ones (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorldKind {
-    /// Any number of unknown classes, which may do everything that Java allows.
+    /// Any number of unknown classes may exist, and they may do everything that Java allows.
     Open,
-    /// All names and the whole hierarchy are known, but code may be missing.
+    /// All class names and the whole hierarchy are known, but some class files may be missing.
     Declared,
-    /// What is not present does not exist.
+    /// No class exists besides the present ones.
     Closed,
 }

@@ -1,7 +1,8 @@
-//! The exception sets that arrive at those handlers of one method whose exception is thrown again.
+//! The exception sets that arrive at the rethrowing handlers of one method: those that throw the caught exception
+//! again.
 //!
-//! The result is a least fixpoint, because what one handler throws again may arrive at others. Methods that throw
-//! nothing they caught skip the computation.
+//! The result is a least fixpoint, because an exception that one handler throws again may arrive at others. Nothing
+//! is computed for methods without rethrowing handlers.
 
 use bir::body::{Body, Instr, InstrId, ordinal};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,21 +13,24 @@ use crate::facts::MethodFacts;
 use crate::throwables::{Answer, Subtypes, well_known};
 use crate::thrown::Term;
 
-/// The maximum number of sets at one handler; beyond it, the handler is widened to the types of its rows.
+/// The maximum number of exception sets at one handler. If more arrive, they are replaced by the types that the
+/// handler's rows catch.
 const MAX_SETS: usize = 64;
-/// The maximum number of rounds; beyond it, all handlers are widened to the types of their rows.
+/// The maximum number of rounds of the fixpoint iteration. After that, the sets of every handler are replaced by the
+/// types that its rows catch.
 const MAX_ROUNDS: usize = 24;
 
-/// The sets that arrive at each handler whose exception is thrown again.
+/// The exception sets that arrive at each handler that throws the caught exception again.
 pub(super) struct Arrivals {
     sets: FxHashMap<InstrId, Vec<ExceptionSet>>,
-    /// Handlers that were widened to the types of their rows, so their sets cannot grow.
+    /// The handlers whose sets were replaced by the types of their rows, so that the sets cannot grow.
     widened: FxHashSet<InstrId>,
     changed: bool,
 }
 
 impl Arrivals {
-    /// Computes the sets that arrive at the handlers of a body.
+    /// Computes the exception sets that arrive at the rethrowing handlers of a body. With `keep_proved`, assertions
+    /// that are proved never to fail still raise their exceptions.
     pub(super) fn new(
         body: &Body,
         facts: &MethodFacts,
@@ -57,8 +61,8 @@ impl Arrivals {
         acc
     }
 
-    /// Walks over the instructions once: over all of them, or only over those that throw, as after the first round
-    /// only these can add anything.
+    /// Adds the sets that instructions raise to the handlers that catch them: for all instructions if `all` is set,
+    /// else for `throw` instructions only. After the first round, other instructions cannot add anything.
     fn sweep(
         &mut self,
         body: &Body,
@@ -89,7 +93,7 @@ impl Arrivals {
         }
     }
 
-    /// The sets that arrive at the handler.
+    /// Returns the exception sets that arrive at the handler; none if the handler is not rethrowing.
     pub(super) fn at(&self, handler: InstrId) -> &[ExceptionSet] {
         self.sets.get(&handler).map_or(&[], Vec::as_slice)
     }
@@ -117,7 +121,8 @@ impl Arrivals {
     }
 }
 
-/// Returns everything that the rows of a handler may catch, as closed and as open sets.
+/// Returns exception sets for everything that the rows of a handler may catch: for each catch type, a set of its
+/// known subtypes and an open set.
 fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     let mut sets = Vec::new();
     for row in body.rows.iter().filter(|it| it.handler == handler) {
@@ -131,7 +136,8 @@ fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     sets
 }
 
-/// Collects all sets that an instruction raises, each once, in the JVM's order.
+/// Appends to `sets` all exception sets that an instruction raises, each once, in the order in which the JVM checks
+/// for them.
 pub(super) fn sets_at(
     body: &Body,
     facts: &MethodFacts,
@@ -158,9 +164,9 @@ pub(super) fn sets_at(
     }
 }
 
-/// Routes a set through the rows that cover an instruction: calls `f` with each row that may catch some of the set,
-/// the most that it may catch, and whether it only may (`true`) or certainly does. Returns whether anything is left
-/// to leave the method.
+/// Finds the rows of the exception table that may catch an exception of `set`. Calls `f` with the index of each row,
+/// the largest part of the set that the row may catch, and `true` if it is not certain that the row catches that
+/// part. Returns whether an exception of the set may leave the method.
 pub(super) fn route(
     body: &Body,
     rows: &[u32],

@@ -1,4 +1,4 @@
-//! Full builds: finds the components, orders them, and evaluates each of them once.
+//! Full builds of the solver: finds the components of the graph, orders them, and evaluates each component once.
 
 use std::hash::Hash;
 
@@ -14,21 +14,21 @@ use super::state::SolverState;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
-/// The progress of the first evaluation of all components.
+/// The progress of the first evaluation of all components after a full build.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sweep {
-    /// The last component that was evaluated.
+    /// Components are being evaluated in order; the value is the last evaluated component, `None` at the start.
     Looking(Option<ComponentId>),
-    /// All components were evaluated; now the inflow of the large ones is counted.
+    /// All components are evaluated; the incoming values of those with many edges are being counted.
     Counting,
 }
 
-/// The number of edits up to which a full build is never considered.
+/// The number of edits, new nodes or edges against the order up to which an update is preferred to a full build.
 const FEW: usize = 1_024;
 
-/// Whether a full build is better than an update: after many edits of one step, because new nodes come last in the
-/// order wherever they belong; and when edges against the order have become many, or make values need more
-/// rounds than necessary.
+/// Returns whether a full build is better than an update. That is so if there are many edits or new nodes, because
+/// new nodes are placed last in the order of components; if many edges lead against the order; or if values need many
+/// more rounds than after the last build, `usual_rounds`.
 pub(super) fn is_worn<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     n_edits: usize,
@@ -43,7 +43,7 @@ pub(super) fn is_worn<V: Copy + Eq + Hash>(
         || usual_rounds.is_some_and(|it| rounds > 2 * it + 16)
 }
 
-/// Finds the components of the graph and their order. None of them is evaluated yet.
+/// Finds the components of the graph and their order. The components are not evaluated, and all have the least value.
 pub(super) fn build<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     fuel: &mut Fuel,
@@ -71,9 +71,9 @@ pub(super) fn build<V: Copy + Eq + Hash>(
     Ok(())
 }
 
-/// Finds the components, in an order in which all identities lead upwards, and of the other edges those that lie
-/// on no cycle and many more: the searches start from the nodes in postorder over all edges, so that what flows
-/// into a node comes before it.
+/// Computes the component of each node, and the number of components. Components are numbered so that all edges with
+/// the identity lead upwards, and of the other edges those that lie on no cycle, and many more: the searches start
+/// from the nodes in postorder over all edges, so that the sources of a node's edges come before the node.
 fn find_components<V: Copy + Eq + Hash>(
     graph: &Graph<V>,
     fuel: &mut Fuel,
@@ -94,8 +94,8 @@ fn find_components<V: Copy + Eq + Hash>(
     components(n, roots, identities, || fuel.spend(1))
 }
 
-/// Evaluates all components for the first time, in their order. Users are not notified, as they come later in
-/// the order or wait for the next round.
+/// Evaluates all components for the first time, in their order. The components into which their values flow are not
+/// notified, because they come later in the order, or are queued for the next round.
 pub(super) fn sweep<L: Lattice>(
     state: &mut SolverState<L::Value>,
     progress: &mut Option<Sweep>,

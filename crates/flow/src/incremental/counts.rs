@@ -1,5 +1,5 @@
-//! Counts of what flows into a component with many edges, so that adding or removing one edge does not require
-//! examining the others.
+//! Counts of the values that flow into a component with many edges. With counts, adding or removing one edge does not
+//! require examining the other edges.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -10,34 +10,36 @@ use super::history::{History, Round};
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// The number of edges that bring the same value through the same function in the same round, and the function's
-/// result.
+/// The number of edges along which the same value arrives through the same function in the same round, and the
+/// function's result.
 #[derive(Clone, Copy, Debug)]
 struct Source<V> {
     n: u32,
-    /// The function's result when it was applied; the function may have changed since.
+    /// The result of the function when it was last applied to the value; the function may have changed since.
     image: V,
 }
 
-/// The counting method for deletions (Gupta, Mumick, Subrahmanian, "Maintaining views incrementally", 1993), by
-/// value instead of by element: a value may have thousands of elements, but few different values flow into one
-/// component. Cycles do no harm, because what flows around a cycle arrives in a later round.
+/// Counts of the values that flow into one component, to support deletions (Gupta, Mumick, Subrahmanian, "Maintaining
+/// views incrementally", 1993). Whole values are counted, not their elements: a value may have thousands of elements,
+/// but few different values flow into one component. Cycles do no harm, because a value that flows around a cycle
+/// arrives in a later round.
 #[derive(Clone, Debug)]
 pub(super) struct Counts<V> {
     sources: FxHashMap<(Round, FunctionId, V), Source<V>>,
-    /// For each round and image, the number of sources that have this image. The least value is left out.
+    /// For each round and each function result (image), the number of entries of `sources` with this image. The least
+    /// value is left out.
     images: FxHashMap<(Round, V), u32>,
-    /// A sufficient choice of images: their join is the join of all images.
+    /// A subset of `images` that has the same join in every round as all images.
     basis: Vec<(Round, V)>,
-    /// Images that were added since the last call of `total()` and are not in the field `total` yet.
+    /// The images that were added since the last call of `total()` and are not joined into the field `total` yet.
     fresh: Vec<(Round, V)>,
-    /// Whether an image of the basis was removed since the last call of `total()`.
+    /// Whether an entry of `basis` was removed from `images` since the last call of `total()`.
     broken: bool,
     total: History<V>,
 }
 
 impl<V: Copy + Eq + Hash> Counts<V> {
-    /// Counts of a component into which nothing flows.
+    /// Returns the counts of a component without incoming values; `bottom` is the least value.
     pub(super) fn new(bottom: V) -> Self {
         Counts {
             sources: FxHashMap::default(),
@@ -49,8 +51,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         }
     }
 
-    /// Adds a value that arrives through an edge. Like all methods that change counts, returns the round from which
-    /// the total must be recomputed.
+    /// Counts a value that arrives through an edge in a round. Returns the first round in which the join of all
+    /// incoming values may change; `Round::NEVER` if it stays equal.
     pub(super) fn comes<L>(
         &mut self,
         lattice: &mut L,
@@ -73,7 +75,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if disturbs { round } else { Round::NEVER }
     }
 
-    /// Removes a value that no longer arrives through an edge.
+    /// Uncounts a value that no longer arrives through an edge. Returns the first round in which the join of all
+    /// incoming values may change; `Round::NEVER` if it stays equal.
     pub(super) fn goes<L>(&mut self, lattice: &L, (round, function, value): (Round, FunctionId, V)) -> Round
     where
         L: Lattice<Value = V>,
@@ -90,7 +93,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if self.image_goes(lattice, round, image) { round } else { Round::NEVER }
     }
 
-    /// Adds an edge whose source has this history; `against` tells whether the edge runs against the order.
+    /// Counts the values of a new edge whose source has the values `history`. `against` is set if the edge leads
+    /// against the order of components. Returns the first round in which the join of all incoming values may change.
     pub(super) fn edge_comes<L>(
         &mut self,
         lattice: &mut L,
@@ -107,7 +111,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Removes an edge.
+    /// Uncounts the values of a removed edge whose source has the values `history`; the counterpart of `edge_comes`.
+    /// Returns the first round in which the join of all incoming values may change.
     pub(super) fn edge_goes<L>(
         &mut self,
         lattice: &L,
@@ -124,7 +129,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Updates the counts of an edge whose source has changed its history from the round `from` on.
+    /// Updates the counts for an edge whose source has changed its values from the round `from` on. Returns the first
+    /// round in which the join of all incoming values may change.
     pub(super) fn turns<L>(
         &mut self,
         lattice: &mut L,
@@ -184,7 +190,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         needed
     }
 
-    /// Applies the changed functions again. The total must be recomputed afterwards, even if this call is cancelled.
+    /// Applies the changed functions again to the counted values. The component must be evaluated afterwards, even if
+    /// this call is cancelled.
     pub(super) fn refresh<L>(
         &mut self,
         lattice: &mut L,
@@ -208,7 +215,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(())
     }
 
-    /// The join of everything that flows in, for each round.
+    /// Returns the join of all incoming values, for each round.
     pub(super) fn total<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<&History<V>, Cancelled>
     where
         L: Lattice<Value = V>,
@@ -237,7 +244,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(&self.total)
     }
 
-    /// The different values that flow in, each with its number of edges.
+    /// Returns the different incoming values with their rounds and functions, each with its number of edges.
     #[cfg(test)]
     pub(super) fn sources(&self) -> impl Iterator<Item = ((Round, FunctionId, V), u32)> {
         self.sources.iter().map(|(&key, it)| (key, it.n))

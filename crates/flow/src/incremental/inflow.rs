@@ -1,4 +1,4 @@
-//! What flows into a component, and so the history that it must have.
+//! Computes the values that a component must have from the values that flow into it.
 
 use std::hash::Hash;
 
@@ -9,10 +9,12 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// The number of edges above which a component has counts; with less than half of it, the counts are dropped.
+/// The number of incoming edges above which a component has counts of its incoming values. The counts are dropped
+/// when there are fewer than half as many edges.
 const MANY: usize = 64;
 
-/// Computes the history that a component must have, given what flows in.
+/// Computes the values that a component must have after each round: the join of all incoming values. Uses the counts
+/// of incoming values if the component has many edges.
 pub(super) fn join<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -30,7 +32,8 @@ pub(super) fn join<L: Lattice>(
     }
 }
 
-/// Joins what flows into a component, edge by edge. Also returns whether anything flows in from above.
+/// Joins the values that flow into a component, edge by edge. Also returns whether a value flows in against the order
+/// of components.
 pub(super) fn join_edges<L: Lattice>(
     state: &SolverState<L::Value>,
     lattice: &mut L,
@@ -51,7 +54,7 @@ pub(super) fn join_edges<L: Lattice>(
     Ok((acc, from_above))
 }
 
-/// Counts what flows into a component with many edges, unless that is done already.
+/// Counts the values that flow into a component, if the component has many edges and no counts yet.
 pub(super) fn count<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -71,8 +74,8 @@ pub(super) fn count<L: Lattice>(
     Ok(())
 }
 
-/// Calls `f` with everything that flows into a component: the round, the function, and the value before the
-/// function is applied.
+/// Calls `f` with each value that flows into a component: the round, the function, and the value before the function
+/// is applied. The own values of the component's nodes are among them.
 fn each_source<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     id: ComponentId,

@@ -1,15 +1,15 @@
-//! A total order of components, in which a new one can be inserted between any two.
+//! A total order of components, in which a new component can be inserted between any two.
 
 use crate::components::ComponentId;
 
 const NONE: ComponentId = ComponentId::NONE;
 
-/// The upper bound of all labels, chosen so that the sum of two labels fits into 64 bits.
+/// The upper bound of all labels; the sum of two labels fits into 64 bits.
 const TOP: u64 = 1 << 62;
 
-/// A list whose elements have labels that increase along it: the simpler structure of Bender, Cole, Demaine,
-/// Farach-Colton, Zito, "Two simplified algorithms for maintaining order in a list" (2002). Where no label is free,
-/// the smallest surrounding range that is not too full is relabelled evenly.
+/// A total order of components, as a list whose elements have increasing labels. This is the simpler structure of
+/// Bender, Cole, Demaine, Farach-Colton, Zito, "Two simplified algorithms for maintaining order in a list" (2002). If
+/// no label is free between two elements, the smallest surrounding range that is not too full is relabelled evenly.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     links: Vec<Link>,
@@ -26,7 +26,7 @@ struct Link {
 }
 
 impl Order {
-    /// The components from 0 to `n`, exclusive, in the order of their numbers.
+    /// Returns the order of the components below `n` by their numbers.
     pub(super) fn new(n: usize) -> Self {
         let gap = TOP / (n as u64 + 1);
         let near = |i: usize, ok: bool| if ok { ComponentId::from_index(i) } else { NONE };
@@ -48,27 +48,28 @@ impl Order {
         self.links.reserve(n);
     }
 
-    /// Whether `a` comes before `b`.
+    /// Returns whether the component `a` comes before `b` in the order.
     pub(super) fn is_before(&self, a: ComponentId, b: ComponentId) -> bool {
         self.label(a) < self.label(b)
     }
 
-    /// A number that changes whenever labels may have changed.
+    /// Returns a number that changes whenever labels may have changed.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The label of a component. Labels increase along the order, and stay as long as the version does.
+    /// Returns the label of a component. Labels increase along the order, and stay equal while [`Order::version`]
+    /// does.
     pub(super) fn label(&self, id: ComponentId) -> u64 {
         self.links[id.index()].label
     }
 
-    /// The first component.
+    /// Returns the first component of the order.
     pub(super) fn first(&self) -> Option<ComponentId> {
         self.first
     }
 
-    /// The component directly after `id`.
+    /// Returns the component directly after `id` in the order.
     pub(super) fn after(&self, id: ComponentId) -> Option<ComponentId> {
         some(self.links[id.index()].after)
     }
@@ -117,8 +118,8 @@ impl Order {
         }
     }
 
-    /// Relabels the smallest range around a component in which less than the fraction (2/3)^i of the 2^i labels is
-    /// taken.
+    /// Relabels evenly the smallest range of 2^i labels around a component of which less than the fraction (2/3)^i is
+    /// in use.
     fn spread(&mut self, at: ComponentId) {
         let label = self.label(at);
         let (mut low, mut high, mut n) = (at, at, 1_u64);

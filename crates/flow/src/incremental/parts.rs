@@ -8,21 +8,21 @@ use super::history::History;
 
 const NONE: NodeId = NodeId(u32::MAX);
 
-/// Nodes that reach each other through identities, and so have the same value.
+/// A component: nodes that reach each other through edges with the identity, and so have the same value.
 #[derive(Clone, Debug)]
 pub(super) struct Component<V> {
     /// The component's value after each round.
     pub(super) history: History<V>,
-    /// The counts of what flows in; only for a component with many edges.
+    /// The counts of the incoming values; `None` if the component has few incoming edges.
     pub(super) counts: Option<Box<Counts<V>>>,
-    /// The number of edges that lead into its nodes.
+    /// The number of edges that lead into nodes of the component.
     pub(super) n_edges: usize,
-    /// Whether the component is listed among those whose value may have changed since `take_changed` was called.
+    /// Whether the component is in the list of those whose value may have changed since the last `take_changed`.
     pub(super) touched: bool,
     first: NodeId,
 }
 
-/// The place of a node: its component and its neighbours in the component's list of nodes.
+/// The component of a node, and the node's neighbours in the component's list of nodes.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     component: ComponentId,
@@ -30,7 +30,7 @@ struct Place {
     after: NodeId,
 }
 
-/// The components of all nodes.
+/// The partition of all nodes into components, with the data of each component.
 #[derive(Clone, Debug)]
 pub(super) struct Parts<V> {
     places: Vec<Place>,
@@ -38,75 +38,75 @@ pub(super) struct Parts<V> {
 }
 
 impl<V> Parts<V> {
-    /// Frees the components piece by piece, one with each step of the iterator.
+    /// Frees the components in small steps, one per item of the iterator, so that the caller can stop in between.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         self.all.into_iter().map(drop)
     }
 }
 
 impl<V: Copy + Eq> Parts<V> {
-    /// A partition without nodes.
+    /// Returns a partition without nodes.
     pub(super) fn new() -> Self {
         Parts { places: Vec::new(), all: Vec::new() }
     }
 
-    /// Reserves memory for `n` further nodes, each with a component of its own.
+    /// Reserves memory for `n` further nodes, each in its own component.
     pub(super) fn reserve(&mut self, n: usize) {
         self.places.reserve(n);
         self.all.reserve(n);
     }
 
-    /// The number of nodes that have a component.
+    /// Returns the number of nodes that have a component.
     pub(super) fn n_nodes(&self) -> usize {
         self.places.len()
     }
 
-    /// The number of components.
+    /// Returns the number of components.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The numbers of all components.
+    /// Returns the ids of all components.
     pub(super) fn ids(&self) -> impl Iterator<Item = ComponentId> + use<V> {
         (0..self.all.len()).map(ComponentId::from_index)
     }
 
-    /// The component of a node.
+    /// Returns the component of a node.
     pub(super) fn of(&self, node: NodeId) -> ComponentId {
         self.places[node.index()].component
     }
 
-    /// The data of a component.
+    /// Returns the data of a component.
     pub(super) fn get(&self, id: ComponentId) -> &Component<V> {
         &self.all[id.index()]
     }
 
-    /// The data of a component, to be changed.
+    /// Returns the data of a component for modification.
     pub(super) fn get_mut(&mut self, id: ComponentId) -> &mut Component<V> {
         &mut self.all[id.index()]
     }
 
-    /// The value of a component after each round.
+    /// Returns the value of a component after each round.
     pub(super) fn history(&self, id: ComponentId) -> &History<V> {
         &self.all[id.index()].history
     }
 
-    /// The first node in a component's list.
+    /// Returns the first node in a component's list of nodes.
     pub(super) fn first(&self, id: ComponentId) -> Option<NodeId> {
         some(self.all[id.index()].first)
     }
 
-    /// The node after `node` in the list of its component.
+    /// Returns the node after `node` in the list of its component.
     pub(super) fn after(&self, node: NodeId) -> Option<NodeId> {
         some(self.places[node.index()].after)
     }
 
-    /// The nodes of a component.
+    /// Returns the nodes of a component.
     pub(super) fn nodes(&self, id: ComponentId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(self.first(id), |&it| self.after(it))
     }
 
-    /// Adds a component without nodes.
+    /// Adds a component without nodes, with the value after each round that `history` holds.
     pub(super) fn add(&mut self, history: History<V>) -> ComponentId {
         self.all.push(Component { history, counts: None, n_edges: 0, touched: false, first: NONE });
         ComponentId::from_index(self.all.len() - 1)

@@ -1,4 +1,4 @@
-//! Searches for a path along identities between two nodes of a component.
+//! Searches for a path along edges with the identity between two nodes of a component.
 
 use super::graph::Graph;
 use super::parts::Parts;
@@ -6,7 +6,7 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
-/// The nodes that each search has seen: those whose mark has the number of the search.
+/// The nodes that each search has visited: the nodes whose mark has the number of the search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
@@ -16,7 +16,7 @@ pub(super) struct Marks {
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     search: u32,
-    /// A number that the search assigned to the node.
+    /// The number that the search assigned to the node; each search uses the number for its own purpose.
     number: u32,
 }
 
@@ -26,7 +26,7 @@ impl Marks {
         self.marks.reserve(n);
     }
 
-    /// Makes room for the nodes below `n`.
+    /// Extends the list of marks to the nodes below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.marks.resize(n, Mark::default());
     }
@@ -41,61 +41,62 @@ impl Marks {
         self.last
     }
 
-    /// Whether a search has seen a node.
+    /// Returns whether a search has visited a node.
     pub(super) fn has(&self, search: u32, node: NodeId) -> bool {
         self.marks[node.index()].search == search
     }
 
-    /// The number that a search assigned to a node; `None` if the search has not seen the node.
+    /// Returns the number that a search assigned to a node; `None` if the search has not visited the node.
     pub(super) fn number(&self, search: u32, node: NodeId) -> Option<u32> {
         let mark = self.marks[node.index()];
         (mark.search == search).then_some(mark.number)
     }
 
-    /// Marks a node as seen by a search, and no longer as seen by any other.
+    /// Marks a node as visited by a search, and no longer as visited by any other.
     pub(super) fn set(&mut self, search: u32, node: NodeId, number: u32) {
         self.marks[node.index()] = Mark { search, number };
     }
 }
 
-/// The direction of a walk along identities.
+/// The direction of a walk along edges with the identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
-    /// From users to the nodes that flow into them.
+    /// Against the flow of values: from a node to the nodes whose values flow into it.
     Down,
-    /// From nodes to their users.
+    /// With the flow of values: from a node to the nodes into which its value flows.
     Up,
 }
 
-/// The nodes of a component that reach a root, or that the root reaches, as far as they were needed so far.
+/// A search for the nodes of a component that a root reaches, or that reach the root. The search goes only as far as
+/// path queries need.
 ///
-/// Many queries may have the same root: a closed set with a thousand neighbours leaves a thousand. What one query
-/// finds helps the next.
+/// Many path queries may have the same root: cutting off a set of nodes with a thousand neighbours causes a thousand
+/// queries. The search is kept between them, so that what one query finds helps the next.
 pub(super) struct Search {
-    /// The component that is searched.
+    /// The component whose nodes are searched.
     component: ComponentId,
     /// The node from which the search starts.
     root: NodeId,
-    /// The direction in which the search goes from the root.
+    /// The direction in which the search walks from the root.
     direction: Direction,
     mark: u32,
-    /// The nodes seen from the root; the edges of the first `left` of them have been walked.
+    /// The nodes visited from the root; the edges of the first `left` of them have been followed.
     seen: Vec<NodeId>,
     left: usize,
-    /// The number of edges walked, from the root and from the other ends.
+    /// The number of edges followed so far, from the root and from the other ends of path queries.
     steps: usize,
 }
 
-/// The result of a search.
+/// The result of a query for a path between two nodes.
 pub(super) enum Found {
-    /// There is a path.
+    /// There is a path between the two nodes.
     Way,
-    /// There is no path: these nodes are all that can be reached in this direction from one end, and the other end
-    /// is not among them.
+    /// There is no path. The nodes are all that can be reached from one end in this direction; the other end is not
+    /// among them.
     Closed(Direction, Vec<NodeId>),
 }
 
-/// The nodes seen from the other end, each with the index of the node from which it was seen.
+/// The nodes visited from the other end of a path query, each with the index of the node from which it was reached.
 struct Near {
     mark: u32,
     seen: Vec<(NodeId, u32)>,
@@ -104,25 +105,26 @@ struct Near {
 }
 
 impl Search {
-    /// Creates a search that has seen only its root.
+    /// Creates a search from `root` in `direction` that has visited the root only.
     pub(super) fn new(marks: &mut Marks, component: ComponentId, root: NodeId, direction: Direction) -> Self {
         let mark = marks.start();
         marks.set(mark, root, 0);
         Search { component, root, direction, mark, seen: vec![root], left: 0, steps: 0 }
     }
 
-    /// Whether the search has this root and direction.
+    /// Returns whether the search has this root and direction.
     pub(super) fn is_from(&self, root: NodeId, direction: Direction) -> bool {
         (self.root, self.direction) == (root, direction)
     }
 
-    /// The number of edges walked.
+    /// Returns the number of edges that the search has followed so far.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Searches for a path between the root and another node of its component, from both ends in turns (Even,
-    /// Shiloach, "An on-line edge-deletion problem", 1981), so that the cost is that of the side that ends sooner.
+    /// Searches for a path between the root and the node `start` of the same component. The search alternates between
+    /// both ends (Even, Shiloach, "An on-line edge-deletion problem", 1981), so that its cost is proportional to that
+    /// of the end that finishes first.
     pub(super) fn find<V: Copy + Eq>(
         &mut self,
         (graph, parts, marks): (&Graph<V>, &Parts<V>, &mut Marks),
@@ -184,7 +186,7 @@ impl Search {
         }
     }
 
-    /// Marks the nodes on a path to the start as seen from the root too.
+    /// Marks the nodes on the path to the other end, from index `number` of `near` on, as visited from the root.
     fn keep(&mut self, marks: &mut Marks, near: &Near, mut number: u32) {
         loop {
             let (node, before) = near.seen[number as usize];
@@ -198,7 +200,8 @@ impl Search {
     }
 }
 
-/// Calls `f` with the nodes of a component to which identities lead from a node, until `f` returns false.
+/// Calls `f` with the neighbours of a node along edges with the identity, in one direction and within the component,
+/// until `f` returns false.
 fn each_neighbour<V: Copy + Eq>(
     graph: &Graph<V>,
     parts: &Parts<V>,

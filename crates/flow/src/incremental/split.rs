@@ -1,11 +1,12 @@
 //! Splits components that are no longer strongly connected.
 //!
-//! A component with doubts `(a, b)` would be strongly connected if an identity led from each `a` to its `b`. This
-//! holds after the removal of edges, each of which becomes a doubt. A path from `a` to `b` settles a doubt. Without
-//! a path, what `a` reaches is closed: nothing in it reaches the rest (or what reaches `b` is closed, and nothing in
-//! the rest reaches it). The closed set is cut off, and the paths that led through it become doubts of the rest:
-//! each path in the rest that passed through the closed set entered or left it by a doubt, so a star of doubts
-//! around one end of those is enough.
+//! A *doubt* of a component is a pair of its nodes `(a, b)` such that it is not known whether `a` still reaches `b`.
+//! A component with doubts would be strongly connected if each `a` reached its `b`. When an edge within a component
+//! is removed, it becomes a doubt. A path from `a` to `b` settles the doubt. If there is no path, the set of nodes
+//! that `a` reaches is closed: no node in this set reaches the rest of the component. (Or the set of nodes that reach
+//! `b` is closed: no node of the rest reaches this set.) The closed set is cut off. Paths between nodes of the rest
+//! that led through the closed set then become doubts of the rest. Each of these paths entered or left the closed set
+//! by a doubt, so a star of doubts around one end of the last doubt is enough.
 
 use std::hash::Hash;
 
@@ -17,7 +18,7 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// Splits components until all of them are strongly connected.
+/// Splits all components from which edges were removed until each component is strongly connected.
 pub(super) fn settle_doubts<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -68,7 +69,8 @@ fn settle<L: Lattice>(
     Ok(())
 }
 
-/// Cuts a closed set off a component; the last doubt leads from one side to the other.
+/// Cuts a closed set of nodes off a component: a set that no edge leaves in `direction` within the component. The
+/// last doubt of the component must lead from one side of the cut to the other.
 fn cut<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -124,7 +126,8 @@ fn cut<L: Lattice>(
     Ok(())
 }
 
-/// Decomposes a whole component. The largest piece keeps its place in the order.
+/// Decomposes a whole component into strongly connected components. The largest piece keeps the id and the place in
+/// the order of components.
 fn split<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -142,7 +145,8 @@ fn split<L: Lattice>(
     Ok(())
 }
 
-/// Returns the components that some nodes of a component form, from the lowest to the highest.
+/// Returns the strongly connected components that the given nodes form, from the lowest to the highest in the order
+/// of components.
 fn pieces<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     nodes: &[NodeId],
@@ -169,9 +173,9 @@ fn pieces<V: Copy + Eq + Hash>(
     Ok(pieces)
 }
 
-/// Moves nodes out of a component into new components directly below and directly above it in the order, each
-/// list given from below. Nothing changes for other components: the new ones have the history of the old one and
-/// take its place.
+/// Moves nodes out of a component into new components, which are placed directly below and directly above it in the
+/// order of components; both lists are in ascending order. Other components are not affected, because each new
+/// component starts with the values of the old component and is next to it in the order.
 fn detach<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -208,7 +212,7 @@ fn detach<L: Lattice>(
     state.wait(id, Round::FIRST);
 }
 
-/// Moves nodes of a component into a new one.
+/// Moves nodes of the component `old` into the new component `new`.
 fn found<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     old: ComponentId,
@@ -231,8 +235,8 @@ fn found<V: Copy + Eq + Hash>(
     state.statistics.pieces += 1;
 }
 
-/// Removes from the counts of a component what flows into some of its nodes, and what flows from them into the
-/// others.
+/// Removes values from the counts of a component before the nodes `moved` leave it: the values that flow into these
+/// nodes, and the values that flow from them into the other nodes of the component.
 fn uncount<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

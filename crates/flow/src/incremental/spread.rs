@@ -10,23 +10,23 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 
-/// A change of which the users of a component are being notified.
+/// The progress of notifying the components into which the value of a changed component flows.
 #[derive(Clone, Debug)]
 pub(super) struct Spreading<V> {
-    /// The component that changed.
+    /// The component whose value changed.
     of: ComponentId,
-    /// Its history before the change.
+    /// The component's value after each round, before the change.
     old: History<V>,
-    /// The first round in which the history changed.
+    /// The first round in which the component's value changed.
     from: Round,
-    /// If the change only adds something or brings it earlier, what that is.
+    /// The added value, if the change only adds a value or makes it arrive in an earlier round; else `None`.
     gain: Option<V>,
-    /// The next user to be notified: a node of the component, and an index into its users.
+    /// The node of the component whose outgoing edges are handled next; `user` is the index of the next edge.
     node: Option<NodeId>,
     user: usize,
 }
 
-/// Evaluates all queued components.
+/// Evaluates all queued components, in order, until the queue is empty.
 pub(super) fn look_at_all<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -45,7 +45,7 @@ pub(super) fn look_at_all<L: Lattice>(
     Ok(())
 }
 
-/// Corrects a component's history up to a round, and queues the component for the next round in which its value
+/// Recomputes a component's value up to a round, and queues the component for the next round in which its value
 /// grows.
 fn look<L: Lattice>(
     state: &mut SolverState<L::Value>,
@@ -77,7 +77,7 @@ fn look<L: Lattice>(
     Ok(())
 }
 
-/// Joins a value into a component that is queued for no other reason.
+/// Joins a value into the value of a component from a round on. The component must be queued for no other reason.
 fn gain<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -92,8 +92,8 @@ fn gain<L: Lattice>(
     }
 }
 
-/// Sets a component's history. This must not be interrupted; the notification of the users may be, and continues
-/// later.
+/// Sets a component's value after each round. Returns the notification that must follow; unlike this function, the
+/// notification can be interrupted and continued later.
 fn change<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     id: ComponentId,
@@ -113,7 +113,8 @@ fn change<V: Copy + Eq + Hash>(
     Spreading { of: id, old, from, gain, node, user: 0 }
 }
 
-/// Notifies all users of a component that its history has changed.
+/// Notifies all components into which the value of a changed component flows. Continues the notification `spreading`
+/// if it was interrupted.
 pub(super) fn spread<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -139,7 +140,7 @@ pub(super) fn spread<L: Lattice>(
     Ok(())
 }
 
-/// Notifies the user at the end of one edge.
+/// Notifies the component `user` of a change that arrives along one edge with the function `function`.
 fn tell<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

@@ -1,4 +1,4 @@
-//! The data that the phases of an update share, and the small operations on it.
+//! The data that the phases of an update share, and small operations on this data.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -13,59 +13,59 @@ use super::work::Work;
 use crate::components::ComponentId;
 use crate::solver::{FunctionId, NodeId};
 
-/// Counters of the work done since the solver was created. For tests and measurements.
+/// Counters of the work that a solver has done since it was created, for tests and measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Full builds.
+    /// The number of full builds.
     pub builds: u64,
-    /// Full builds that edits made worthwhile, by their number or by their effect on the order.
+    /// The number of full builds that were done because edits were many or had put many edges against the order.
     pub worn: u64,
-    /// Edges that were added against the order since the last build.
+    /// The number of edges against the order of components that were added since the last full build.
     pub against: u64,
-    /// The maximum number of rounds that any value needed since the last build.
+    /// The maximum number of rounds that any value needed since the last full build.
     pub rounds: u32,
-    /// Removed identities that other paths were found to replace.
+    /// The number of removed edges within components for which another path was found.
     pub replaced: u64,
-    /// Closed sets of nodes that were cut off a component.
+    /// The number of times that a set of nodes was cut off a component.
     pub cuts: u64,
-    /// Components that were decomposed as a whole.
+    /// The number of components that were decomposed as a whole.
     pub splits: u64,
-    /// Components that resulted from cuts and splits.
+    /// The number of new components that resulted from cuts and decompositions.
     pub pieces: u64,
-    /// Functions that were reported as changed.
+    /// The number of functions that were reported as changed.
     pub changed_functions: u64,
-    /// Evaluations of queued components.
+    /// The number of evaluations of components.
     pub looks: u64,
-    /// Changes of the history of a component.
+    /// The number of times that the value of a component changed.
     pub changes: u64,
 }
 
-/// The system and its solution, or what is known of the solution while an update is under way.
+/// The system of inclusions and its solution; during an update, the part of the solution found so far.
 #[derive(Clone, Debug)]
 pub(super) struct SolverState<V> {
-    /// The least value.
+    /// The least value of the lattice.
     pub(super) bottom: V,
-    /// The system, with the edits that were applied. The fields below belong to it once it was built.
+    /// The system, with the edits that were applied. After a full build, the fields below describe this graph.
     pub(super) graph: Graph<V>,
     /// The components and their values.
     pub(super) parts: Parts<V>,
-    /// The order of the components.
+    /// The order of the components; nearly all values flow from earlier to later components.
     pub(super) order: Order,
-    /// The components to be evaluated.
+    /// The queue of components to be evaluated.
     pub(super) work: Work<V>,
-    /// For each component that may have fallen apart, pairs of nodes: the component is strongly connected if the
-    /// first node of each pair reaches the second one along identities.
+    /// For each component that may no longer be strongly connected, pairs of its nodes. The component is strongly
+    /// connected if the first node of each pair reaches the second along edges with the identity.
     pub(super) doubts: BTreeMap<ComponentId, Vec<(NodeId, NodeId)>>,
-    /// The nodes seen by searches.
+    /// The marks of nodes that searches have visited.
     pub(super) marks: Marks,
-    /// Components whose nodes may have another value than the reported one.
+    /// The components whose value may have changed since the last `take_changed`.
     pub(super) touched: Vec<ComponentId>,
-    /// Counters of the work done so far.
+    /// Counters of the work that the solver has done so far.
     pub(super) statistics: Statistics,
 }
 
 impl<V: Copy + Eq + Hash> SolverState<V> {
-    /// The state of a solver without nodes.
+    /// Returns the state of a solver without nodes.
     pub(super) fn new(bottom: V) -> Self {
         SolverState {
             bottom,
@@ -89,7 +89,7 @@ impl<V: Copy + Eq + Hash> SolverState<V> {
         self.marks.reserve(n);
     }
 
-    /// Lists a component among those whose value may differ from the reported one.
+    /// Adds a component to the list of those whose value may have changed since the last `take_changed`.
     pub(super) fn touch(&mut self, id: ComponentId) {
         if !std::mem::replace(&mut self.parts.get_mut(id).touched, true) {
             self.touched.push(id);
@@ -101,18 +101,20 @@ impl<V: Copy + Eq + Hash> SolverState<V> {
         self.work.look(&self.order, id, round);
     }
 
-    /// Whether what flows from `of` to `user` arrives only in the next round.
+    /// Returns whether an edge from the component `of` to `user` leads against the order of components, so that
+    /// values arrive in the next round.
     pub(super) fn is_against(&self, user: ComponentId, of: ComponentId) -> bool {
         !self.order.is_before(of, user)
     }
 
-    /// The history of a component into which nothing flows.
+    /// Returns the history of a component that has the least value after all rounds.
     pub(super) fn constant(&self) -> History<V> {
         History::constant(self.bottom)
     }
 
-    /// Changes the counts of `user`, if it has any, given the history of `of`, and queues `user` from the round that
-    /// `change` returns. Returns whether there are counts.
+    /// Calls `change` with the counts of the component `user` and the history of the component `of`, and queues
+    /// `user` to be evaluated from the round that `change` returns. Returns `false`, and does nothing, if `user` has
+    /// no counts.
     pub(super) fn recount<L>(
         &mut self,
         lattice: &mut L,
@@ -128,7 +130,8 @@ impl<V: Copy + Eq + Hash> SolverState<V> {
     }
 }
 
-/// Whether an edge is an identity within a component, so that it brings nothing new.
+/// Returns whether an edge from the component `of` to `user` is an identity within one component, so that no new
+/// value arrives along the edge.
 pub(super) fn is_inner(user: ComponentId, of: ComponentId, function: FunctionId) -> bool {
     user == of && function == FunctionId::IDENTITY
 }

@@ -1,5 +1,5 @@
-//! Tests of the data that the solver keeps besides its values, and of the cost of an edit. `tests/incremental.rs`
-//! tests whether the values are right.
+//! Tests of the data that the solver keeps besides the values of nodes, and of the cost of an edit. The file
+//! `tests/incremental.rs` tests whether the values are right.
 
 use rustc_hash::FxHashMap;
 use test_utils::tier;
@@ -11,7 +11,7 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
-/// Sets of 64 elements; function `f` above 0 removes those whose number is divisible by `f + 1`.
+/// A lattice of sets of 64 elements; function `f` above 0 removes the elements whose number is divisible by `f + 1`.
 #[derive(Default)]
 struct Bits {
     operations: u32,
@@ -56,7 +56,7 @@ fn solved(solver: &mut Incremental<u64>) {
     assert_eq!(solver.solve(&mut Bits::default(), &mut || false), Ok(()));
 }
 
-/// Returns what is inconsistent in the data that a solver keeps after it has found a solution.
+/// Returns a description of an inconsistency in the data that a solver keeps after it has found a solution, if any.
 fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let SolverState { graph, parts, order, .. } = &solver.state;
     if !graph.is_sound() {
@@ -204,7 +204,8 @@ fn pieces_are_in_order() {
     }
 }
 
-/// A ring of nodes with chords; each node has a caller that nobody calls.
+/// Returns a system with a ring of `n` nodes with chords. The value of each node also flows into a node of its own
+/// that flows nowhere.
 fn ring(n: u32) -> Incremental<u64> {
     let mut solver = Incremental::new(0);
     (0..2 * n).for_each(|_| _ = solver.add());

@@ -1,4 +1,4 @@
-//! Whether a check holds, given the facts that are known before it.
+//! Proves a single check from the facts that are known before its instruction.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId};
 use bir::ops::UnOp;
@@ -9,7 +9,8 @@ use super::state::{State, What};
 use crate::discharge::Proof;
 use crate::throwables::well_known;
 
-/// Returns the fact that proves the check. Without a state, only what holds on all paths is used.
+/// Returns the fact that proves the check, if any. `state` holds the facts before the check; if it is `None`, only
+/// facts that hold on all paths are used.
 pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: Check) -> Option<Proof> {
     match check {
         Check::NotNull(e) => not_null(body, scan, state, e),
@@ -37,7 +38,7 @@ pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: 
     }
 }
 
-/// Returns why the value is not null.
+/// Returns the fact that proves that the value is not null, if any.
 pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::This => Some(Proof::This),
@@ -53,7 +54,7 @@ pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: E
     }
 }
 
-/// The allocation that made the value.
+/// Returns the instruction that allocated the value, if it is known.
 fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<InstrId> {
     match not_null(body, scan, state, e) {
         Some(Proof::Allocated(id)) => Some(id),
@@ -61,7 +62,7 @@ fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Optio
     }
 }
 
-/// The exact class of the object that the instruction allocates.
+/// Returns the exact class of the object that the instruction allocates; `None` if it allocates no object.
 fn class_made(body: &Body, id: InstrId) -> Option<ClassName> {
     match body.instrs[id] {
         Instr::New(_, constructor, _) => Some(constructor.class()),
@@ -86,7 +87,7 @@ fn constant(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> O
     }
 }
 
-/// The length of the array that the instruction allocates, if it is a constant.
+/// Returns the length of the array that the instruction allocates, if the length is a constant.
 fn length_made(body: &Body, scan: &Scan<'_>, id: InstrId) -> Option<i32> {
     // The allocation ran earlier, so only a length that is the same at every execution counts.
     match body.instrs[id] {
@@ -113,7 +114,7 @@ fn bound(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, ind
     })
 }
 
-/// Returns why the value is null.
+/// Returns the fact that proves that the value is null, if any.
 fn null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => (body.exprs[e] == Expr::Null).then_some(Proof::Constant),
@@ -142,7 +143,7 @@ fn store(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, val
     (fits(well_known().object) || value_fits().is_some()).then_some(Proof::Allocated(id))
 }
 
-/// The exact class of a string or class constant.
+/// Returns the exact class of the value, if it is a string constant or a class constant.
 fn exact_constant(body: &Body, scan: &Scan<'_>, e: ExprId) -> Option<ClassName> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => match body.exprs[e] {

@@ -1,5 +1,4 @@
-//! A quick check whether the exceptions that the assertions of a body raise are settled, whatever else may be
-//! proved.
+//! A quick check whether one pass over a body suffices to determine which exceptions its assertions raise.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, ordinal};
 use bir::ops::UnOp;
@@ -10,20 +9,23 @@ use crate::discharge::Proof;
 use crate::reaching::overlap;
 use crate::throwables::well_known;
 
-/// Whether each assertion plainly holds, or cannot be proved by any means, or comes after one that cannot be proved,
-/// raises the same exception, and is covered by the same rows. Then proving more assertions changes neither what the
-/// body raises nor in which order. `proved` receives the assertions that plainly hold; if the result is `false`, it
-/// is of no use.
+/// Returns whether proving more assertions than those in `proved` changes neither which exceptions the body raises
+/// nor their order. `proved` is filled with the assertions that hold by their operands alone; it is meaningless if
+/// the result is `false`.
 ///
-/// The check is a single pass over the instructions. It follows the path that falls through, and tracks the
-/// variables about which no fact is known there; where paths join, nothing more is known than on each of them.
+/// The result is `true` if each assertion is of one of three kinds: it is in `proved`; it cannot be proved by any
+/// means; or it comes after an assertion that cannot be proved, raises the same exception, and is covered by the same
+/// exception-table rows.
+///
+/// The check is a single pass over the instructions, along the path that falls through. It tracks the variables about
+/// which no fact is known on that path; where paths join, no more facts are known than on each path.
 pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
     made.clear();
     proved.clear();
     let mut coverage = (!body.rows.is_empty()).then(|| Coverage::new(body));
     let mut rows = Vec::new();
     let mut fresh = Fresh::at_entry(body);
-    // The kinds of assertions of which one cannot be proved under the current rows.
+    // The kinds of assertions for which an assertion under the current rows cannot be proved, as bits.
     let mut failing = 0_u8;
     for (id, instr) in body.instrs.iter() {
         if let Instr::Assert(check) = *instr {
@@ -70,7 +72,7 @@ pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, P
     true
 }
 
-/// The bit that stands for the exception of an assertion.
+/// Returns the bit for the kind of an assertion. Assertions that raise the same exception have the same bit.
 fn kind(check: Check) -> u8 {
     match check {
         Check::NotNull(_) => 1,
@@ -91,12 +93,12 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
     }
 }
 
-/// The temporaries whose values were allocated.
+/// The temporaries whose values are newly allocated objects.
 #[derive(Default)]
 pub(super) struct Made {
-    /// One more than the number of the temporary that was assigned last.
+    /// The number of the temporary that was assigned last, plus one.
     next: u32,
-    /// Pairs of temporary and allocation, ascending.
+    /// Pairs of a temporary's number and the instruction that allocates its value, ascending.
     allocated: Vec<(u32, InstrId)>,
 }
 
@@ -106,7 +108,8 @@ impl Made {
         self.allocated.clear();
     }
 
-    /// Records an assignment; returns `false` if the same variable may have another assignment, and that matters.
+    /// Records an assignment. Returns `false` if the quick check must give up: the variable is `this`, or a temporary
+    /// that may have another assignment.
     fn assign(&mut self, body: &Body, var: Var, id: InstrId) -> bool {
         match var.place() {
             Place::Local(_) => body.flags.is_static() || !overlap(var, Var::local(0, Kind::Ref)),
@@ -127,7 +130,7 @@ impl Made {
         }
     }
 
-    /// Returns why the assertion holds on all paths, if that is plain.
+    /// Returns the fact that proves the assertion on all paths, if it follows from the assertion's operands alone.
     fn proof(&self, body: &Body, check: Check) -> Option<Proof> {
         let constant = |it: bool| it.then_some(Proof::Constant);
         match check {
@@ -178,7 +181,7 @@ impl Made {
     }
 }
 
-/// The variables about which no fact is known, and whose value is not a constant, an allocation or a copy. Only the
+/// The variables about which no fact is known, and whose value is not a constant, a new object or a copy. Only the
 /// first 64 locals and the first 64 temporaries are tracked.
 #[derive(Default)]
 struct Fresh {
@@ -187,7 +190,8 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// The parameters, except for the receiver, which is known not to be null.
+    /// Returns the variables about which no fact is known at entry: all locals except the receiver, which is not
+    /// null.
     fn at_entry(body: &Body) -> Self {
         Fresh { locals: if body.flags.is_static() { u64::MAX } else { u64::MAX << 1 }, temps: 0 }
     }
@@ -215,7 +219,7 @@ impl Fresh {
         }
     }
 
-    /// Whether nothing can be proved about the value.
+    /// Returns whether nothing can be proved about the expression's value.
     fn is_unknown(&self, body: &Body, e: ExprId) -> bool {
         match body.exprs[e] {
             Expr::Field(..) | Expr::Static(_) | Expr::Elem(..) => true,
@@ -234,7 +238,8 @@ impl Fresh {
         }
     }
 
-    /// Records that something may be learned about the variable in an expression.
+    /// Records that facts about the variable may be known from here on, if the expression is a variable or a cast of
+    /// one.
     fn touch(&mut self, body: &Body, mut e: ExprId) {
         loop {
             match body.exprs[e] {

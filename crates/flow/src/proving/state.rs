@@ -1,4 +1,4 @@
-//! The facts that are known about the values of variables at one point.
+//! The facts that are known about the values of variables at one point of a body.
 
 use bir::body::Var;
 use classfile::names::ClassName;
@@ -14,7 +14,7 @@ pub(super) struct Fact {
     pub(super) why: Proof,
 }
 
-/// What a fact says about a value.
+/// A property of a value that a fact states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     NotNull,
@@ -23,20 +23,20 @@ pub(super) enum What {
     NotNegative,
     /// The value is this int.
     Int(i32),
-    /// The value is null or of this class.
+    /// The value is null or an instance of this class.
     Is(ClassName),
-    /// The value is an array, and the value of this variable is an index of it.
+    /// The value is an array, and the value of this variable is within the array's bounds.
     HasIndex(Var),
-    /// The value is an array, and this number is an index of it.
+    /// The value is an array, and this number is within the array's bounds.
     HasConstIndex(i32),
-    /// The value is that of this other variable.
+    /// The value equals the value of this other variable.
     Same(Var),
 }
 
-/// The maximum number of facts at one point; further ones are dropped.
+/// The maximum number of facts at one point of a body; further facts are dropped.
 const MAX_FACTS: usize = 24;
 
-/// The facts that are known at one point.
+/// The facts that are known at one point of a body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     facts: Vec<Fact>,
@@ -60,7 +60,7 @@ impl State {
         self.facts.iter().find(|it| it.var == var && it.what == what).map(|it| it.why)
     }
 
-    /// All facts about the variable.
+    /// Returns all facts about the variable.
     pub(super) fn of(&self, var: Var) -> impl Iterator<Item = &Fact> {
         self.facts.iter().filter(move |it| it.var == var)
     }
@@ -71,7 +71,8 @@ impl State {
         }
     }
 
-    /// Adds a fact about the value of the variable, also for other variables that hold this value.
+    /// Adds a fact about the value of the variable `var`, and the same fact about other variables with the same
+    /// value.
     pub(super) fn learn(&mut self, var: Var, what: What, why: Proof) {
         self.push(var, what, why);
         for i in 0..self.facts.len() {
@@ -83,7 +84,8 @@ impl State {
         }
     }
 
-    /// Forgets the facts about a variable whose place gets another value. Returns whether there were any.
+    /// Removes the facts that refer to the variable `assigned`, which gets a new value, or to a variable that
+    /// overlaps with it. Returns whether there were any.
     pub(super) fn kill(&mut self, assigned: Var) -> bool {
         if self.facts.is_empty() {
             return false;
@@ -99,8 +101,8 @@ impl State {
         self.facts.len() != before
     }
 
-    /// Copies the facts of `from` for `to := from`, where both are different places. Facts about the old value of
-    /// `to` are forgotten.
+    /// Applies the assignment `to := from` of different variables: removes the facts about the old value of `to`, and
+    /// copies the facts about `from` to `to`.
     pub(super) fn copy(&mut self, to: Var, from: Var) {
         self.kill(to);
         // A wide local may have overwritten half of the value that is copied; then nothing is known about that value
@@ -126,7 +128,8 @@ impl State {
     }
 }
 
-/// Whether the fact is among the others. If its proof there is another one, its proof becomes [`Proof::EveryPath`].
+/// Returns whether the facts `other`, which hold on another path, contain the same property of the same variable. If
+/// the proof differs there, the proof of `fact` becomes [`Proof::EveryPath`].
 pub(super) fn meet_one(fact: &mut Fact, other: &[Fact]) -> bool {
     match other.iter().find(|it| it.var == fact.var && it.what == fact.what) {
         Some(it) => {

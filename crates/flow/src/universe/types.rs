@@ -1,4 +1,4 @@
-//! The types of a universe in preorder, and the atoms that belong to each.
+//! The types of a universe in preorder, and the atoms that belong to each type.
 
 use std::ops::Range;
 
@@ -8,41 +8,41 @@ use rustc_hash::FxHashMap;
 use super::sets::{get, set};
 use crate::throwables::well_known;
 
-/// A throwable type of the program.
+/// A throwable type of the program, as input of [`super::Universe::new`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Throwable {
     /// The class.
     pub class: ClassName,
-    /// Its direct superclass.
+    /// The direct superclass of the class.
     pub parent: Parent,
-    /// Whether it may have direct subclasses that are not known.
+    /// Whether the class may have direct subclasses that are not known.
     pub extensible: bool,
 }
 
-/// What is known of a direct superclass.
+/// What is known about the direct superclass of a throwable type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parent {
-    /// The superclass is this one, which is a throwable type of the program too.
+    /// The superclass is this class, which is a throwable type of the program, too.
     Class(ClassName),
-    /// There is no superclass, or it cannot be thrown: the chain ends here.
+    /// There is no superclass, or the superclass cannot be thrown: the chain of throwable types ends.
     Root,
-    /// The superclass is not known: some class on the chain is outside the program.
+    /// The superclass is not known, because it, or a class above it, is outside the program.
     Unknown,
 }
 
-/// The number of a type in one [`super::Universe`]. Types are numbered so that a type's known subtypes follow it
-/// without a gap.
+/// The number of a type in one [`super::Universe`]. Types are numbered in preorder: the known subtypes of a type
+/// follow the type without a gap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TypeId(pub u32);
 
 impl TypeId {
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
@@ -50,7 +50,7 @@ impl TypeId {
     }
 }
 
-/// A part of a set, in the form that is shown to people.
+/// A part of an exception set: one class, or one class with all its subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
     /// The class.
@@ -59,59 +59,58 @@ pub struct Part {
     pub cone: bool,
 }
 
-/// A type with its place in the order.
+/// A type of the universe, with its range of subtypes and its atoms.
 #[derive(Clone)]
 pub(super) struct ThrowableType {
     /// The class.
     pub(super) class: ClassName,
     /// The number of the first type after the known subtypes of this one.
     pub(super) end: TypeId,
-    /// What is known of its direct superclass.
+    /// What is known about the direct superclass.
     pub(super) parent: Parent,
     /// Whether some class on the chain of ancestors is not known.
     pub(super) leaves_world: bool,
-    /// Whether it may have direct subclasses that are not known.
+    /// Whether the class may have direct subclasses that are not known.
     pub(super) extensible: bool,
     /// The atom of the objects of exactly this class.
     pub(super) atom: u32,
-    /// Whether the type was removed. Its atoms are in a set exactly when the atoms are from which they were split
-    /// off.
+    /// Whether the type was removed from the universe.
     pub(super) is_vacant: bool,
 }
 
 impl ThrowableType {
-    /// The atom of the type's unknown subclasses.
+    /// Returns the atom of the type's unknown subclasses; `None` if the type cannot have any.
     pub(super) fn unknown(&self) -> Option<u32> {
         self.extensible.then_some(self.atom + 1)
     }
 
-    /// In an editable universe, the atom of the known subclasses that the type does not have yet; theirs are split
-    /// off from it. It differs from the atom of the unknown subclasses, because a row whose class has unknown
-    /// ancestors may catch an unknown subclass, but none whose ancestors are all known.
+    /// Returns the atom that an editable universe reserves for known subclasses that may be added to the type later.
+    /// This atom differs from the atom of the unknown subclasses: an exception-table row whose class has unknown
+    /// ancestors may catch an unknown subclass, but not a subclass whose ancestors are all known.
     pub(super) fn to_come(&self) -> u32 {
         self.atom + 1 + u32::from(self.extensible)
     }
 }
 
-/// In an editable universe, the atom of the types to come whose ancestors are not known.
+/// The atom that an editable universe reserves for types with unknown ancestors that may be added later.
 pub(super) const NOWHERE: u32 = 0;
 
-/// The types, each followed by its known subtypes without a gap.
+/// The types of a universe in preorder: each type is followed by its known subtypes without a gap.
 #[derive(Clone)]
 pub(super) struct TypeForest {
-    /// The types by number.
+    /// The types by number, including removed types.
     pub(super) types: Vec<ThrowableType>,
-    /// The numbers of the types that are present.
+    /// The numbers of the types that were not removed, by class.
     pub(super) by_class: FxHashMap<ClassName, TypeId>,
-    /// The number of atoms so far.
+    /// The number of atoms of all types, including removed types.
     pub(super) atoms: u32,
-    /// Whether types can be added and removed: then each type has an atom for its known subclasses to come, and
-    /// there is [`NOWHERE`].
+    /// Whether types can be added and removed. If so, each type has an atom reserved for known subclasses that are
+    /// added later, and the atom [`NOWHERE`] exists.
     pub(super) editable: bool,
 }
 
 impl TypeForest {
-    /// The types in preorder, with atoms.
+    /// Sorts the types in preorder and assigns atoms to them.
     pub(super) fn new(types: &[Throwable], editable: bool) -> Self {
         let order = preorder(types);
         let mut acc: Vec<ThrowableType> = Vec::with_capacity(types.len());
@@ -156,17 +155,17 @@ impl TypeForest {
         }
     }
 
-    /// The number of a class's type; `None` if the class is no type.
+    /// Returns the number of a class's type; `None` if the class is no type of the universe.
     pub(super) fn type_of(&self, class: ClassName) -> Option<TypeId> {
         self.by_class.get(&class).copied()
     }
 
-    /// The type of a class; `None` if the class is no type.
+    /// Returns the type of a class; `None` if the class is no type of the universe.
     pub(super) fn get(&self, class: ClassName) -> Option<&ThrowableType> {
         self.type_of(class).map(|it| &self.types[it.index()])
     }
 
-    /// Sets the atoms of the types with these indices.
+    /// Adds all atoms of the types with these indices to a set.
     pub(super) fn fill(&self, bits: &mut [u64], types: Range<usize>) {
         for it in &self.types[types] {
             set(bits, it.atom);
@@ -183,12 +182,13 @@ impl TypeForest {
         }
     }
 
-    /// Sets the atoms of a type and of its known subtypes.
+    /// Adds the atoms of a type and of its known subtypes to a set.
     pub(super) fn fill_cone(&self, bits: &mut [u64], it: TypeId) {
         self.fill(bits, it.index()..self.types[it.index()].end.index());
     }
 
-    /// Adds to the atoms of a type's cone those that a row for the type may catch besides.
+    /// Adds to the set `bits`, which has the cone of the type `it`, the other atoms that an exception-table row for
+    /// this type may catch.
     pub(super) fn fill_may(&self, bits: &mut [u64], it: TypeId) {
         let row = &self.types[it.index()];
         let (it, end, outside) = (it.index(), row.end.index(), row.leaves_world);
@@ -213,8 +213,10 @@ impl TypeForest {
         }
     }
 
-    /// Returns the atoms of a type below `parent`, beginning with `atom`, each with the atom that is treated alike
-    /// by all sets that do not name the type.
+    /// Returns the atoms of a type that is added below `parent`, the first of which is `atom`. Each comes with an
+    /// older atom, of the parent or [`NOWHERE`]: the sets created before the type must have the new atom if and only
+    /// if they have the older one. Returns `None` if the parent has no atom for unknown subclasses but the new type
+    /// needs one.
     pub(super) fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
         let parent = parent.map(|it| &self.types[it.index()]);
         let (known, unknown) = match parent {
@@ -230,8 +232,8 @@ impl TypeForest {
         Some(acc)
     }
 
-    /// Computes the parts of a set; with `above` they may contain more than the set but not less, without it less
-    /// but not more.
+    /// Computes classes and cones that approximate a set: from above if `above` is set, so that they contain the set;
+    /// else from below, so that the set contains them.
     pub(super) fn cover(&self, bits: &[u64], above: bool) -> Vec<Part> {
         let mut acc = Vec::new();
         let mut i = 0;
@@ -259,7 +261,7 @@ impl TypeForest {
         acc
     }
 
-    /// Whether the cone of the type differs from the class alone.
+    /// Returns whether the type with index `i` has known subtypes or may have unknown ones.
     fn is_cone(&self, i: usize) -> bool {
         let ty = &self.types[i];
         ty.extensible || self.types[i + 1..ty.end.index()].iter().any(|it| !it.is_vacant)
@@ -270,8 +272,8 @@ impl TypeForest {
     }
 }
 
-/// Returns the indices of the types in an order in which each comes before its known subtypes and these follow it
-/// without a gap, each with whether its chain leaves the known types. Roots and siblings are sorted by name.
+/// Returns the indices of the types in preorder: each type is followed by its known subtypes without a gap. The flag
+/// of a type is set if some of its ancestors are not known. Roots and siblings are sorted by name.
 fn preorder(types: &[Throwable]) -> Vec<(usize, bool)> {
     let index: FxHashMap<ClassName, usize> = types.iter().enumerate().map(|(i, it)| (it.class, i)).collect();
     let top = index.get(&well_known().throwable).copied();

@@ -1,4 +1,5 @@
-//! Links between classes: cuts cycles, collects supertypes in one pass from superclasses down, lists children.
+//! Builds the links between classes: cuts cycles, collects the supertypes of each class in one pass from superclasses
+//! down, and lists the direct subtypes.
 
 use std::ops::Range;
 
@@ -11,7 +12,8 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// The links of all classes, and the facts that follow from links alone. Ranges are indexed by class.
+/// The links of all classes, and what follows from the links alone. Each list of ranges has one entry per class, a
+/// range of `links`, `supers` or `children`.
 pub(super) struct Shape {
     pub(super) links: Vec<Link>,
     link_ranges: Vec<Range<u32>>,
@@ -27,7 +29,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Returns `None` if cancelled.
+    /// Links the classes `inputs`, and appends faults of the links to `problems`. Returns `None` if cancelled.
     pub(super) fn new(
         inputs: &[Input<'_>],
         by_name: &ByName,
@@ -82,7 +84,7 @@ impl Shape {
         self.link_ranges.get(class).map(|it| slice(&self.links, it)).unwrap_or_default()
     }
 
-    /// Returns the present supertypes that the class names.
+    /// Returns the present classes that the class names as direct supertypes.
     fn parents(&self, class: usize) -> impl Iterator<Item = ClassId> + '_ {
         self.links_of(class).iter().filter_map(|it| match it {
             Link::Present(it) => Some(*it),
@@ -90,7 +92,7 @@ impl Shape {
         })
     }
 
-    /// Lists the children of each class without duplicates, sorted by id.
+    /// Recomputes the direct subtypes of each class, sorted by id and without duplicates.
     fn list_children(&mut self) {
         let n = self.link_ranges.len();
         // A class may name a supertype twice: `last` holds the child that was counted last for each supertype.
@@ -117,7 +119,7 @@ impl Shape {
         }
     }
 
-    /// Sorts the classes topologically, supertypes first. Classes in or below a cycle are left out.
+    /// Sorts the classes topologically into `order`, supertypes first. Classes in or below a cycle are left out.
     fn sort(&mut self) {
         let n = self.link_ranges.len();
         let mut waiting = vec![0_u32; n];
@@ -138,8 +140,8 @@ impl Shape {
         }
     }
 
-    /// Cuts each link that is part of a cycle, that is, each link between classes of one strongly connected
-    /// component, by turning it into an outside link.
+    /// Turns each link that is part of a cycle into an outside link, and reports it. A link is part of a cycle if it
+    /// is between classes of one strongly connected component.
     fn cut_cycles(&mut self, inputs: &[Input<'_>], problems: &mut Vec<Problem>) {
         let component = self.components();
         for class in 0..self.link_ranges.len() {
@@ -155,8 +157,9 @@ impl Shape {
         }
     }
 
-    /// Computes the strongly connected component of each class that could not be sorted. Tarjan, "Depth-first
-    /// search and linear graph algorithms" (1972), with an explicit stack, because the input determines the depth.
+    /// Computes the number of the strongly connected component of each class that could not be sorted; `u32::MAX` for
+    /// a sorted class. The algorithm is that of Tarjan, "Depth-first search and linear graph algorithms" (1972), with
+    /// an explicit stack, because the input determines the depth.
     fn components(&self) -> Vec<u32> {
         let n = self.link_ranges.len();
         let mut component = vec![u32::MAX; n];
@@ -210,7 +213,8 @@ impl Shape {
         component
     }
 
-    /// Collects supertypes and ways out, supertypes first. Returns whether links were cut, or `None` if cancelled.
+    /// Collects the present supertypes of each class and the absent classes above it, in topological order. Cuts the
+    /// links of classes with too many supertypes. Returns whether links were cut; `None` if cancelled.
     fn climb(
         &mut self,
         inputs: &[Input<'_>],
@@ -259,14 +263,14 @@ impl Shape {
         Some(was_cut)
     }
 
-    /// Records the names through which supertypes of the class leave the known classes.
+    /// Records the absent classes above the class: the smallest name, and the one reached through superclasses alone.
     fn leave(&mut self, class: usize, object: ClassName) {
         let above = |it: ClassId| (self.outside[it.index()], self.outside_class[it.index()]);
         let ways = ways_out(self.links_of(class), self.has_super[class], object, above);
         (self.outside[class], self.outside_class[class]) = ways;
     }
 
-    /// Returns the classes, with links but without openness.
+    /// Returns the classes with their links; what absent classes may do with them is not yet computed.
     pub(super) fn classes(&self, inputs: &[Input<'_>]) -> Vec<Class> {
         let class = |(i, it): (usize, &Input<'_>)| Class {
             has_super: self.has_super[i],
@@ -281,8 +285,9 @@ impl Shape {
     }
 }
 
-/// Returns the smallest absent name that is reached by the given links, and the one reached by superclasses alone.
-/// `above` returns the same pair for a present supertype.
+/// Returns two absent classes above the class with the given links: the one with the smallest name, and the one
+/// reached through superclasses alone. If `has_super`, the first link is the superclass. `above` returns the same
+/// pair for a present supertype.
 pub(super) fn ways_out(
     links: &[Link],
     has_super: bool,
@@ -306,14 +311,14 @@ pub(super) fn ways_out(
     (outside, outside_class)
 }
 
-/// Reports the links because of which the JVM refuses to load a class (JVMS §5.3.5).
+/// Appends to `problems` the links because of which the JVM refuses to load a class (JVMS §5.3.5).
 pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for it in classes {
         refused_of(it, classes, links, problems);
     }
 }
 
-/// Reports the links of one class because of which the JVM refuses to load it (JVMS §5.3.5).
+/// Appends to `problems` the links of one class because of which the JVM refuses to load the class (JVMS §5.3.5).
 pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for (idx, link) in slice(links, &it.links).iter().enumerate() {
         let Link::Present(parent) = *link else { continue };

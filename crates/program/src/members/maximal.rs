@@ -1,4 +1,4 @@
-//! The maximally-specific superinterface methods of a class (JVMS §5.4.3.3), in an open world.
+//! The maximally-specific superinterface methods of a class (JVMS §5.4.3.3), where supertypes may be absent.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashSet;
@@ -6,28 +6,31 @@ use rustc_hash::FxHashSet;
 use super::MethodId;
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// The maximally-specific candidates, and the absent class that could change them.
+/// The maximally-specific superinterface methods with one name and descriptor, and the absent class that could change
+/// this set.
 pub(super) struct Maximal {
-    /// The non-private, non-static superinterface methods that no other candidate overrides, sorted by class id.
+    /// The superinterface methods, neither private nor static, that no other such method overrides, sorted by class
+    /// id.
     methods: Vec<MethodId>,
     n_concrete: usize,
     concrete: Option<MethodId>,
-    /// An absent class that could add or remove a candidate; of several, the one with the smallest name.
+    /// An absent class that could add or remove a maximally-specific method; of several, the one with the smallest
+    /// name.
     pub(super) outside: Option<ClassName>,
 }
 
-/// The method that selection takes from the candidates (JVMS §5.4.6, and *invokespecial*).
+/// The result of selection among maximally-specific superinterface methods (JVMS §5.4.6, and *invokespecial*).
 pub(super) enum Choice {
-    /// Exactly one candidate has code: abstract ones do not matter.
+    /// Exactly one of the methods has code, and is selected; abstract methods do not matter.
     One(MethodId),
-    /// Several candidates have code.
+    /// Several of the methods have code, so selection fails.
     Conflict,
-    /// No candidate has code.
+    /// None of the methods has code, so selection fails.
     Abstract,
 }
 
 impl Maximal {
-    /// Computes the candidates for the class, without its own declaration.
+    /// Computes the maximally-specific superinterface methods for the class, whose own declarations are ignored.
     pub(super) fn of(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Maximal {
         let declared = |id: ClassId| {
             let method = MethodId { class: id, index: h.method(id, name, descriptor)? };
@@ -44,8 +47,8 @@ impl Maximal {
         let maximal: Vec<_> = all.iter().filter(|it| is_maximal(it.0)).copied().collect();
         let mut outside = None;
         if h.outside_above(class).is_some() {
-            // An absent interface above a candidate is less specific than it, so only other absent ones can add a
-            // candidate.
+            // An absent interface above a candidate is less specific than the candidate, so only other absent
+            // interfaces can add a candidate.
             outside = first_way_out(h, class, |it| declared(it).is_some());
             if outside.is_none() && maximal.len() > 1 {
                 // With several candidates, one may turn out to override another.
@@ -62,8 +65,9 @@ impl Maximal {
         }
     }
 
-    /// Returns the method that resolution takes: the only one with code, else any. We take that of the class with
-    /// the smallest name, because class ids depend on the history of the program.
+    /// Returns the method that resolution yields: the only method with code, else any of the methods. This function
+    /// then returns the method of the class with the smallest name, because class ids depend on the history of the
+    /// program.
     pub(super) fn any(&self, h: &Hierarchy) -> Option<MethodId> {
         match self.choice() {
             Choice::One(it) => Some(it),
@@ -82,8 +86,8 @@ impl Maximal {
     }
 }
 
-/// Returns the smallest name among the absent supertypes that are reached from the class without passing a class
-/// for which `stops` holds.
+/// Returns the smallest name among the absent supertypes of the class that are reached without passing through a
+/// supertype for which `stops` holds.
 fn first_way_out(h: &Hierarchy, class: ClassId, stops: impl Fn(ClassId) -> bool) -> Option<ClassName> {
     let mut seen = FxHashSet::default();
     let mut work = vec![class];

@@ -5,7 +5,7 @@ use super::*;
 use crate::universe::SetId;
 use test_utils::rng::Rng;
 
-/// How a set was made; types and sets are given by number.
+/// The operation that created a set; types and sets are given by number.
 #[derive(Clone, Debug)]
 enum Made {
     Cone(usize),
@@ -17,7 +17,8 @@ enum Made {
     Minus(usize, usize),
 }
 
-/// Types by number: parent, and whether there may be unknown subclasses. The first type is the root.
+/// For each type, the number of its parent and whether it may have unknown subclasses; `None` if the type is absent.
+/// The first type is the root.
 type Types = Vec<Option<(usize, bool)>>;
 
 fn name(i: usize) -> String {
@@ -34,7 +35,7 @@ fn all_of(types: &Types) -> Vec<Throwable> {
     (0..types.len()).filter_map(|i| throwable(types, i)).collect()
 }
 
-/// The types below a type, each before the types below it.
+/// Returns the subtypes of a type, supertypes before their subtypes.
 fn below(types: &Types, i: usize) -> Vec<usize> {
     let mut acc = vec![i];
     for (j, it) in types.iter().enumerate().skip(1).filter(|it| it.0 != i) {
@@ -59,7 +60,7 @@ fn make(universe: &mut Universe, sets: &[SetId], made: &Made) -> SetId {
     }
 }
 
-/// Makes all sets of a history in a new universe.
+/// Creates all sets of a history in a new universe.
 fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     let mut sets = Vec::new();
     for it in history {
@@ -69,7 +70,7 @@ fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     sets
 }
 
-/// Collects the types from which a set is made.
+/// Collects the types that the operations of a set name, directly or through other sets.
 fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     match history[i] {
         Made::Cone(it) | Made::Exact(it) | Made::Surely(it) | Made::May(it) => acc.push(it),
@@ -80,8 +81,8 @@ fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     }
 }
 
-/// The part of a history that stays valid: the sets that name none of the types in `out`. Their operands are among
-/// them.
+/// Returns the part of a history that stays valid if the types in `out` are removed: the sets that name none of these
+/// types. The operands of such a set are valid, too.
 fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<SetId>) {
     let mut place = vec![None; history.len()];
     let (mut kept, mut kept_sets) = (Vec::new(), Vec::new());
@@ -113,7 +114,7 @@ fn edit(universe: &mut Universe, before: &Types, types: &Types, out: &[usize]) -
     all_gone && out.iter().filter_map(|&it| throwable(types, it)).all(|it| universe.add(it))
 }
 
-/// Makes some more sets.
+/// Appends random sets to a history.
 fn more(
     universe: &mut Universe,
     types: &Types,
@@ -140,8 +141,8 @@ fn more(
     }
 }
 
-/// Compares an edited universe with a new editable one and a new fixed one; returns the number of sets that have
-/// only types to come.
+/// Compares an edited universe with a new editable one and a new fixed one. Returns the number of sets without
+/// objects other than the empty set.
 fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[SetId], what: &str) -> usize {
     let (mut new, mut plain) = (Universe::editable(&all_of(types)), Universe::new(&all_of(types)));
     let (fresh, plain_sets) = (make_all(&mut new, history), make_all(&mut plain, history));
