@@ -87,8 +87,8 @@ struct Class {
 
 /// The data read from a class candidate.
 enum Made {
-/// The bytes of a class of the program, and what is irregular about them, if anything.
-Bytes(Arc<[u8]>, Option<Problem>),
+    /// The bytes of a class of the program, and what is irregular about them, if anything.
+    Bytes(Arc<[u8]>, Option<Problem>),
     Record(ClassRecord),
 }
 

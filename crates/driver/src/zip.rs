@@ -47,7 +47,7 @@ pub(crate) struct Zip {
 
 /// An entry of an archive's directory.
 pub(crate) struct Member {
-/// The name of the entry as text; bytes that are not UTF-8 are escaped.
+    /// The name of the entry as text; bytes that are not UTF-8 are escaped.
     pub(crate) name: Arc<str>,
     /// Whether the JVM may refuse the archive because of the name: it is not UTF-8, is empty, or contains a zero
     /// byte.

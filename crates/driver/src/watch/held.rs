@@ -29,9 +29,9 @@ pub(crate) struct FileHeld<T> {
     pub(crate) stamp: Option<Stamp>,
     /// The time at which the file was read.
     pub(crate) at: SystemTime,
-    }
+}
 
-    /// The bytes of a file, by its kind.
+/// The bytes of a file, by its kind.
 pub(crate) enum Bytes {
     /// The bytes of an archive, and its inner archives that had to be decompressed, by their identity.
     Archive(Blob, FxHashMap<EntryIdentity, Blob>),

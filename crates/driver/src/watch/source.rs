@@ -12,9 +12,9 @@ use notify::{Event, RecursiveMode, Watcher};
 pub(crate) enum Signal {
     /// The files or folders at these paths changed, appeared, vanished or were moved.
     Changed {
-    /// The paths, absolute and without symbolic links.
-    paths: Vec<PathBuf>,
-    /// Whether the paths may now belong to another file or folder, because one appeared, vanished or was moved.
+        /// The paths, absolute and without symbolic links.
+        paths: Vec<PathBuf>,
+        /// Whether the paths may now belong to another file or folder, because one appeared, vanished or was moved.
         renamed: bool,
         /// The time at which the event became known.
         at: Instant,
