@@ -3,14 +3,14 @@
 //!
 //! - `ajar-bench blob INPUT OUT [ROOT]` writes a *blob*: the classes of a JDK, jar or folder one after another, each
 //!   after its length in four bytes (big-endian), so that ajar and ASM read the same bytes from memory. `ROOT`
-//! selects   a module.
-//! - `ajar-bench sample TIER OUT N` writes a blob with one in N of the classes of the jars in the manifest of a corpus
-//!   tier, each name once. The choice depends only on the names. Prints the number of classes.
+//!   selects a module.
+//! - `ajar-bench sample TIER OUT N` writes a blob with one in N of the classes of the jars in the manifest of a
+//!   corpus tier, each name once. The choice depends only on the names. Prints the number of classes.
 //! - `ajar-bench read BLOB` reads every instruction, handler and line.
 //! - `ajar-bench graphs BLOB` computes the stackless form, the local facts and the graph of every method.
 //! - `ajar-bench list JAR` lists a jar in memory and hashes its entries; `disk JAR` first reads the jar from disk.
-//! - `ajar-bench facts BLOB` computes the facts of all classes, and prints the memory that the facts take, the size of
-//!   the class files (both in bytes), and the number of classes.
+//! - `ajar-bench facts BLOB` computes the facts of all classes, and prints the memory that the facts take, the size
+//!   of the class files (both in bytes), and the number of classes.
 //!
 //! A mode that measures time prints the CPU time of its thread in nanoseconds, as the median of five rounds after
 //! four warm-up rounds. Then it prints counts, which show whether ajar and ASM did the same work.

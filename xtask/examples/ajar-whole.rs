@@ -1,10 +1,10 @@
 //! Measures the analysis of a whole program for `cargo xtask bench`. Each run is a separate process, so nothing is
 //! cached.
 //!
-//! - `ajar-whole program WORLD BLOB` computes the final graphs of all methods of a blob (class files one after another,
-//!   see `ajar-bench`) on one thread. It prints the CPU time of the process in nanoseconds for each stage (records,
-//!   program, solved, graphs) and for the propagation alone; counts (methods, components, sets, nodes, edges); the
-//!   system time of all stages except the propagation; and the peak memory in bytes.
+//! - `ajar-whole program WORLD BLOB` computes the final graphs of all methods of a blob (class files one after
+//!   another, see `ajar-bench`) on one thread. It prints the CPU time of the process in nanoseconds for each stage
+//!   (records, program, solved, graphs) and for the propagation alone; counts (methods, components, sets, nodes,
+//!   edges); the system time of all stages except the propagation; and the peak memory in bytes.
 
 use std::hint::black_box;
 

@@ -1,31 +1,32 @@
 //! Measures the cost of keeping results current when classes are edited, for `cargo xtask bench`, which builds this
 //! program with `--release`. A *blob* is a file of `ajar-bench` with class files one after another.
 //!
-//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs: an application, and the JDK that it uses. In the
-//!   world `open`, `declared` or `closed`, it makes N edits of classes drawn uniformly from the application, N_MOST
-//! edits of the ten classes that are named by most other classes of the application, and N_REST edits of the other
-//! classes. After each edit, it queries the exceptions of the methods of the class and of its callers, but never
-//! those of classes outside the application. Each edit changes the original class or restores it, so the program
-//! does not drift. The output is a table: group, kind of edit, number of edits, and the CPU time of the thread in
-//! nanoseconds at p50, p99 and maximum. Kind `stages` has the p50 wall times of applying the change, reading the
-//! class, updating the program and querying. Kind `ways` has the number of edits that changed nothing that other
-//! classes can see, the number that updated the program in place, and the number that rebuilt the program. Kind
-//! `edit` has one line for each edit: the CPU time until the exceptions of all methods of the application were known,
-//! and the number of exception sets that changed.
-//! - `ajar-edits grown N APP REST` makes N edits of classes of the blob APP in two programs: one that consists of this
-//!   blob (group `alone`), and one that also contains the blob REST (group `among`). Each edit is made in one program
-//!   and then in the other, so that other work of the machine affects both. The whole application is not queried.
-//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts
-//!   `ajar watch throws` with these flags for it. Then it changes a file N times, where every other change restores
-//! the   file. WHAT is the kind of change: `bytes` changes bytes of class files that affect no fact; `facts` edits
-//! class   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` replaces a jar of 60
-//! MB by   moving a jar with one edited class to its path. The table has three groups for each kind of change, in
-//! nanoseconds: `told` is the wall time from the written file to the line about the cycle (the reaction to the
-//! change); `line` is the CPU time of all threads of the process until it prints that line; `whole` is the CPU time
-//! until the process is idle again. Kind `all` has all cycles, kind `changed` the cycles that reported a changed
-//! fact. For each kind, a line of the group `cycles` has the number of cycles, the number that reported a changed
-//! fact, and the number whose CPU time is known only to a hundredth of a second because a thread had ended. The
-//! first line of the table is the command.
+//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs: an application, and the JDK that it uses. In
+//!   the world `open`, `declared` or `closed`, it makes N edits of classes drawn uniformly from the application,
+//!   N_MOST edits of the ten classes that are named by most other classes of the application, and N_REST edits of the
+//!   other classes. After each edit, it queries the exceptions of the methods of the class and of its callers, but
+//!   never those of classes outside the application. Each edit changes the original class or restores it, so the
+//!   program does not drift. The output is a table: group, kind of edit, number of edits, and the CPU time of the
+//!   thread in nanoseconds at p50, p99 and maximum. Kind `stages` has the p50 wall times of applying the change,
+//!   reading the class, updating the program and querying. Kind `ways` has the number of edits that changed nothing
+//!   that other classes can see, the number that updated the program in place, and the number that rebuilt the
+//!   program. Kind `edit` has one line for each edit: the CPU time until the exceptions of all methods of the
+//!   application were known, and the number of exception sets that changed.
+//! - `ajar-edits grown N APP REST` makes N edits of classes of the blob APP in two programs: one that consists of
+//!   this blob (group `alone`), and one that also contains the blob REST (group `among`). Each edit is made in one
+//!   program and then in the other, so that other work of the machine affects both. The whole application is not
+//!   queried.
+//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts `ajar
+//!   watch throws` with these flags for it. Then it changes a file N times, where every other change restores the
+//!   file. WHAT is the kind of change: `bytes` changes bytes of class files that affect no fact; `facts` edits class
+//!   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` replaces a jar of 60 MB by
+//!   moving a jar with one edited class to its path. The table has three groups for each kind of change, in
+//!   nanoseconds: `told` is the wall time from the written file to the line about the cycle (the reaction to the
+//!   change); `line` is the CPU time of all threads of the process until it prints that line; `whole` is the CPU time
+//!   until the process is idle again. Kind `all` has all cycles, kind `changed` the cycles that reported a changed
+//!   fact. For each kind, a line of the group `cycles` has the number of cycles, the number that reported a changed
+//!   fact, and the number whose CPU time is known only to a hundredth of a second because a thread had ended. The
+//!   first line of the table is the command.
 //!
 //! After every hundredth edit, the results are compared with those of a program built from scratch. For the larger
 //! program of `grown`, the comparison takes long, so it is done only after the last edit.

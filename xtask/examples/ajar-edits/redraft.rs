@@ -1,5 +1,5 @@
-//! Edits of class files: in bytes that affect no result, and of methods to ghosts (methods annotated as not
-//! analysed).
+//! Edits of class files: in bytes that affect no result, and of methods to ghosts, for which an annotation promises
+//! exceptions instead of code.
 
 use std::collections::BTreeMap;
 
