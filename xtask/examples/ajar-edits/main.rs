@@ -16,8 +16,8 @@
 //!   this blob (group `alone`), and one that also contains the blob REST (group `among`). Each edit is made in one
 //!   program and then in the other, so that other work of the machine affects both. The whole application is not
 //!   queried.
-//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts `ajar
-//!   watch throws` with these flags for it. Then it changes a file N times, where every other change restores the
+//! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts
+//!   `ajar watch throws` with these flags for it. It changes a file N times, where every other change restores the
 //!   file. WHAT is the kind of change: `bytes` changes bytes of class files that affect no fact; `facts` edits class
 //!   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` replaces a jar of 60 MB by
 //!   moving a jar with one edited class to its path. The table has three groups for each kind of change, in

@@ -1,8 +1,8 @@
-//! Each Rust file describes itself in its first lines.
+//! Checks that each Rust file describes its content in its first lines.
 
 use super::{Checkout, Violation};
 
-/// Every Rust file opens with `//!`.
+/// Checks that every Rust file begins with a `//!` comment.
 pub(super) fn module_docs(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for file in &checkout.sources.files {
         let first = checkout.tree.text(&file.path).unwrap_or_default().lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The papers on the wall and the data beside the code: ARCHITECTURE.md, README.md, licences, schemas, snapshots.
+//! Checks of the files beside the code: ARCHITECTURE.md, README.md, pages, licences, schemas and snapshots.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::{Checkout, Violation};
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
-/// The `### room` headings of ARCHITECTURE.md are exactly the rooms.
+/// Checks that the headings `### room` of ARCHITECTURE.md name exactly the rooms.
 pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let rooms: BTreeSet<&str> =
         checkout.tree.room_folders().iter().map(|it| it.rsplit('/').next().unwrap_or(it)).collect();
@@ -43,7 +43,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
     }
 }
 
-/// Every file or folder of ours that a paper names between backticks, or on a command line, is there.
+/// Checks that every path below `crates`, `xtask`, `test-data` or `.ci` that a page names exists in the repository.
 pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for paper in pages(checkout) {
         let text = checkout.tree.text(paper).unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
     }
 }
 
-/// ARCHITECTURE.md, README.md and the pages below `docs`.
+/// Returns the paths of all pages: ARCHITECTURE.md, README.md and the pages below `docs`.
 fn pages(checkout: &Checkout) -> impl Iterator<Item = &str> {
     let is_page = |it: &&str| {
         [ARCHITECTURE, "README.md"].contains(it) || (it.starts_with("docs/") && it.ends_with(".md"))
@@ -79,8 +79,8 @@ fn pages(checkout: &Checkout) -> impl Iterator<Item = &str> {
     checkout.tree.paths().filter(is_page)
 }
 
-/// Every module of ours that a page names between backticks is there: `room::module` or the end of such a path; the last
-/// part may be a function.
+/// Checks that every module of this repository that a page names between backticks exists. It is written
+/// `room::module` or as the end of such a path; its last part may be a function.
 pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let mut modules: BTreeSet<Vec<String>> = BTreeSet::new();
     let mut functions: BTreeSet<String> = BTreeSet::new();
@@ -123,7 +123,7 @@ pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>
     }
 }
 
-/// The papers stay short enough to be read.
+/// Checks that ARCHITECTURE.md and README.md do not exceed their limits of lines.
 pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for paper in [ARCHITECTURE, "README.md"] {
         let cap = checkout.house.limit(paper);
@@ -141,7 +141,7 @@ pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Both licences are there.
+/// Checks that the files of both licences exist.
 pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for licence in LICENCES.iter().filter(|it| !checkout.tree.contains(it)) {
         violations.push(Violation {
@@ -155,7 +155,7 @@ pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// JSON Schemas are JSON.
+/// Checks that the files of JSON Schemas are valid JSON.
 pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         if !file.starts_with("crates/export/schemas/") || !file.ends_with(".json") {
@@ -174,7 +174,7 @@ pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Every snapshot file belongs to a test file that is still there.
+/// Checks that every snapshot file names a test file that exists, and that no unaccepted snapshot is left.
 pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts().filter(|(file, _)| file.ends_with(".snap")) {
         let source =
