@@ -770,7 +770,7 @@ fn find_jar(folder: &Path, name: &str) -> Result<PathBuf> {
 
 fn measured(line: &str) -> Result<Measured> {
     let (number, counts) = line.trim().split_once('\t').unwrap_or((line.trim(), ""));
-    let number: u64 = number.parse().with_context(|| format!("`{line}` starts with no number"))?;
+    let number: u64 = number.parse().with_context(|| format!("`{line}` does not start with a number"))?;
     Ok(Measured { number, counts: counts.to_string() })
 }
 

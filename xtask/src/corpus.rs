@@ -111,7 +111,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
             _ => bail!("{LIST}:{}: unknown kind `{kind}`", at + 1),
         };
         if sha256.len() != 64 || !sha256.bytes().all(|it| it.is_ascii_hexdigit()) {
-            bail!("{LIST}:{}: `{sha256}` is no SHA-256 hash", at + 1);
+            bail!("{LIST}:{}: `{sha256}` is not a SHA-256 hash", at + 1);
         }
         let [tier, name, version, sha256] = [tier, name, version, sha256].map(str::to_string);
         packages.push(Package { tier, kind, name, version, sha256 });
@@ -200,7 +200,7 @@ impl Client {
         if self.apt_download(&spec, file).is_err() {
             self.update()?;
             self.apt_download(&spec, file)
-                .context("the archive has not this version; `--any-version` takes the one it has")?;
+                .context("the archive does not have this version; `--any-version` accepts its present one")?;
         }
         Ok(())
     }
@@ -335,7 +335,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{name} failed ({}): {}", output.status, said.trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{name} printed no text"))
+    String::from_utf8(output.stdout).with_context(|| format!("the output of {name} is not UTF-8"))
 }
 
 #[cfg(test)]
@@ -365,7 +365,7 @@ mod tests {
         let error = |list: &str| parse(list).unwrap_err().to_string();
         assert_eq!(error("# x\nsmall\tapt\ta\n"), "test-data/corpora.tsv:2: 3 fields, 6 expected");
         assert_eq!(error(&format!("s\tftp\ta\t1\t{SUM}\t3")), "test-data/corpora.tsv:1: unknown kind `ftp`");
-        assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is no SHA-256 hash");
+        assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is not a SHA-256 hash");
     }
 
     #[test]

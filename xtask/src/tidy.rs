@@ -116,7 +116,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             *counts.entry(violation.check).or_default() += 1;
         }
         let counts: Vec<String> = counts.iter().map(|(check, n)| format!("{check} {n}")).collect();
-        bail!("the house is untidy: {} violations ({})", violations.len(), counts.join(", "));
+        bail!("tidy found {} violations ({})", violations.len(), counts.join(", "));
     }
     println!(
         "tidy: {} rooms, {} Rust files, {} checks",

@@ -216,9 +216,9 @@ fn seen(table: &Table, group: &str) -> Result<String> {
     };
     let coarse = match coarse {
         0 => String::new(),
-        _ => format!(", CPU of {coarse} is known to 10 ms only"),
+        _ => format!(", CPU time of {coarse} is known only to 10 ms"),
     };
-    Ok(format!("{}; {changed} of {n} cycles told of a fact{coarse}", parts.join(", ")))
+    Ok(format!("{}; {changed} of {n} cycles reported a changed fact{coarse}", parts.join(", ")))
 }
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(
             seen,
             "p50/p99/most here, where ASM takes 2.0 times as long: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
-             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles told of a fact, CPU of 1 is known to 10 ms only"
+             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles reported a changed fact, CPU time of 1 is known only to 10 ms"
         );
         // Wall times are not scaled.
         assert_eq!(watch(Cost::Told, Percentile::P99).figure(&table, 0.5).unwrap().0, 40.0);

@@ -129,7 +129,7 @@ impl Watching {
         let mut threads = BTreeSet::new();
         while !self.prints()? {
             threads.extend(threads_of(&self.folder())?);
-            ensure!(begin.elapsed() < PATIENCE, "no cycle came");
+            ensure!(begin.elapsed() < PATIENCE, "ajar reported no cycle within the time limit");
             if let Some(status) = self.child.try_wait()? {
                 bail!("ajar ended: {status}");
             }
@@ -139,7 +139,7 @@ impl Watching {
         let Line::Cycle { at, facts } = self.line()? else { bail!("a mark was read before any was written") };
         let whole = self.still()?;
         std::thread::sleep(QUIET);
-        self.wanted.send(()).context("the reading thread has ended")?;
+        self.wanted.send(()).context("the thread that reads the output has ended")?;
         self.pipe.write_all(MARK)?;
         ensure!(matches!(self.received()?, Line::Mark), "one change caused two cycles");
         let told = at.saturating_duration_since(begin).as_nanos() as u64;
@@ -149,12 +149,12 @@ impl Watching {
 
     /// Requests and returns the next line about a cycle or mark.
     fn line(&self) -> Result<Line> {
-        self.wanted.send(()).context("the reading thread has ended")?;
+        self.wanted.send(()).context("the thread that reads the output has ended")?;
         self.received()
     }
 
     fn received(&self) -> Result<Line> {
-        self.lines.recv_timeout(PATIENCE).context("ajar prints nothing")
+        self.lines.recv_timeout(PATIENCE).context("ajar printed no line within the time limit")
     }
 
     /// Returns whether the thread that prints sleeps because the pipe is full.
@@ -253,7 +253,7 @@ impl Reading {
             let path = folder.join(format!("task/{number}/schedstat"));
             let Ok(text) = std::fs::read_to_string(path) else { continue };
             let time = text.split(' ').next().and_then(|it| it.parse().ok());
-            threads.insert(number, time.context("schedstat starts with no number")?);
+            threads.insert(number, time.context("schedstat does not start with a number")?);
         }
         let stat = std::fs::read_to_string(folder.join("stat")).context("ajar has ended")?;
         let fields = stat.rsplit_once(')').map(|it| it.1).unwrap_or_default();

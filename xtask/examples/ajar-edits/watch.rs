@@ -119,7 +119,7 @@ pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, w
         _ => {
             let Some(kind) = OTHER_FACTS.iter().find(|it| it.1 == what) else {
                 bail!(
-                    "nothing can change in `{what}`; there are: bytes, facts, jar, throw, call, override, ghost"
+                    "unknown kind of change `{what}`; the kinds are bytes, facts, jar, throw, call, override, ghost"
                 );
             };
             classes(asked, app, &folder, &edited(app, &[*kind], n)?)

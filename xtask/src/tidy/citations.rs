@@ -43,7 +43,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         line: prose.line(at),
                         check: "citations",
                         what,
-                        why: "a reader who follows a citation to nothing trusts no other".into(),
+                        why: "a citation that leads nowhere makes readers distrust all others".into(),
                         fix: fix.to_string(),
                     });
                 };
@@ -63,7 +63,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 let Some(page) = page_text(checkout, file, word) else {
                     wrong(
                         format!("cites `{word}`, which is not in the repository"),
-                        "bring the page into docs, or say here what the reader must know",
+                        "add the page to docs, or explain here what the reader must know",
                     );
                     continue;
                 };
@@ -71,7 +71,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 for part in parts(&prose.text[at + word.len()..]) {
                     if !page.has(&part) {
                         wrong(
-                            format!("cites {} of `{word}`, which has none", part.name()),
+                            format!("cites {} of `{word}`, which does not exist there", part.name()),
                             "cite the section or rule as the page numbers it",
                         );
                     }

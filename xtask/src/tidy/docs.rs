@@ -12,8 +12,9 @@ pub(super) fn module_docs(checkout: &Checkout, violations: &mut Vec<Violation>) 
                 line: 1,
                 check: "module-docs",
                 what: "does not open with `//!`".to_string(),
-                why: "a reader decides by the first lines whether this is the file they need".into(),
-                fix: "say what it holds, how it is used, what it must not know".to_string(),
+                why: "readers decide by the first lines whether they need this file".into(),
+                fix: "describe what the file contains, how it is used, and what it must not depend on"
+                    .to_string(),
             });
         }
     }

@@ -40,8 +40,8 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: ARROWS_FILE.to_string(),
                 line: 1,
                 check: "effects",
-                what: format!("{file} does not use what it may ({})", effect.name),
-                why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
+                what: format!("{file} is exempt, but needs no exemption ({})", effect.name),
+                why: "an unused exception permits later violations unnoticed".into(),
                 fix: "remove the file from `files`".to_string(),
             });
         }
@@ -125,7 +125,7 @@ pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) 
                 line,
                 check: "unsafe",
                 what,
-                why: "one small module is all that has to be proved by hand".into(),
+                why: "only one small module should have to be proved safe by hand".into(),
                 fix,
             });
         }

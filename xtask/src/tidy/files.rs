@@ -60,7 +60,7 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     line: *line,
                     check: "type-size",
                     what,
-                    why: "a type that does everything hides what depends on what".into(),
+                    why: "a large type hides which methods depend on which fields".into(),
                     fix: fix.to_string(),
                 });
             };
@@ -74,7 +74,7 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 let list: Vec<String> = files.iter().map(|(file, it)| format!("{file} ({})", it.1)).collect();
                 too_many(
                     format!(
-                        "the methods of `{ty}` stand in {} files, {most_files} allowed: {}",
+                        "the methods of `{ty}` are in {} files, {most_files} allowed: {}",
                         files.len(),
                         list.join(", ")
                     ),
@@ -96,8 +96,8 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
             file: ARROWS_FILE.to_string(),
             line: 1,
             check: "file-dependencies",
-            what: format!("{file} is not there"),
-            why: "an exception for nothing hides the next one".into(),
+            what: format!("the listed file {file} does not exist"),
+            why: "an unused exception permits later violations unnoticed".into(),
             fix: "remove it from the list".to_string(),
         });
     }
@@ -114,9 +114,9 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                         file: file.to_string(),
                         line: 1,
                         check: "file-dependencies",
-                        what: format!("is a file of data, and uses {other}, which is none"),
+                        what: format!("is a file of data, but uses {other}, which is not"),
                         why: "data modules never use logic modules: a reader of the data would have to read the logic too".into(),
-                        fix: "move what it uses down, or what uses it up".to_string(),
+                        fix: "move the used items to a file of data, or their uses out of this file".to_string(),
                     });
                 }
                 continue;

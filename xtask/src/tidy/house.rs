@@ -177,7 +177,7 @@ impl House {
                         "the exception of {} from `{}` has no reason or no use",
                         allow.file, allow.check
                     ),
-                    why: "the allow list stays short only if it shrinks when the code gets better".into(),
+                    why: "an unused exception permits later violations unnoticed".into(),
                     fix: "give a reason, or remove the entry".to_string(),
                 });
             }
@@ -266,7 +266,7 @@ pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         &file,
                         line,
                         what,
-                        format!("ask a room below, or move the code; the arrows stand in {ARROWS_FILE}"),
+                        format!("use a room below, or move the code; {ARROWS_FILE} lists the allowed arrows"),
                     ));
                 }
             } else {
@@ -281,7 +281,9 @@ pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         &file,
                         line,
                         what,
-                        format!("use it where {ARROWS_FILE} has it, or do without"),
+                        format!(
+                            "use the package only in rooms for which {ARROWS_FILE} lists it, or do without"
+                        ),
                     ));
                 }
             }
@@ -295,7 +297,8 @@ fn arrow(file: &str, line: usize, what: String, fix: String) -> Violation {
         line,
         check: "arrows",
         what,
-        why: "a house is understood from the bottom up; each new arrow makes it harder".into(),
+        why: "crates are understood from the bottom up, and each new arrow (dependency) makes that harder"
+            .into(),
         fix,
     }
 }
@@ -310,7 +313,7 @@ pub(super) fn rooms_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
         violations.push(arrow(ARROWS_FILE, 1, what, "remove the room, or make crates/<room>".to_string()));
     }
     for folder in folders.iter().filter(|it| !house.arrows.contains_key(**it)) {
-        let what = format!("the folder of {folder} is no room");
+        let what = format!("the folder of {folder} is not listed as a room");
         violations.push(arrow(
             ARROWS_FILE,
             1,

@@ -45,7 +45,7 @@ pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         check: "fixme",
                         what: format!("a bare `{word}`"),
                         why: "unfinished work without an issue is never finished".into(),
-                        fix: format!("write `{MARK}(#issue): reason`, or do it"),
+                        fix: format!("write `{MARK}(#issue): reason`, or finish the work"),
                     });
                 }
             }
@@ -110,8 +110,8 @@ pub(super) fn no_ignored_tests(checkout: &Checkout, violations: &mut Vec<Violati
                 line,
                 check: "ignored-test",
                 what: "an ignored test".to_string(),
-                why: "nobody runs it, and it rots".into(),
-                fix: format!("assert what happens today, with a {MARK}, or remove it"),
+                why: "an ignored test is not run, so faults in it go unnoticed".into(),
+                fix: format!("assert the present result, with a {MARK}, or remove the test"),
             });
         }
     }
@@ -144,7 +144,7 @@ pub(super) fn one_file_reads_the_tier(checkout: &Checkout, violations: &mut Vec<
                 check: "tier",
                 what: format!("names `{TIER}`"),
                 why: "the names and meanings of the tiers are defined in one place".into(),
-                fix: format!("ask {TIER_READER}"),
+                fix: format!("use the functions of {TIER_READER}"),
             });
         }
     }
@@ -160,7 +160,7 @@ pub(super) fn machine_paths(checkout: &Checkout, violations: &mut Vec<Violation>
                     line: line + 1,
                     check: "machine-path",
                     what: format!("names `{path}`"),
-                    why: "it exists on one machine only".into(),
+                    why: "the folder exists on one machine only".into(),
                     fix: "write the path from the root of the checkout, or take it as an argument"
                         .to_string(),
                 });

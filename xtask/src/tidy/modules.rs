@@ -15,7 +15,7 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
             line: *line,
             check: "parses",
             what: format!("does not parse: {message}"),
-            why: "the checks read the syntax tree".into(),
+            why: "the checks need the syntax tree of the file".into(),
             fix: "repair the file".to_string(),
         });
     }

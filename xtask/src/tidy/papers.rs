@@ -19,7 +19,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
             line,
             check: "architecture",
             what,
-            why: "a map that names what is not there, or leaves out what is, is worse than none".into(),
+            why: "an overview with missing or outdated sections misleads readers".into(),
             fix: fix.to_string(),
         });
     };
@@ -30,7 +30,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
         if !rooms.contains(room) {
             wrong(
                 line,
-                format!("`{room}` is no room"),
+                format!("`{room}` is not a room"),
                 "remove the section, or use another level of heading",
             );
         }
@@ -62,8 +62,8 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     file: paper.to_string(),
                     line: line + 1,
                     check: "paper-paths",
-                    what: format!("names {path}, which is not there"),
-                    why: "a reader who is sent to nowhere stops reading".into(),
+                    what: format!("names {path}, which does not exist"),
+                    why: "a reference to something that does not exist misleads readers".into(),
                     fix: "name a file or folder of the repository".to_string(),
                 });
             }
@@ -113,8 +113,8 @@ pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>
                         file: page.to_string(),
                         line: line + 1,
                         check: "paper-modules",
-                        what: format!("names `{word}`, which is no module"),
-                        why: "a reader who is sent to nowhere stops reading".into(),
+                        what: format!("names `{word}`, which is not a module"),
+                        why: "a reference to something that does not exist misleads readers".into(),
                         fix: "name the module that has it now".to_string(),
                     });
                 }
@@ -134,8 +134,8 @@ pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: 1,
                 check: "paper-length",
                 what: found.map_or("is missing".to_string(), |lines| format!("{lines} lines, {cap} allowed")),
-                why: "a paper that is not read to its end does not exist".into(),
-                fix: "say it shorter, or beside the code".to_string(),
+                why: "a longer page is not read to its end".into(),
+                fix: "shorten the text, or move details to comments in the code".to_string(),
             }),
         }
     }
@@ -149,8 +149,8 @@ pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: 1,
             check: "licences",
             what: "is missing".to_string(),
-            why: "without the text nobody may use the code".into(),
-            fix: "put it back".to_string(),
+            why: "without the text of the licence, the code may not be used".into(),
+            fix: "restore the file".to_string(),
         });
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: error.line().max(1),
                 check: "schemas",
                 what: format!("is no JSON: {error}"),
-                why: "people validate our output against it".into(),
+                why: "users validate the output of ajar against the schemas".into(),
                 fix: "repair it".to_string(),
             });
         }
@@ -181,16 +181,16 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             text.lines().take(10).find_map(|it| it.strip_prefix("source: ")).map(|it| it.trim_matches('"'));
         let problem = match source {
             None => "names no source".to_string(),
-            Some(source) if !checkout.tree.contains(source) => format!("its source {source} is gone"),
+            Some(source) if !checkout.tree.contains(source) => format!("its source {source} does not exist"),
             Some(_) => continue,
         };
         violations.push(Violation {
             file: file.to_string(),
             line: 1,
             check: "snapshots",
-            what: format!("a snapshot without owner: {problem}"),
-            why: "nobody compares it with anything".into(),
-            fix: "remove it, or name the test that makes it".to_string(),
+            what: format!("a snapshot without a test: {problem}"),
+            why: "no test compares the snapshot with a result".into(),
+            fix: "remove the snapshot, or name the test that writes it".to_string(),
         });
     }
     for file in checkout.tree.paths().filter(|it| it.ends_with(".snap.new")) {
@@ -198,9 +198,9 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             file: file.to_string(),
             line: 1,
             check: "snapshots",
-            what: "a snapshot that nobody accepted".to_string(),
-            why: "it is the trace of a failed test".into(),
-            fix: "accept it or remove it".to_string(),
+            what: "a snapshot that was not accepted".to_string(),
+            why: "a failed test left this file".into(),
+            fix: "accept or remove the snapshot".to_string(),
         });
     }
 }

@@ -78,8 +78,8 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: query.line,
             check: "query-keys",
             what: format!("the query `{}({})` is about more than one class", query.name, query.key),
-            why: "its value is compared, kept and recomputed as one, whichever class was edited".into(),
-            fix: format!("ask class by class, or name it in `[queries] whole` of {ARROWS_FILE}"),
+            why: "an edit of any class recomputes and compares the value of the query as a whole".into(),
+            fix: format!("make it a query about one class, or list it in `[queries] whole` of {ARROWS_FILE}"),
         });
     }
     for name in unused {
@@ -88,7 +88,7 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: 1,
             check: "query-keys",
             what: format!("no query `{name}` is about more than one class"),
-            why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
+            why: "an unused exception permits later violations unnoticed".into(),
             fix: "remove it from `[queries] whole`".to_string(),
         });
     }
@@ -104,7 +104,7 @@ pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation
                 line: query.line,
                 check: "query-headings",
                 what: format!("the query `{}` {problem}", query.name),
-                why: "whether a query is a barrier is seen from nowhere but its doc".into(),
+                why: "only its documentation tells at which edits a query stops recomputation".into(),
                 fix: "write **Reads:**, **Stays when:**, **Cost:**, **Approximates:** and **Test:** `name`"
                     .to_string(),
             });
@@ -148,7 +148,7 @@ fn problems(checkout: &Checkout, query: &Query, tests: &Tests<'_>) -> Vec<String
         };
         let text = after.split("**").next().unwrap_or_default().trim();
         if text.is_empty() {
-            found.push(format!("says nothing after {mark}"));
+            found.push(format!("has no text after {mark}"));
         } else if heading == "Test" {
             found.extend(test_problems(checkout, query, text, tests));
         }
@@ -175,10 +175,7 @@ fn test_problems(checkout: &Checkout, query: &Query, text: &str, tests: &Tests<'
     let mut files = names.iter().filter_map(|it| tests.get(*it)).flatten();
     let is_named = files.any(|it| has_word(checkout.tree.text(it).unwrap_or_default(), &query.name));
     if found.is_empty() && !is_named {
-        found.push(format!(
-            "names tests of which none is about it: no file of `{}` has its name",
-            names.join("`, `")
-        ));
+        found.push(format!("names tests, but no file of `{}` mentions the query", names.join("`, `")));
     }
     found
 }

@@ -18,8 +18,9 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 line: cap + 1,
                 check: "file-size",
                 what: format!("{lines} lines, {cap} allowed"),
-                why: "what does not fit in a head is not reviewed".into(),
-                fix: "split it where its doc needs the word `and`".to_string(),
+                why: "a longer file is hard to review".into(),
+                fix: "split the file by topic, for example where its documentation needs the word `and`"
+                    .to_string(),
             });
         }
     }
@@ -40,9 +41,9 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     line: start,
                     check: "function-size",
                     what: format!("`{name}` has {lines} lines, {cap} allowed"),
-                    why: "a function is read in one go".into(),
+                    why: "a longer function is hard to read".into(),
                     fix: format!(
-                        "name its parts as functions; one exhaustive match is marked `{LONG_MATCH} why`"
+                        "move parts of it to functions, or mark one exhaustive match with `{LONG_MATCH} why`"
                     ),
                 });
             }

@@ -84,7 +84,7 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             line: item.line,
             check: "unused-public",
             what: format!("no product code uses the public item `{}`", item.path),
-            why: "code without a caller in the product is kept up for nothing, and its tests test nothing".into(),
+            why: "code without a caller in the product costs maintenance, and its tests protect nothing".into(),
             fix: format!(
                 "remove it, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
             ),
@@ -96,7 +96,7 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             line: 1,
             check: "unused-public",
             what: format!("the exception for `{path}` has no reason or no use"),
-            why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
+            why: "an unused exception permits later violations unnoticed".into(),
             fix: "give a reason, or remove it from `[public]`".to_string(),
         });
     }
