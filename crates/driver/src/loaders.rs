@@ -148,7 +148,8 @@ impl<'a> Owners<'a> {
         }
         if let Some((entry, text)) = first {
             let more = gone.iter().filter(|it| **it).count() - 1;
-            let more = if more == 0 { String::new() } else { format!("; so are {more} more classes") };
+            let more =
+                if more == 0 { String::new() } else { format!("; {more} more classes are left out, too") };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
         gone

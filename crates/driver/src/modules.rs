@@ -54,7 +54,10 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
             None => modules.push(module),
             Some(first) => {
                 let by = &world.containers[first.container].name;
-                let what = format!("the module {} is also in {by}, which comes first; left out", module.name);
+                let what = format!(
+                    "the module {} is also in {by}, which comes first; this one is left out",
+                    module.name
+                );
                 problems.push(Problem::note(container.name.clone(), what));
                 hidden.push(idx);
             }
