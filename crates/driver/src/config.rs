@@ -20,7 +20,8 @@ pub struct Settings {
     /// `add-exports`: the packages that are treated as exported although their modules do not export them, each
     /// written `module/package`.
     pub add_exports: Setting<Vec<String>>,
-    /// `trust-sealed`: whether no further class is assumed to be added to a package that a manifest seals.
+    /// `trust-sealed`: whether a package that a manifest seals is assumed to have no classes besides the present
+    /// ones.
     pub trust_sealed: Setting<bool>,
     /// `jdk`: the JDK whose class library is used.
     pub jdk: Setting<JdkChoice>,
@@ -77,7 +78,7 @@ pub struct Overrides {
     pub module_path: Option<Vec<Utf8PathBuf>>,
     /// `--add-exports`: the exported packages, each written `module/package`.
     pub add_exports: Option<Vec<String>>,
-    /// `--trust-sealed`: whether no further class is assumed to be added to a sealed package.
+    /// `--trust-sealed`: whether a sealed package is assumed to have no classes besides the present ones.
     pub trust_sealed: Option<bool>,
     /// `--jdk`: the JDK whose class library is used.
     pub jdk: Option<JdkChoice>,

@@ -68,7 +68,7 @@ pub(crate) struct At<'a> {
     pub(crate) loader: Loader,
     /// Whether the file or folder is part of the class library of a JDK.
     pub(crate) platform: bool,
-    /// The release for which multi-release archives select their entries.
+    /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Part {
     pub(crate) manifest: Manifest,
 }
 
-/// What opening a path consists of.
+/// How a path is opened: the file or folder to which it leads, and the steps.
 #[derive(Clone)]
 pub(crate) struct Plan {
     /// The path of the file or folder, with symbolic links resolved.

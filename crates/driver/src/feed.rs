@@ -26,7 +26,7 @@ pub struct Feed {
     reading: Reading,
     threads: usize,
     vfs: Vfs,
-    /// The containers in class-path order.
+    /// The data about each container, in class-path order.
     known: Vec<Known>,
     next: u32,
     shown: Shown,

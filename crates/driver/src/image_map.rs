@@ -41,7 +41,7 @@ impl ImageMap {
         Ok(ImageMap { bytes, header })
     }
 
-    /// The bytes of the image.
+    /// Returns the bytes of the image.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }

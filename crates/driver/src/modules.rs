@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// An image linked with modules that are not of the JDK, some of which export nothing to all.
+    /// The image is linked with modules that are not of the JDK, some of which export no package to all modules.
     #[test]
     fn the_modules_of_a_linked_image_are_resolved_if_they_export_something() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/modules/roots");

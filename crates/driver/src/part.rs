@@ -36,7 +36,7 @@ pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
     }
 }
 
-/// Makes the part of a JDK image.
+/// Makes the part (containers and declarations) of a JDK image.
 pub(crate) fn image(at: &At<'_>, map: Arc<ImageMap>) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(image::list(map, at.name, at.role, &mut part.problems)));
@@ -69,7 +69,7 @@ pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Res
     Ok(Part { containers, late, declared, problems, manifest })
 }
 
-/// Makes the part of a class folder, without the folders `skip` directly below it.
+/// Makes the part (containers and declarations) of a class folder, without the folders `skip` directly below it.
 pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(folder::open(at, skip, files, &mut part.problems)));

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// The folder of versioned entries.
+/// The folder of the versioned entries in a multi-release archive.
 pub const VERSIONS: &str = "META-INF/versions/";
 
 /// The first Java release that reads versioned entries.
