@@ -13,9 +13,9 @@ use crate::problem::Problem;
 /// The jars on the boot class path of a JDK 8, in class-path order.
 const BOOT_JARS: [&str; 6] = ["resources.jar", "rt.jar", "jsse.jar", "jce.jar", "charsets.jar", "jfr.jar"];
 
-/// Finds the JDK of this choice; `None` if there is none. `variable` returns the value of an environment variable. It
-/// is an error if the user chose a path that is not a JDK. If `JAVA_HOME` is not a JDK, a note is added, and `PATH`
-/// is searched.
+/// Finds the JDK of this choice; `None` if there is none. Fails if the user chose a path that is not a JDK. If
+/// `JAVA_HOME` is not a JDK, adds a note and searches `PATH`. `variable` returns the value of an environment
+/// variable.
 pub(crate) fn find(
     choice: &JdkChoice,
     variable: &dyn Fn(&str) -> Option<OsString>,

@@ -79,8 +79,8 @@ fn pages(checkout: &Checkout) -> impl Iterator<Item = &str> {
     checkout.tree.paths().filter(is_page)
 }
 
-/// Checks that every module of this repository that a page names between backticks exists. It is written
-/// `room::module` or as the end of such a path; its last part may be a function.
+/// Checks that every module of this repository that a page names between backticks exists. Modules are named as
+/// `room::module` or as the end of such a path; the last part may be a function.
 pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let mut modules: BTreeSet<Vec<String>> = BTreeSet::new();
     let mut functions: BTreeSet<String> = BTreeSet::new();

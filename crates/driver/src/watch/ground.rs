@@ -77,8 +77,8 @@ pub(crate) struct Seen {
 }
 
 impl Ground {
-    /// Creates the ground of a world that depends on no file yet. Without `source` there are no events; `untold` is
-    /// the reason if the source is missing because of an error.
+    /// Creates a ground for a world that depends on no file yet. If `source` is `None`, there are no events; `untold`
+    /// is the reason if the source is missing because of an error.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
         let mut mounts = Mounts::default();
         mounts.refresh();
