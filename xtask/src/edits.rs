@@ -1,4 +1,5 @@
-//! The cost of keeping answers current: the tables that `ajar-edits` prints, and the figures derived from them.
+//! The cost of keeping results current when classes are edited: reads the tables that `ajar-edits` prints, and
+//! derives figures from them.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,18 +12,18 @@ use crate::growth;
 /// The default number of edits of the application.
 pub(crate) const EDITS: u32 = 1000;
 
-/// The number of edits that show how cost grows. With fewer, the median is not stable, because it lies between the
-/// times of different kinds of edits.
+/// The number of edits in a measurement of growth. With fewer edits, the median is not stable, because it lies
+/// between the times of different kinds of edits.
 const EDITS_GROWN: u32 = 500;
 
-/// The time in ms on the reference machine that an edit may take for each set that it changes.
+/// The time in ms on the reference machine that an edit may take for each exception set that it changes.
 const FOR_A_SET: f64 = 0.004;
 
-/// The output of `ajar-edits`.
+/// The table that `ajar-edits` prints, as rows of fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table(Vec<Vec<String>>);
 
-/// The times in ms that edits took.
+/// The times in ms that `n` edits took: p50, p99 and maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Times {
     pub(crate) n: f64,
@@ -32,7 +33,7 @@ pub(crate) struct Times {
 }
 
 impl Table {
-    /// Runs the command and reads its table.
+    /// Runs a command, and parses the table that it prints.
     pub(crate) fn of(command: &mut Command) -> Result<Table> {
         Ok(Table::read(&output(command)?))
     }
@@ -46,18 +47,18 @@ impl Table {
         rows.map(|it| it[2..].iter().filter_map(|it| it.parse().ok()).collect())
     }
 
-    /// The command that was measured, if it is one of the shipped binary.
+    /// Returns the command of the shipped binary that was measured; `None` if the table names none.
     pub(crate) fn command(&self) -> Option<&str> {
         self.0.iter().find(|it| it.len() == 2 && it[0] == "command").map(|it| it[1].as_str())
     }
 
-    /// A row with three counts.
+    /// Returns the three counts in the row for a group and a kind of edit; `None` if there is no such row.
     pub(crate) fn counts(&self, group: &str, kind: &str) -> Option<[u64; 3]> {
         let row = self.rows(group, kind).next()?;
         <[f64; 3]>::try_from(row).ok().map(|it| it.map(|it| it as u64))
     }
 
-    /// The times of edits of a kind.
+    /// Returns the times of the edits of a kind in a group; an error if the table has no such row.
     pub(crate) fn times(&self, group: &str, kind: &str) -> Result<Times> {
         match self.rows(group, kind).next().as_deref() {
             Some(&[n, p50, p99, most]) => Ok(Times { n, p50: p50 / 1e6, p99: p99 / 1e6, most: most / 1e6 }),
@@ -65,8 +66,8 @@ impl Table {
         }
     }
 
-    /// The p99 time in ms from an edit until all methods are answered, less the time allowed for the sets that it
-    /// changes. `pace` scales the times of this machine to the reference machine.
+    /// Returns the p99 time in ms from an edit in this group to the exceptions of all methods, less the time allowed
+    /// for the sets that the edit changes. `pace` scales the times of this machine to the reference machine.
     pub(crate) fn beyond(&self, group: &str, pace: f64) -> Result<f64> {
         let beyond = |it: Vec<f64>| match it[..] {
             [all, changed] => Some(all / 1e6 * pace - FOR_A_SET * changed),
@@ -78,7 +79,7 @@ impl Table {
         beyond.get(place.saturating_sub(1)).copied().with_context(|| format!("no edit of {group}"))
     }
 
-    /// A description of a group for people.
+    /// Describes the times of a group, as text for people.
     pub(crate) fn seen(&self, group: &str) -> String {
         let kinds = ["all", "body", "throw", "call", "override", "class"];
         let times = |kind: &&str| {
@@ -101,8 +102,8 @@ impl Table {
     }
 }
 
-/// The p50 times in ms of edits in the sample of the large tier and of the same edits in the whole tier, and a
-/// description for people.
+/// Measures the same edits in a sample of the tier `large` and in the whole tier. Returns the p50 time in ms in each,
+/// and details as text for people.
 pub(crate) fn grown(root: &Path, out: &Path, ours: &Path, edits: &Path) -> Result<(f64, f64, String)> {
     let (sample, _) = growth::sample(root, out, ours, growth::ONE_IN)?;
     let (all, _) = growth::sample(root, out, ours, 1)?;

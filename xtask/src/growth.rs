@@ -1,8 +1,8 @@
-//! How the cost grows with the program: the final graphs of a sample of the large tier (sampled by class, not by
-//! jar), compared with those of the whole tier. Both are measured in one run, so that the speed of the machine has no
-//! influence. System time is excluded: the time to allocate memory depends on whether a virtual machine has that
-//! memory already (for a program that only allocates 3.5 GB, 0.3 s and 10 s were observed), and memory has a figure
-//! of its own.
+//! Measures how the cost grows with the size of the program: the cost of the final graphs for the whole tier `large`
+//! of the corpus, compared with a sample of its classes. Both are measured in one run, so that the speed of the
+//! machine has no influence. System time is excluded, because the time to allocate memory depends on whether a
+//! virtual machine has that memory already (for a program that only allocates 3.5 GB, 0.3 s and 10 s were observed),
+//! and because memory is measured separately.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,16 +11,16 @@ use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
 
-/// The sample contains one class in this many.
+/// The factor by which the sample is smaller than the tier: it contains one class in `ONE_IN`.
 pub(crate) const ONE_IN: u32 = 10;
 
-/// The cost of the final graphs of a program.
+/// The cost of computing the final graphs of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     classes: f64,
     /// The CPU time in seconds in user mode.
     pub(crate) seconds: f64,
-    /// The CPU time in seconds in the system.
+    /// The CPU time in seconds in the kernel.
     system: f64,
     /// The part of `seconds` that builds and solves the system of inclusions.
     propagation: f64,
@@ -36,7 +36,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// A description for people.
+    /// Describes both costs, as text for people.
     pub(crate) fn seen(&self) -> String {
         let side = |it: &Cost| {
             let Cost { classes, seconds, system, propagation, memory } = it;
@@ -48,7 +48,8 @@ impl Growth {
     }
 }
 
-/// Measures both, each in a separate process; fetches the tier if it is missing.
+/// Measures the costs for the sample and for the whole tier, each in a separate process. Fetches the tier if it is
+/// missing.
 pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Result<Growth> {
     let cost = |one_in: u32| {
         let (blob, classes) = sample(root, out, ours, one_in)?;
@@ -61,8 +62,8 @@ pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Res
     Ok(Growth { sample: cost(ONE_IN)?, all: cost(1)? })
 }
 
-/// A blob of `ajar-bench` with one in `one_in` classes of the tier, and the number of its classes; fetches the tier
-/// if it is missing.
+/// Writes a blob (class files one after another) with one in `one_in` classes of the tier `large`. Returns its path
+/// and the number of its classes. Fetches the tier if it is missing.
 pub(crate) fn sample(root: &Path, out: &Path, ours: &Path, one_in: u32) -> Result<(PathBuf, u32)> {
     let tier = root.join("corpus/large");
     if !tier.join("manifest.tsv").is_file() {

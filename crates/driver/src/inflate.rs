@@ -4,7 +4,7 @@ use libdeflater::{DecompressionError, Decompressor};
 
 use vfs::jimage::content::{Inflate, MAX_RESOURCE, inflate_bound};
 
-/// A decompressor with its tables; reused from entry to entry.
+/// A decompressor with its tables, which is reused from entry to entry.
 pub(crate) struct Inflater(Decompressor);
 
 impl Inflater {
@@ -12,9 +12,10 @@ impl Inflater {
         Inflater(Decompressor::new())
     }
 
-    /// Unpacks raw deflate data that claims to be `size` bytes into the front of `buffer`, which only grows. Returns
-    /// true if there was more data: the JVM reads the claimed number of bytes and does not look further. Allocates
-    /// no more than the data can unpack to, and never more than the limit for one entry.
+    /// Decompresses raw deflate data, for which `size` bytes are claimed, into the first `size` bytes of `buffer`,
+    /// which is enlarged if necessary. Returns whether there was more data: the JVM reads the claimed number of bytes
+    /// and ignores the rest. Allocates no more than the data can decompress to, and never more than the limit for an
+    /// entry.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!("it claims {size} bytes, more than the limit of {MAX_RESOURCE}"));
@@ -34,8 +35,8 @@ impl Inflater {
         }
     }
 
-    /// Unpacks data that turned out to be more than claimed, if it is not much more: the library unpacks everything
-    /// or nothing.
+    /// Decompresses data that is longer than claimed, up to four times the claimed size or 1 MiB. The library cannot
+    /// decompress only a part of the data.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {

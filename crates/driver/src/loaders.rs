@@ -1,6 +1,7 @@
-//! The definitions that the JVM's loaders pass over, besides those that come later on the class path. A loader asks
-//! its parent first, so classes that the JDK has come from there (JVMS §5.3, `ClassLoader.loadClass`), and it looks
-//! for a class of a package that belongs to a named module in that module only (JEP 261, "Class loaders").
+//! The class definitions that the JVM's loaders ignore for other reasons than their order on the class path. A loader
+//! asks its parent first, so a class that the JDK has is taken from the JDK (JVMS §5.3, `ClassLoader.loadClass`). A
+//! loader looks for a class of a package that belongs to a named module only in that module (JEP 261, "Class
+//! loaders").
 
 use crate::container::{ClassEntry, LoadedContainer, Loader};
 use crate::problem::Problem;
@@ -10,8 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// For each container and each of its entries, whether the definition is passed over; an empty list for a container
-/// without any such entry. Entries of the program are reported one by one, those of libraries as a count.
+/// Returns, for each container and each of its entries, whether the JVM's loaders ignore the definition; the inner
+/// list may be empty if they ignore none. Reports ignored entries of the program one by one, those of libraries as a
+/// count.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -26,14 +28,15 @@ pub(crate) fn passed_over(
 struct Owners<'a> {
     world: &'a LoadedWorld,
     modules: &'a [Module],
-    /// For each package, the container and, if there is one, the module to which it belongs.
+    /// For each package, the container that has it first, and the module to which the package belongs; `None` if it
+    /// belongs to no named module.
     packages: FxHashMap<&'a str, (usize, Option<usize>)>,
     /// The container that defines a class, for classes whose package occurs in other containers too.
     classes: FxHashMap<&'a str, usize>,
     has_platform: bool,
 }
 
-/// The reason why a definition is passed over.
+/// The reason why the JVM's loaders ignore a class definition.
 enum Why<'a> {
     Shadowed(&'a str),
     OtherModule(&'a str),
@@ -41,7 +44,8 @@ enum Why<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// Collects the owners; `None` if nothing can be passed over.
+    /// Collects the owners of packages; `None` if there is neither a JDK nor a module, so that no definition can be
+    /// ignored.
     fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
         let has_platform = world.containers.iter().any(|it| it.platform);
         if !has_platform && modules.is_empty() {
@@ -80,7 +84,8 @@ impl<'a> Owners<'a> {
         });
     }
 
-    /// Calls `it` with the entries that the JVM would find in the JDK, then with those on the module path.
+    /// Calls `it` with each entry that the JVM can find in the JDK, then with each one on the module path; together
+    /// with the indices of the entry's container and module.
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -111,7 +116,7 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// For each entry of a container, whether it is passed over.
+    /// Returns, for each entry of a container, whether the JVM's loaders ignore it; empty if they ignore none.
     fn passed_over(&self, idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Vec<bool> {
         if !is_judged(container) {
             return Vec::new();
@@ -143,7 +148,8 @@ impl<'a> Owners<'a> {
         }
         if let Some((entry, text)) = first {
             let more = gone.iter().filter(|it| **it).count() - 1;
-            let more = if more == 0 { String::new() } else { format!("; so are {more} more classes") };
+            let more =
+                if more == 0 { String::new() } else { format!("; {more} more classes are left out, too") };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
         gone
@@ -174,7 +180,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Whether a loader decides which classes of the container are used.
+/// Returns whether the JVM or a loader of the program chooses which classes of the container are used.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
 }
@@ -183,7 +189,7 @@ fn is_descriptor(entry: &ClassEntry) -> bool {
     entry.path().ends_with("module-info.class")
 }
 
-/// The package of a class, given its path: `p/q` of `p/q/C.class`.
+/// Returns the package of a class, given its path: `p/q` for `p/q/C.class`.
 pub(crate) fn package(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |it| it.0)
 }

@@ -1,5 +1,5 @@
-//! Each check fails on a small bad checkout and is content with the good one beside it; the last test is tidy
-//! itself on this checkout.
+//! Tests of the checks: each check reports a small bad checkout, and accepts a similar good one. The last test runs
+//! `tidy` on this checkout.
 
 use std::path::Path;
 
@@ -142,7 +142,7 @@ fn rooms_are_folders_and_arrows_point_down() {
             ("crates/shed/Cargo.toml", MANIFEST),
             ("ARCHITECTURE.md", "### low\n### high\n### driver\n### shed\n"),
         ],
-        "xtask/arrows.toml:1 arrows the folder of shed is no room",
+        "xtask/arrows.toml:1 arrows the folder of shed is not listed as a room",
     );
 }
 
@@ -308,7 +308,7 @@ fn types_have_few_methods_in_few_files() {
     assert_eq!(
         low(a, b),
         "crates/low/src/a.rs:3 type-size `A` has 4 methods, 3 allowed\n\
-         crates/low/src/a.rs:3 type-size the methods of `A` stand in 2 files, 1 allowed: \
+         crates/low/src/a.rs:3 type-size the methods of `A` are in 2 files, 1 allowed: \
          crates/low/src/a.rs (3), crates/low/src/b.rs (1)"
     );
     assert_eq!(low(a, "struct A;\nimpl A { fn e(&self) {} }"), "");
@@ -473,7 +473,7 @@ fn effects_stay_in_the_files_that_may() {
     expect(&[("crates/high/src/lib.rs", near)], "");
     expect(
         &[("xtask/arrows.toml", &house)],
-        "xtask/arrows.toml:1 effects crates/driver/src/lib.rs does not use what it may (round the queries)",
+        "xtask/arrows.toml:1 effects crates/driver/src/lib.rs is exempt, but needs no exemption (round the queries)",
     );
 }
 
@@ -534,7 +534,7 @@ fn citations_lead_somewhere() {
         assert_eq!(said(good), "", "{good}");
     }
     let at = |line: usize, what: &str| format!("crates/low/src/lib.rs:{line} citations cites {what}");
-    let none = |what: &str| format!("{what} of `page.md`, which has none");
+    let none = |what: &str| format!("{what} of `page.md`, which does not exist there");
     for (bad, line, what) in [
         ("// `none.md` §3", 2, "`none.md`, which is not in the repository".to_string()),
         (
@@ -590,7 +590,8 @@ fn phrases_are_avoided() {
 #[test]
 fn queries_say_how_they_behave() {
     let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
-        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile) {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
+        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile)
+        /// {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
     expect(&[("crates/high/src/lib.rs", good)], "");
     let no_test = "crates/high/src/lib.rs:7 query-headings the query `query` names the test `edits_stop`, which does not exist";
     expect(&[("crates/high/src/lib.rs", &good.replace("#[test]", ""))], no_test);
@@ -612,7 +613,7 @@ fn queries_say_how_they_behave() {
     );
     let not_about = |tests: &str| {
         format!(
-            "crates/high/src/lib.rs:7 query-headings the query `query` names tests of which none is about it: no file of {tests} has its name"
+            "crates/high/src/lib.rs:7 query-headings the query `query` names tests, but no file of {tests} mentions the query"
         )
     };
     let other = ("crates/low/tests/t/shop.rs", "//! S.\nfn run() { queries(1) }");
@@ -627,7 +628,7 @@ fn queries_say_how_they_behave() {
     );
     expect(
         &[("crates/high/src/lib.rs", &good.replace("**Reads:** x.", "**Reads:**"))],
-        "crates/high/src/lib.rs:7 query-headings the query `query` says nothing after **Reads:**",
+        "crates/high/src/lib.rs:7 query-headings the query `query` has no text after **Reads:**",
     );
     expect(
         &[("crates/high/src/lib.rs", &good.replace("fn edits_stop", "fn edits_go"))],
@@ -642,7 +643,8 @@ fn queries_are_about_one_class() {
     let lib = |keys: &str| {
         format!(
             "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n\
-             /// **Approximates:** nothing. **Test:** `query_stays`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n\
+             /// **Approximates:** nothing. **Test:** `query_stays`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys})
+             /// {{}}\n\
              #[test] fn query_stays() {{}}"
         )
     };
@@ -765,7 +767,7 @@ fn architecture_names_exactly_the_rooms() {
         &[("ARCHITECTURE.md", "### low\n### high\n### low\n### attic\n")],
         "ARCHITECTURE.md:1 architecture the room `driver` has no section\n\
          ARCHITECTURE.md:3 architecture `low` has two sections\n\
-         ARCHITECTURE.md:4 architecture `attic` is no room",
+         ARCHITECTURE.md:4 architecture `attic` is not a room",
     );
 }
 
@@ -781,12 +783,12 @@ fn papers_are_short() {
 fn papers_name_what_is_there() {
     expect(
         &[("README.md", "See `crates/low/src`, crates/low/src/lib.rs.\nRun x test-data/hello.\n")],
-        "README.md:2 paper-paths names test-data/hello, which is not there",
+        "README.md:2 paper-paths names test-data/hello, which does not exist",
     );
     expect(&[("README.md", "Run x test-data/hello.\n"), ("test-data/hello/H.class", "")], "");
     expect(
         &[("docs/page.md", "See `crates/low/tests/t.rs`.\n")],
-        "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which is not there",
+        "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which does not exist",
     );
 }
 
@@ -811,7 +813,7 @@ fn papers_name_modules_that_are_there() {
         assert_eq!(said(good), "", "{good}");
     }
     for bad in ["`low::z`", "`low::z::y`", "`b::z`", "`low::b::z::y`", "`b::a`"] {
-        let what = format!("docs/page.md:1 paper-modules names {bad}, which is no module");
+        let what = format!("docs/page.md:1 paper-modules names {bad}, which is not a module");
         assert_eq!(said(bad), what);
     }
 }
@@ -834,13 +836,13 @@ fn snapshots_have_owners() {
     expect(&[("crates/low/tests/snapshots/t__x.snap", snap), ("crates/low/tests/t.rs", "//! T.")], "");
     expect(
         &[("crates/low/tests/snapshots/t__x.snap", snap)],
-        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without owner: its source crates/low/tests/t.rs is gone",
+        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without a test: its source crates/low/tests/t.rs does not exist",
     );
     expect(
         &[("crates/low/tests/snapshots/t__x.snap", "y")],
-        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without owner: names no source",
+        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without a test: names no source",
     );
-    expect(&[("a.snap.new", "")], "a.snap.new:1 snapshots a snapshot that nobody accepted");
+    expect(&[("a.snap.new", "")], "a.snap.new:1 snapshots a snapshot that was not accepted");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The data of one loading, which does not outlive it.
+//! The data that belongs to one round, that is, one loading of the world.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,24 +11,24 @@ use crate::open::path_text;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The data of one loading.
+/// The data of one round, that is, one loading of the world.
 #[derive(Default)]
 pub(crate) struct Round {
-    /// Whether files with the same stamp are read again if they changed shortly before they were read.
+    /// Whether a file with the same stamp is read again if it had changed shortly before it was read.
     pub(crate) is_check: bool,
-    /// The places that the caller knows to be kept.
+    /// The paths about which the caller knows that their last good state is kept.
     pub(crate) told: FxHashSet<String>,
-    /// What stays in its last good state, although the disk has another one.
+    /// The files and folders whose last good state is kept in this round, each with the reason.
     pub(crate) kept: Vec<Problem>,
-    /// What was read again and differs.
+    /// The files and folders that were read in this round, and whose content changed.
     pub(crate) changed: Vec<String>,
-    /// The delay after which to load again without an event.
+    /// The delay after which to load again without an event; `None` if the next loading waits for an event.
     pub(crate) retry: Option<Duration>,
-    /// What the world was made of.
+    /// The contents of the shelf that this round used.
     pub(crate) used: Used,
 }
 
-/// What a loading used. Everything else is dropped afterwards.
+/// The contents of the shelf that a loading used. All other contents are dropped afterwards.
 #[derive(Default)]
 pub(crate) struct Used {
     pub(crate) parts: FxHashSet<Key>,
@@ -37,7 +37,7 @@ pub(crate) struct Used {
     pub(crate) doubtful: FxHashSet<PathBuf>,
 }
 
-/// What is read, and in which role.
+/// The key of a file or folder on the shelf: its path, and in which role it is read.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) path: PathBuf,
@@ -47,16 +47,17 @@ pub(crate) struct Key {
     pub(crate) release: u16,
 }
 
-/// A file that has been doubtful for this long is not being written.
+/// The time after which an unchanged file that looks incomplete is accepted: it is not being written any more.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Round {
-    /// Whether something has been doubtful for long, and the caller knows of it.
+    /// Returns whether the file at `path`, which has looked incomplete since `since`, is to be accepted: enough time
+    /// has passed, and the caller knows of the file.
     pub(crate) fn is_over(&self, path: &Path, since: Instant) -> bool {
         since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
     }
 
-    /// Records that something stays in its last good state, and why.
+    /// Records that the last good state of the file or folder at `place` is kept, and why.
     pub(crate) fn keep(&mut self, place: &Path, why: &str) {
         let name = path_text(place);
         // A missing module is noticed when modules are listed, and again when it is opened.
@@ -66,14 +67,14 @@ impl Round {
         }
     }
 
-    /// Has the loading repeated after this delay, or earlier.
+    /// Requests that the loading is repeated after this delay or earlier; `None` requests nothing.
     pub(crate) fn retry_in(&mut self, delay: Option<Duration>) {
         self.retry = self.retry.into_iter().chain(delay).min();
     }
 }
 
 impl Key {
-    /// The key of the file or folder to read.
+    /// Returns the key of the file or folder to read.
     pub(crate) fn of(at: &At<'_>) -> Key {
         let At { role, loader, platform, release, .. } = *at;
         Key { path: at.path.to_owned(), role, loader, platform, release }

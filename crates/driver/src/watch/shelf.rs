@@ -1,6 +1,6 @@
-//! Parts read from the disk, kept from one loading to the next. A file is read again if there was an event about it
-//! or its stamp differs; its part is rebuilt only if its bytes differ. A file that cannot be read, or is still being
-//! written, keeps its last good state.
+//! The contents read from the disk, kept from one loading to the next. A file is read again if there was an event
+//! about it or its stamp differs. Its [`Part`] is rebuilt only if its bytes differ. For a file that cannot be read or
+//! is still being written, the last good state is kept.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
 use super::tree::{Tree, TreeReading};
 
-/// What was read from the disk.
+/// The contents read from the disk, kept from one loading to the next.
 pub(crate) struct Shelf {
     /// The part of the disk on which the world depends.
     pub(crate) ground: Ground,
@@ -31,27 +31,27 @@ pub(crate) struct Shelf {
     plans: FxHashMap<(PathBuf, Role), Plan>,
     lists: FxHashMap<PathBuf, Vec<PathBuf>>,
     jdk: Option<(JdkChoice, JdkFound)>,
-    /// Class files in folders that may be written only in part.
+    /// The class files in class folders that may be written only in part, by path.
     doubtful: FxHashMap<PathBuf, Failed>,
     round: Round,
 }
 
-/// The part of a file or folder, and the data from which it was made.
+/// The containers of a file or folder, and the data from which they were made.
 struct Shelved {
     part: Arc<Part>,
     held: Held,
-    /// How the last attempt to read it failed; `None` if it did not.
+    /// Why the last attempt to read the file failed; `None` if it did not fail.
     failed: Option<Failed>,
 }
 
-/// The data that was read.
+/// The data that was read from a file or folder.
 enum Held {
     File(FileHeld<Bytes>),
     Folder(Tree),
 }
 
 impl Shelf {
-    /// Creates an empty shelf.
+    /// Creates a shelf that has no contents yet.
     pub(crate) fn new(ground: Ground) -> Shelf {
         Shelf {
             ground,
@@ -64,14 +64,15 @@ impl Shelf {
         }
     }
 
-    /// Begins a loading. With `is_check`, equal stamps are not trusted if two writes may have left the same stamp.
-    /// `told` is what the caller knows to be kept.
+    /// Begins a loading. With `is_check`, a file whose stamp is equal is read again if two writes may have left the
+    /// same stamp. `told` are the problems known to the caller about files whose last good state is kept.
     pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
         let told = told.iter().map(|it| it.place.clone()).collect();
         self.round = Round { is_check, told, ..Round::default() };
     }
 
-    /// Ends a loading. If `is_whole`, it used everything on which the world depends, and everything else is dropped.
+    /// Ends a loading, and returns its data. `is_whole` means that the loading succeeded; then the contents that it
+    /// did not use are dropped.
     pub(crate) fn end(&mut self, is_whole: bool) -> Round {
         let round = std::mem::take(&mut self.round);
         if is_whole {
@@ -84,16 +85,16 @@ impl Shelf {
         round
     }
 
-    /// Reads a file again if it may have changed. `None` if what is on the shelf is still right, or stays because
-    /// there is nothing better.
+    /// Reads a file if it may have changed. `None` if its content on the shelf is still valid, or is kept because the
+    /// file cannot be read. `is_touched` means that there was an event about the file.
     ///
     /// # Errors
-    /// The file cannot be read, and there is nothing on the shelf.
+    /// Fails if the file cannot be read, and there is no content of it on the shelf.
     fn read_again(&mut self, at: &At<'_>, key: &Key, is_touched: bool) -> anyhow::Result<Option<Shelved>> {
         let Some(old) = self.parts.get(key) else {
             let reading = stamp::read(at.path, u64::MAX);
-            // The file is being written: there is nothing better than its present content, but it will not stay for
-            // long.
+            // The file is being written. Its present content is used, because there is no earlier one, and is soon
+            // read again.
             let reading = match reading {
                 Err(Unread::Moving) => {
                     self.round.retry_in(Some(RETRY));
@@ -141,7 +142,9 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Takes what was read from a file; `None` if it equals what is on the shelf.
+    /// Makes the containers of a file from what was read; `None` if the bytes equal those on the shelf. `since` is
+    /// the time since when the file is known to have this content. The error means that the file is not accepted
+    /// (yet).
     fn compare(
         &mut self,
         at: &At<'_>,
@@ -273,7 +276,7 @@ impl Disk for Shelf {
         };
         let home = old.0.home.as_std_path();
         let why = match &now {
-            // While a JDK that was found by default is being replaced, none is found, or another one.
+            // While a JDK that was found by default is being replaced, no JDK or another JDK is found.
             Ok(it) if it.as_ref().is_none_or(|it| it.0.home != old.0.home) => {
                 let is_exchanged = files_of(home, self).is_none();
                 is_exchanged.then(|| "the JDK no longer exists".to_owned())
@@ -305,7 +308,7 @@ impl Disk for Shelf {
 }
 
 impl Shelf {
-    /// Keeps the parts at or below a path.
+    /// Marks the contents at or below a path as used in this loading, so that they are not dropped.
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);

@@ -1,5 +1,5 @@
-//! `compact-cp`: class files whose Utf8 constants are in the string table of the image (`StringSharingPlugin` and
-//! `StringSharingDecompressor` of the JDK).
+//! Decompresses `compact-cp`: class files whose Utf8 constants are in the string table of the JDK image
+//! (`StringSharingPlugin` and `StringSharingDecompressor` of the JDK).
 //!
 //! ```text
 //! magic, versions, pool count as in a class file; then its constants, where
@@ -15,7 +15,8 @@ const UTF8: u8 = 1;
 const STRING: u8 = 23;
 const DESCRIPTOR: u8 = 25;
 
-/// Unpacks into `out`, which must result in `size` bytes.
+/// Restores a class file from `input` into `out`; an error if the result does not have `size` bytes. `strings`
+/// returns the string at an offset of the image's string table.
 pub(super) fn unpack<'s>(
     input: &[u8],
     size: usize,
@@ -50,7 +51,7 @@ impl<'a> Reader<'a> {
         self.take(1)?.first().copied()
     }
 
-    /// Reads a compressed index.
+    /// Reads an index of variable length.
     fn index(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let (more, start) = match first & 0x80 {
@@ -61,7 +62,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Copies the header of the class file and its constants; `None` if they are inconsistent.
+/// Restores the header of the class file and its constant pool; `None` if the input is malformed, or the result has
+/// more than `size` bytes.
 fn constants<'s>(
     reader: &mut Reader<'_>,
     size: usize,
@@ -142,7 +144,7 @@ fn push_descriptor<'s>(
     Some(())
 }
 
-/// Returns the number of bytes after the tag (JVMS §4.4).
+/// Returns the number of bytes of a constant after its tag (JVMS §4.4); `None` for an unknown tag.
 fn constant_size(tag: u8) -> Option<usize> {
     match tag {
         3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => Some(4),

@@ -1,4 +1,4 @@
-//! The bytes of a resource: as stored in the image, or after the decompressors that `jlink` configured.
+//! Reads the bytes of a resource of a JDK image: as stored, or decompressed with the plug-ins that `jlink` applied.
 //!
 //! ```text
 //! compressed resource, layer by layer: magic u4 0xCAFEFAFA | stored u8 | size u8 | decompressor u4 (string)
@@ -8,24 +8,24 @@
 use crate::jimage::compact_cp;
 use crate::jimage::index::{Image, ImageError, Location, read4, read8};
 
-/// Unpacks zlib streams. The driver provides a fast implementation; this crate has none.
+/// Decompresses zlib streams. The crate `driver` implements this trait.
 pub trait Inflate {
-    /// Unpacks `input` to exactly fill `output`; returns false if the data is broken or has another size.
+    /// Decompresses `input` into `output`. Returns false if the data is malformed or does not fill `output` exactly.
     fn zlib(&mut self, input: &[u8], output: &mut [u8]) -> bool;
 }
 
-/// Buffers that are reused for several resources.
+/// Working memory for decompression, which is reused from resource to resource.
 #[derive(Default, Debug)]
 pub struct Buffers {
     current: Vec<u8>,
     next: Vec<u8>,
 }
 
-/// The maximum size of an unpacked resource, in bytes.
+/// The maximum size of a decompressed resource in bytes.
 pub const MAX_RESOURCE: u64 = 256 << 20;
 
-/// Returns an upper bound for the unpacked size of `size` deflated bytes (RFC 1951: 258 bytes from two bits), with
-/// some slack.
+/// Returns an upper bound for the decompressed size of `size` deflated bytes. (In RFC 1951, two bits can produce 258
+/// bytes, a factor of 1032.)
 pub fn inflate_bound(size: u64) -> u64 {
     size.saturating_mul(1032).saturating_add(64)
 }
@@ -33,7 +33,8 @@ pub fn inflate_bound(size: u64) -> u64 {
 const LAYER_MAGIC: u32 = 0xCAFE_FAFA;
 const LAYER_HEADER: usize = 29;
 
-/// `jlink` applies at most one plug-in of each kind, of which there are two.
+/// The maximum number of times that a resource may be compressed. `jlink` has two kinds of plug-ins, and applies at
+/// most one of each.
 const MAX_LAYERS: usize = 4;
 
 struct Layer {
@@ -43,7 +44,7 @@ struct Layer {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the stored bytes of a resource.
+    /// Returns the bytes that the image stores for a resource, which may be compressed.
     pub fn stored(&self, location: &Location) -> Result<&'a [u8], ImageError> {
         let length = match location.compressed_size {
             0 => location.size,
@@ -60,7 +61,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// Returns the bytes of a resource: a slice of the image if it is not compressed, else of `buffers`.
+    /// Returns the decompressed bytes of a resource: a slice of the image if the resource is not compressed,
+    /// otherwise a slice of `buffers`.
     pub fn content<'b>(
         &self,
         location: &Location,
@@ -94,7 +96,7 @@ impl<'a> Image<'a> {
         Ok(content)
     }
 
-    /// Returns the layer header at the start of `bytes`, if there is one.
+    /// Returns the compression header at the start of `bytes`; `None` if the bytes are not compressed.
     fn layer(&self, bytes: &[u8]) -> Result<Option<Layer>, ImageError> {
         let big_endian = self.header.big_endian;
         if read4(bytes, 0, big_endian) != Some(LAYER_MAGIC) {
