@@ -50,7 +50,7 @@ impl JdkChoice {
 }
 
 impl JdkInfo {
-    /// Returns a phrase for the output, such as `JDK 17.0.15 (Debian) at /usr/lib/jvm/java-17 (found by PATH)`.
+    /// Returns a phrase for the output, such as `JDK 17.0.15 (Debian) at /usr/lib/jvm/java-17, by PATH`.
     pub fn description(&self) -> String {
         let version = match (&self.version, self.feature) {
             (Some(version), _) => version.clone(),
@@ -58,6 +58,6 @@ impl JdkInfo {
             (None, None) => "of unknown version".to_owned(),
         };
         let implementor = self.implementor.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-        format!("JDK {version}{implementor} at {} (found by {})", self.home, self.found_by)
+        format!("JDK {version}{implementor} at {}, by {}", self.home, self.found_by)
     }
 }

@@ -249,14 +249,14 @@ fn homes_of_old_jdks_are_found_as_input_and_as_jdk() {
          jdk ROOT/jdk8/jre/lib/rt.jar\n  |A.class = rt\n\
          jdk ROOT/jdk8/jre/lib/jce.jar\n  |A.class = jce\n\
          jdk ROOT/jdk8/jre/lib/ext/zipfs.jar\n  |A.class = ext\n\
-         JDK 1.8.0_402 at ROOT/jdk8 (found by --jdk)\nrelease 8\n"
+         JDK 1.8.0_402 at ROOT/jdk8, by --jdk\nrelease 8\n"
     );
     let mut spec = it.spec(&[], &[]);
     spec.jdk = JdkChoice::At(it.root.join("mods"));
     assert_eq!(
         it.load(&spec),
         "jdk ROOT/mods/jmods/java.base.jmod!/classes\n  classes/|A.class = jmod\n\
-         JDK of unknown version at ROOT/mods (found by --jdk)\nrelease 25\n"
+         JDK of unknown version at ROOT/mods, by --jdk\nrelease 25\n"
     );
     spec.jdk = JdkChoice::At(Utf8Path::new("/").join(it.root.join("jdk8/jre/lib")));
     assert_eq!(
