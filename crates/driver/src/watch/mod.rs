@@ -168,7 +168,7 @@ impl Watch {
         })
     }
 
-    /// Does the same as [`Watch::new`], with events from `source`. If `source` returns `None`, the files are examined
+    /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If `source` returns `None`, the files are examined
     /// at an interval.
     ///
     /// # Errors
