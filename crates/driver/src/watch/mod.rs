@@ -168,8 +168,8 @@ impl Watch {
         })
     }
 
-    /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If `source` returns `None`, the files are examined
-    /// at an interval.
+    /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If
+    /// `source` returns `None`, the files are examined at an interval.
     ///
     /// # Errors
     /// Fails like [`Watch::new`].
