@@ -25,15 +25,15 @@ pub(crate) struct Known {
     pub(crate) unread: Vec<Unread>,
     /// The methods to which the result is restricted; `None` for all selected methods.
     pub(crate) reached: Option<FxHashSet<MethodName>>,
-    /// [`Outcome::Bug`] if reading a class panicked.
+    /// The outcome of the reading: [`Outcome::Bug`] if reading a class panicked.
     pub(crate) outcome: Outcome,
 }
 
 /// A class that could not be read.
 pub(crate) struct Unread {
-    /// The number of the class, if the result shows it.
+    /// The index of the class among the shown classes; `None` if the result does not show the class.
     pub(crate) number: Option<usize>,
-    /// The report about the class.
+    /// The report about the class: its place and the reason why it could not be read.
     pub(crate) class: FailedClass,
 }
 

@@ -40,11 +40,11 @@ impl Output {
         matches!(self, Output::Stdout(_)) && io::stdout().is_terminal()
     }
 
-    /// Flushes the buffer and renames the temporary file to the requested path. Without this call, the file never
-    /// appears.
+    /// Writes the rest of the buffered output, and renames the temporary file to the requested path. Without this
+    /// call, the file never appears.
     ///
     /// # Errors
-    /// When the rest cannot be written or the file cannot be renamed.
+    /// When the output cannot be written or the file cannot be renamed.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.flush()?;
         if let Output::File(it, path) = self {

@@ -25,7 +25,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Returns the value for a command with this outcome whose data is never freed.
+    /// Returns the value for a command that ended with `outcome`. `rest` is data of the command that is never freed.
     pub(crate) fn with(outcome: Outcome, rest: impl Any) -> Self {
         Ended { outcome, rest: Some(Box::new(rest)) }
     }
@@ -62,9 +62,7 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
     }
     if !classes.is_empty() || !methods.is_empty() {
         eprintln!(
-            "{} could not be read and {} left out: {} as a whole, and the code of {}",
-            count(classes.len() + methods.len(), "part", "parts"),
-            if classes.len() + methods.len() == 1 { "is" } else { "are" },
+            "{} and the code of {} could not be read; the result does not contain them",
             count(classes.len(), "class", "classes"),
             count(methods.len(), "method", "methods"),
         );

@@ -76,7 +76,7 @@ pub(crate) fn whole(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Ar
     joined(run, args, Reading::All)
 }
 
-/// The method bodies of platform classes that are read.
+/// The method bodies that are read in classes of the platform (the JDK).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// The bodies of all methods.
@@ -150,8 +150,8 @@ fn hierarchy_faults(items: &[ReadClass<'_>], known: &Known, whole: &Whole) -> Ve
     faults.into_iter().filter_map(said).collect()
 }
 
-/// Returns the text about a fault of the class hierarchy, with its effect; `None` for faults that are reported
-/// elsewhere.
+/// Returns the text about a fault of the class hierarchy, with its effect; `None` for a class that is defined several
+/// times, because this is reported with each shadowed definition.
 pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     const REFUSED: &str = "the JVM refuses the class";
     Some(match kind {
@@ -275,7 +275,7 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
     }
     if args.assume.is_some() || args.link_errors || args.async_errors || args.rta {
         bail!(
-            "profile `paper` does not support `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only by MCA"
+            "profile `paper` does not support `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
         );
     }
     Ok(())
@@ -362,8 +362,9 @@ impl<R> ReadClasses<R> {
         }
     }
 
-    /// Adds a class that cannot be read, and so counts as missing. A class of the JDK, or a class of the program that
-    /// another class of the same name shadows, is not reported. A bug of ajar is always reported.
+    /// Counts the class as missing, because it cannot be read, and adds it to the classes to report. A class of the
+    /// JDK, or a class of the program that another class of the same name shadows, is not reported. A bug of ajar is
+    /// always reported.
     fn refuse(&mut self, run: &Run<'_>, item: &ReadClass<'_>, refusal: Refusal) {
         let role = item.container.role;
         let is_shadowed = role == Role::App && item.shown.is_none();

@@ -711,7 +711,7 @@ fn documents_that_do_not_fit_together_are_rejected() {
     folder.extract(&["a"], &["-cp", "lib", "--world", "closed"], "closed-a.json");
     refused(
         &["closed-a.json", "closed.json"],
-        &["closed.json: the document knows other names than closed-a.json"],
+        &["closed.json: the classes and methods that the document knows differ from those of closed-a.json"],
     );
     folder.extract(&["b"], &["-cp", "lib", "--rta", "--entry", "library"], "rta.json");
     refused(&["rta.json", "a.json"], &["rta.json: the document covers only", "--rta"]);

@@ -41,7 +41,7 @@ pub(super) struct Access {
 /// A call and its targets.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The normal node of the call instruction; `None` for a call without an instruction.
+    /// The id of the node of the call instruction, which is a normal node; `None` for a call without an instruction.
     pub(super) node: Option<u32>,
     pub(super) kind: Kind,
     pub(super) declared: Option<NameId>,
@@ -75,7 +75,7 @@ pub(super) enum Openness {
 /// A node with an open set.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// The normal node that raises the exceptions.
+    /// The id of the normal node that raises the exceptions.
     pub(super) at: u32,
     /// Whether the exceptions leave the method.
     pub(super) leaves: bool,
@@ -88,7 +88,7 @@ pub(super) struct Open {
 pub(super) struct Exceptional {
     /// The index of the node.
     pub(super) id: usize,
-    /// The normal node that raises the exceptions.
+    /// The id of the normal node that raises the exceptions.
     pub(super) at: u32,
     pub(super) leaves: bool,
     pub(super) is_open: bool,
@@ -150,7 +150,7 @@ pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<P
 }
 
 impl Method {
-    /// Returns the call at a node, if the node has exactly one; and whether the node has any call.
+    /// Returns the call at a node if there is exactly one, and whether there is any call at the node.
     pub(super) fn call_at(&self, node: u32) -> (Option<&Call>, bool) {
         // Calls are in the order of their instructions, which is that of their nodes.
         let start = self.calls.partition_point(|it| it.node.is_none_or(|it| it < node));

@@ -13,9 +13,9 @@ use export::json::unit;
 pub(super) enum Json {
     Null,
     Bool(bool),
-    /// The number as written.
+    /// The text of the number, as it is written in the document.
     Number(Box<[u8]>),
-    /// The text between the quotes.
+    /// The text between the quotes, with its escapes.
     String(Box<[u8]>),
     Array(Vec<Json>),
     Object(Vec<(Box<[u8]>, Json)>),
@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// Returns the number, if the value is one that fits a node id.
+    /// Returns the value as a node id; `None` if it is not a number that fits one.
     pub(super) fn number(&self) -> Option<u32> {
         match self {
             Json::Number(it) => std::str::from_utf8(it).ok()?.parse().ok(),
@@ -127,13 +127,13 @@ fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// The receiver of the parts of a document.
+/// The receiver of the parts of a document while the document is read.
 pub(super) trait Sink {
-    /// Receives the members before the methods.
+    /// Receives the members of the document that precede the methods.
     fn header(&mut self, members: Json) -> std::result::Result<(), String>;
     /// Receives one method.
     fn method(&mut self, method: Json) -> std::result::Result<(), String>;
-    /// Receives the members after the methods.
+    /// Receives the members of the document that follow the methods.
     fn end(&mut self, members: Json) -> std::result::Result<(), String>;
 }
 
@@ -250,7 +250,7 @@ impl<R: BufRead> Reader<R> {
                 Ok(true)
             }
             Some(_) if is_first => Ok(true),
-            _ => Err(self.bad("a comma or the end of a list is missing")),
+            _ => Err(self.bad("a comma or a closing bracket is missing")),
         }
     }
 
@@ -351,7 +351,10 @@ impl<R: BufRead> Reader<R> {
                 let mut acc = 0;
                 for _ in 0..4 {
                     let digit = char::from(self.next()?).to_digit(16);
-                    acc = acc << 4 | digit.ok_or_else(|| self.bad("an escape has no four digits"))? as u16;
+                    acc = acc << 4
+                        | digit.ok_or_else(|| {
+                            self.bad("a `\\u` escape has fewer than four hexadecimal digits")
+                        })? as u16;
                 }
                 acc
             }

@@ -32,7 +32,7 @@ pub const ALL_LINK_ERRORS: &str = "errors of linking are counted for classes tha
 /// The assumption that documents contain if they were extracted with `--rta`.
 pub const NARROWED: &str = "reflection, serialization, handles that code looks up, unknown bootstrap methods and natives of unknown effect run nothing that is not reached otherwise from the entry points";
 
-/// The header members on which all parts of a program must agree, each with its name for messages.
+/// The header members that must be equal in all parts of a program, each with its name for messages.
 const SETTINGS: [(&str, &str); 7] = [
     ("jdk", "JDK"),
     ("release", "release"),
@@ -77,13 +77,15 @@ pub struct Composer {
     /// A hash of the content of each document.
     said: Vec<u64>,
     required: BTreeSet<NameId>,
-    /// The assumptions of documents about methods of other documents that do not hold: place and description.
+    /// Violated assumptions: what a document assumes about a method of another document, and what is false there.
+    /// Each is a pair of the place of the first document and a description.
     broken: Vec<(String, String)>,
-    /// The content of the lists in [`LEFT_OUT`], from all documents.
+    /// The concatenated lists of all documents, for each name in [`LEFT_OUT`].
     left_out: [Vec<Json>; 3],
 }
 
-/// The names of the lists at the end of a document that composition concatenates.
+/// The names of the lists at the end of each document. The composed document has the concatenation of the lists of
+/// all documents.
 const LEFT_OUT: [&str; 3] = ["failed_classes", "failed_methods", "notes"];
 
 impl Composer {
@@ -139,8 +141,9 @@ impl Composer {
         }
     }
 
-    /// Returns the assumptions of documents about methods of other documents that do not hold: place and description.
-    /// At these places, the composed document is not sound for the whole program.
+    /// Returns the violated assumptions: what a document assumes about a method of another document, and what is
+    /// false there. Each is a pair of the place of the first document and a description. At these places, the
+    /// composed document is not sound for the whole program.
     pub fn broken(&self) -> &[(String, String)] {
         &self.broken
     }
@@ -173,12 +176,11 @@ impl Composer {
         out.write_all(&text)
     }
 
-    /// Writes the methods of an added document, after composition. `first` tells whether no method has been written
-    /// yet.
+    /// Writes the methods of an added document, as they are after composition. `first` is `true` as long as no method
+    /// has been written to `out`.
     ///
     /// # Errors
-    /// Fails if `out` fails, or if the document has changed since it was added; the output is then
-    /// invalid.
+    /// Fails if `out` fails, or if the document has changed since it was added; the output is then invalid.
     pub fn copy(
         &self,
         place: &str,
@@ -295,8 +297,8 @@ impl Composer {
                 }
                 if key == "names" {
                     return Err(format!(
-                        "the document knows other names than {first}: in a world that is not open, all parts must \
-                         know the same classes and methods, as ghosts where code is missing"
+                        "the classes and methods that the document knows differ from those of {first}: in a world that \
+                         is not open, all parts must know the same ones, as ghosts where code is missing"
                     ));
                 }
                 return Err(format!(
@@ -376,7 +378,8 @@ fn quoted(text: &str) -> Json {
     Json::String(out.into())
 }
 
-/// Returns the text of a setting. For the setting `jdk`, leaves out how the JDK was found.
+/// Returns the text of a setting in the header. The text of the setting `jdk` is returned without the way in which
+/// the JDK was found.
 fn setting(header: &Json, key: &str) -> String {
     let mut out = Vec::new();
     header.get(key).unwrap_or(&Json::Null).write(&mut out);
@@ -398,10 +401,10 @@ fn changed(place: &str, how: &str) -> ComposeError {
     ComposeError::Refused(format!("{place}: the document changed during composition{how}; compose again"))
 }
 
-/// The sink for the first reading of a document.
+/// The sink for the first reading of a document, which collects the facts of its methods.
 struct Adding<'a> {
     composer: &'a mut Composer,
-    /// The hash of the content.
+    /// The hash of the content read so far.
     said: DefaultHasher,
 }
 
@@ -422,13 +425,13 @@ impl Sink for Adding<'_> {
     }
 }
 
-/// The sink for the second reading of a document.
+/// The sink for the second reading of a document, which writes the methods as they are after composition.
 struct Copying<'a, W> {
     program: &'a Program,
     out: &'a mut W,
     format: Format,
     first: &'a mut bool,
-    /// The hash of the content.
+    /// The hash of the content read so far.
     said: DefaultHasher,
     /// The error with which writing the result failed, if it failed.
     failed: Option<io::Error>,

@@ -9,12 +9,13 @@ use super::json::Json;
 use super::solve::{Link, Program};
 use super::types::{NameId, Names, Part, Piece, Value};
 
-/// Returns the method with linked calls and refined open sets.
+/// Returns the method as it is after composition: calls to methods of other documents have these methods as targets,
+/// and the unknown exceptions of such calls are replaced by the exceptions of the targets.
 ///
 /// # Errors
 /// Fails if the method has changed since its document was first read.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
-    let unknown = || "the method is not the one that was read first".to_owned();
+    let unknown = || "the method differs from the first reading of the document".to_owned();
     let name = method.get("method").and_then(Json::text).and_then(|it| program.names.known(it));
     let number = name.and_then(|it| program.by_name.get(&it)).copied().ok_or_else(unknown)?;
     let facts = program.methods.get(number).ok_or_else(unknown)?;
@@ -39,11 +40,11 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
     Ok(method)
 }
 
-/// Adds the targets of linked calls, and removes calls that vanish.
+/// Adds the targets that composition found to the calls, and removes the calls that run no code.
 fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), String> {
     let Json::Array(calls) = calls else { return Ok(()) };
     if calls.len() != facts.calls.len() {
-        return Err("the calls of the method have changed".to_owned());
+        return Err("the calls of the method differ from the first reading of the document".to_owned());
     }
     let vanishes = |it: &Call| program.link(facts.name, it) == Link::Nothing;
     for (json, call) in calls.iter_mut().zip(&facts.calls) {
@@ -66,8 +67,8 @@ fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), Stri
     Ok(())
 }
 
-/// Returns the reason why a linked call is still open: the called class is present now, but unknown classes may
-/// extend it.
+/// Returns the reason why a call is still open after composition. If the called class is present now, the reason is
+/// that unknown classes may extend it.
 fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     let class = call.declared.and_then(|it| program.by_name.get(&it)).map(|&it| program.methods[it].class);
     match (link, class) {
@@ -168,7 +169,8 @@ fn known_parts(names: &Names, list: Option<&Json>) -> BTreeSet<Part> {
     list.map(Json::items).unwrap_or_default().iter().filter_map(part).collect()
 }
 
-/// Returns the method called at node `at` from which unknown exceptions come: the first by name, if there is one.
+/// Returns a method that is called at node `at` and lets out unknown exceptions: the first by name, if there are
+/// several; `None` if there is none.
 fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     let call = facts.call_at(at).0?;
     let linked = match program.link(facts.name, call) {
@@ -182,8 +184,8 @@ fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     linked.into_iter().filter(open).min_by_key(|&it| program.names.text(it))
 }
 
-/// Returns `node` with the exceptions `parts` instead of its own. With `open`, they form an open set with this
-/// reason.
+/// Returns `node` with the exceptions `parts` instead of its own exceptions. With `open`, the set of exceptions is
+/// open: the pair holds the set, for its excluded types, and the reason.
 fn with_set(program: &Program, node: &Json, parts: &BTreeSet<Part>, open: Option<(&Piece, Json)>) -> Json {
     let Json::Object(members) = node else { return node.clone() };
     let mut acc = Vec::with_capacity(members.len());

@@ -26,8 +26,9 @@ pub(super) struct Program {
     pub(super) values: Vec<Value>,
     /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
     pub(super) nodes: Vec<Vec<Option<Value>>>,
-    /// Whether composition refines open sets. `false` in profile `paper`, where composition is union. Also `false`
-    /// for documents with linkage errors of absent classes, which only the whole program decides.
+    /// Whether composition refines open sets. `false` in profile `paper`, where composition only joins the documents.
+    /// Also `false` for documents with linkage errors of absent classes, because only an analysis of the whole
+    /// program decides which of these errors occur.
     pub(super) refines: bool,
 }
 
@@ -40,28 +41,30 @@ pub(super) enum Link {
     May(NameId),
     /// The method that the call names is its only target.
     Only(NameId),
-    /// The call vanishes: the class that may be initialised runs no code.
+    /// The call is removed: it may only initialise a class, and the initialisation of this class runs no code.
     Nothing,
 }
 
-/// Exceptions that leave a method although a caller was extracted as if they never did.
+/// Exceptions that leave a method, although the graph of one of its callers was extracted on the assumption that they
+/// do not.
 pub(super) struct Breach<'a> {
     pub(super) caller: &'a Method,
     pub(super) callee: NameId,
-    /// The known exceptions that leave the called method unexpectedly.
+    /// The known exceptions that leave the called method against the caller's assumption.
     pub(super) known: BTreeSet<Part>,
-    /// Whether unknown exceptions leave the called method unexpectedly, too.
+    /// Whether also unknown exceptions leave the called method against the caller's assumption.
     pub(super) more: bool,
 }
 
-/// The origin of the open set of a node.
+/// The origin of the open set of a node, as far as composition can replace the set by known exceptions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
-    /// An origin that the document does not describe, or that is still absent.
+    /// The origin is not described in the document, or is a class or method that is still absent; the set remains
+    /// unchanged.
     Fixed,
-    /// The unknown exceptions of these methods, which are indices into [`Program::methods`].
+    /// The set consists of the exceptions that leave these methods, given as indices into [`Program::methods`].
     Methods(Vec<usize>),
-    /// Exceptions that the method has caught, and throws again.
+    /// The set consists of exceptions that the method has caught and throws again.
     Caught,
 }
 
@@ -118,8 +121,8 @@ impl Program {
         self.by_name.get(&name).and_then(|&it| self.methods.get(it))
     }
 
-    /// Iterates to the least solution. Methods are sorted by name first, because the order may decide which of
-    /// several equivalent parts of a union are kept.
+    /// Computes the least solution by iteration. The methods are sorted by name first, because their order may decide
+    /// which of several equivalent parts of a union are kept.
     pub(super) fn solve(&mut self) {
         self.methods.sort_by(|a, b| self.names.text(a.name).cmp(self.names.text(b.name)));
         self.by_name = self.methods.iter().enumerate().map(|(i, it)| (it.name, i)).collect();
@@ -187,7 +190,8 @@ impl Program {
         more
     }
 
-    /// Returns what is left of the open sets that the method may catch; empty if the method rethrows no open set.
+    /// Returns the exceptions, after composition, of the open sets that do not leave the method, because a handler
+    /// may catch them; empty if the method rethrows no open set.
     fn caught(&self, method: &Method, nodes: &[Option<Value>]) -> Value {
         let mut acc = Value::default();
         if method.opens.iter().any(|it| it.caught) {
@@ -199,8 +203,9 @@ impl Program {
         acc
     }
 
-    /// Returns the exceptions that leave methods although callers in other documents were extracted as if they never
-    /// did. Either a ghost's promise is broken, or the documents were extracted from different code.
+    /// Returns the exceptions that leave methods although callers in other documents were extracted on the assumption
+    /// that they do not. This happens if a ghost breaks its promise, or if the documents were extracted from
+    /// different code.
     pub(super) fn breaches(&self) -> Vec<Breach<'_>> {
         let mut acc = Vec::new();
         for caller in &self.methods {

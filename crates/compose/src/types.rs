@@ -59,7 +59,8 @@ pub(super) struct Piece {
     pub(super) except: BTreeSet<Part>,
 }
 
-/// The exceptions of a node or method.
+/// The exceptions that a node represents or that leave a method: the known ones, and an open set for the unknown
+/// ones.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Value {
     pub(super) known: BTreeSet<Part>,
@@ -108,7 +109,8 @@ impl Types {
         others.contains(&part) || others.iter().any(|&it| self.is_in(part, it))
     }
 
-    /// Returns a superset of the intersection; it is exact if the subclass relations are known.
+    /// Returns a type or cone that contains all exceptions which are both in `a` and in `b`; `None` if there are
+    /// certainly none. The result is the exact intersection if the subclass relations are known.
     fn meet(&self, a: Part, b: Part) -> Option<Part> {
         if self.is_in(a, b) {
             return Some(a);
@@ -144,7 +146,7 @@ impl Types {
         (!within.is_empty()).then(|| Piece { within: self.largest(within), except: self.largest(except) })
     }
 
-    /// Removes the parts that are contained in others.
+    /// Returns the parts without those that are contained in another part.
     fn largest(&self, parts: BTreeSet<Part>) -> BTreeSet<Part> {
         let less = |it: Part, other: Part| self.is_in(it, other) && !self.is_in(other, it);
         let more = |it: &Part| parts.iter().any(|&other| less(*it, other));

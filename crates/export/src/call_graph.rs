@@ -29,7 +29,8 @@ enum Look {
     Plain,
     /// A call without a call instruction: initialisers, bootstrap methods, threads.
     Implicit,
-    /// A call that is possible only through an absent class.
+    /// A call that can go to the target only if an absent class connects the receiver's class with the class that the
+    /// call names.
     Possible,
 }
 

@@ -14,7 +14,7 @@ use crate::frame::Header;
 use crate::graphml::{Key, data, document};
 use crate::json_whole::{why_name, why_word};
 
-/// The data keys: id, domain, name and type.
+/// The GraphML data keys: id, domain, name and type.
 const KEYS: [Key; 9] = [
     Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
     Key { id: "method", domain: "node", name: "method", ty: "string" },
@@ -78,7 +78,7 @@ pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, answer: Option<&Metho
     }
 }
 
-/// Begins an edge, with the data that all edges of a call share.
+/// Begins an edge, with the data elements that all edges of the call have.
 fn edge(
     out: &mut Vec<u8>,
     caller: MethodName,
@@ -127,7 +127,7 @@ fn token(out: &mut Vec<u8>, text: Text) {
     }
 }
 
-/// The nodes that were already written to a document.
+/// The nodes that were already written to a document, as lines.
 #[derive(Default)]
 pub(crate) struct Nodes(BTreeSet<Box<[u8]>>);
 

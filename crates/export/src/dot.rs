@@ -29,7 +29,8 @@ const EXCEPTION: &str = r##"color="#b02020", fontcolor="#b02020""##;
 const WIDTH: usize = 90;
 /// The maximum number of instructions of a block; of longer blocks, the middle is omitted.
 const HEIGHT: usize = 40;
-/// The maximum number of blocks of a graph in which exceptions that leave the method have edges.
+/// The maximum number of blocks of a graph in which exceptions that leave the method are drawn as edges. In larger
+/// graphs, they are listed at the bottom of each block.
 const LEAVING_EDGES: usize = 8;
 /// The maximum number of exceptions in the label of an edge.
 const NAMED: usize = 4;
@@ -255,11 +256,11 @@ fn leads(out: &mut Vec<u8>, i: usize, block: &Block<SetRef>, ways: &mut Ways) {
     }
 }
 
-/// The exceptional edges of a graph, merged if they have the same ends.
+/// The edges of a graph for exceptions. Edges between the same two nodes are merged.
 #[derive(Default)]
 struct Ways {
-    /// The labels by source block, handler block (`None` if the exceptions leave the method), and whether the set is
-    /// open.
+    /// The labels of each edge. The key is the source block, the handler block (`None` if the exceptions leave the
+    /// method), and whether the set of exceptions is open.
     exceptions: BTreeMap<(usize, Option<BlockId>, bool), Vec<String>>,
     returns: bool,
 }

@@ -137,7 +137,7 @@ fn origin(it: Origin) -> &'static str {
     }
 }
 
-/// Returns the rule that justifies a fact: a section of the JVMS, the contract of a class, or one of our tables.
+/// Returns the rule that justifies a fact: a section of the JVMS, the contract of a class, or one of ajar's tables.
 /// `None` for a fact that states why an answer is open.
 fn rule(it: Step) -> Option<&'static str> {
     Some(match it {
@@ -173,6 +173,6 @@ fn call_rule(it: &Call) -> &'static str {
         CallWord::Reflect => "java.lang.reflect",
         CallWord::Serialization => "Java Object Serialization Specification",
         CallWord::Finalizer => "JLS 12.6",
-        CallWord::Unseen => "none: its code is not there",
+        CallWord::Unseen => "none: the code of the method is missing",
     }
 }

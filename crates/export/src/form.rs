@@ -18,6 +18,6 @@ pub enum Format {
 pub enum Nodes {
     /// A node is a basic block, which is easier for people to read.
     Blocks,
-    /// A node is an instruction or a set of exceptions, as in the formal definition; for programs.
+    /// A node is an instruction or a set of exceptions, as in the formal definition; meant for use by programs.
     Instructions,
 }

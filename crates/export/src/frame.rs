@@ -76,9 +76,9 @@ pub struct FailedClass {
 pub struct FailedMethod {
     /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
-    /// The fault.
+    /// The reason why the code could not be read.
     pub fault: Fault,
 }
 

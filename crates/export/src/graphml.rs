@@ -13,17 +13,17 @@ use crate::json_whole::why_word;
 use crate::markup::xml;
 use crate::words::{self, Shown};
 
-/// A data key.
+/// A GraphML data key (`<key>` element).
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) id: &'static str,
-    /// The element to which the data belong.
+    /// The GraphML element that has the data, such as `node` or `edge`.
     pub(crate) domain: &'static str,
     pub(crate) name: &'static str,
     pub(crate) ty: &'static str,
 }
 
-/// The data keys: id, domain, name and type.
+/// The GraphML data keys: id, domain, name and type.
 const KEYS: [Key; 15] = [
     Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
     Key { id: "method", domain: "graph", name: "method", ty: "string" },

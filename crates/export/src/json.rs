@@ -7,7 +7,7 @@ use std::io::Write;
 
 use ide::{MethodName, Text};
 
-/// Appends `"key":`, preceded by a comma unless it is the first member of its object.
+/// Appends `"key":`, preceded by a comma unless the member is the first of its object.
 pub(crate) fn key(out: &mut Vec<u8>, key: &str) {
     if !matches!(out.last(), None | Some(b'{')) {
         out.push(b',');
@@ -26,7 +26,7 @@ pub(crate) fn texts(out: &mut Vec<u8>, texts: &[Text]) {
     out.push(b'"');
 }
 
-/// Appends text to a JSON string that is not closed yet.
+/// Appends the text to a JSON string whose closing quote is not written yet.
 fn part(out: &mut Vec<u8>, text: Text) {
     let plain = |b: &u8| (0x20..0x7f).contains(b) && *b != b'"' && *b != b'\\';
     if text.0.iter().all(plain) {
@@ -47,7 +47,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends one UTF-16 unit to a JSON string that is not closed yet.
+/// Appends one UTF-16 unit to a JSON string whose closing quote is not written yet.
 pub fn unit(out: &mut Vec<u8>, unit: u16) {
     match unit {
         0x22 => out.extend(b"\\\""),

@@ -118,7 +118,7 @@ pub(crate) fn step(out: &mut Vec<u8>, it: Step) {
     reason(out, step_word(it), step_name(it));
 }
 
-/// Returns the keyword for the kind of a step.
+/// Returns the word by which JSON output names the kind of a step.
 pub(crate) fn step_word(it: Step) -> &'static str {
     match it {
         Step::Method(_) => "method",
@@ -171,7 +171,7 @@ fn named(it: Why) -> Option<Named> {
     }
 }
 
-/// Returns the keyword of the reason why an answer is open.
+/// Returns the word by which JSON output names the reason why an answer is open.
 pub(crate) fn why_word(it: Why) -> &'static str {
     match it {
         Why::Outside(_) => "outside",

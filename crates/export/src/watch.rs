@@ -12,16 +12,16 @@ use crate::frame::Header;
 use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 use crate::{json_whole, words};
 
-/// The summary of a cycle: of a change of the inputs, and the update of the answer.
+/// The summary of a cycle, that is, of one update of the answer after a change of the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Cycle {
     /// The number of the cycle, from 1 for the first answer.
     pub generation: u64,
-    /// The reason of the cycle: `start`, `changed`, `rescan` or `settings`.
+    /// The reason for the update: `start` (the first answer), `changed`, `rescan` or `settings`.
     pub reason: &'static str,
     /// The files and folders that changed.
     pub changed: Vec<String>,
-    /// The number of classes parsed in this cycle, and the number of all classes.
+    /// The number of classes parsed for this update, and the number of all classes.
     pub classes: (usize, usize),
     /// The number of methods of the parsed classes, and the number of all methods.
     pub methods: (usize, usize),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodName, NodeKind, Part, RaisedSet, SetRef, Text};
 
-/// Returns the `kind` of a node.
+/// Returns the word by which the output names the kind of a node.
 pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     match kind {
         NodeKind::Normal => "normal",
@@ -22,7 +22,7 @@ pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     }
 }
 
-/// Returns the `kind` of an edge.
+/// Returns the word by which the output names the kind of an edge.
 pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Normal => "normal",

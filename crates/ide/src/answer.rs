@@ -37,7 +37,7 @@ pub struct ClassAnswer {
 /// The answer about one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodAnswer {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
     /// The access flags of the method (JVMS §4.6).
     pub access: u16,
@@ -52,7 +52,7 @@ pub struct MethodAnswer {
 /// A method whose code is missing because it cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedMethod {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
     /// The reason why the code cannot be read.
     pub fault: Fault,

@@ -25,7 +25,8 @@ pub struct Block<S> {
     pub last: InstrId,
     /// The normal successors of the last instruction, in the order of the graph.
     pub leads: Vec<Lead>,
-    /// The exceptions that the block's instructions raise, ordered by the first instruction that raises each.
+    /// The sets of exceptions that the block's instructions raise, in the order of the first instruction that raises
+    /// the set.
     pub raises: Vec<Raise<S>>,
 }
 
@@ -45,7 +46,7 @@ pub struct Raise<S> {
     pub set: S,
     /// The destination of the exceptions: a handler, or the caller of the method.
     pub fate: Fate,
-    /// The instructions that raise exceptions of this set, in ascending order.
+    /// The instructions that raise exceptions of the set, in ascending order.
     pub instrs: Vec<InstrId>,
 }
 

@@ -8,7 +8,7 @@ use program::input::Role;
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
-/// The number of a container, as chosen by the writer that reports changes.
+/// The number of a container, chosen by the client that reports the changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ContainerId(pub u32);
 
@@ -26,7 +26,7 @@ pub struct Change {
 /// A container and its classes.
 #[derive(Clone, Debug)]
 pub enum Listing {
-    /// A container about whose classes questions can be asked: each class is an input of the database.
+    /// A container whose classes are queried one by one: each class is an input of the database.
     Classes(ContainerListing),
     /// A library or platform, which is a single input: its classes are not edited one by one.
     Library {
@@ -39,7 +39,7 @@ pub enum Listing {
     },
 }
 
-/// The classes of a container about which questions can be asked.
+/// A container whose classes are queried one by one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContainerListing {
     /// The number of the container.

@@ -9,7 +9,7 @@ use crate::MethodName;
 /// An entry point of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
     /// The reason why the method is an entry point.
     pub why: EntryReason,

@@ -70,7 +70,8 @@ pub struct ExplainedCall {
 pub struct ExplainedTarget {
     /// The target method.
     pub method: MethodName,
-    /// Whether the call runs the method only if a missing class allows it.
+    /// Whether the call can run the method only if a missing class connects the receiver's class with the class that
+    /// the call names.
     pub possible: bool,
     /// Receiver classes that select the method, with their chains of supertypes. Empty if the call is not virtual.
     pub receivers: Vec<Receiver>,
@@ -173,8 +174,8 @@ impl Bodies for Code<'_> {
 }
 
 impl Whole {
-    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
-    /// exceptions, before any handler catches them. Empty if the method is not in the program.
+    /// The reasons why exceptions leave the method. If a pc is given: the reasons why the instructions at this pc
+    /// raise exceptions, before any handler catches them. Empty if the method is not in the program.
     pub fn explained_exceptions(
         &self,
         work: &mut WorkerSets,
@@ -206,8 +207,8 @@ impl Whole {
     }
 }
 
-/// Returns the explanations of the exceptions that leave a method, or that its instruction `at` raises, from the
-/// chains of facts in `ways`.
+/// Returns the explanations of the exceptions that leave a method, or that its instruction `at` raises. `ways` holds
+/// the chain of facts for each exception.
 pub(crate) fn ways_explained(
     sources: &mut dyn Sources,
     method: MethodName,

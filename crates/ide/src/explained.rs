@@ -15,7 +15,8 @@ use crate::db::RootDatabase;
 use crate::explain::{Explanation, Scope, Sources, calls_explained, ways_explained};
 use crate::host::{Analysis, Cancellable, Definition};
 
-/// Maps definitions of classes to paths of class files. The writer that reports changes implements this trait.
+/// Maps definitions of classes to paths of class files. The client that reports changes to the database implements
+/// this trait.
 pub trait Places: Send + Sync {
     /// Returns the path of a definition as shown to people, if the definition has one.
     fn place(&self, definition: Definition) -> Option<String>;

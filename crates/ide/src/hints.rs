@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 
 use program::names::Text;
 
-/// A hint about a missing class.
+/// A hint about where a missing class may be found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Hint {
-    /// The path of the class file, which exists but cannot be read.
+    /// The class file exists at this path, but cannot be read.
     Unreadable(String),
-    /// An archive that contains the class but is not part of the program.
+    /// This archive contains the class, but is not part of the program.
     Archive(String),
-    /// A container of the program that has other classes of the same package: another version of the container may
-    /// have the missing class.
+    /// This container of the program has other classes of the same package: another version of the container may have
+    /// the missing class.
     Container(String),
     /// The program has no JDK, and the class is named like a JDK class. Holds the module of the package, if known.
     NoJdk(Option<&'static str>),
@@ -22,7 +22,8 @@ pub enum Hint {
     OtherJdk(Option<&'static str>),
     /// The JDK lacks this module, for example because its image was linked for one program.
     Module(&'static str),
-    /// JDKs from this release on do not have the class. Holds the artifact that contains the class, if there is one.
+    /// JDKs from this release on do not have the class. The second field is the artifact outside the JDK that
+    /// contains the class, if there is one.
     Removed(u16, Option<&'static str>),
 }
 
@@ -33,7 +34,7 @@ pub struct Around {
     pub unreadable: Option<String>,
     /// The archives beside the program that contain the class.
     pub archives: Vec<String>,
-    /// The containers of the program, except the JDK, that have classes of the same package.
+    /// The containers of the program, except the JDK, that have classes of the missing class's package.
     pub containers: Vec<String>,
     /// Facts about the JDK of the program; `None` without a JDK.
     pub jdk: Option<AroundJdk>,

@@ -257,7 +257,7 @@ impl Analysis {
     }
 
     /// The classes for which an answer of this kind may have changed since the given generation of the program;
-    /// `None` if that may be all classes.
+    /// `None` if the answers for all classes may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Cancellable<Option<Vec<Text>>> {
         self.ask_world(
             || None,

@@ -29,12 +29,13 @@ pub(crate) struct Inputs {
     pub(crate) lists: FxHashMap<ContainerId, ClassList>,
     /// The libraries and platforms: containers that are a single input each.
     pub(crate) libraries: Arc<FxHashMap<ContainerId, Library>>,
-    /// For each file that was edited, the input that is currently not used.
+    /// For each file that was edited, the second of its two inputs, which is currently not in use. The input in use
+    /// is in `files`.
     others: FxHashMap<FileId, ClassFile>,
-    /// The inputs of low durability, that is, those written to by an edit.
+    /// The inputs of low durability, that is, those whose content an edit has set.
     edited: FxHashSet<ClassFile>,
-    /// The inputs of classes that were removed, to be reused because salsa never frees an input. Until then, the
-    /// inputs keep their content and memoized values.
+    /// The inputs of classes that were removed. They are reused for new classes, because salsa never frees an input.
+    /// Until then, they keep their content and memoized values.
     free: FxHashMap<Container, FreeSlots>,
     world: Option<World>,
 }
@@ -137,7 +138,7 @@ impl Inputs {
         container
     }
 
-    /// Returns the input of the file that was never edited; `class` if the file has no such input.
+    /// Returns the input of the file whose content was never edited; `class` if the file has no such input.
     fn unedited(&self, file: FileId, class: ClassFile) -> ClassFile {
         let is_unedited = |it: &ClassFile| !self.edited.contains(it);
         Some(class)
@@ -216,8 +217,8 @@ impl Inputs {
         ClassFile::builder(container, file, *hash, Arc::clone(bytes)).durability(durability).new(db)
     }
 
-    /// Takes a free input, preferably one that already has this content, and gives it the content; `None` if there is
-    /// no free input.
+    /// Takes an input from `free`, preferably one that already has this content, and gives it the content; `None` if
+    /// there is no free input in the container.
     fn free_slot(
         &mut self,
         db: &mut RootDatabase,
@@ -283,7 +284,8 @@ impl Inputs {
         self.edited.insert(class);
     }
 
-    /// Replaces inputs of files by other inputs of the same files, in the class lists of the containers.
+    /// Replaces inputs by other inputs of the same files, in the class lists of the containers. `replaced` has the
+    /// replacements of each container.
     fn replace(&mut self, db: &mut RootDatabase, mut replaced: FxHashMap<Container, Replaced>) {
         for list in self.lists.values() {
             if let Some(it) = replaced.remove(&list.container) {

@@ -56,7 +56,7 @@ pub fn paper_record_and_answer(
 pub enum ProfileAnswers {
     /// Profile `jvm`: answers that hold for every completion of the program.
     Jvm(Arc<Whole>),
-    /// Profile `paper`: answers by the rules of Fig. 4.
+    /// Profile `paper`: answers by the rules in Fig. 4 of the CONFLEX paper.
     Paper(Box<Paper>),
 }
 
@@ -142,8 +142,8 @@ impl ProfileAnswers {
         acc
     }
 
-    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
-    /// exceptions, before any handler catches them.
+    /// The reasons why exceptions leave the method. If a pc is given: the reasons why the instructions at this pc
+    /// raise exceptions, before any handler catches them.
     fn explained_exceptions(
         &self,
         work: &mut ProfileWork,
@@ -197,7 +197,7 @@ impl ProfileAnswers {
         }
     }
 
-    /// The methods that the graphs in `needs` require, without those of the platform, sorted by text.
+    /// The methods that the graphs in `needs` require, without those of the JDK, sorted by text.
     pub fn required(&self, needs: &Needs) -> BTreeSet<MethodName> {
         let whole = match self {
             ProfileAnswers::Jvm(it) => Some(it.calls_table()),

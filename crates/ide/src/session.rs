@@ -101,7 +101,7 @@ pub struct ClassState {
 /// The answer about the program as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct WholeState {
-    /// The entry points, faults and generation of the program.
+    /// The generation of the program, its hierarchy faults, and the errors of its entry points.
     pub program: ProgramState,
     missing: Arc<[Missing]>,
     entries: Vec<Entry>,
@@ -236,8 +236,8 @@ impl Session {
         }
     }
 
-    /// Stores the results of a job: the answer about the program and about each stale class. Returns the differences
-    /// to the previous answer. The job must have been dropped before.
+    /// Stores the results of a job: the answer about the program, and the answer about each stale class. Returns the
+    /// differences to the previous answers. The caller must drop the job before this call.
     pub fn take(&mut self, update: Update, classes: Vec<(FileId, ClassState)>) -> Vec<Changed> {
         self.edited.clear();
         let asked: FxHashMap<FileId, usize> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();

@@ -37,8 +37,8 @@ pub fn read_class(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fa
     class_record(bytes, scratch).map_err(Fault::from)
 }
 
-/// Like [`read_class`], for a class whose exceptions are not needed. Only bodies that may create function objects are
-/// read, which call targets depend on. The exceptions of the other methods are unknown.
+/// Returns a reduced record of a class, for programs whose exceptions are not computed. Only bodies that may create
+/// function objects are read, because call targets depend on these. The exceptions of the other methods are unknown.
 ///
 /// # Errors
 /// The errors of [`read_class`].

@@ -88,7 +88,7 @@ impl Sources for Reader<'_> {
 
 /// The exceptions and calls to explain, from the flags.
 pub(crate) struct Wanted<'a> {
-    /// The pattern of the methods.
+    /// The pattern of the methods to explain.
     pub(crate) pattern: &'a str,
     /// The pc of the only instruction to explain; `None` for all instructions.
     pub(crate) pc: Option<u16>,
@@ -205,7 +205,7 @@ fn explanations(
     methods.iter().copied().flat_map(of).collect()
 }
 
-/// Returns the text as a name, which is never freed.
+/// Returns the text as a name. The memory of the name is never freed.
 fn leaked(name: &str) -> Text {
     Text(Box::leak(name.to_owned().into_boxed_str()).as_bytes())
 }

@@ -16,7 +16,8 @@ use crate::report::{self, Ended};
 use crate::run::Run;
 use crate::settings;
 
-/// A maker that writes nothing; only the figures of the pass are used.
+/// The maker of `ajar stats`: writes nothing for a class, because only the figures that the pass collects are
+/// printed.
 struct Figures;
 
 impl Maker for Figures {

@@ -73,6 +73,6 @@ pub(crate) fn reason(why: EntryReason) -> String {
             "unseen code may call this method, or override it and call it by `super`".to_owned()
         }
         EntryReason::Initializer => "unseen code may initialise the class".to_owned(),
-        EntryReason::Selected => "named on the command line".to_owned(),
+        EntryReason::Selected => "the method is named on the command line".to_owned(),
     }
 }

@@ -73,9 +73,9 @@ fn fact(it: &Fact, first: bool) -> String {
         Step::Dispatch(method) => format!("<- by a call of {}", Human(method)),
         Step::Initializer(class) => format!("<- by the initialisation of {}", dotted(class)),
         Step::Loading(method) => format!("<- by class loading that may run {}", Human(method)),
-        Step::Glue(interface) => format!("<- by a function object of {}", dotted(interface)),
+        Step::Glue(interface) => format!("<- by a function object that implements {}", dotted(interface)),
         Step::Rethrown(method) => format!("<- caught and thrown again in {}{place}", Human(method)),
-        Step::Raised(Origin::Instruction) => "<- where it is raised".to_owned(),
+        Step::Raised(Origin::Instruction) => "<- an instruction there raises the exception".to_owned(),
         Step::Raised(origin) => format!("<- {}", raised(origin)),
         Step::Open(reason) => format!("<- {}", why(reason)),
     }

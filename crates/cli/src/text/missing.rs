@@ -9,7 +9,7 @@ use crate::report::count;
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
 
-/// The maximum number of names in a list; machine-readable formats contain all.
+/// The maximum number of names listed on a line; machine-readable formats contain all names.
 const NAMED: usize = 4;
 
 /// Appends the missing classes. The classes that make the most answers imprecise come first.
@@ -42,7 +42,7 @@ fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
     if !it.widened.is_empty() {
         let names: Vec<String> = it.widened.iter().map(|it| Human(*it).to_string()).collect();
         let what = count(it.widened.len(), "method has calls", "methods have calls");
-        line(Ink::Yellow, format!("{what} that may run anything: {}", some(&names)));
+        line(Ink::Yellow, format!("{what} that may run any method: {}", some(&names)));
     }
     let names: Vec<String> = it.called.iter().map(|it| Human(*it).to_string()).collect();
     if !names.is_empty() {
@@ -58,21 +58,23 @@ fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
     }
 }
 
-/// Returns the text of a hint where the class may be found.
+/// Returns the text of a hint about where the missing class may be found.
 fn hint(it: &Hint) -> String {
     match it {
         Hint::Unreadable(place) => {
-            format!("{place} has the path of the class, but cannot be read as the class")
+            format!("{place} is at the path of the class, but cannot be read as this class")
         }
         Hint::Archive(archive) => format!("{archive} has the class, but is not on the class path"),
         Hint::Container(name) => {
-            format!("{name} has classes of the package: perhaps another version of it has the class")
+            format!(
+                "{name} has other classes of the package: perhaps another version of {name} has the class"
+            )
         }
         Hint::NoJdk(Some(module)) => format!("part of the JDK (module {module}): add a JDK with --jdk HOME"),
         Hint::NoJdk(None) => "perhaps part of the JDK: add a JDK with --jdk HOME".to_owned(),
         Hint::OtherJdk(Some(module)) => {
             format!(
-                "the JDK has the package (module {module}), but not the class: perhaps another release does"
+                "the JDK has the package (module {module}), but not the class: perhaps another release has the class"
             )
         }
         Hint::OtherJdk(None) => {

@@ -27,7 +27,7 @@ use crate::explain::Explanation;
 /// The answer about one method, with its code.
 #[derive(Clone, Debug)]
 pub struct MethodState {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
     /// The method's code and the positions of its instructions; `None` if there is no code that can be read.
     pub code: Option<(Arc<MethodCode>, Arc<Positions>)>,
@@ -86,7 +86,8 @@ pub enum Fact {
         within: Vec<Part>,
         /// The classes and cones excluded from the unknown exceptions.
         except: Vec<Part>,
-        /// The cause of the unknown exceptions: the last step of the chain that explains them.
+        /// The cause of the unknown exceptions: the last step of the chain of facts that explains them; `None` if the
+        /// chain is empty.
         because: Option<Step>,
     },
     /// The method's control-flow graph has this edge.
@@ -124,7 +125,8 @@ pub enum Fact {
 pub enum Reaches {
     /// The call may run this method.
     Target(MethodName),
-    /// The call may run this method if a missing class allows it.
+    /// The call can run this method only if a missing class connects the receiver's class with the class that the
+    /// call names.
     Possible(MethodName),
     /// The call runs the glue of a function object, that is, its method that implements this functional interface.
     Glue(Text),
@@ -147,7 +149,7 @@ pub enum Need {
     UsedBy(MethodName),
     /// Some code calls this method of the missing class.
     Called(MethodName),
-    /// This method has calls that may run anything, because the class is missing.
+    /// This method has calls with unknown targets, because the class is missing.
     Widened(MethodName),
 }
 

@@ -48,26 +48,29 @@ struct Ask<'a> {
 
 /// A message to the main thread.
 enum Message {
-    /// Files changed.
+    /// Files changed, so the answer must be recomputed.
     News(Box<News>),
     /// The watcher of files has ended, with its error if it failed.
     End(anyhow::Result<()>),
-    /// The computation with this number ended with this result.
+    /// The computation with this number ended with this result. Computations are numbered in the order of their
+    /// start.
     Worked(u64, Work),
 }
 
-/// A change of files: the new world, the settings, and the description of the change.
+/// A change of files: the containers and classes after the change, the settings, and the description of the change.
 struct News {
     world: LoadedWorld,
     settings: Settings,
-    /// Containers whose last state is kept although their files changed, and other errors; each with place and text.
+    /// Problems of this change, each with place and text: containers that cannot be read now, whose last good state
+    /// is still used, and other errors.
     kept: Vec<(String, String)>,
     changed: Vec<String>,
     reason: &'static str,
     first_event: Instant,
 }
 
-/// The news since the last printed cycle, collected for the line about the next cycle.
+/// The news since the last printed cycle, that is, since the last printed update of the answer. The description of
+/// the next cycle is made from it.
 #[derive(Default)]
 struct Pending {
     kept: BTreeMap<String, String>,
@@ -91,7 +94,7 @@ struct Inbox {
     waiting: VecDeque<Message>,
 }
 
-/// Stops the thread that waits for news, when this value is dropped.
+/// Stops the thread that waits for changes of files when this value is dropped.
 struct Stop(Signals);
 
 impl Drop for Stop {
@@ -103,7 +106,7 @@ impl Drop for Stop {
 /// The output formats of `ajar watch`.
 const FORMATS: [&str; 2] = ["text", "jsonl"];
 
-/// Resolves the settings from flags, environment and files.
+/// Resolves the settings from the flags, the environment and the settings files.
 fn resolve(classes: &WatchedClassesArgs, global: &Global) -> anyhow::Result<Settings> {
     let (input, format) = (&classes.input, classes.output_format.as_ref());
     settings::resolve(global, &input.class_path, &input.platform, format)
@@ -165,14 +168,14 @@ impl<'a> Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// Resolves the settings again for a cycle, because they may have changed since the last cycle.
+    /// Resolves the settings again after a change of files, because the settings files may have changed.
     fn resolve(&self, global: &Global) -> anyhow::Result<Settings> {
         let it = resolve(self.classes, global)?;
         settings::format(&it, &FORMATS)?;
         Ok(it)
     }
 
-    /// Returns the settings of the database for a world.
+    /// Returns the settings of the database for the opened inputs in `world`.
     ///
     /// # Errors
     /// A malformed pattern of `--entry`.
@@ -200,7 +203,7 @@ struct Current<'a> {
     closing: Closing,
     /// The problems and notes of classes, by the index of the file.
     odd: BTreeMap<usize, (FileId, Odd)>,
-    /// All problems and notes at the last printed cycle, each with place and text.
+    /// The problems and notes that existed when the last cycle was printed, each with place and text.
     problems: Vec<(String, String)>,
     generation: u64,
 }
@@ -248,8 +251,8 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     Ok(outcome.into())
 }
 
-/// Runs jobs until the channel is closed. One thread runs all jobs, because starting a thread takes as long as a
-/// small cycle.
+/// Runs jobs until the channel is closed. One thread runs all jobs, because starting a thread for each job would take
+/// as long as a small job.
 fn work_on(jobs: Receiver<(u64, Job)>, threads: usize, to: Sender<Message>) {
     for (number, job) in jobs {
         let done = work(job, threads);
@@ -258,7 +261,7 @@ fn work_on(jobs: Receiver<(u64, Job)>, threads: usize, to: Sender<Message>) {
     }
 }
 
-/// Waits for news and sends it until the watcher ends or fails.
+/// Waits for changes of files and sends each of them to the main thread, until the watcher ends or fails.
 fn wait_for_news(
     mut watch: Watch,
     ask: &Ask<'_>,
@@ -285,7 +288,8 @@ fn wait_for_news(
     let _ = to.send(Message::End(end));
 }
 
-/// Converts a change that the watcher found into news. Resolves the settings again if their files changed.
+/// Converts a change that the watcher found into news for the main thread. Resolves the settings again if the
+/// settings files changed.
 fn news(
     cycle: WorldChange,
     watch: &mut Watch,
@@ -316,7 +320,7 @@ fn news(
 }
 
 impl<'a> Current<'a> {
-    /// Creates the state before the first answer: passes the world to the database, but computes no answer.
+    /// Creates the state before the first answer: passes the opened inputs to the database, but computes no answer.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
         let mut settler = Settler::default();
         let closing = settler.settle(&mut world, settings);
@@ -367,7 +371,7 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Keeps the answer current until the end of all news; with `once` until the first change.
+    /// Keeps the answer current until the watcher of files ends; with `once`, only until the first update is printed.
     fn keep(
         &mut self,
         jobs: &Sender<(u64, Job)>,
@@ -417,7 +421,8 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Returns the next message. While there is no message, works ahead for the next computation.
+    /// Returns the next message. If no message is waiting, the time until one arrives is used to prepare the program
+    /// for its next update.
     fn next(&mut self, inbox: &mut Inbox) -> anyhow::Result<Message> {
         if !inbox.has_any() {
             self.live.session.keep_current(&mut || inbox.has_any());
@@ -438,7 +443,7 @@ impl<'a> Current<'a> {
         if self.live.has_bug() { Outcome::Bug } else { Outcome::Fine }
     }
 
-    /// Checks that the program has an answer.
+    /// Checks the entry points of the program after an update.
     ///
     /// # Errors
     /// When a pattern of `--entry` selects no method, or when there is no entry point.
@@ -455,7 +460,7 @@ impl<'a> Current<'a> {
         Ok(())
     }
 
-    /// Checks that in the first answer each pattern selects a method.
+    /// Checks that each pattern selects a method in the first answer.
     ///
     /// # Errors
     /// A pattern that selects no method.
@@ -485,7 +490,8 @@ impl<'a> Current<'a> {
         NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into()
     }
 
-    /// Makes `done` the current answer. Returns the changes and the line about the cycle, without counts and time.
+    /// Makes `done` the current answer. Returns the changes since the previous answer, and the summary of the update,
+    /// in which the counts of changes and the time are still zero.
     fn told(&mut self, done: Done, pending: Pending) -> (Vec<Changed>, Cycle) {
         let read = self.live.read();
         let edited = done.classes().iter().filter(|it| self.live.session.is_edited(it.0));
@@ -515,7 +521,7 @@ impl<'a> Current<'a> {
         (changes, line)
     }
 
-    /// Prints a cycle without changes, with the reason why there is no new answer.
+    /// Prints a cycle without changes, with the reason why the update gave no new answer.
     fn not_told(&mut self, error: &anyhow::Error, pending: Pending, printer: &Printer) -> anyhow::Result<()> {
         self.generation += 1;
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
@@ -598,18 +604,18 @@ impl<'a> Current<'a> {
 }
 
 impl Inbox {
-    /// Whether there is a message.
+    /// Whether a message is waiting.
     fn has_any(&mut self) -> bool {
         self.waiting.extend(self.receiver.try_iter());
         !self.waiting.is_empty()
     }
 
-    /// Whether there is news, or the end of all news.
+    /// Whether a message about changed files, or about the end of the watcher, is waiting.
     fn has_news(&mut self) -> bool {
         self.has_any() && self.waiting.iter().any(|it| matches!(it, Message::News(_) | Message::End(_)))
     }
 
-    /// Returns the oldest message; waits for one.
+    /// Returns the oldest message. If no message is waiting, blocks until one arrives.
     ///
     /// # Errors
     /// When all senders are gone.
