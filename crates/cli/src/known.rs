@@ -13,9 +13,10 @@ use crate::run::Run;
 /// numbered by their index in [`Run::shown`].
 #[derive(Default)]
 pub(crate) struct Known {
-    /// The answers about shown classes that were computed while reading, by class number; `None` if not computed.
+    /// The answers about shown classes that were computed while reading. The index is that of the class among the
+    /// shown classes; `None` if the answer was not computed.
     pub(crate) answers: Vec<Option<ClassAnswer>>,
-    /// The reasons why shown classes are left out of the result, by class number.
+    /// The reasons why shown classes are left out of the result, by the index of the class among the shown classes.
     pub(crate) left_out: FxHashMap<usize, String>,
     /// The class definitions that another definition of the same class shadows, as indices of container and entry.
     pub(crate) shadowed: FxHashSet<(usize, usize)>,

@@ -55,7 +55,7 @@ impl Output {
         Ok(())
     }
 
-    /// Returns an error of the same kind whose message names the destination.
+    /// Returns an error of the same kind as `error`, with a message that names the destination.
     fn fault(&self, error: &io::Error) -> io::Error {
         let name = match self {
             Output::Stdout(_) => "the standard output",

@@ -70,7 +70,7 @@ struct PassScratch {
 pub(crate) struct Pass<'a> {
     run: &'a Run<'a>,
     known: &'a Known,
-    /// The classes that are known to be unreadable, by class number.
+    /// The classes that are known to be unreadable, by the index of the class among the shown classes.
     failed: FxHashMap<usize, &'a FailedClass>,
 }
 

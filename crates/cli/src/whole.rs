@@ -440,7 +440,7 @@ pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> 
     header_of(run.world(), &run.closing, command, args)
 }
 
-/// Returns the header of a result about a world, with its assumptions.
+/// Returns the header of a result about the opened inputs in `world`, with the assumptions of the result.
 pub(crate) fn header_of(
     world: &LoadedWorld,
     closing: &Closing,

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::json::Json;
 use super::types::{NameId, Names, Part, Piece};
 
-/// The facts of a method.
+/// The facts of a method that composition needs.
 #[derive(Debug)]
 pub(super) struct Method {
     pub(super) name: NameId,
@@ -26,7 +26,7 @@ pub(super) struct Method {
     pub(super) known_at: FxHashMap<u32, BTreeSet<Part>>,
 }
 
-/// The flags that decide whether a call by name is bound to exactly this method.
+/// The access flags that decide whether a call that names this method certainly runs exactly this method.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Access {
     pub(super) is_public: bool,

@@ -67,7 +67,7 @@ pub(super) struct Value {
     pub(super) open: Option<Piece>,
 }
 
-/// The superclasses according to the documents.
+/// The direct superclass of each exception class, as far as the documents contain it.
 #[derive(Default)]
 pub(super) struct Types {
     pub(super) supers: FxHashMap<NameId, NameId>,
@@ -157,7 +157,7 @@ impl Types {
         self.is_in_some(part, &piece.except) || piece.within.iter().all(|&it| self.meet(part, it).is_none())
     }
 
-    /// Returns an open set that contains both given sets.
+    /// Returns an open set that contains both given sets; `None` stands for an empty open set.
     pub(super) fn join(&self, a: Option<Piece>, b: Option<Piece>) -> Option<Piece> {
         let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
         let except = a.except.union(&b.except).copied();

@@ -63,7 +63,7 @@ pub struct Interface {
 pub struct FailedClass {
     /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
-    /// The fault, without a full stop.
+    /// The text of the fault, without a full stop at its end.
     pub reason: String,
     /// The offset in the class file, if the fault is in it.
     pub offset: Option<u32>,

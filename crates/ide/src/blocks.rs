@@ -23,7 +23,7 @@ pub struct Block<S> {
     pub first: InstrId,
     /// The last instruction of the block.
     pub last: InstrId,
-    /// The normal successors of the last instruction, in the order of the graph.
+    /// The normal successors of the last instruction, in the order of the graph's edges.
     pub leads: Vec<Lead>,
     /// The sets of exceptions that the block's instructions raise, in the order of the first instruction that raises
     /// the set.

@@ -18,7 +18,8 @@ use crate::host::{Analysis, Cancellable, Definition};
 /// Maps definitions of classes to paths of class files. The client that reports changes to the database implements
 /// this trait.
 pub trait Places: Send + Sync {
-    /// Returns the path of a definition as shown to people, if the definition has one.
+    /// Returns the path, in the form shown to people, of the class file with this definition; `None` if no such path
+    /// is known.
     fn place(&self, definition: Definition) -> Option<String>;
 }
 

@@ -39,7 +39,7 @@ use crate::whole::{HierarchyFault, faults};
 /// The state of the program as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramState {
-    /// The generation number of the solved program; `None` in profile `paper`.
+    /// The generation of the solved program, a number for [`Analysis::stale_since`]; `None` in profile `paper`.
     pub generation: Option<u64>,
     /// A pattern for entry points that selects no method, if there is one.
     pub no_match: Option<NoMatch>,
@@ -309,7 +309,8 @@ impl Analysis {
         None
     }
 
-    /// Returns the definition of a class with public ids, from its origin; `None` if its library is gone.
+    /// Converts the origin of a class, which has ids of the database, to a definition with the ids of the facade;
+    /// `None` if the library of the class was removed.
     pub(crate) fn definition_by(&self, origin: ClassOrigin) -> Option<Definition> {
         match origin {
             ClassOrigin::File(class) => Some(Definition::File(class.file(&self.db))),

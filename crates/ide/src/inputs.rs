@@ -35,12 +35,12 @@ pub(crate) struct Inputs {
     /// The inputs of low durability, that is, those whose content an edit has set.
     edited: FxHashSet<ClassFile>,
     /// The inputs of classes that were removed. They are reused for new classes, because salsa never frees an input.
-    /// Until then, they keep their content and memoized values.
+    /// Until its reuse, an input keeps its content and memoized values.
     free: FxHashMap<Container, FreeSlots>,
     world: Option<World>,
 }
 
-/// Inputs that currently belong to no class, by the content that they still have.
+/// Inputs that currently belong to no class, by the hash of the content that they still have.
 type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
 
 /// Files, each with the input that it had and the input that it has now.
@@ -168,7 +168,8 @@ impl Inputs {
         it
     }
 
-    /// Releases the inputs of files that no container lists any more, or that another container lists now.
+    /// Makes inputs available for reuse: those of files that no container lists any more, or that another container
+    /// lists now.
     fn release_vanished(&mut self, db: &RootDatabase, listings: &[Listing]) {
         let of_classes = listings.iter().filter_map(|it| match it {
             Listing::Classes(it) => Some(it),
@@ -217,8 +218,8 @@ impl Inputs {
         ClassFile::builder(container, file, *hash, Arc::clone(bytes)).durability(durability).new(db)
     }
 
-    /// Takes an input from `free`, preferably one that already has this content, and gives it the content; `None` if
-    /// there is no free input in the container.
+    /// Takes one of the container's inputs that belong to no class, preferably one that already has this content, and
+    /// gives it the content; `None` if there is no such input.
     fn free_slot(
         &mut self,
         db: &mut RootDatabase,
@@ -313,7 +314,8 @@ fn new_world(db: &RootDatabase, order: Vec<Part>) -> World {
     World::builder(order.into(), settings).durability(Durability::HIGH).new(db)
 }
 
-/// Takes a free input. Prefers one that has this content, because its memoized values are valid again.
+/// Takes one of the inputs that belong to no class; `None` if there is none. Prefers an input whose content has this
+/// hash, because its memoized values are valid again.
 fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
     let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
     let slots = free.get_mut(&key)?;

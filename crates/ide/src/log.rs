@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use salsa::{Event, EventKind, Id};
 
-/// One step of a query.
+/// What salsa did with a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryStep {
     /// The query was executed.

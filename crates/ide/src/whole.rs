@@ -63,7 +63,8 @@ enum State {
 pub struct Setup<'a> {
     /// The assumptions of the answers.
     pub options: WholeOptions,
-    /// The facts about packages that the JDK image does not contain, for example from the modules of the program.
+    /// Facts about packages in addition to those that the modules of the JDK image state, for example from the
+    /// modules of the program.
     pub packages: &'a Packages,
     /// The entry points: calls go only to receivers created in code that is reached from them. `None` if all code
     /// counts as reached.
@@ -73,7 +74,7 @@ pub struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Returns the requested entry points; `None` if the setup has none.
+    /// Returns the requested entry points; `None` if the field `entries` is `None`.
     pub(crate) fn points(&self, classes: &ClassTable) -> Result<Option<Vec<EntryPoint>>, NoMatch> {
         let Some(request) = self.entries else { return Ok(None) };
         match request.unmatched(classes) {

@@ -106,8 +106,8 @@ pub enum Fact {
     Method,
     /// The method has this instruction, as text in stackless form.
     Instruction(String),
-    /// The reason why the method throws something or why one of its calls has a target, with the positions in this
-    /// version of the code.
+    /// The reason why the method throws something or why one of its calls has a target, with the positions in the
+    /// version of the code in which the fact holds.
     Explained(Box<Explanation>),
     /// The method is an entry point for this reason.
     Entry(EntryReason),

@@ -201,7 +201,7 @@ struct Current<'a> {
     settler: Settler,
     world: LoadedWorld,
     closing: Closing,
-    /// The problems and notes of classes, by the index of the file.
+    /// The problems and notes of classes. The key is the index of the id of the class file.
     odd: BTreeMap<usize, (FileId, Odd)>,
     /// The problems and notes that existed when the last cycle was printed, each with place and text.
     problems: Vec<(String, String)>,
@@ -430,8 +430,8 @@ impl<'a> Current<'a> {
         Ok(inbox.next()?)
     }
 
-    /// Passes news to the database. Returns `false` if newer news arrived before all classes were read; in this case,
-    /// the database does not contain the change.
+    /// Passes a change of files to the database. Returns `false` if a newer change arrived before all classes were
+    /// read; in this case, the database does not contain the change.
     fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
         self.closing = self.settler.settle(&mut self.world, &news.settings);
@@ -572,7 +572,7 @@ impl<'a> Current<'a> {
         acc
     }
 
-    /// Updates the problems and notes of a class.
+    /// Updates the problems and notes of the class in `file` from the current answer about the class.
     fn look_for_problems(&mut self, file: FileId) {
         let odd = self.live.session.state(file).map(|it| self.problems_of(file, it));
         match odd.filter(|it| *it != Odd::default()) {
