@@ -1,4 +1,4 @@
-//! Facts about the classes of a run that were found while reading the whole program, so that no class is parsed twice.
+//! Facts about the classes of a run, found while reading the whole program, so that no class is parsed twice.
 
 use driver::problem::{Problem, Severity};
 use export::frame::{FailedClass, Trailer};
