@@ -590,8 +590,7 @@ fn phrases_are_avoided() {
 #[test]
 fn queries_say_how_they_behave() {
     let good = "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n/// **Approximates:** nothing.\n\
-        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile)
-        /// {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
+        /// **Test:** `edits_stop`.\n#[salsa::tracked]\nfn query(db: &dyn Db, it: input::ClassFile) {}\n#[cfg(test)]\nmod tests { #[test] fn edits_stop() {} }\n";
     expect(&[("crates/high/src/lib.rs", good)], "");
     let no_test = "crates/high/src/lib.rs:7 query-headings the query `query` names the test `edits_stop`, which does not exist";
     expect(&[("crates/high/src/lib.rs", &good.replace("#[test]", ""))], no_test);
@@ -643,8 +642,7 @@ fn queries_are_about_one_class() {
     let lib = |keys: &str| {
         format!(
             "//! High.\n/// What.\n/// **Reads:** x. **Stays when:** y. **Cost:** z.\n\
-             /// **Approximates:** nothing. **Test:** `query_stays`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys})
-             /// {{}}\n\
+             /// **Approximates:** nothing. **Test:** `query_stays`.\n#[salsa::tracked]\nfn query(db: &dyn Db, {keys}) {{}}\n\
              #[test] fn query_stays() {{}}"
         )
     };
