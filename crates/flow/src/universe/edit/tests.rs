@@ -5,7 +5,8 @@ use super::*;
 use crate::universe::SetId;
 use test_utils::rng::Rng;
 
-/// The operation that created a set; types and sets are given by number.
+/// The operation that created a set. The operands are numbers of types for the first four operations, and numbers of
+/// sets created before for the other three.
 #[derive(Clone, Debug)]
 enum Made {
     Cone(usize),
@@ -17,8 +18,8 @@ enum Made {
     Minus(usize, usize),
 }
 
-/// For each type, the number of its parent and whether it may have unknown subclasses; `None` if the type is absent.
-/// The first type is the root.
+/// For each type, the number of its parent, and whether the type may have unknown subclasses; `None` if the type is
+/// absent. Type 0 is the root.
 type Types = Vec<Option<(usize, bool)>>;
 
 fn name(i: usize) -> String {
@@ -35,7 +36,7 @@ fn all_of(types: &Types) -> Vec<Throwable> {
     (0..types.len()).filter_map(|i| throwable(types, i)).collect()
 }
 
-/// Returns the subtypes of a type, supertypes before their subtypes.
+/// Returns the direct and indirect subtypes of type `i`; each subtype comes after its own supertypes.
 fn below(types: &Types, i: usize) -> Vec<usize> {
     let mut acc = vec![i];
     for (j, it) in types.iter().enumerate().skip(1).filter(|it| it.0 != i) {
@@ -60,7 +61,7 @@ fn make(universe: &mut Universe, sets: &[SetId], made: &Made) -> SetId {
     }
 }
 
-/// Creates all sets of a history in a new universe.
+/// Applies the operations of `history` to a new universe, and returns the set that each operation creates.
 fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     let mut sets = Vec::new();
     for it in history {
@@ -70,7 +71,7 @@ fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     sets
 }
 
-/// Collects the types that the operations of a set name, directly or through other sets.
+/// Adds to `acc` the types that occur in operation `i` of the history or in the operations that created its operands.
 fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     match history[i] {
         Made::Cone(it) | Made::Exact(it) | Made::Surely(it) | Made::May(it) => acc.push(it),
@@ -81,8 +82,8 @@ fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     }
 }
 
-/// Returns the part of a history that stays valid if the types in `out` are removed: the sets that name none of these
-/// types. The operands of such a set are valid, too.
+/// Returns the operations of a history that remain valid if the types in `out` are removed, and their sets. An
+/// operation remains valid if none of these types occurs in the operation or in those that created its operands.
 fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<SetId>) {
     let mut place = vec![None; history.len()];
     let (mut kept, mut kept_sets) = (Vec::new(), Vec::new());
@@ -106,15 +107,15 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
     (kept, kept_sets)
 }
 
-/// Adds or removes a type, or changes its parent; the types below it are removed and added again. Returns `false` if
-/// the universe refuses.
+/// Changes a universe with the types `before` into one with the types `types`: removes the types in `out`, then adds
+/// those of them that are in `types`. Returns `false` if the universe refuses one of these edits.
 fn edit(universe: &mut Universe, before: &Types, types: &Types, out: &[usize]) -> bool {
     let all_gone =
         out.iter().rev().filter(|it| before[**it].is_some()).all(|it| universe.remove(class(&name(*it))));
     all_gone && out.iter().filter_map(|&it| throwable(types, it)).all(|it| universe.add(it))
 }
 
-/// Appends random sets to a history.
+/// Appends at most five random operations to a history, and the sets that they create to `sets`.
 fn more(
     universe: &mut Universe,
     types: &Types,
@@ -141,8 +142,9 @@ fn more(
     }
 }
 
-/// Compares an edited universe with a new editable one and a new fixed one. Returns the number of sets without
-/// objects other than the empty set.
+/// Asserts that the sets of an edited universe have the same contents as those of a new editable universe and of a
+/// new one that is not editable. Returns the number of sets that contain no object but have another id than the empty
+/// set.
 fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[SetId], what: &str) -> usize {
     let (mut new, mut plain) = (Universe::editable(&all_of(types)), Universe::new(&all_of(types)));
     let (fresh, plain_sets) = (make_all(&mut new, history), make_all(&mut plain, history));
