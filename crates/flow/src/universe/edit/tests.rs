@@ -93,7 +93,7 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
         if names.iter().any(|it| out.contains(it)) {
             continue;
         }
-        let at = |it: usize| place[it].expect("operands name no more types than the set made of them");
+        let at = |it: usize| place[it].expect("the operands of a valid set must be valid, too");
         let moved = match history[i] {
             Made::Join(a, b) => Made::Join(at(a), at(b)),
             Made::Meet(a, b) => Made::Meet(at(a), at(b)),
@@ -152,7 +152,7 @@ fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[Set
     let said = |it: &Universe, set: SetId| (text(it, set), it.parts_within(set), it.classes(set));
     let mut hollow = 0;
     for (i, (&ours, (&theirs, &plains))) in sets.iter().zip(fresh.iter().zip(&plain_sets)).enumerate() {
-        let about = || format!("{what}, set {i} of {history:?}, types {types:?}");
+        let about = || format!("universes compared: {what}, set {i} of {history:?}, types {types:?}");
         assert_eq!(said(universe, ours), said(&new, theirs), "{}", about());
         assert_eq!(said(universe, ours), said(&plain, plains), "{}", about());
         assert_eq!(universe.is_nothing(ours), plains == SetId::EMPTY, "{}", about());
@@ -232,7 +232,7 @@ fn an_added_type_is_in_the_sets_that_had_its_parents_unknown_subclasses() {
     assert!(it.is_subset(new, e) && !it.overlaps(new, f) && !it.overlaps(new, left));
     assert_eq!(it.masks(Some(class("N"))).surely, new);
     let without = it.minus(e, new);
-    assert_eq!(text(&it, without), "E+", "the other unknown subclasses of E remain");
+    assert_eq!(text(&it, without), "E+", "the set must still have the unknown subclasses of E");
     assert!(it.remove(class("N")));
     assert_eq!((text(&it, e), text(&it, left)), ("E+".to_owned(), "F+ T+".to_owned()));
 }
@@ -243,11 +243,11 @@ fn a_row_of_a_class_with_unknown_ancestors_may_catch_unknown_classes_but_no_know
     let may = it.masks(Some(class("X"))).may;
     assert!(it.add(ty("N", "T", true)));
     let (exact, cone) = (it.exact(class("N")), it.cone(class("N")));
-    assert!(!it.overlaps(may, exact), "N is known not to be an X");
-    assert!(it.overlaps(may, cone), "an unknown subclass of N may be an X");
+    assert!(!it.overlaps(may, exact), "the row for X cannot catch N, whose ancestors are known");
+    assert!(it.overlaps(may, cone), "the row for X may catch an unknown subclass of N");
     assert!(it.add(ty("Y", "?", true)));
     let exact = it.exact(class("Y"));
-    assert!(it.overlaps(may, exact), "the ancestors of Y are unknown");
+    assert!(it.overlaps(may, exact), "the row for X may catch Y, whose ancestors are unknown");
 }
 
 #[test]
@@ -270,12 +270,15 @@ fn a_set_of_types_to_come_is_empty_until_one_is_added() {
 #[test]
 fn types_that_existing_sets_cannot_place_are_refused() {
     let mut it = Universe::editable(&[ty("T", "", true), ty("Fin", "T", false), ty("X", "?", true)]);
-    assert!(!it.add(ty("N", "Fin", true)), "no set takes account of unknown classes below Fin");
+    assert!(!it.add(ty("N", "Fin", true)), "N must be refused, because Fin has no unknown subclasses");
     assert!(it.add(ty("N", "X", true)));
-    assert!(!it.remove(class("X")), "N is below it");
-    assert!(!it.add(ty("X", "T", true)), "X is there");
+    assert!(!it.remove(class("X")), "X must not be removed, because N is below X");
+    assert!(!it.add(ty("X", "T", true)), "X must be refused, because X is present");
     let mut it = Universe::editable(&[ty("T", "", true), ty("N", "X", true)]);
-    assert!(!it.add(ty("X", "T", true)), "N is placed elsewhere");
+    assert!(!it.add(ty("X", "T", true)), "X must be refused, because its subclass N is present");
     let mut it = Universe::new(&[ty("T", "", true)]);
-    assert!(!it.add(ty("N", "T", true)) && !it.remove(class("T")), "the universe is not editable");
+    assert!(
+        !it.add(ty("N", "T", true)) && !it.remove(class("T")),
+        "a universe that is not editable must refuse edits"
+    );
 }
