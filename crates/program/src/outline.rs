@@ -74,8 +74,8 @@ pub struct Method {
 /// does not have is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ghost {
-    /// The exceptions that never leave the method, as written in the annotation: names of classes, each of which stands
-    /// for its subclasses, too, or `any` for all exceptions.
+    /// The exceptions that never leave the method, as written in the annotation: names of classes, each of which
+    /// includes its subclasses, or `any` for all exceptions.
     pub handlers: Option<Box<[Name]>>,
     /// All methods that the method may call, as written in the annotation.
     pub req_meths: Option<Box<[Name]>>,

@@ -66,10 +66,10 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
-    /// Returns the absent class because of which a class with a limited set of subclasses may still have unknown
-    /// subclasses. The set is limited if the class is sealed, by its permitted subclasses, or if its constructors are
-    /// private, by the members of its nest; the first absent class of these is returned. Returns `None` if the set is
-    /// not limited, or if all its classes are present.
+    /// Returns the first absent class in the list that limits the subclasses of `class`: because of it, `class` may
+    /// still have unknown subclasses. For a sealed class, the list consists of its permitted subclasses; for a class
+    /// whose constructors are all private, of the members of its nest. Returns `None` for other classes, and if all
+    /// listed classes are present.
     pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
         let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
         if let Some(permitted) = permitted(&it.outline) {
@@ -130,9 +130,9 @@ fn class_below(all: &Hierarchy, sub: ClassName, sup: ClassName) -> Below {
     }
 }
 
-/// Returns whether the class `low` is a subtype of the class called `name` because of the supertypes that present
-/// classes name. `high` is the id of the class called `name`. An id is `None` if the class is absent; if `low` is
-/// `None`, the result is `false`.
+/// Returns whether the class `low` is a subtype of the class called `name`, as far as the supertypes that present
+/// classes name tell. `high` is the id of the class called `name`. An id is `None` if the class is absent; if `low`
+/// is `None`, the result is `false`.
 fn names_above(all: &Hierarchy, low: Option<ClassId>, high: Option<ClassId>, name: ClassName) -> bool {
     let Some(low) = low else { return false };
     if let Some(high) = high

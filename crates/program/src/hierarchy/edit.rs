@@ -57,7 +57,7 @@ impl Hierarchy {
         Some(edited)
     }
 
-    /// Builds the index of the references between classes, which each [`Hierarchy::edit`] uses and updates.
+    /// Builds the index of the references between classes that [`Hierarchy::edit`] uses and updates.
     pub fn lists(&self) -> Lists {
         let mut acc = Lists::default();
         self.ids().for_each(|it| acc.add(self, it));
@@ -65,8 +65,9 @@ impl Hierarchy {
     }
 }
 
-/// Compares two versions of a hierarchy. Returns the classes whose supertypes differ, and the classes with which
-/// absent classes may do different things.
+/// Compares two versions of a hierarchy. Returns the classes whose supertypes differ, and the classes for which the
+/// versions disagree on what absent classes may do: belong to the class's package, extend the class, or be below the
+/// class.
 fn compared(before: &Hierarchy, edited: &Hierarchy) -> (Vec<ClassId>, Vec<ClassId>) {
     (with_other_supers(before, edited), with_other_openness(before, edited))
 }
@@ -123,8 +124,8 @@ fn joined_again(
     Some(acc)
 }
 
-/// Returns the classes that differ between two versions of a hierarchy in their outline or in their supertypes: the
-/// ids or names of these, or the absent classes among them. Classes that only one version has are included.
+/// Returns the classes whose outline or supertypes differ between two versions of a hierarchy. Supertypes differ if
+/// their ids, their names, or the absent classes among them differ. Classes that only one version has are included.
 fn with_other_supers(before: &Hierarchy, other: &Hierarchy) -> Vec<ClassId> {
     let same = |class: ClassId| match (before.classes.get(class.index()), other.classes.get(class.index())) {
         (Some(a), Some(b)) => {
@@ -140,8 +141,8 @@ fn with_other_supers(before: &Hierarchy, other: &Hierarchy) -> Vec<ClassId> {
     (0..n).map(ClassId::from_index).filter(|&it| !same(it)).collect()
 }
 
-/// Returns the classes, present in both versions of a hierarchy, with which absent classes may do different things in
-/// the two versions.
+/// Returns the classes, present in both versions of a hierarchy, for which the versions disagree on what absent
+/// classes may do: belong to the class's package, extend the class, or be below the class.
 fn with_other_openness(before: &Hierarchy, other: &Hierarchy) -> Vec<ClassId> {
     let open = |hierarchy: &Hierarchy, class: usize| hierarchy.classes.get(class).map(Class::open);
     let n = before.len().min(other.len());

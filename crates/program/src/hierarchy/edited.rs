@@ -26,8 +26,8 @@ pub struct Before(pub(super) How);
 #[derive(Debug)]
 pub(super) enum How {
     /// The hierarchy was changed in place. `n_classes` is the number of classes before the edit. `classes` holds the
-    /// changed classes as they were before the edit; the lists of the edited hierarchy still have the supertypes to
-    /// which these refer.
+    /// changed classes as they were before the edit; the supertypes to which they refer are still in the lists of the
+    /// edited hierarchy.
     Patched { n_classes: usize, classes: FxHashMap<ClassId, Class> },
     /// The hierarchy was rebuilt; the value is the hierarchy before the edit.
     Joined(Box<Hierarchy>),

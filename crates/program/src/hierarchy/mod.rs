@@ -86,7 +86,7 @@ pub enum Owner {
 /// [`ProblemKind::TooManySupertypes`], the JVM refuses to load the class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Problem {
-    /// The class that has the faulty link or the name of another class.
+    /// The class that has the faulty link, or that is defined more than once.
     pub class: ClassName,
     /// The kind of fault.
     pub kind: ProblemKind,

@@ -61,10 +61,10 @@ pub(super) fn fill(
     Some(())
 }
 
-/// Returns the nearest `extensible` class among `class` and its known subtypes, the number of links to that class,
-/// and whether an unknown class may name `class` or one of its known subtypes as a direct supertype. Of several
-/// nearest classes, the one with the smallest name is returned; if there is none, the result is `None` with the
-/// number `u32::MAX`. The same facts must already be stored for the direct subtypes of `class`.
+/// Returns the nearest class, among `class` and its known subtypes, that unknown classes may extend; the number of
+/// links to that class; and whether an unknown class may name `class` or one of its known subtypes as a direct
+/// supertype. Of several nearest classes, the one with the smallest name is returned; if there is none, the result is
+/// `None` with the number `u32::MAX`. The same facts must already be stored for the direct subtypes of `class`.
 pub(super) fn nearest(
     class: ClassId,
     classes: &[Class],
@@ -95,7 +95,8 @@ pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName
     (nameable, nameable && is_constructible(class, classes, by_name))
 }
 
-/// The rules for what absent classes may do with a package, whether the package belongs to the JDK image or not.
+/// Answers what absent classes may do with the package of a class, from the exports of the modules of the JDK image,
+/// and from the owners of the packages outside the image.
 pub(super) struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,

@@ -39,8 +39,8 @@ struct Patch<'a> {
 }
 
 /// Removes the classes `gone` from the hierarchy and adds the classes `come`, in place. Returns `None`, with nothing
-/// changed, if the hierarchy must be rebuilt instead: if a link is cut, or must be cut because of the edit
-/// ([`ProblemKind`]); if `java/lang/Object` is added or removed; or if two classes would have the same name.
+/// changed, if the hierarchy must be rebuilt instead: if it has a link that was cut ([`ProblemKind`]), or a link must
+/// be cut because of the edit; if `java/lang/Object` is added or removed; or if two classes would have the same name.
 pub(super) fn patch(
     hierarchy: &mut Hierarchy,
     gone: &[ClassId],
