@@ -252,8 +252,8 @@ impl<'a> Reaching<'a> {
     }
 }
 
-/// Returns whether assigning the variable `assigned` changes the value of `var`. This holds if both are the same
-/// temporary, or locals that share a slot: a long or double local takes two slots.
+/// Returns whether assigning the variable `assigned` changes the value of `var`. This holds if both are at
+/// the same place, or are locals that share a slot: a long or double local takes two slots.
 pub fn overlap(assigned: Var, var: Var) -> bool {
     match (assigned.place(), var.place()) {
         (Place::Local(a), Place::Local(b)) => {

@@ -88,17 +88,17 @@ impl ThrowableType {
         self.extensible.then_some(self.atom + 1)
     }
 
-    /// Returns the atom, an element of exception sets, that an editable universe reserves for subclasses of this type
-    /// that are added to the universe later. Unknown subclasses have another atom, because an exception-table row
-    /// whose class has unknown ancestors may catch an unknown subclass of this type, but not a subclass whose
-    /// ancestors are all known.
+    /// Returns the atom, an element of exception sets, that stands for the known subclasses of this type that are
+    /// added to the universe later. Only an editable universe has this atom. Unknown subclasses have another atom,
+    /// because an exception-table row whose class has unknown ancestors may catch an unknown subclass of this type,
+    /// but not a subclass whose ancestors are all known.
     pub(super) fn to_come(&self) -> u32 {
         self.atom + 1 + u32::from(self.extensible)
     }
 }
 
-/// The atom, an element of exception sets, that an editable universe reserves for types that are added later and have
-/// unknown ancestors.
+/// The atom, an element of exception sets, that stands for types with unknown ancestors that are added to the
+/// universe later. Only an editable universe has this atom.
 pub(super) const NOWHERE: u32 = 0;
 
 /// The types of a universe in preorder: each type is followed by its known subtypes without a gap.
