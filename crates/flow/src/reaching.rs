@@ -74,8 +74,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Removes casts from an expression. Returns the variable that remains, or else the expression that remains as
-    /// `Err`, each with the class of the outermost cast; `narrow` is the class of a cast around the expression.
+    /// Removes the casts around an expression. Returns the rest, as `Ok` if it is a variable and as `Err` if it is
+    /// another expression, together with the class of the outermost cast, if any. `narrow` is the class of a cast
+    /// that was already found around the whole of `e`; it counts as the outermost cast.
     #[allow(clippy::type_complexity)] // Both sides pair what was found with the cast around it.
     fn strip(
         &self,
@@ -94,8 +95,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Searches for the assignment of a temporary among the instructions shortly before `at`. A temporary has only
-    /// one assignment, so control flow need not be examined. Returns whether the assignment was found.
+    /// Searches the 64 instructions before `at` for the assignment of the temporary `var`. A temporary has only one
+    /// assignment, so control flow need not be examined. Returns whether the assignment was found; always `false` if
+    /// `var` is not a temporary.
     fn temp(
         &mut self,
         at: u32,
@@ -116,8 +118,9 @@ impl<'a> Reaching<'a> {
         false
     }
 
-    /// Walks backward from the instruction `at` until the variable is assigned, and queues the predecessors at each
-    /// point where control joins.
+    /// Searches backward from the instruction `at`, in the order of the body, until an instruction assigns the
+    /// variable `var`. At each jump target and each start of a handler on the way, queues the instructions from which
+    /// control may come.
     fn walk(
         &mut self,
         mut at: u32,
@@ -156,8 +159,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search at the instructions from which a handler may be entered: the exception may be raised
-    /// before any covered instruction takes effect.
+    /// Continues the search at the instructions that the rows of the handler cover. An exception may be raised before
+    /// such an instruction takes effect, so each value that the variable has before one of them may be its value in
+    /// the handler.
     fn enter_handler(
         &mut self,
         handler: u32,
@@ -193,7 +197,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search at an instruction that assigns `assigned`, which is the variable or overlaps with it.
+    /// Handles the instruction `at`, which assigns the variable `assigned`. If `assigned` is the searched variable
+    /// `var`, the search continues at the variable that was copied, or the assigned value is reported as a source. If
+    /// `assigned` only overlaps with `var`, the source is [`Source::Unknown`].
     fn defined(
         &mut self,
         at: u32,
@@ -246,8 +252,8 @@ impl<'a> Reaching<'a> {
     }
 }
 
-/// Returns whether assigning the variable `assigned` changes the value of `var`: the two are at the same place, or
-/// their slots overlap. A long or double local takes two slots.
+/// Returns whether assigning the variable `assigned` changes the value of `var`. This holds if both are at
+/// the same place, or are locals that share a slot: a long or double local takes two slots.
 pub fn overlap(assigned: Var, var: Var) -> bool {
     match (assigned.place(), var.place()) {
         (Place::Local(a), Place::Local(b)) => {

@@ -27,12 +27,12 @@ impl NodeId {
     /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         NodeId(index as u32)
     }
 }
 
-/// The number of a function that one [`Lattice`] can apply.
+/// The number of a function that [`Lattice::apply`] can apply. Each lattice has its own numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionId(pub u32);
 
@@ -49,7 +49,7 @@ impl FunctionId {
     /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         FunctionId(index as u32)
     }
 }
@@ -69,14 +69,16 @@ pub trait Lattice {
     fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
 }
 
-/// A system of inclusions: nodes with own values, and edges along which values flow into a node.
+/// A system of inclusions between the values of nodes. The value of a node must include the node's own value, and,
+/// for each incoming edge, the edge's function applied to the value of the node from which the edge comes.
 #[derive(Clone, Debug)]
 pub struct System<V> {
-    /// The own value of each node; the node's solution includes it.
+    /// The own value of each node: a constant that the node's value in the solution includes.
     pub values: Vec<V>,
     /// For each node, the index in `edges` of its first incoming edge; the last entry is the number of edges.
     pub starts: Vec<u32>,
-    /// The incoming edges, ordered by node: the node whose value flows in, and the function applied to that value.
+    /// The incoming edges of all nodes, ordered by the node into which they lead. An edge is given by the node from
+    /// which a value flows, and by the function that is applied to this value.
     pub edges: Vec<(NodeId, FunctionId)>,
 }
 
@@ -93,7 +95,8 @@ impl<V: Copy> Solution<V> {
         self.values[self.components[node.index()].index()]
     }
 
-    /// Returns the number of strongly connected components over edges with the identity.
+    /// Returns the number of strongly connected components of the nodes, where only edges with the identity function
+    /// count. All nodes of a component have the same value.
     pub fn n_components(&self) -> usize {
         self.values.len()
     }
@@ -105,7 +108,8 @@ impl<V> System<V> {
     }
 }
 
-/// Returns the range of part `i` of a list. `starts` holds the start of each part, and then the length of the list.
+/// Returns the range of indices of part `i` of a list that consists of consecutive parts. `starts` holds the index at
+/// which each part starts, followed by the length of the list.
 #[inline]
 fn part(starts: &[u32], i: usize) -> Range<usize> {
     starts[i] as usize..starts[i + 1] as usize
@@ -172,8 +176,8 @@ pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::
     if function == FunctionId::IDENTITY { value } else { lattice.apply(function, value) }
 }
 
-/// Joins the value that flows from the component `from` into the value of the component `c`. Queues `c` if its value
-/// changes.
+/// Applies `function` to the value of the component `from`, and joins the result into the value of the component `c`.
+/// If this changes the value of `c`, adds `c` to `pending`, unless `queued` shows that `c` is there already.
 fn raise<L: Lattice>(
     lattice: &mut L,
     values: &mut [L::Value],
@@ -192,7 +196,8 @@ fn raise<L: Lattice>(
     }
 }
 
-/// For each component, the components into which its value flows, and through which function.
+/// For each component, its outgoing edges: the component into which a value flows, and the function applied to the
+/// value.
 struct Users {
     starts: Vec<u32>,
     users: Vec<(ComponentId, FunctionId)>,
@@ -237,7 +242,7 @@ impl Users {
     }
 }
 
-/// The nodes of each component.
+/// The nodes of each strongly connected component.
 struct Members {
     /// For each component, the index in `nodes` of its first node; the last entry is the number of nodes.
     starts: Vec<u32>,
@@ -266,9 +271,9 @@ impl Members {
     }
 }
 
-/// Computes the strongly connected components over edges with the identity: the component of each node, and the
-/// number of components. A component has a larger number than the components from which values flow into it through
-/// identities.
+/// Computes the strongly connected components of the nodes, where only edges with the identity function count.
+/// Returns the component of each node, and the number of components. Components are numbered topologically: values
+/// flow through identities only from components with a smaller number.
 fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<ComponentId>, usize), Cancelled> {
     let n = system.values.len();
     let successor = |node: u32, cursor: &mut u32| {

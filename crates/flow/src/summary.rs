@@ -18,24 +18,28 @@ use crate::named::{named_by_expr, named_by_instr, names_throwable};
 use crate::throwables::well_known;
 use crate::thrown::Term;
 
-/// What the rest of a program needs to know of one body: its sources of exceptions and the names it uses.
+/// The summary of one method body: all that the rest of a program needs to know of it. It has the body's sources of
+/// exceptions, and the classes and fields that the body names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The lists of exception-table rows that cover the items; the first list is empty.
+    /// The distinct lists of exception-table rows that cover the sources in `items`. The first list is empty; it is
+    /// for sources that no row covers.
     pub contexts: Box<[Context]>,
-    /// The sources of exceptions with the rows that cover them, each once, in the order of the body.
+    /// The sources of exceptions in the order of the body, without duplicates. Each comes with the rows that cover
+    /// it.
     pub items: Box<[PlacedSource]>,
     /// The first instructions of the handlers that throw the caught exception again, ascending.
     pub rethrowing: Box<[InstrId]>,
-    /// The fields that the body accesses, each once per kind of access. They have no contexts: a read may occur later
-    /// than in the bytecode, so the link errors of an access are assumed to occur anywhere in the method.
+    /// The fields that the body accesses. A field that is both read and written is listed for each kind of access,
+    /// once. The rows that cover an access are not recorded: BIR may read a field at a later instruction than the
+    /// bytecode does, so the link errors of an access are assumed to occur anywhere in the method.
     pub fields: Box<[(FieldRef, Access)]>,
     /// The classes that casts, `instanceof`, arrays and constants name, each once; also Throwable if a row of the
-    /// exception table names it. They have no contexts, because link errors are assumed to occur anywhere in the
-    /// method.
+    /// exception table names it. The rows that cover these instructions are not recorded, because link errors are
+    /// assumed to occur anywhere in the method.
     pub named: Box<[ClassName]>,
-    /// The rows of rethrowing handlers that cover none of `items`, each once. Such rows may still catch link errors
-    /// of accesses to fields and classes.
+    /// The remaining rows whose handlers throw the caught exception again, each once: the rows that are in none of
+    /// `contexts`. Such rows may still catch link errors of accesses to fields and classes.
     pub bare: Box<[CatchRow]>,
 }
 
@@ -49,7 +53,7 @@ pub struct Context {
 /// A row of the exception table, reduced to the class it catches and whether its handler throws the exception again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CatchRow {
-    /// The class that the row catches; `None` catches everything.
+    /// The class that the row catches; `None` if the row catches everything.
     pub class: Option<ClassName>,
     /// The index of the row's handler in [`Summary::rethrowing`]; `None` if the handler does not throw the caught
     /// exception again.
@@ -61,28 +65,29 @@ pub struct CatchRow {
 pub struct PlacedSource {
     /// The source of exceptions.
     pub source: Source,
-    /// The index of the context in [`Summary::contexts`].
+    /// The index in [`Summary::contexts`] of the rows that cover the source.
     pub context: u32,
 }
 
-/// A source of exceptions in a body.
+/// An action of a method body that may raise exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
     /// The instruction raises an object of exactly this class.
     Exact(ClassName),
     /// The instruction raises an object of this class or of a subclass.
     Cone(ClassName),
-    /// The instruction throws an exception again that the handler with this index in [`Summary::rethrowing`] caught.
+    /// The instruction throws again an exception that a handler caught; the number is the handler's index in
+    /// [`Summary::rethrowing`].
     Caught(u32),
-    /// A call of a method or, on an object that exists already, of a constructor.
+    /// A call of a method, or a call of a constructor on an object that was created by an earlier instruction.
     Call(CallKind, MethodRef),
-    /// A call on `this`, the object on which the method was called.
+    /// A call on `this`, the object on which the method that contains the call was called.
     CallOnThis(CallKind, MethodRef),
     /// A call of a constructor on a new object of exactly the constructor's class.
     Construct(MethodRef),
     /// The class initialisation that a `mayinit` instruction may run.
     Initialize(Initialized),
-    /// The call site with this index in [`Body::dynamics`].
+    /// The `invokedynamic` call site with this index in [`Body::dynamics`].
     CallDynamic(u32),
     /// The dynamic constant with this index in [`Body::dynamics`].
     ConstDynamic(u32),
@@ -91,7 +96,7 @@ pub enum Source {
     Object(ClassName),
 }
 
-/// How a field is accessed.
+/// The kind of instruction that accesses a field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // The access instructions: `getfield` etc.
 pub enum Access {
@@ -101,17 +106,18 @@ pub enum Access {
     PutStatic,
 }
 
-/// The class that a `mayinit` instruction initialises.
+/// The class that a `mayinit` instruction may initialise, given by the access that requires the initialisation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Initialized {
-    /// This class, because an object of the class is created.
+    /// This class is initialised, because an object of the class is created.
     Class(ClassName),
-    /// The class that declares this static field, because the field is accessed.
+    /// The class that declares this static field is initialised, because the field is accessed.
     OwnerOfField(FieldRef),
-    /// The class that declares this static method, because the method is called; `true` if the constant pool names
-    /// the method by a `CONSTANT_InterfaceMethodref`.
+    /// The class that declares this static method is initialised, because the method is called. The flag is `true` if
+    /// the constant pool names the method by a `CONSTANT_InterfaceMethodref`.
     OwnerOfMethod(MethodRef, bool),
-    /// This class, or any of its supertypes, because it is not known which member is accessed.
+    /// This class or one of its supertypes is initialised. Any of them is possible, because it is not known which
+    /// member is accessed.
     ClassOrAbove(ClassName),
 }
 
@@ -127,8 +133,8 @@ pub struct Scratch {
     named_seen: FxHashSet<ClassName>,
 }
 
-/// The maximum capacity of the hash sets that [`Scratch`] reuses. Emptying a hash set takes time proportional to its
-/// capacity, so the hash sets of a huge body are dropped.
+/// The maximum capacity, in entries, of the hash sets that [`Scratch`] reuses. Emptying a hash set takes time
+/// proportional to its capacity, so larger hash sets, which a huge body leaves behind, are dropped.
 const MAX_KEPT: usize = 1 << 10;
 
 impl Scratch {
@@ -197,8 +203,8 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
 struct Summarizer<'s> {
     contexts: Vec<Context>,
     by_rows: FxHashMap<Box<[u32]>, u32>,
-    /// The rows that cover the last instruction, with the index of their context. Most often the next instruction has
-    /// the same rows.
+    /// The last rows for which a context was looked up, as indices into the exception table, and the index of the
+    /// context. The next instruction usually has the same rows, so this saves most lookups.
     last: (Box<[u32]>, u32),
     rethrowing: Vec<InstrId>,
     scratch: &'s mut Scratch,
@@ -300,22 +306,24 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// A walk over the instructions of a body, in order, that finds the sources of exceptions of each instruction.
+/// Finds the sources of exceptions of each instruction of a body. The instructions are visited in order.
 pub struct Sources<'a> {
     body: &'a Body,
     facts: &'a MethodFacts,
-    /// The `mayinit` instructions, each with the class that it initialises, ascending.
+    /// The `mayinit` instructions in ascending order, each with the class that it initialises.
     accesses: Vec<(InstrId, Initialized)>,
     next_access: usize,
     next_proof: usize,
-    /// The handlers that throw the caught exception again; [`Source::Caught`] has an index into this list.
+    /// The first instructions of the handlers that throw the caught exception again; [`Source::Caught`] holds an
+    /// index into this list.
     handlers: Vec<InstrId>,
-    /// Whether local 0 holds `this` at every instruction; computed when first needed.
+    /// Whether local 0 holds `this` at every instruction of the body; `None` until this is needed for the first time.
     keeps_this: Option<bool>,
 }
 
 impl<'a> Sources<'a> {
-    /// Starts a walk before the first instruction. `facts` must be the facts of the same body.
+    /// Creates the state for a visit of the instructions of `body` from the first on. `facts` must be the facts of
+    /// `body`.
     pub fn new(body: &'a Body, facts: &'a MethodFacts) -> Self {
         Sources {
             body,
@@ -329,7 +337,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Calls `f` with the sources of exceptions of the instruction `id`, in the order in which the JVM checks for
-    /// them. The instructions of successive calls must be ascending.
+    /// them. Consecutive calls of this function must pass ascending instructions.
     #[inline]
     pub fn at(&mut self, id: InstrId, mut f: impl FnMut(Source)) {
         let body = self.body;
@@ -401,7 +409,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Returns the handlers that throw the caught exception again, ascending.
+/// Returns the first instructions of the handlers that throw the caught exception again, ascending.
 fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
     let caught = facts.throws.iter().filter_map(|it| match it.1 {
         Term::Caught(handler) => Some(handler),
@@ -417,12 +425,12 @@ fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
     handlers.binary_search_by_key(&ordinal(handler), |&it| ordinal(it)).ok().map(|it| it as u32)
 }
 
-/// Returns the `mayinit` instructions, each with the class that it initialises, ascending.
+/// Returns the `mayinit` instructions in ascending order, each with the class that it initialises.
 ///
-/// Each access to a class has its own `mayinit`: the nearest `mayinit` of that class before the access in the text
-/// that has no access yet. A static read or call comes before the next jump or `mayinit`, because these save the
-/// operand stack. So other `mayinit` instructions can only come between the `mayinit` and the access of an object
-/// creation, and these pairs are nested.
+/// Each access to a class has a `mayinit` of its own: among the `mayinit` of this class that come before the access
+/// and do not belong to an earlier access, the nearest. A static read or call comes before the next jump or
+/// `mayinit`, because jumps and `mayinit` save the operand stack. So only for an object creation can other `mayinit`
+/// instructions be between its `mayinit` and the access, and such pairs are nested.
 fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     let mut acc = Accesses::default();
     let mut pending = Vec::new();
@@ -460,11 +468,12 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     acc.finish()
 }
 
-/// The `mayinit` instructions of a body, and the accesses that were found for them.
+/// The `mayinit` instructions found so far in a body, and the accesses to which they belong.
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// The `mayinit` instructions whose access was not found yet, as indices into `all`: only a few at a time.
+    /// The `mayinit` instructions whose access was not found yet, as indices into `all`. There are never more than a
+    /// few.
     pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }

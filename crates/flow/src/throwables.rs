@@ -23,7 +23,8 @@ pub enum Answer {
 
 /// Answers subtype queries about classes that extend `java/lang/Throwable`.
 pub trait Subtypes {
-    /// Returns whether class `sub` is `sup` or a subclass of `sup`. Neither is an array type or an interface.
+    /// Returns whether class `sub` is `sup` or a subclass of `sup`. Neither of them may be an array type or an
+    /// interface.
     fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Answer;
 }
 
@@ -152,11 +153,12 @@ pub fn built_ins() -> impl Iterator<Item = ClassName> {
     TREE.iter().map(|it| java_lang(it.0))
 }
 
-/// Answers subtype queries from the known superclasses of the throwables that the VM raises, and from the superclass
-/// of one further class.
+/// Answers subtype queries for the throwable classes that the VM raises, whose superclasses are built in, and for one
+/// further class, whose superclass the caller supplies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltIn {
-    /// The further class and its direct superclass, usually from the class file of the analysed method.
+    /// The further class and its direct superclass, usually from the class file of the analysed method; `None` if
+    /// there is no further class.
     pub own: Option<(ClassName, ClassName)>,
 }
 

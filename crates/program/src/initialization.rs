@@ -15,8 +15,8 @@ use crate::outline::Method;
 /// One step of the procedure that initialises a class (JVMS §5.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The superclass is initialised, by its own steps. There is no such step for an absent `java/lang/Object`, whose
-    /// initialisation runs nothing that could fail.
+    /// The superclass is initialised, in steps of its own. There is no such step for an absent `java/lang/Object`,
+    /// whose initialisation runs nothing that could fail.
     Superclass(Link),
     /// The initialiser of a superinterface runs. The superinterface declares an instance method with code, or is
     /// absent and may declare such a method.
@@ -35,9 +35,9 @@ pub fn steps(hierarchy: &Hierarchy, class: ClassId) -> impl DoubleEndedIterator<
     superclass.map(Step::Superclass).into_iter().chain(interfaces.into_iter().map(Step::Interface)).chain(own)
 }
 
-/// Calls `visit` for each initialiser that initialising a class may run, from the one that runs last to the one that
-/// runs first. `enter` is called for the class and then for each superclass; the walk ends when `enter` returns
-/// false.
+/// Calls `visit` for each initialiser that may run because `class` is initialised, from the one that runs last to the
+/// one that runs first. `enter` is called for the class and then for each superclass; the search ends when `enter`
+/// returns false.
 pub fn walk(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -64,16 +64,17 @@ pub fn walk(
     }
 }
 
-/// An initialiser that initialising a class may run.
+/// An initialiser that may run because a class is initialised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Initializer {
     /// The method `<clinit>` of a present class.
     Present(MethodId),
-    /// The initialiser of this absent class, and all initialisers that initialising the absent class runs before.
+    /// The initialiser of this absent class, and all initialisers that run before it because the absent class is
+    /// initialised.
     Absent(ClassName),
 }
 
-/// Returns the class's own initialiser, the method `<clinit>` (JVMS §2.9.2), if there is one.
+/// Returns the class's own initialiser, the method `<clinit>` (JVMS §2.9.2); `None` if the class has no initialiser.
 pub fn class_initializer(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let id = find_method(hierarchy, class, Name::new(b"<clinit>"), Descriptor::new(b"()V"))?;
     // From version 51 on, a method of this name is an initialiser only if it is static.
@@ -81,8 +82,8 @@ pub fn class_initializer(hierarchy: &Hierarchy, class: ClassId) -> Option<Method
     (major < 51 || declared(hierarchy, id).flags.is_static()).then_some(id)
 }
 
-/// Returns the superinterfaces that initialising a class initialises; each stands after the interfaces that it
-/// extends.
+/// Returns the superinterfaces that are initialised because a class is initialised; each interface comes after the
+/// interfaces that it extends.
 fn interfaces(hierarchy: &Hierarchy, class: ClassId) -> Vec<Link> {
     let mut acc = Vec::new();
     let (mut seen, mut pending) = (FxHashSet::default(), hierarchy.interfaces(class).to_vec());

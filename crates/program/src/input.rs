@@ -20,10 +20,11 @@ pub struct ClassFile {
     /// The container that holds the class file.
     #[returns(copy)]
     pub container: Container,
-    /// The id of the file. An edited file has two inputs, of which its container lists one at any time.
+    /// The id of the file. A file that was edited has two inputs of this type; its container lists one of them at any
+    /// time.
     #[returns(copy)]
     pub file: FileId,
-    /// The identity of the file's content.
+    /// The identity of the file's content: its sizes, CRC and hash, for comparisons.
     #[returns(copy)]
     pub hash: EntryIdentity,
     /// The bytes of the class file.
@@ -34,16 +35,16 @@ pub struct ClassFile {
 /// A jar, folder or JDK image on the class path.
 #[salsa::input(debug)]
 pub struct Container {
-    /// The container's role in the program.
+    /// The role of the container in the program.
     #[returns(copy)]
     pub role: Role,
-    /// The container's class files in directory order, as they were when this list was last built; `patches` holds
+    /// The container's class files in directory order, as of the time when this list was last built. `patches` holds
     /// the edits since then.
     #[returns(deref)]
     pub base: Arc<[ClassFile]>,
-    /// The edits to `base`. Each patch has the index of the class that it replaces; classes added behind the end of
-    /// the list have the index after the last. An edit sets this field alone, so queries that read only `base` stay
-    /// valid.
+    /// The edits to `base`. Each patch has the index of the entry of `base` that it replaces; the patch for class
+    /// files that are added at the end has the length of `base`. An edit sets this field alone, so queries that read
+    /// only `base` stay valid.
     #[returns(deref)]
     pub patches: Arc<[Patch]>,
 }
@@ -64,8 +65,8 @@ impl Container {
     }
 }
 
-/// Returns the mapped entries of `base` after `patches` are applied: `of` maps unpatched entries of `base`, `patch`
-/// maps the class files that replace entries. `patches` must be sorted by `at`.
+/// Applies `patches` to the list `base` and returns the resulting list, with each entry mapped: an entry of `base`
+/// that no patch replaces by `of`, and a class file of a patch by `patch`. `patches` must be sorted by `at`.
 pub fn patched<T, U>(
     base: &[T],
     patches: &[Patch],
@@ -86,16 +87,16 @@ pub fn patched<T, U>(
 /// A container's role in the program (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
-    /// Code that is analysed and reported.
+    /// Code that is analysed, and about which results are reported.
     App,
-    /// A library that the reported code uses: analysed for its effects, but not reported.
+    /// A library that the `App` code uses: analysed for its effects on that code, but without reported results.
     Lib,
     /// The class library of the JDK.
     Jdk,
 }
 
 impl Role {
-    /// Returns the name of the role in output.
+    /// Returns the name that the output uses for the role.
     pub fn name(self) -> &'static str {
         match self {
             Role::App => "app",

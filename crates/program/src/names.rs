@@ -13,7 +13,7 @@ use classfile::names::{ClassName, Descriptor, Member, MethodRef, Name};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(pub &'static [u8]);
 
-/// A method, named by its class, its simple name and its descriptor.
+/// A method, given by its class, its simple name and its descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MethodName {
     /// The internal name of the class: `java/lang/Object`.
@@ -24,7 +24,7 @@ pub struct MethodName {
     pub descriptor: Text,
 }
 
-/// Shows a method as people write it: `p.C.m(int,java.lang.String)`.
+/// Displays a method as people write it: `p.C.m(int,java.lang.String)`.
 #[derive(Clone, Copy)]
 pub struct Human(pub MethodName);
 
@@ -36,7 +36,7 @@ impl Text {
 }
 
 impl MethodName {
-    /// Converts an interned method reference to the three texts.
+    /// Returns the class, name and descriptor of an interned method reference as texts.
     pub fn of(method: MethodRef) -> Self {
         let it = method.get();
         MethodName {
@@ -46,7 +46,7 @@ impl MethodName {
         }
     }
 
-    /// Interns the three texts, and returns them as one member reference.
+    /// Interns the texts of the class, the name and the descriptor, and returns them as one member reference.
     pub fn names(self) -> Member {
         Member {
             class: ClassName::new(self.class.0),
@@ -55,7 +55,8 @@ impl MethodName {
         }
     }
 
-    /// Appends the form that people read, `p.C.m(int)`, as modified UTF-8. Patterns are matched against this form.
+    /// Appends the method in the form that people read, `p.C.m(int)`, as modified UTF-8. The patterns that users
+    /// write for methods are matched against this form.
     pub fn human_bytes(&self, out: &mut Vec<u8>) {
         class_bytes(self.class.0, out);
         out.push(b'.');
@@ -63,7 +64,7 @@ impl MethodName {
         self.params_bytes(out);
     }
 
-    /// Appends the parameter list that people read, with its parentheses, as modified UTF-8.
+    /// Appends the method's parameter list in the form that people read, with parentheses, as modified UTF-8.
     pub fn params_bytes(&self, out: &mut Vec<u8>) {
         let Some(ty) = MethodType::parse(self.descriptor.0) else {
             out.extend(self.descriptor.0);
@@ -80,12 +81,12 @@ impl MethodName {
     }
 }
 
-/// Appends the form of an internal class name that people read: `p.C` for `p/C`.
+/// Appends an internal class name in the form that people read: `p.C` for `p/C`.
 fn class_bytes(name: &[u8], out: &mut Vec<u8>) {
     out.extend(name.iter().map(|&b| if b == b'/' { b'.' } else { b }));
 }
 
-/// Appends the form of a field type that people read, such as `int` or `java.lang.String[]`.
+/// Appends a field type in the form that people read, such as `int` or `java.lang.String[]`.
 fn type_bytes(ty: FieldType<'_>, out: &mut Vec<u8>) {
     let dims = ty.0.iter().take_while(|&&b| b == b'[').count();
     match &ty.0[dims..] {

@@ -19,8 +19,8 @@ use crate::input;
 pub struct Outline {
     /// The name of the class.
     pub class: ClassName,
-    /// The minor and major version of the class file. The JVM reads nests from major version 55 on, and sealed
-    /// classes from 61 on.
+    /// The minor and the major version of the class file, in this order. The JVM reads nests from major version 55
+    /// on, and sealed classes from 61 on.
     pub version: (u16, u16),
     /// The access flags of the class.
     pub flags: Flags,
@@ -34,7 +34,8 @@ pub struct Outline {
     pub nest_members: Box<[ClassName]>,
     /// The content of `PermittedSubclasses`, if the class has this attribute (JVMS §4.7.31).
     pub permitted: Option<Box<[ClassName]>>,
-    /// The promise for all methods of the class, if the class itself has a `GhostComponent` annotation.
+    /// The promise that a `GhostComponent` annotation of the class makes for all methods of the class; `None` if the
+    /// class does not have this annotation.
     pub ghost: Option<Ghost>,
     /// The declared fields in class-file order.
     pub fields: Box<[Field]>,
@@ -45,34 +46,36 @@ pub struct Outline {
 /// A declared field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// The access flags.
+    /// The access flags of the field.
     pub flags: Flags,
-    /// The name.
+    /// The simple name of the field.
     pub name: Name,
-    /// The descriptor.
+    /// The descriptor of the field.
     pub descriptor: Descriptor,
 }
 
 /// A declared method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Method {
-    /// The access flags.
+    /// The access flags of the method.
     pub flags: Flags,
-    /// The name.
+    /// The simple name of the method.
     pub name: Name,
-    /// The descriptor.
+    /// The descriptor of the method.
     pub descriptor: Descriptor,
     /// The exception types in the method's `throws` clause (JVMS §4.7.5).
     pub throws: Box<[ClassName]>,
-    /// The promise that replaces the method's code, if the method has a `GhostComponent` annotation.
+    /// The promise that a `GhostComponent` annotation of the method makes in place of code; `None` if the method does
+    /// not have this annotation.
     pub ghost: Option<Ghost>,
 }
 
-/// What a `GhostComponent` annotation promises about methods without code. An element that the annotation does not
-/// have is `None`.
+/// The promise that a `GhostComponent` annotation makes about methods without code. An element that the annotation
+/// does not have is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ghost {
-    /// The exceptions that never leave the method, as written in the annotation: class names, or `any`.
+    /// The exceptions that never leave the method, as written in the annotation: names of classes, each of which
+    /// includes its subclasses, or `any` for all exceptions.
     pub handlers: Option<Box<[Name]>>,
     /// All methods that the method may call, as written in the annotation.
     pub req_meths: Option<Box<[Name]>>,
@@ -130,7 +133,7 @@ fn method(it: &MemberInfo<'_, '_>) -> Result<Method> {
 }
 
 /// Returns the content of the first annotation with the simple name `GhostComponent`, visible or invisible at run
-/// time.
+/// time; `None` if there is none.
 fn ghost(attributes: Attributes<'_, '_>) -> Option<Ghost> {
     let annotation = attributes.annotations().into_iter().find(is_ghost)?;
     let strings = |wanted: &[u8]| {
@@ -147,8 +150,8 @@ fn is_ghost(it: &Annotation) -> bool {
     simple == Some(b"GhostComponent")
 }
 
-/// Returns the strings of an annotation element, which is an array or a single value. A class constant yields the
-/// name of its class.
+/// Returns the strings of an annotation element that is an array or a single value. For a class constant, the string
+/// is the name of the class.
 fn strings_of(value: &Value) -> Box<[Name]> {
     match value {
         Value::Array(items) => items.iter().flat_map(strings_of).collect(),

@@ -82,7 +82,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         L: Lattice<Value = V>,
     {
         let Entry::Occupied(mut it) = self.sources.entry((round, function, value)) else {
-            debug_assert!(false, "a value is removed only after it was added");
+            debug_assert!(false, "the value to remove must have been added before");
             return Round::NEVER;
         };
         it.get_mut().n -= 1;
@@ -177,7 +177,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
             return false;
         }
         let Entry::Occupied(mut n) = self.images.entry((round, image)) else {
-            debug_assert!(false, "an image is removed only after it was added");
+            debug_assert!(false, "the function result to remove must have been added before");
             return false;
         };
         *n.get_mut() -= 1;

@@ -78,13 +78,16 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let (hanging, n) =
         components(graph.n_nodes(), 0..graph.n_nodes() as u32, identities, || Ok::<(), ()>(())).ok()?;
     if n != parts.len() || hanging.len() != graph.n_nodes() {
-        return Some(format!("{} components where there are {n}", parts.len()));
+        return Some(format!("the solver has {} components, but its graph has {n}", parts.len()));
     }
     for id in parts.ids() {
         let component = parts.get(id);
         let n_edges: usize = parts.nodes(id).map(|it| graph.edges(it).len()).sum();
         if component.n_edges != n_edges || solver.state.work.need(id).is_some() {
-            return Some(format!("{id:?} does not have {} edges, or is still queued", component.n_edges));
+            return Some(format!(
+                "{id:?} is still queued, or does not have {} edges as recorded",
+                component.n_edges
+            ));
         }
         let (mut sources, mut total) = (FxHashMap::default(), History::constant(0));
         let mut comes = |round: Round, function, value| {
@@ -109,7 +112,7 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
             }
         }
         if total != component.history {
-            return Some(format!("{id:?} has {:?} and should have {total:?}", component.history));
+            return Some(format!("{id:?} has the history {:?} instead of {total:?}", component.history));
         }
         if let Some(counts) = &component.counts
             && counts.sources().collect::<FxHashMap<_, _>>() != sources
@@ -147,7 +150,10 @@ fn kept_data_is_consistent() {
             solver.state.parts.ids().filter(|&it| solver.state.parts.history(it).only().is_none()).count();
     }
     let least = tier::rounds(12, 50);
-    assert!(counted > least && later > least, "{counted} components with counts, {later} that grow later");
+    assert!(
+        counted > least && later > least,
+        "the test covers too few components: {counted} with counts, {later} with later values"
+    );
 }
 
 #[test]
@@ -280,7 +286,10 @@ fn cancellation_is_checked_often() {
         assert_eq!(solver.solve(&mut lattice, &mut asked), Ok(()));
         most = most.max(bits.borrow().operations);
     }
-    assert!(most <= 256 && n_asked > 500, "{most} operations without a check, {n_asked} checks");
+    assert!(
+        most <= 256 && n_asked > 500,
+        "too many operations ({most}) without a cancellation check, or too few checks ({n_asked})"
+    );
     let solution = solve(&solver.system(), &mut Bits::default());
     assert!((0..solver.n_nodes() as u32).all(|it| solver.value(NodeId(it)) == solution.value(NodeId(it))));
 }

@@ -20,8 +20,8 @@ use super::types::{Parent, Throwable, ThrowableType, TypeId};
 use crate::throwables::well_known;
 
 impl Universe {
-    /// Returns the known subtypes of the class, without the class, subtypes before their supertypes. Types with
-    /// unknown ancestors count as subtypes of Throwable.
+    /// Returns the known subtypes of the class, without the class itself; each subtype comes before its own
+    /// supertypes. Types with unknown ancestors count as subtypes of Throwable.
     pub fn below(&self, class: ClassName) -> impl Iterator<Item = ClassName> + '_ {
         let range =
             self.forest.type_of(class).map(|it| it.index() + 1..self.forest.types[it.index()].end.index());
@@ -29,9 +29,10 @@ impl Universe {
         all.iter().rev().filter(|it| !it.is_vacant).map(|it| it.class)
     }
 
-    /// Adds a type, which must not be the superclass of a present type. A superclass that is no type of the universe
-    /// counts as unknown. Returns `false`, and changes nothing, if the universe is not editable, if the type is
-    /// present, or if it cannot be derived to which existing sets the new type belongs.
+    /// Adds a type to the universe. If its superclass is no type of the universe, the superclass counts as unknown.
+    /// Returns `false`, and changes nothing, if the universe is not editable; if the type is present, has no
+    /// superclass or is the superclass of a present type; or if the existing sets do not determine which of them must
+    /// contain the new type.
     pub fn add(&mut self, it: Throwable) -> bool {
         let Throwable { class, parent, extensible } = it;
         let is_below = |ty: &ThrowableType| ty.parent == Parent::Class(class) && !ty.is_vacant;
@@ -83,9 +84,10 @@ impl Universe {
         true
     }
 
-    /// Removes a type. The sets still in use may contain the type only because they contain the cone of an ancestor.
-    /// Returns `false`, and changes nothing, if the universe is not editable, if the type is not present, has known
-    /// subtypes or is a root, or if existing sets distinguish its unknown subclasses from those of its superclass.
+    /// Removes a type from the universe. Existing sets that are still used must not be built from the name of this
+    /// type; they may contain the type only as part of the cone of an ancestor. Returns `false`, and changes nothing,
+    /// if the universe is not editable; if the type is not present, has known subtypes or has no superclass; or if
+    /// the type may have unknown subclasses, but its superclass may not.
     pub fn remove(&mut self, class: ClassName) -> bool {
         let Some(it) = self.forest.type_of(class).filter(|_| self.forest.editable) else { return false };
         let ThrowableType { parent, end, atom, extensible, .. } = self.forest.types[it.index()];

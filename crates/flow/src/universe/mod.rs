@@ -18,7 +18,7 @@ use self::sets::{AtomSets, SetOp, get, set, words};
 use self::types::{NOWHERE, TypeForest};
 pub use self::types::{Parent, Part, Throwable, TypeId};
 
-/// The throwable types of a program, and the hash-consed sets of these types.
+/// The throwable types of a program, and the hash-consed sets of exceptions of these types.
 #[derive(Clone)]
 pub struct Universe {
     forest: TypeForest,
@@ -26,9 +26,10 @@ pub struct Universe {
     sets: AtomSets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
-    /// For each class, the set of objects of exactly the class, if it was computed before.
+    /// The results of [`Universe::exact`] so far: for some classes, the set of objects of exactly the class.
     exact: FxHashMap<ClassName, SetId>,
-    /// For each class, the set of objects of the class and its subclasses, if it was computed before.
+    /// The results of [`Universe::cone`] so far: for some classes, the set of objects of the class and its
+    /// subclasses.
     cones: FxHashMap<ClassName, SetId>,
     covers: Covers,
 }
@@ -43,14 +44,14 @@ pub struct Masks {
 }
 
 impl Universe {
-    /// Creates the universe of `types`, which may be in any order. A superclass counts as unknown if it is not one of
-    /// the types, or if it closes a cycle.
+    /// Creates the universe of `types`, which may be in any order. The superclass of a type counts as unknown if the
+    /// superclass is not in `types`, or if a type would be its own ancestor.
     pub fn new(types: &[Throwable]) -> Self {
         universe_of(TypeForest::new(types, false))
     }
 
     /// Creates a universe to which types can be added ([`Universe::add`]) and from which types can be removed
-    /// ([`Universe::remove`]). The sets of an editable universe take 1.5 times the memory.
+    /// ([`Universe::remove`]). Its sets take 1.5 times the memory of those of a universe that is not editable.
     pub fn editable(types: &[Throwable]) -> Self {
         universe_of(TypeForest::new(types, true))
     }
@@ -60,8 +61,7 @@ impl Universe {
         self.forest.type_of(class)
     }
 
-    /// Returns whether the class may have direct subclasses that are not known; `None` if the class is no type of the
-    /// universe.
+    /// Returns whether the class may have unknown direct subclasses; `None` if the class is no type of the universe.
     pub fn is_extensible(&self, class: ClassName) -> Option<bool> {
         self.forest.get(class).map(|it| it.extensible)
     }
@@ -77,8 +77,8 @@ impl Universe {
         self.all
     }
 
-    /// Returns the set of objects of exactly this class; the set of all objects if the class is no type of the
-    /// universe.
+    /// Returns the set of objects of exactly this class. If the class is no type of the universe, returns the set of
+    /// all throwable objects.
     pub fn exact(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.exact.get(&class) {
             return it;
@@ -91,10 +91,11 @@ impl Universe {
         found
     }
 
-    /// Returns the set of objects of this class and of its subclasses; the set of all objects if the class is no type
-    /// of the universe.
+    /// Returns the set of objects of this class and of its subclasses. If the class is no type of the universe,
+    /// returns the set of all throwable objects.
     ///
-    /// The set contains unknown subclasses through the atoms *an unknown subclass whose nearest known ancestor is T*.
+    /// Unknown subclasses are included: each type T that may have some has an element of its own for *an unknown
+    /// subclass whose nearest known ancestor is T*, and the set contains these elements.
     pub fn cone(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.cones.get(&class) {
             return it;
@@ -107,8 +108,8 @@ impl Universe {
         found
     }
 
-    /// Returns the exceptions that an exception-table row with this catch type catches; a row without one (`None`)
-    /// catches everything.
+    /// Returns the exceptions that an exception-table row with the catch type `class` catches. A row without a catch
+    /// type (`None`) catches everything.
     pub fn masks(&mut self, class: Option<ClassName>) -> Masks {
         let Some(class) = class else { return Masks { surely: self.all, may: self.all } };
         if let Some(&it) = self.masks.get(&class) {

@@ -9,8 +9,8 @@ use classfile::names::ClassName;
 use crate::input::Role;
 use crate::outline::Outline;
 
-/// A present class or interface: its index in one [`super::Hierarchy`], in class-path order. The id is not valid in
-/// any other hierarchy.
+/// The id of a present class or interface: its index in one [`super::Hierarchy`], in class-path order. The id is not
+/// valid in any other hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ClassId(u32);
 
@@ -26,12 +26,13 @@ impl ClassId {
     }
 }
 
-/// A direct supertype.
+/// A link from a class to a direct supertype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Link {
-    /// A present supertype.
+    /// The supertype is present.
     Present(ClassId),
-    /// A supertype of which only the name is known, or a link that was cut ([`super::Problem`]).
+    /// The supertype is absent, so that only its name is known; or the supertype is present, but the link was cut
+    /// because of a fault ([`super::Problem`]).
     Outside(ClassName),
 }
 
@@ -58,7 +59,7 @@ pub(super) struct Class {
     pub(super) package: Package,
     /// The number of the class's named module; `None` if the class is in the unnamed module or in the JDK image.
     pub(super) module: Option<u32>,
-    /// Whether the first of `links` is the superclass; the others are superinterfaces.
+    /// Whether the first of `links` leads to the superclass; all other links lead to superinterfaces.
     pub(super) has_super: bool,
     /// The direct supertypes, as a range of indices into `Hierarchy::links`.
     pub(super) links: Range<u32>,
@@ -66,9 +67,9 @@ pub(super) struct Class {
     pub(super) supers: Range<u32>,
     /// The present direct subtypes, as a range of indices into `Hierarchy::children`.
     pub(super) children: Range<u32>,
-    /// The smallest name of an absent class above this class; `None` if all supertypes are known.
+    /// The absent class with the smallest name among the direct and indirect supertypes; `None` if none is absent.
     pub(super) outside: Option<ClassName>,
-    /// The absent class at which the chain of superclasses ends, if any.
+    /// The absent class at which the chain of superclasses ends; `None` if all superclasses are present.
     pub(super) outside_class: Option<ClassName>,
     /// Whether an unknown class may name this class as a direct supertype, regardless of the world.
     pub(super) nameable: bool,
@@ -76,9 +77,10 @@ pub(super) struct Class {
     pub(super) extensible: bool,
     /// Whether an unknown class may name the class or one of its known subtypes as a direct supertype.
     pub(super) nameable_below: bool,
-    /// The nearest extensible class among the class and its known subtypes, if any.
+    /// The nearest class, among this class and its known subtypes, that is `extensible`; `None` if there is no such
+    /// class.
     pub(super) witness: Option<ClassId>,
-    /// The number of links between the class and `witness`; `u32::MAX` if there is no witness.
+    /// The number of links between the class and `witness`; `u32::MAX` if `witness` is `None`.
     pub(super) distance: u32,
 }
 
@@ -104,7 +106,7 @@ impl Class {
         }
     }
 
-    /// Returns a value to compare: all that is known about what absent classes may do with the class.
+    /// Returns all that is known about what absent classes may do with the class, as one value for comparisons.
     pub(super) fn open(&self) -> impl PartialEq + use<> {
         (self.package, self.module, self.nameable, self.extensible, self.nameable_below, self.witness)
     }
@@ -143,7 +145,7 @@ pub(super) fn is_vacant_outline(outline: &Outline) -> bool {
     outline.class.bytes().first() == Some(&0)
 }
 
-/// Returns whether some class has an absent supertype other than `java/lang/Object`.
+/// Returns whether some class in `classes` has an absent supertype other than `java/lang/Object`.
 pub(super) fn any_outside_above(classes: &[Class]) -> bool {
     classes.iter().any(|it| it.outside.is_some())
 }
@@ -158,8 +160,8 @@ pub(super) fn slice<'a, T>(items: &'a [T], range: &Range<u32>) -> &'a [T] {
     items.get(range.start as usize..range.end as usize).unwrap_or_default()
 }
 
-/// Returns the permitted subclasses; `None` if the JVM does not treat the class as sealed. Only classes from major
-/// version 61 on, and those of the preview versions of 59 and 60, can be sealed (JVMS §4.7.31). HotSpot ignores an
+/// Returns the permitted subclasses; `None` if the JVM does not treat the class as sealed. A class can be sealed from
+/// major version 61 on, or if its major version is 59 or 60 with preview features (JVMS §4.7.31). HotSpot ignores an
 /// empty list.
 pub(super) fn permitted(outline: &Outline) -> Option<&[ClassName]> {
     let is_sealed = match outline.version {
@@ -169,13 +171,14 @@ pub(super) fn permitted(outline: &Outline) -> Option<&[ClassName]> {
     outline.permitted.as_deref().filter(|it| is_sealed && !it.is_empty())
 }
 
-/// Returns the nest host that a class names; `None` before class version 55, where nests do not exist (JVMS
-/// §4.7.28).
+/// Returns the nest host that a class names; `None` if the class names no host, or if its major version is below 55,
+/// where nests do not exist (JVMS §4.7.28).
 pub(crate) fn nest_host(outline: &Outline) -> Option<ClassName> {
     outline.nest_host.filter(|_| outline.version.1 >= 55)
 }
 
-/// Returns the nest members that a nest host lists; none before class version 55 (JVMS §4.7.29).
+/// Returns the nest members that a nest host lists; none if the major version of its class file is below 55 (JVMS
+/// §4.7.29).
 pub(crate) fn nest_members(outline: &Outline) -> &[ClassName] {
     if outline.version.1 >= 55 { &outline.nest_members } else { &[] }
 }

@@ -11,11 +11,11 @@ use super::class::{Class, ClassId, Link, slice};
 pub struct Edited {
     /// The state of the changed classes before the edit.
     pub before: Before,
-    /// The classes for which the set of supertypes changed: the ids, the names, or which absent classes are above.
-    /// The list includes the removed and the added classes, and possibly unchanged ones.
+    /// The classes whose set of supertypes changed: the ids or names of the supertypes, or the absent classes among
+    /// them. The list includes the removed and the added classes, and possibly unchanged ones.
     pub changed: Vec<ClassId>,
-    /// The classes, present before and after the edit, for which it changed what absent classes may do: belong to the
-    /// package, extend the class, or be below the class.
+    /// The classes, present before and after the edit, for which the edit changed what absent classes may do: belong
+    /// to the class's package, extend the class, or be below the class.
     pub open_otherwise: Vec<ClassId>,
 }
 
@@ -25,16 +25,17 @@ pub struct Before(pub(super) How);
 
 #[derive(Debug)]
 pub(super) enum How {
-    /// The hierarchy was changed in place. `n_classes` is the previous number of classes. `classes` holds the
-    /// previous values of the changed classes, whose supertypes are still in the lists of the edited hierarchy.
+    /// The hierarchy was changed in place. `n_classes` is the number of classes before the edit. `classes` holds the
+    /// changed classes as they were before the edit; the supertypes to which they refer are still in the lists of the
+    /// edited hierarchy.
     Patched { n_classes: usize, classes: FxHashMap<ClassId, Class> },
     /// The hierarchy was rebuilt; the value is the hierarchy before the edit.
     Joined(Box<Hierarchy>),
 }
 
 impl Before {
-    /// Returns the name and supertypes that a class had before the edit, if it was present; `now` is the edited
-    /// hierarchy.
+    /// Returns the name and the supertypes that a class had before the edit; `None` if the class was not present.
+    /// `now` is the hierarchy after the edit.
     pub fn class<'a>(&'a self, class: ClassId, now: &'a Hierarchy) -> Option<(ClassName, &'a [ClassId])> {
         let (it, supers) = match &self.0 {
             How::Patched { n_classes, .. } if class.index() >= *n_classes => return None,
@@ -47,8 +48,8 @@ impl Before {
     }
 }
 
-/// An index of the classes that refer to other, possibly absent, classes, by the name to which they refer. The index
-/// may contain ids of removed classes.
+/// An index of the references between classes: for the name of a present or absent class, the present classes that
+/// refer to this name. The index may also contain ids of removed classes.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
     /// For each name, the classes that list it as a nest member or as a permitted subclass.

@@ -12,8 +12,8 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// The links of all classes, and what follows from the links alone. Each list of ranges has one entry per class, a
-/// range of `links`, `supers` or `children`.
+/// The links of all classes to their supertypes, and the lists that are computed from these links. Each list of
+/// ranges has one entry for each class, a range of indices into `links`, `supers` or `children`.
 pub(super) struct Shape {
     pub(super) links: Vec<Link>,
     link_ranges: Vec<Range<u32>>,
@@ -24,12 +24,13 @@ pub(super) struct Shape {
     child_ranges: Vec<Range<u32>>,
     outside: Vec<Option<ClassName>>,
     outside_class: Vec<Option<ClassName>>,
-    /// All classes, each after its supertypes.
+    /// All classes in topological order: each class comes after its supertypes.
     pub(super) order: Vec<ClassId>,
 }
 
 impl Shape {
-    /// Links the classes `inputs`, and appends faults of the links to `problems`. Returns `None` if cancelled.
+    /// Links the classes `inputs` to their supertypes, and appends the faults of these links to `problems`. Returns
+    /// `None` if `cancelled` returns true.
     pub(super) fn new(
         inputs: &[Input<'_>],
         by_name: &ByName,
@@ -140,8 +141,8 @@ impl Shape {
         }
     }
 
-    /// Turns each link that is part of a cycle into an outside link, and reports it. A link is part of a cycle if it
-    /// is between classes of one strongly connected component.
+    /// Replaces each link that is part of a cycle by a [`Link::Outside`], and appends the fault to `problems`. A link
+    /// is part of a cycle if it is between classes of one strongly connected component.
     fn cut_cycles(&mut self, inputs: &[Input<'_>], problems: &mut Vec<Problem>) {
         let component = self.components();
         for class in 0..self.link_ranges.len() {
@@ -157,9 +158,9 @@ impl Shape {
         }
     }
 
-    /// Computes the number of the strongly connected component of each class that could not be sorted; `u32::MAX` for
-    /// a sorted class. The algorithm is that of Tarjan, "Depth-first search and linear graph algorithms" (1972), with
-    /// an explicit stack, because the input determines the depth.
+    /// Computes, for each class that [`Shape::sort`] could not sort, the number of its strongly connected component;
+    /// the result for a sorted class is `u32::MAX`. The algorithm is that of Tarjan, "Depth-first search and linear
+    /// graph algorithms" (1972), with an explicit stack, because the input determines the depth.
     fn components(&self) -> Vec<u32> {
         let n = self.link_ranges.len();
         let mut component = vec![u32::MAX; n];
@@ -213,8 +214,9 @@ impl Shape {
         component
     }
 
-    /// Collects the present supertypes of each class and the absent classes above it, in topological order. Cuts the
-    /// links of classes with too many supertypes. Returns whether links were cut; `None` if cancelled.
+    /// Collects, in topological order, the present supertypes of each class and the absent classes above the class.
+    /// Cuts the links of each class that has more than [`MAX_SUPERS`] supertypes. Returns whether links were cut;
+    /// `None` if `cancelled` returns true.
     fn climb(
         &mut self,
         inputs: &[Input<'_>],
@@ -263,7 +265,8 @@ impl Shape {
         Some(was_cut)
     }
 
-    /// Records the absent classes above the class: the smallest name, and the one reached through superclasses alone.
+    /// Records two absent classes above the class, if there are any: the one with the smallest name, and the one at
+    /// which the chain of superclasses ends.
     fn leave(&mut self, class: usize, object: ClassName) {
         let above = |it: ClassId| (self.outside[it.index()], self.outside_class[it.index()]);
         let ways = ways_out(self.links_of(class), self.has_super[class], object, above);
@@ -285,9 +288,9 @@ impl Shape {
     }
 }
 
-/// Returns two absent classes above the class with the given links: the one with the smallest name, and the one
-/// reached through superclasses alone. If `has_super`, the first link is the superclass. `above` returns the same
-/// pair for a present supertype.
+/// Returns two absent classes above the class with the given links, each `None` if there is no such class: the one
+/// with the smallest name, and the one at which the chain of superclasses ends. If `has_super` is true, the first
+/// link leads to the superclass. `above` returns the same two classes for a present supertype.
 pub(super) fn ways_out(
     links: &[Link],
     has_super: bool,
@@ -311,14 +314,15 @@ pub(super) fn ways_out(
     (outside, outside_class)
 }
 
-/// Appends to `problems` the links because of which the JVM refuses to load a class (JVMS §5.3.5).
+/// Appends to `problems` each link because of which the JVM refuses to load a class (JVMS §5.3.5).
 pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for it in classes {
         refused_of(it, classes, links, problems);
     }
 }
 
-/// Appends to `problems` the links of one class because of which the JVM refuses to load the class (JVMS §5.3.5).
+/// Appends to `problems` each link of the class `it` because of which the JVM refuses to load the class (JVMS
+/// §5.3.5).
 pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for (idx, link) in slice(links, &it.links).iter().enumerate() {
         let Link::Present(parent) = *link else { continue };

@@ -14,11 +14,11 @@ use crate::outline::Outline;
 /// An index of declared methods, or of declared fields, by class, name and descriptor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct MemberIndex {
-    /// The members of the classes with which the hierarchy was built.
+    /// The members of the classes that the hierarchy had when it was built, before any edit.
     index: Arc<Index>,
     /// The members of the classes that edits added.
     later: Index,
-    /// The number of classes with which the hierarchy was built.
+    /// The number of classes that the hierarchy had when it was built, before any edit.
     n_first: usize,
     /// For each class, a 64-bit Bloom filter of the names of its declared members. Most lookups on the way up a chain
     /// of supertypes find nothing, and the filter lets them skip the index.
@@ -38,8 +38,9 @@ impl MemberIndex {
         index.get(&(class, name, descriptor)).copied()
     }
 
-    /// Builds the index of the `n` members `all` of `classes` classes. Of several equal members of a class, the first
-    /// is kept. Returns `None` if `cancelled` returns true.
+    /// Builds the index of the `n` members that `all` yields, each with its class, name, descriptor and position;
+    /// `classes` is the number of classes. If a class has several members with the same name and descriptor, the
+    /// index has only the first. Returns `None` if `cancelled` returns true.
     fn new(
         n: usize,
         classes: usize,
@@ -60,12 +61,12 @@ impl MemberIndex {
         Some(MemberIndex { index, later: Index::default(), n_first: classes, names })
     }
 
-    /// Removes the members of a class. The id of the class must not be reused.
+    /// Removes the members of a class from the index. The id of the class must not be reused.
     fn forget(&mut self, class: ClassId) {
         self.names[class.index()] = 0;
     }
 
-    /// Adds the members of a class that an edit appended to the hierarchy.
+    /// Adds to the index the members of a class that an edit appended to the hierarchy.
     fn add(&mut self, class: ClassId, members: impl Iterator<Item = (Name, Descriptor)>) {
         self.names.resize((class.index() + 1).max(self.names.len()), 0);
         for (number, (name, descriptor)) in (0..).zip(members) {

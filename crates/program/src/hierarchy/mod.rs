@@ -29,12 +29,13 @@ use self::member_index::{MemberIndex, members};
 use crate::input::{Role, WorldKind};
 use crate::outline::Outline;
 
-/// A three-valued answer: whether a property holds in every completion of the program, in none, or in some.
+/// A three-valued answer to a question about a program with absent classes: whether a property holds for all possible
+/// contents of the absent classes, for none, or only for some.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Below {
-    /// The property holds in every completion.
+    /// The property holds, whatever the absent classes contain.
     Yes,
-    /// The property holds in no completion.
+    /// The property does not hold, whatever the absent classes contain.
     No,
     /// Whether the property holds depends on absent classes.
     Unknown,
@@ -59,11 +60,11 @@ pub struct HierarchyOptions {
     pub platform_release: Option<u16>,
     /// Unexported packages that unknown code may use because of `--add-exports` or a manifest, such as `sun/nio/ch`.
     pub add_exports: Box<[Name]>,
-    /// The packages outside the JDK image to which no unknown class can belong, with the reason.
+    /// The packages outside the JDK image to which no unknown class can belong, each with the reason.
     pub owners: FxHashMap<Name, Owner>,
-    /// Whether code or descriptors name an absent class. The flag matters only in the `declared` world: all names are
-    /// known there, so if no absent class is named, no known class has unknown subtypes. Absent supertypes are
-    /// detected separately.
+    /// Whether code or descriptors of the program name an absent class. The flag matters only in the `declared`
+    /// world: there all names are known, so if no absent class is named, no known class has unknown subtypes. The
+    /// flag need not cover absent supertypes, because the hierarchy finds these itself.
     pub names_outside: bool,
 }
 
@@ -85,7 +86,7 @@ pub enum Owner {
 /// [`ProblemKind::TooManySupertypes`], the JVM refuses to load the class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Problem {
-    /// The class at fault.
+    /// The class that has the faulty link, or that is defined more than once.
     pub class: ClassName,
     /// The kind of fault.
     pub kind: ProblemKind,
@@ -96,7 +97,7 @@ pub struct Problem {
 /// The kinds of faults of a hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProblemKind {
-    /// An earlier class has the same name; this definition is ignored.
+    /// A class earlier in the class-path order has the same name; this definition is ignored.
     Duplicate,
     /// The link to the supertype is part of a cycle of supertypes, and is cut: `ClassCircularityError` (JVMS §5.3.5).
     Cycle,
@@ -113,7 +114,7 @@ pub enum ProblemKind {
     TooManySupertypes,
 }
 
-/// The inputs of [`Hierarchy::new`] other than the classes, which [`Hierarchy::edit`] needs again.
+/// The inputs of [`Hierarchy::new`] other than the classes. Each [`Hierarchy::edit`] takes them, too.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Surroundings {
     /// The modules of the JDK image.
@@ -146,14 +147,14 @@ pub struct Hierarchy {
     problems: Box<[Problem]>,
     object: ClassName,
     world: WorldKind,
-    /// Whether the name of some absent class is known.
+    /// Whether the program names some absent class, in code, in a descriptor or as a supertype.
     names_outside: bool,
-    /// Whether some absent class is named as a supertype.
+    /// Whether some present class names an absent class other than `java/lang/Object` as a direct supertype.
     has_absent_supertype: bool,
 }
 
 impl Default for Hierarchy {
-    /// Returns the hierarchy without classes.
+    /// Returns a hierarchy that has no classes.
     fn default() -> Self {
         Hierarchy {
             classes: Vec::new(),
@@ -186,7 +187,7 @@ impl Hierarchy {
     ) -> Hierarchy {
         match Hierarchy::new_cancellable(inputs, modules, options, &mut || false) {
             Some(it) => it,
-            None => unreachable!("construction without cancellation must succeed"),
+            None => unreachable!("building the hierarchy was cancelled, although it cannot be cancelled"),
         }
     }
 
@@ -230,7 +231,7 @@ impl Hierarchy {
         self.classes.len()
     }
 
-    /// Whether no class is present.
+    /// Returns whether no class is present.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
@@ -339,18 +340,20 @@ impl Hierarchy {
         self.world
     }
 
-    /// Returns whether an absent class is named as a supertype.
+    /// Returns whether some present class names an absent class other than `java/lang/Object` as a direct supertype.
     pub fn has_absent_supertype(&self) -> bool {
         self.has_absent_supertype
     }
 
-    /// Returns the index in [`Outline::methods`] of the method that the class declares with this name and
-    /// descriptor. If there are two, which the JVM refuses, returns the first.
+    /// Returns the index in [`Outline::methods`] of the method that the class declares with this name and descriptor.
+    /// If the class declares two such methods, which the JVM refuses, returns the first. Returns `None` if there is
+    /// none.
     pub fn method(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.methods.get(class, name, descriptor)
     }
 
-    /// Returns the index in [`Outline::fields`] of the field that the class declares with this name and descriptor.
+    /// Returns the index in [`Outline::fields`] of the field that the class declares with this name and descriptor;
+    /// `None` if there is none.
     pub fn field(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.fields.get(class, name, descriptor)
     }
@@ -374,9 +377,10 @@ impl Hierarchy {
     }
 }
 
-/// Builds a hierarchy from the classes `present` and the indices of their methods and fields. Facts that cannot have
-/// changed are copied from `before`, the classes of an earlier hierarchy in which the same classes have the same ids.
-/// Returns `None` if `cancelled` returns true.
+/// Builds a hierarchy from the classes `present` and the indices of their methods and fields. `before` holds the
+/// classes of an earlier version of the hierarchy, or is empty; facts that cannot have changed since are copied from
+/// there. Classes that are in both versions must have the same ids in both. Returns `None` if `cancelled` returns
+/// true.
 fn joined(
     present: &[Input<'_>],
     (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),

@@ -16,9 +16,9 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// Computes, from subclasses to superclasses, whether and where unknown classes may be below each class, and stores
-/// the result in `classes`. `before` holds the classes of an earlier hierarchy in which the same classes have the
-/// same ids. Returns `None` if cancelled.
+/// Computes whether unknown classes may be below each class, and which class they may extend, and stores the result
+/// in `classes`. `before` holds the classes of an earlier version of the hierarchy, in which the same classes have
+/// the same ids; facts that cannot have changed are copied from there. Returns `None` if `cancelled` returns true.
 pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
@@ -61,9 +61,10 @@ pub(super) fn fill(
     Some(())
 }
 
-/// Returns the nearest extensible class at or below `class`, the number of links to that class, and whether an
-/// unknown class may name `class` or a class below it as a direct supertype. Of several nearest classes, the one with
-/// the smallest name is returned. The results of the children must be up to date.
+/// Returns the nearest class, among `class` and its known subtypes, that unknown classes may extend; the number of
+/// links to that class; and whether an unknown class may name `class` or one of its known subtypes as a direct
+/// supertype. Of several nearest classes, the one with the smallest name is returned; if there is none, the result is
+/// `None` with the number `u32::MAX`. The same facts must already be stored for the direct subtypes of `class`.
 pub(super) fn nearest(
     class: ClassId,
     classes: &[Class],
@@ -87,15 +88,15 @@ pub(super) fn nearest(
     (witness, far, nameable)
 }
 
-/// Returns whether an absent class may name `class` as a direct supertype, and whether an absent class that does so
-/// can have instances.
+/// Returns two flags: whether an absent class may name `class` as a direct supertype, and whether an absent class
+/// that does so can have instances.
 pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName) -> (bool, bool) {
     let nameable = is_nameable(class, by_name);
     (nameable, nameable && is_constructible(class, classes, by_name))
 }
 
-/// The rules for what absent classes may do with packages: with those of the JDK image, and with other packages to
-/// which no absent class belongs.
+/// Answers what absent classes may do with the package of a class, from the exports of the modules of the JDK image,
+/// and from the owners of the packages outside the image.
 pub(super) struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,
@@ -143,7 +144,7 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// Returns whether it depends on other classes whether an absent class may extend this class: the class is sealed, or
+/// Returns whether the answer of [`may_be_extended`] for a class depends on other classes: the class is sealed or
 /// belongs to a nest.
 fn asks_for_others(outline: &Outline) -> bool {
     outline.permitted.is_some() || outline.nest_host.is_some() || !outline.nest_members.is_empty()
@@ -208,7 +209,8 @@ fn is_private_constructor(flags: Flags, name: Name) -> bool {
     flags.is_private() && name.bytes() == b"<init>"
 }
 
-/// Returns the first absent class that is, or may be, a nest mate of the class (JVMS §5.4.4), if any.
+/// Returns the first absent class that is, or may be, a nest mate of the class (JVMS §5.4.4); `None` if there is no
+/// such class.
 pub(super) fn absent_of_nest(outline: &Outline, classes: &[Class], by_name: &ByName) -> Option<ClassName> {
     let members = match nest_host(outline) {
         None => nest_members(outline),

@@ -17,7 +17,7 @@ use super::{Hierarchy, MAX_SUPERS, Problem, ProblemKind, Surroundings};
 use crate::input::Role;
 use crate::outline::Outline;
 
-/// Returns the present supertypes among some links.
+/// Returns the ids of the present supertypes to which `links` lead.
 fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = ClassId> {
     links.filter_map(|it| match it {
         Link::Present(it) => Some(*it),
@@ -25,22 +25,22 @@ fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = Cl
     })
 }
 
-/// The number of unused list entries that are tolerated before compaction. The number is small in debug builds, so
-/// that the assertion that compares a patched hierarchy with a rebuilt one tests compaction.
+/// The number of unused entries that each list of a hierarchy may have before it is compacted. The number is small in
+/// debug builds, so that the assertion that compares a patched hierarchy with a rebuilt one tests compaction.
 const MAX_WASTE: usize = if cfg!(debug_assertions) { 1 << 5 } else { 1 << 16 };
 
-/// A hierarchy during an in-place edit, with what is needed to undo the edit.
+/// A hierarchy while it is edited in place, with the data needed to undo the edit.
 struct Patch<'a> {
     hierarchy: &'a mut Hierarchy,
-    /// The values of the changed classes before the edit.
+    /// The changed classes as they were before the edit.
     before: FxHashMap<ClassId, Class>,
     /// The lengths of `classes`, `links`, `supers` and `children` of the hierarchy before the edit.
     n_before: [usize; 4],
 }
 
 /// Removes the classes `gone` from the hierarchy and adds the classes `come`, in place. Returns `None`, with nothing
-/// changed, if the edit needs a rebuild: a link is cut or would have to be cut, `java/lang/Object` is edited, or an
-/// added class has the name of another.
+/// changed, if the hierarchy must be rebuilt instead: if it has a link that was cut ([`ProblemKind`]), or a link must
+/// be cut because of the edit; if `java/lang/Object` is added or removed; or if two classes would have the same name.
 pub(super) fn patch(
     hierarchy: &mut Hierarchy,
     gone: &[ClassId],
@@ -95,7 +95,8 @@ fn clear_away(hierarchy: &mut Hierarchy) {
     keep_used(&mut hierarchy.children, classes, |it| &mut it.children);
 }
 
-/// Drops the entries of `items` that no class uses, if most entries are unused.
+/// Drops the entries of `items` that no class uses, if most entries are unused. `range` returns the range of entries
+/// that a class uses.
 fn keep_used<T: Copy>(
     items: &mut Vec<T>,
     classes: &mut [Class],
@@ -119,7 +120,8 @@ fn keep_used<T: Copy>(
     *items = acc;
 }
 
-/// The classes whose supertypes changed, and the classes for which the set of possible absent subclasses changed.
+/// The effect of an edit: the classes whose supertypes changed, and the classes for which the edit changed what
+/// absent classes may do with them.
 type Changes = (Vec<ClassId>, Vec<ClassId>);
 
 impl Patch<'_> {
@@ -196,7 +198,7 @@ impl Patch<'_> {
         Some((below.into_iter().chain(gone.iter().copied()).collect(), open_otherwise))
     }
 
-    /// Reverts all changes that the edit made so far.
+    /// Reverts all changes that the edit made to the hierarchy so far. `come` are the classes that the edit added.
     fn take_back(self, come: &[(Arc<Outline>, Role)]) {
         let all = self.hierarchy;
         for (outline, _) in come {
@@ -250,8 +252,9 @@ impl Patch<'_> {
         present(self.hierarchy.links(class).iter()).collect()
     }
 
-    /// Resolves the names of the supertypes of `linking` and updates the children of these supertypes. Returns the
-    /// supertypes whose children changed.
+    /// Looks up the names of the supertypes of the classes `linking`, stores the resulting links, and updates the
+    /// lists of direct subtypes. `gone` are the removed classes, and `gone_links` the links that they had. Returns
+    /// the classes whose direct subtypes changed.
     fn link<'a>(
         &mut self,
         linking: &[ClassId],
@@ -300,7 +303,7 @@ impl Patch<'_> {
     }
 
     /// Recomputes the supertypes of the classes `linking` and of all classes below them, and returns all these
-    /// classes. Returns `None` if there is a cycle or a class has too many supertypes.
+    /// classes. Returns `None` if the links have a cycle or a class has more than [`MAX_SUPERS`] supertypes.
     fn climb(&mut self, linking: &[ClassId]) -> Option<Vec<ClassId>> {
         let mut below: Vec<ClassId> = linking.to_vec();
         let mut seen: FxHashSet<ClassId> = below.iter().copied().collect();
@@ -359,8 +362,9 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Recomputes, for the classes `changed` and all their supertypes, which absent classes may be below, and returns
-    /// all these classes. `replaced` holds the removed classes and the classes whose supertypes were resolved again.
+    /// Recomputes, for the classes `changed` and all their supertypes, whether absent classes may be below the class,
+    /// and returns all these classes. `replaced` holds the removed classes and the classes whose supertypes were
+    /// looked up again.
     fn look_below(&mut self, changed: impl Iterator<Item = ClassId>, replaced: &[ClassId]) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
@@ -395,9 +399,9 @@ impl Patch<'_> {
         order
     }
 
-    /// Computes what absent classes may be below a class; `news` holds the old and new values of its changed
-    /// children. The other children are searched only if the old result came from a changed child, because a class
-    /// can have very many children.
+    /// Computes whether absent classes may be below a class. `news` holds the old and the new result for each direct
+    /// subtype whose result changed. The other direct subtypes, of which there may be very many, are examined only if
+    /// the old result for the class is not known or came from a subtype in `news`.
     fn below(&self, class: ClassId, news: &[(Nearest, Nearest)]) -> Nearest {
         let all = &self.hierarchy.classes;
         let own = &all[class.index()];
@@ -426,7 +430,8 @@ impl Patch<'_> {
     }
 }
 
-/// What absent classes may be below a class: the result of [`nearest`].
+/// The result of [`nearest`] for a class: whether absent classes may be below the class, and the nearest class that
+/// they may extend.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Nearest {
     witness: Option<ClassId>,
@@ -442,7 +447,7 @@ impl Nearest {
         Nearest { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
     }
 
-    /// Returns the witness and distance that this value yields for a direct supertype.
+    /// Returns `witness` and `distance` as seen from a direct supertype of the class: the distance is larger by one.
     fn above(self) -> (Option<ClassId>, u32) {
         (self.witness, self.distance.saturating_add(1))
     }

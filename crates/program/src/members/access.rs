@@ -23,7 +23,7 @@ pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below
 }
 
 /// Returns whether the package of `class` is exported to code of class `from`. Qualified exports (to specific
-/// modules) are not known, so the answer between two modules may be unknown.
+/// modules) are not known, so the answer for classes of two different modules may be [`Below::Unknown`].
 fn may_use_package(h: &Hierarchy, from: ClassId, class: ClassId) -> Below {
     if h.package(class) != Package::Closed {
         return Below::Yes;
@@ -98,12 +98,12 @@ pub fn are_nestmates(h: &Hierarchy, a: ClassId, b: ClassId) -> Below {
 
 enum Host {
     Known(ClassId),
-    /// The nest host that the class names, which is absent and may or may not list the class as a member.
+    /// The nest host that the class names is absent; the host may or may not list the class as a member.
     Absent(ClassName),
 }
 
 /// Returns the host of the class's nest: the host that the class names, if that host lists the class as a member;
-/// else the class itself.
+/// else the class itself. Returns [`Host::Absent`] if the named host is absent.
 fn host(h: &Hierarchy, class: ClassId) -> Host {
     let outline = h.outline(class);
     let Some(name) = nest_host(outline) else { return Host::Known(class) };

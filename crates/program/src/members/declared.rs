@@ -23,7 +23,7 @@ pub fn declared(hierarchy: &Hierarchy, id: MethodId) -> &Method {
     id.of(hierarchy).unwrap_or(&NOTHING)
 }
 
-/// Returns the method with this name and descriptor that the class itself declares, if any.
+/// Returns the method with this name and descriptor that the class itself declares; `None` if it declares none.
 pub fn find_method(
     hierarchy: &Hierarchy,
     class: ClassId,

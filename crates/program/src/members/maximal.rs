@@ -6,16 +6,16 @@ use rustc_hash::FxHashSet;
 use super::MethodId;
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// The maximally-specific superinterface methods with one name and descriptor, and the absent class that could change
-/// this set.
+/// The maximally-specific superinterface methods with one name and descriptor (JVMS §5.4.3.3), and an absent class
+/// that could change this set.
 pub(super) struct Maximal {
-    /// The superinterface methods, neither private nor static, that no other such method overrides, sorted by class
-    /// id.
+    /// The methods of superinterfaces, neither private nor static, that no method of another superinterface
+    /// overrides; sorted by class id.
     methods: Vec<MethodId>,
     n_concrete: usize,
     concrete: Option<MethodId>,
-    /// An absent class that could add or remove a maximally-specific method; of several, the one with the smallest
-    /// name.
+    /// An absent class that could add a maximally-specific method or remove one; of several, the one with the
+    /// smallest name. `None` if no absent class could do so.
     pub(super) outside: Option<ClassName>,
 }
 
@@ -30,7 +30,8 @@ pub(super) enum Choice {
 }
 
 impl Maximal {
-    /// Computes the maximally-specific superinterface methods for the class, whose own declarations are ignored.
+    /// Computes the maximally-specific superinterface methods of `class` with this name and descriptor. Methods that
+    /// `class` itself declares are ignored.
     pub(super) fn of(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Maximal {
         let declared = |id: ClassId| {
             let method = MethodId { class: id, index: h.method(id, name, descriptor)? };
@@ -65,9 +66,9 @@ impl Maximal {
         }
     }
 
-    /// Returns the method that resolution yields: the only method with code, else any of the methods. This function
-    /// then returns the method of the class with the smallest name, because class ids depend on the history of the
-    /// program.
+    /// Returns the method that resolution yields: the only method with code. If no method or more than one has code,
+    /// resolution may yield any of the methods; this function then returns that of the class with the smallest name,
+    /// because the order of class ids depends on earlier edits. Returns `None` if there are no methods.
     pub(super) fn any(&self, h: &Hierarchy) -> Option<MethodId> {
         match self.choice() {
             Choice::One(it) => Some(it),
@@ -86,8 +87,8 @@ impl Maximal {
     }
 }
 
-/// Returns the smallest name among the absent supertypes of the class that are reached without passing through a
-/// supertype for which `stops` holds.
+/// Searches the supertypes of the class for absent classes, but not the supertypes of a class for which `stops`
+/// holds. Returns the smallest name of an absent class that was found; `None` if none was found.
 fn first_way_out(h: &Hierarchy, class: ClassId, stops: impl Fn(ClassId) -> bool) -> Option<ClassName> {
     let mut seen = FxHashSet::default();
     let mut work = vec![class];

@@ -71,7 +71,8 @@ pub enum ResolvedMethod {
     Unknown {
         /// The absent class: the class that the reference names, or the first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits a method with this name and descriptor.
+        /// The method to which the reference resolves if the absent class neither declares nor inherits a method with
+        /// this name and descriptor; `None` if resolution then fails.
         beyond: Option<MethodId>,
     },
 }
@@ -87,7 +88,8 @@ pub enum ResolvedField {
     Unknown {
         /// The absent class: the class that the reference names, or the first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits a field with this name and descriptor.
+        /// The field to which the reference resolves if the absent class neither declares nor inherits a field with
+        /// this name and descriptor; `None` if resolution then fails.
         beyond: Option<FieldId>,
     },
 }
@@ -103,12 +105,13 @@ pub enum Selected {
     Unknown {
         /// The first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits a method with this name and descriptor.
+        /// The method that is selected if the absent class neither declares nor inherits a method with this name and
+        /// descriptor; `None` if selection then fails.
         beyond: Option<MethodId>,
     },
 }
 
-/// The reason why linking fails.
+/// The error with which the resolution of a reference, the selection of a method or the creation of an object fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkError {
     /// The method does not exist.
@@ -127,12 +130,12 @@ pub enum LinkError {
     AbstractMethod,
     /// The class cannot be instantiated (JVMS §6.5 *new*).
     Instantiation,
-    /// The class is absent.
+    /// The class that the instruction or its reference names is absent.
     NoClassDefFound,
 }
 
 impl LinkError {
-    /// Returns the internal name of the class that the JVM throws.
+    /// Returns the internal name of the exception class that the JVM throws for this error.
     pub fn exception(self) -> &'static str {
         match self {
             LinkError::NoSuchMethod => "java/lang/NoSuchMethodError",
@@ -148,7 +151,8 @@ impl LinkError {
     }
 }
 
-/// The result of a search through supertypes: the method found, and the absent class that could change the result.
+/// The result of a search for a method in a class and its supertypes: the method, if one was found, and the absent
+/// class, if any, that could change the result.
 #[derive(Clone, Copy, Default)]
 struct Found {
     method: Option<MethodId>,
@@ -156,7 +160,8 @@ struct Found {
 }
 
 /// Returns whether the method of `java/lang/Object` with this name and descriptor is public; `None` if
-/// `java/lang/Object` declares no such method in any release. Its class file is not read.
+/// `java/lang/Object` declares no such method in any release. The answer is built in and does not depend on a class
+/// file.
 fn of_object(name: Name, descriptor: Descriptor) -> Option<bool> {
     match (name.bytes(), descriptor.bytes()) {
         (b"getClass", b"()Ljava/lang/Class;")

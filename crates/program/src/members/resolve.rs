@@ -9,8 +9,8 @@ use super::maximal::Maximal;
 use super::{FieldId, Found, LinkError, MethodId, ResolvedField, ResolvedMethod, of_object};
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// Resolves a reference to a method of `class`; `interface` is set for a `CONSTANT_InterfaceMethodref`. An array type
-/// has the methods of `java/lang/Object`.
+/// Resolves a reference to a method of `class`. `interface` is true if the reference is a
+/// `CONSTANT_InterfaceMethodref`. An array type has the methods of `java/lang/Object`.
 pub fn resolve_method(
     h: &Hierarchy,
     class: ClassName,
@@ -75,8 +75,8 @@ pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor
     Found { method: method.filter(is_public), outside: None }
 }
 
-/// Searches for a method in a class and its superclasses: step 2 of JVMS §5.4.3.3. `Err` holds a
-/// signature-polymorphic method.
+/// Searches for a method in a class and its superclasses: step 2 of JVMS §5.4.3.3. If the search finds a
+/// signature-polymorphic method (JVMS §2.9.3), returns this method as `Err`.
 fn in_superclasses(
     h: &Hierarchy,
     class: ClassId,
@@ -100,8 +100,8 @@ fn in_superclasses(
     Ok(Found::default())
 }
 
-/// Continues a search up the superclasses above the absent class `outside`, which has at least the superclass
-/// `java/lang/Object`.
+/// Continues a search up the superclasses that reached the absent class `outside`. Of the classes above it, only
+/// `java/lang/Object` is known.
 pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: Descriptor) -> Found {
     if h.is_object(outside) {
         return Found { method: None, outside: of_object(name, descriptor).map(|_| outside) };

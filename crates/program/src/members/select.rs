@@ -18,17 +18,17 @@ use crate::hierarchy::{Below, ClassId, Hierarchy, Link};
 /// If absent classes decide whether `receiver` is a subclass of the class of `resolved`, `receiver` is assumed to be
 /// a subclass. If `receiver` certainly is no subclass, the result is an error.
 ///
-/// Approximates: private and static methods of classes do not hide a default method, as JVMS §5.4.6 says. HotSpot
-/// agrees for a class whose only superclass is `java/lang/Object`; if a superclass or subclass has the default
-/// method, too, HotSpot throws `AbstractMethodError`. No compiler writes classes with such methods, but recompiling
-/// an interface alone produces them.
+/// Approximates: follows JVMS §5.4.6, where private and static methods of classes do not hide a default method.
+/// HotSpot does the same for a class whose only superclass is `java/lang/Object`; if a superclass or subclass has the
+/// default method, too, HotSpot throws `AbstractMethodError`. No compiler writes classes with such methods, but
+/// recompiling an interface alone produces them.
 pub fn select(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
     select_if(h, receiver, resolved, |_| true)
 }
 
 /// Returns the method that `invokeinterface` runs on an object of class `receiver`, for a reference to interface
-/// `named` that resolves to `resolved`. It is an error if the receiver does not implement `named`, or if the selected
-/// method is not public; a private `resolved` selects itself (JVMS §6.5 *invokeinterface*).
+/// `named` that resolves to `resolved`. The result is an error if the receiver does not implement `named`, or if the
+/// selected method is not public. A private `resolved` selects itself (JVMS §6.5 *invokeinterface*).
 pub fn select_interface(h: &Hierarchy, receiver: ClassId, named: ClassName, resolved: MethodId) -> Selected {
     if h.is_subtype(h.name(receiver), named) == Below::No {
         return Selected::Error(LinkError::IncompatibleClassChange);
@@ -66,7 +66,8 @@ fn select_if(
     }
 }
 
-/// Returns the result of selection for a found method: an error if the method has no code.
+/// Converts the result of a search for the selected method. The result is an error if the method has no code, and
+/// [`Selected::Unknown`] if an absent class could change the result.
 fn selected(h: &Hierarchy, found: Found) -> Selected {
     let has_code = |it: MethodId| it.of(h).is_some_and(|it| !it.flags.is_abstract());
     match found {
@@ -78,8 +79,8 @@ fn selected(h: &Hierarchy, found: Found) -> Selected {
     }
 }
 
-/// Selects among the superinterface methods, if no superclass declares the method. `outside` is the absent superclass
-/// that may declare the method, if any.
+/// Selects a method of a superinterface, for a `class` without a superclass that declares the method. `outside` is
+/// the absent superclass that may declare the method, if any.
 fn by_interfaces(
     h: &Hierarchy,
     class: ClassId,
@@ -172,14 +173,14 @@ fn overriding(
     Found { method: Some(last), outside }
 }
 
-/// Returns whether a method of class `sub` directly overrides a method of its superclass `sup` that has the access
-/// flags `flags` and the same name and descriptor.
+/// Returns whether a method of class `sub` directly overrides the method of its superclass `sup` that has the access
+/// flags `flags`. Both methods have the same name and descriptor.
 fn overrides(h: &Hierarchy, sub: ClassId, sup: ClassId, flags: Flags) -> bool {
     flags.is_public() || flags.is_protected() || run_time_package(h, sub) == run_time_package(h, sup)
 }
 
-/// The resolved method and the methods found to override it, from superclasses down. Overriding is transitive (JVMS
-/// §5.4.5): a method is added if it directly overrides a method of this list.
+/// The resolved method and the methods found so far to override it, from superclasses to subclasses. Overriding is
+/// transitive (JVMS §5.4.5): a method is added if it directly overrides a method of this list.
 #[derive(Default)]
 struct History {
     /// Whether one of the listed methods is public or protected.
@@ -210,9 +211,10 @@ impl History {
     }
 }
 
-/// Returns the method that `invokespecial` runs in a method of class `caller`, for a reference to the method `name`
-/// with `descriptor` of `class`; `interface` is set for a `CONSTANT_InterfaceMethodref`. A static method is an error;
-/// access is not checked. Every class is treated as if `ACC_SUPER` were set, as in the JVM since Java 8.
+/// Returns the method that `invokespecial` runs in a method of class `caller`, for a reference to the method of
+/// `class` with this name and descriptor. `interface` is true if the reference is a `CONSTANT_InterfaceMethodref`. If
+/// the reference resolves to a static method, the result is an error. Access is not checked. Every class is treated
+/// as if `ACC_SUPER` were set, as in the JVM since Java 8.
 pub fn special_target(
     h: &Hierarchy,
     caller: ClassId,
