@@ -18,16 +18,16 @@ use crate::whole::explain::{Way, WayStep};
 use crate::whole::graph::Graph;
 use program::names::{MethodName, Text};
 
-/// An environment with the exceptions that its methods propagate.
+/// The program of profile `paper`: the environment Γ of the paper, with the exceptions that its methods propagate.
 pub struct Paper {
-    /// The environment Γ.
+    /// The environment Γ of the paper: the classes, methods and exception types.
     pub environment: Environment,
     propagated: Propagated,
 }
 
 impl Paper {
-    /// Builds the environment of these records, which are in class-path order, and solves it. The flag of a record
-    /// says whether its class belongs to the API.
+    /// Builds the environment of these records, which are in class-path order, and computes the exceptions that its
+    /// methods propagate. The flag of a record says whether its class belongs to the API (the platform).
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let mut environment = Environment::new(records);
         let mut universe = environment.exceptions.clone();
@@ -44,14 +44,14 @@ impl Paper {
         Some(MethodId { class, index })
     }
 
-    /// Whether the method is a ghost. The code of a ghost in its class file is a stub.
+    /// Whether the method is a ghost. A ghost's code in its class file is only a stub, so it is not analysed.
     pub fn is_ghost(&self, method: MethodName) -> bool {
         let definition = self.named(method).map(|it| self.environment.definition(it));
         matches!(definition, Some(Definition::Unavailable(Some(_))))
     }
 
-    /// Returns the graph of an available method, with its calls if `calls` is true; an empty graph for any other
-    /// method.
+    /// Returns the graph of a method whose code is available, with its calls if `calls` is true. The graph of any
+    /// other method is empty.
     pub fn graph(
         &self,
         universe: &mut Universe,
@@ -143,8 +143,8 @@ impl Paper {
         acc
     }
 
-    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call (none if it is no
-    /// call).
+    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call (none if `raises` is
+    /// not a call).
     fn raised(&self, universe: &mut Universe, raises: Raises) -> (SetId, Vec<Callee>) {
         match raises {
             Raises::Assertion(it) => (universe.exact(it), Vec::new()),
