@@ -121,8 +121,8 @@ impl CurrentProgram {
         has_changed
     }
 
-    /// Records that the answers which changes of the program may have affected are valid only since `generation`.
-    /// Returns the number of exception sets that changed.
+    /// Assigns the generation `generation` to all answers that changes of the program may have affected: they are
+    /// valid since this generation only. Returns the number of exception sets that changed.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);

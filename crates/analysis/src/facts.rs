@@ -22,7 +22,7 @@ use program::names::{MethodName, Text};
 pub struct ClassFacts {
     /// The header of the class.
     pub head: ClassHead,
-    /// The methods of the class, in file order.
+    /// The facts about each method of the class, in file order.
     pub methods: Box<[MethodFact]>,
 }
 
@@ -73,7 +73,8 @@ pub struct Parsed {
 
 /// Returns the facts and positions of the class in `bytes`.
 ///
-/// # Errors When the structure of the file cannot be read: the program then does not contain the class.
+/// # Errors
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };

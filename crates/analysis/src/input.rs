@@ -53,7 +53,7 @@ pub enum Part {
 
 /// The classes of a library.
 pub struct Contents {
-    /// The records of the classes that can be read, in directory order.
+    /// The records of the classes that can be read, in the order of the library's directory of entries.
     pub records: Records,
     /// For each record, the entry number of its class in `source`.
     pub entries: Box<[u32]>,
@@ -78,13 +78,14 @@ pub enum Profile {
     Paper,
 }
 
-/// The settings of the whole program. Many queries read the settings, which change rarely, so their durability is
-/// high.
+/// The settings of the whole program. Many queries read the settings, but the settings change rarely, so they are a
+/// salsa input of high durability.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The assumptions of the analysis.
     pub options: WholeOptions,
-    /// The facts about packages that come in addition to those of the JDK image.
+    /// The facts about packages that are given in addition to those of the JDK image: further exported packages, and
+    /// packages to which no absent class can belong.
     pub packages: Packages,
     /// The entry points that the user requests; `None` if the user requests none.
     pub entries: Option<EntryRequest>,

@@ -31,7 +31,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Adds the methods of another such set.
+    /// Adds the methods of the set `other`.
     pub fn add(&mut self, other: Needs) {
         self.sites.extend(other.sites);
         self.named.extend(other.named);

@@ -37,7 +37,7 @@ pub struct Counts {
     pub rebuilt: u64,
     /// The number of times that changes were applied to the existing program.
     pub updated: u64,
-    /// The number of exception sets (of methods, calls and initialisers) that changed in these updates, in total.
+    /// The total number of exception sets (of methods, calls and initialisers) that updates of the program changed.
     pub changed_sets: u64,
 }
 
@@ -53,7 +53,8 @@ struct State {
     /// program.
     generation: u64,
     counts: Counts,
-    /// The last program; `None` while the program is being changed, so that no caller finds it half changed.
+    /// The most recent program; `None` before the first program is built, after a panic, and while the program is
+    /// being changed, so that no caller finds it half changed.
     last: Option<Last>,
     /// The rest of a replaced program, whose memory is still to be freed; `None` if there is no such rest. The memory
     /// is freed in steps, because freeing all of it would delay a caller for too long.
@@ -83,7 +84,8 @@ impl Keeper {
     /// Brings the solved program up to date with these settings and containers, which are in class-path order.
     /// Returns the program, and how it was brought up to date.
     ///
-    /// # Errors When `cancelled` returns true. `cancelled` is called after about every 25 µs of work.
+    /// # Errors
+    /// When `cancelled` returns true. `cancelled` is called after about every 25 µs of work.
     pub fn advance(
         &self,
         settings: &Arc<Settings>,
@@ -133,7 +135,8 @@ impl Keeper {
         }
     }
 
-    /// Returns the last program; `None` if the program is not up to date, because the last advance was cancelled.
+    /// Returns the most recent program; `None` if the program is not up to date, because the last call of
+    /// [`Keeper::advance`] was cancelled or there was no call.
     pub fn current(&self) -> Option<Propagated> {
         let state = lock(&self.state);
         let last = state.last.as_ref().filter(|_| state.is_current)?;
@@ -151,11 +154,11 @@ fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum TakenIn {
-    /// No answer can have changed.
+    /// Nothing was done, because no answer can have changed.
     Nothing,
-    /// All changes were applied. The number is that of the exception sets that changed.
+    /// All changes were applied, and this number of exception sets changed.
     All(u64),
-    /// The changes could not be applied, so the program must be rebuilt.
+    /// The changes could not be applied, so the program is rebuilt from scratch.
     Refused,
 }
 

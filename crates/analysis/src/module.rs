@@ -20,8 +20,8 @@ pub struct ModuleInfo {
     pub uses: Vec<String>,
     /// The names of the services that the module provides implementations of.
     pub provides: Vec<String>,
-    /// Whether the module is resolved by default if it belongs to the JDK image. It is if it exports a package
-    /// without qualification and is not an incubator module.
+    /// Whether the JVM resolves the module by default if the module belongs to the JDK image: the module exports a
+    /// package without qualification, and is not an incubator module.
     pub by_default: bool,
 }
 

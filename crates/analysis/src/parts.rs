@@ -123,7 +123,8 @@ pub struct ClassParts<'a> {
 impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file.
     ///
-    /// # Errors When the structure cannot be read; the program then does not contain the class.
+    /// # Errors
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(true);
@@ -133,7 +134,8 @@ impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file like [`ClassParts::read`], but does not intern the texts of string
     /// constants. For callers that need only [summaries](Wanted::Summary).
     ///
-    /// # Errors When the structure cannot be read; the program then does not contain the class.
+    /// # Errors
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read_for_summaries(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(false);
@@ -143,7 +145,8 @@ impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file like [`ClassParts::read`], but interns no constants in advance. For
     /// callers that read few bodies or none.
     ///
-    /// # Errors When the structure cannot be read; the program then does not contain the class.
+    /// # Errors
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read_structure(bytes: &'a [u8]) -> Result<Self> {
         Self::of(ClassFile::parse(bytes)?)
     }
@@ -298,7 +301,7 @@ fn no_duplicates(file: &ClassFile<'_>) -> Result<()> {
     let mut seen = FxHashSet::with_capacity_and_hasher(file.methods().len(), FxBuildHasher);
     for it in file.methods() {
         if !seen.insert(it.member_ref()?) {
-            let fault = Fault::Other("two methods have the same name and descriptor");
+            let fault = Fault::Other("two methods of the class have the same name and descriptor");
             return Err(Malformed::new(it.offset(), "4.6", fault));
         }
     }
@@ -311,7 +314,11 @@ fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
     if method.flags.is_abstract() || method.flags.is_native() {
         return None;
     }
-    Some(Malformed::new(method.offset(), "4.7.3", Fault::Other("the method has no Code attribute")))
+    Some(Malformed::new(
+        method.offset(),
+        "4.7.3",
+        Fault::Other("the method is neither abstract nor native, but has no Code attribute"),
+    ))
 }
 
 impl ClassHead {
@@ -321,7 +328,7 @@ impl ClassHead {
         (self.major > NEWEST_MAJOR).then(|| {
             let major = self.major;
             format!(
-                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; it is read as version {NEWEST_MAJOR}"
+                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; the file is read as version {NEWEST_MAJOR}"
             )
         })
     }
@@ -335,7 +342,7 @@ impl ClassHead {
 }
 
 impl MethodPart {
-    /// The name of the method.
+    /// Returns the name of the method.
     pub fn id(&self) -> MethodName {
         MethodName::of(self.method)
     }
@@ -349,6 +356,6 @@ mod tests {
     fn a_class_with_two_methods_of_one_name_and_descriptor_is_rejected() {
         let bytes = include_bytes!("../../../test-data/torture/raw/InvDup.class");
         let error = ClassParts::read(bytes).map(|_| ()).unwrap_err();
-        assert_eq!(error.fault, Fault::Other("two methods have the same name and descriptor"));
+        assert_eq!(error.fault, Fault::Other("two methods of the class have the same name and descriptor"));
     }
 }

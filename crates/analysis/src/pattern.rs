@@ -45,12 +45,14 @@ impl MethodPattern {
             None => (text.as_str(), ""),
         };
         if name.is_empty() {
-            return Err(format!("`{written}` names no method; write p.C.m, p.C.m(int) or p/C.m(I)V"));
+            return Err(format!(
+                "the pattern `{written}` names no method; write a pattern like p.C.m, p.C.m(int) or p/C.m(I)V"
+            ));
         }
         let params = if params.is_empty() {
             Params::Any
         } else if !params.contains(')') {
-            return Err(format!("`{written}` has no closing parenthesis"));
+            return Err(format!("the parameters in the pattern `{written}` have no closing parenthesis"));
         } else if params.ends_with(')') {
             Params::Human(modified_utf8(params))
         } else {
@@ -185,7 +187,7 @@ fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     row.last().copied().filter(|&it| it <= limit)
 }
 
-/// Searches for the method whose name is nearest to a pattern that selects no method.
+/// A search for the method whose name is nearest to a pattern that selects no method.
 #[derive(Clone, Debug, Default)]
 pub struct Nearest {
     best: Option<(usize, MethodName)>,

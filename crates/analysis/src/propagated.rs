@@ -125,7 +125,9 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
 pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
     let current = db.keeper().current();
     if current.is_none() {
-        always_assert::never!("the preceding question must have brought the program up to date");
+        always_assert::never!(
+            "the program is not up to date, although the preceding query must have updated it"
+        );
         // The memo of an answer without a program must not be reused.
         db.report_untracked_read();
     }

@@ -108,16 +108,16 @@ impl Paper {
         Some(Throws { method, known: universe.parts(set), open: None })
     }
 
-    /// Returns a shortest path from the method to the origin of each exception that the method lets out. With `only`,
-    /// returns paths only for that class and its subclasses. `None` for an unknown method.
+    /// Returns a shortest path from the method to the origin of each exception that the method lets out. If `only` is
+    /// given, returns paths only for exceptions of that class and its subclasses. `None` for an unknown method.
     pub fn ways(&self, universe: &mut Universe, method: MethodName, only: Option<Text>) -> Option<Vec<Way>> {
         let start = Callee::Declared(self.named(method)?);
         Some(self.ways_of(universe, SetId::EMPTY, &[start], None, only))
     }
 
-    /// Returns the reasons why the instructions `instrs` of a method raise exceptions, before handlers catch any.
-    /// With `only`, only for that class and its subclasses. `code` is the method's code. Empty for a method that is
-    /// not available, such as a ghost.
+    /// Returns the reasons why the instructions `instrs` of a method raise exceptions, before handlers catch any. If
+    /// `only` is given, returns the reasons only for exceptions of that class and its subclasses. `code` is the code
+    /// of the method. Returns no reasons for a method whose code is not available, such as a ghost.
     pub fn ways_at(
         &self,
         universe: &mut Universe,
@@ -154,9 +154,10 @@ impl Paper {
         }
     }
 
-    /// Returns a shortest path to the origin of each exception that `own` contains or a call of `callees` lets out;
-    /// with `only`, only for that class and its subclasses. Each path begins with `first`, if given. If `own`
-    /// contains the exception, the path ends after `first` with the step that the instruction raises it.
+    /// Returns a shortest path to its origin for each exception that is in `own` or that a call of `callees` lets
+    /// out. If `only` is given, returns paths only for exceptions of that class and its subclasses. Each path begins
+    /// with the step `first`, if given. The path of an exception in `own` has only one more step: that the
+    /// instruction raises the exception.
     fn ways_of(
         &self,
         universe: &mut Universe,
@@ -196,7 +197,7 @@ impl Paper {
     }
 
     /// Searches breadth first, from callers to callees, for a method where an exception of `wanted` arises. Returns
-    /// the path from one of `starts` to that method; an empty path if there is none.
+    /// the path from one of `starts` to that method; an empty path if there is no such method.
     fn way(&self, universe: &mut Universe, starts: &[Callee], wanted: SetId) -> Vec<Step> {
         let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::default();
         let mut queue = Vec::new();

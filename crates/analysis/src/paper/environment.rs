@@ -43,7 +43,8 @@ pub fn api_record_of(outline: Arc<Outline>) -> Record {
 
 /// Returns the record of a class of the program.
 ///
-/// # Errors When the structure of the file cannot be read: the program then does not contain the class.
+/// # Errors
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn record_of_bytes(bytes: &[u8]) -> Result<Record> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -150,7 +151,7 @@ impl Environment {
         acc
     }
 
-    /// Returns all methods of the present classes.
+    /// Returns the ids of all methods of the present classes.
     pub fn method_ids(&self) -> Vec<MethodId> {
         let of = |class: ClassId| {
             let n = self.hierarchy.outline(class).methods.len() as u32;

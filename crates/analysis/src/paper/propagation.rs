@@ -71,7 +71,7 @@ pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     acc
 }
 
-/// The state of the fixed-point iteration.
+/// The state of the fixed-point iteration that computes which exceptions methods propagate.
 #[derive(Default)]
 struct Solving {
     flows: FxHashMap<MethodId, Vec<Flow>>,

@@ -14,7 +14,7 @@ use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
 /// The effect of one source of a summary, of one effect of a dynamic site, or of one method handle. At run time, the
-/// parts happen in the order of the fields.
+/// parts of the action happen in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.

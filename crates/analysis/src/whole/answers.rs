@@ -112,7 +112,7 @@ pub enum Why {
     MissingCode(MethodName),
     /// The method is a ghost: its code is not written yet.
     Ghost(MethodName),
-    /// The set of exceptions of this method has an open part. The answer `throws` about the method gives the reason.
+    /// The exceptions that this method lets out have an open part. The [`Throws`] of this method has the reason.
     LetsOut(MethodName),
     /// This method throws a caught exception again, and the set of caught exceptions has an open part.
     Caught(MethodName),
@@ -173,7 +173,7 @@ pub enum Step {
 pub enum Origin {
     /// An instruction of the method that the previous step names.
     Instruction,
-    /// The linking of classes that do not fit together.
+    /// The linking of classes that do not fit together, which fails with a link error.
     Linking,
     /// A cast or an unboxing in a function object or proxy.
     Conversion,

@@ -49,8 +49,8 @@ pub(in crate::whole) struct Edit<'a> {
     /// The classes whose objects may now select different methods: the classes in `changed`, and the classes above
     /// them.
     pub(in crate::whole) receivers: &'a FxHashSet<ClassId>,
-    /// The names of the classes to whose members references may now resolve differently, or whose members may be used
-    /// differently.
+    /// The names of classes that changed in such a way that references to their members may now resolve to another
+    /// member, or that the member may be used differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
     /// The names of the classes about which absent classes may now do more or less than before (for example, extend
     /// or name the class).
@@ -155,8 +155,8 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
     index.replace_anywhere(ReceiverKind::Function(site), anywhere);
 }
 
-/// Removes the hierarchy from the table, so that the caller can edit the hierarchy without copying it. [`edit`] sets
-/// it again.
+/// Removes the hierarchy from the table, so that the caller can edit the hierarchy without copying it. [`edit`] puts
+/// the hierarchy back.
 pub(in crate::whole) fn lend_hierarchy(table: &mut Dispatches) {
     table.hierarchy = Arc::default();
 }

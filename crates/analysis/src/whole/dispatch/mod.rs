@@ -39,10 +39,10 @@ pub struct Dispatch {
     pub method: MethodRef,
     /// Whether the reference is an interface method reference (a call by `invokeinterface`).
     pub interface: bool,
-    /// The distinct targets that known receivers select.
+    /// The distinct targets that known receivers select: objects of present classes, and function objects.
     pub targets: Vec<Target>,
-    /// Further targets, which the calls run only in some programs, because supertypes of the receivers' classes are
-    /// absent.
+    /// Further targets, which the calls run only in some completions of the program, because supertypes of the
+    /// receivers' classes are absent.
     pub possible: Vec<Target>,
     /// The link errors that the calls may raise, as far as they follow from the present classes.
     pub errors: Vec<LinkError>,
@@ -255,22 +255,22 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Returns where a call goes that the VM or a native method makes, rather than an instruction.
-    /// [`Dispatches::ask_for`] must have been called for it before; otherwise, the call may run any method.
+    /// Returns where a call goes that no invoke instruction makes. [`Dispatches::ask_for`] must have been called for
+    /// it before; otherwise, the result is that the call may run any method.
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         let unknown = Site::Open(Open::Outside(method.class()));
         self.sites.get(kind, method).map_or(unknown, |it| it.0)
     }
 
-    /// Returns where a call goes, if [`Dispatches::site`] was called for it before; otherwise, that the call may run
-    /// any method.
+    /// Returns where a call goes if [`Dispatches::site`] was called for it before. Otherwise, the result is that the
+    /// call may run any method.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
         self.cached_site(caller, kind, method).unwrap_or(unknown)
     }
 
-    /// Returns where a call goes, if [`Dispatches::site`] was called for it before; otherwise `None`.
+    /// Returns where a call goes if [`Dispatches::site`] was called for it before; `None` otherwise.
     pub fn cached_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
@@ -340,9 +340,8 @@ impl Dispatches {
         }
     }
 
-    /// Returns where a call goes that the VM or a native method makes, rather than an instruction. An example is the
-    /// call of `run` when the VM starts a thread. If the call needs a dispatch that does not exist yet, creates the
-    /// dispatch.
+    /// Returns where a call goes that no invoke instruction makes, such as the call of `run` when the VM starts a
+    /// thread. If the call needs a dispatch that does not exist yet, creates the dispatch.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {

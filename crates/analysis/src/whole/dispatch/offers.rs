@@ -26,7 +26,8 @@ use super::{Dispatch, Dispatches, constructor};
 pub(super) const COST_OF_FUNCTION: u32 = 64;
 /// Computes the targets of all requested dispatches. `functions` are the function objects of the program.
 ///
-/// # Errors When the work is cancelled. The table is then incomplete and must not be used any more.
+/// # Errors
+/// When the work is cancelled. The table is then incomplete and must not be used any more.
 pub(in crate::whole) fn find_targets(
     table: &mut Dispatches,
     functions: &[Function],

@@ -132,8 +132,8 @@ impl OutcomeIndex {
         }
     }
 
-    /// Replaces what a receiver selects in dispatches (targets and errors) by `made`, which must be sorted, like the
-    /// stored list.
+    /// Replaces what a receiver selects in dispatches (targets and errors) by `made`. The list `made` must be sorted,
+    /// like the stored list.
     pub(super) fn replace(&mut self, receiver: ReceiverKind, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             ReceiverKind::Class(it) => {
@@ -150,8 +150,8 @@ impl OutcomeIndex {
         before.iter().filter(|it| made.binary_search(it).is_err()).for_each(|&it| self.uncount(it));
     }
 
-    /// Replaces the targets that a receiver selects in dispatches of any class, because the receiver may be below any
-    /// class, by `made`.
+    /// Sets the targets that a receiver selects in dispatches of any class, because the receiver may be below any
+    /// class, to `made`.
     pub(super) fn replace_anywhere(&mut self, receiver: ReceiverKind, made: Vec<(Signature, Target)>) {
         let before = match receiver {
             ReceiverKind::Class(it) if made.is_empty() => {
