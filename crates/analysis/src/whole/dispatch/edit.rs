@@ -49,11 +49,11 @@ pub(in crate::whole) struct Edit<'a> {
     /// The classes whose objects may now select different methods: the classes in `changed`, and the classes above
     /// them.
     pub(in crate::whole) receivers: &'a FxHashSet<ClassId>,
-    /// The names of classes that changed in such a way that references to their members may now resolve to another
-    /// member, or that the member may be used differently.
+    /// The names of the changed classes and of the nest members that they list. References to members of these
+    /// classes may now resolve differently, or access to the members may be checked differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
     /// The names of the classes about which absent classes may now do more or less than before (for example, extend
-    /// or name the class).
+    /// the class).
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
     pub(in crate::whole) functions: Functions<'a>,
