@@ -28,8 +28,9 @@ use crate::whole::solved::SolvedProgram;
 /// The calls of one method, with their targets.
 pub type Calls = Arc<[Call]>;
 
-/// Returns the generation since which the answers of this kind about a class are valid; `None` for a class that is
-/// outside the program or shadowed, and in a database without a world.
+/// Returns the generation (version number) of the solved program since which the answers of this kind about a class
+/// file have been valid. `None` if the file is not part of the program, if another file of the same class shadows it,
+/// or if the database has no `World`.
 fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     let (world, _) = profile(db)?;
     let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));
@@ -39,13 +40,15 @@ fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     Some(answers.stamp_of(name, kind))
 }
 
-/// Returns the generation of the program since which the answer of [`throws`] about a class is valid; `None` for a
-/// class that is outside the program or shadowed.
+/// Returns the generation (version number) of the program since which the answer of [`throws`] about a class file has
+/// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
-/// The world is not a parameter: there is only one world, and a second parameter would intern a pair for each class.
+/// The world is not a parameter: there is only one world, and with two parameters salsa would intern a pair for each
+/// class.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** the parts of the program from which the last answer was read stay ([`crate::whole::reads`]).
+/// **Stays when:** the parts of the program from which the last answer of `throws` was read stay
+/// ([`crate::whole::reads`]).
 /// **Cost:** one table lookup; never evicted.
 /// **Approximates:** the generation may advance although the answer stays equal: a part of the program that the
 /// answer was read from may change in details that do not matter for the answer.
@@ -55,11 +58,11 @@ pub fn throws_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Throws)
 }
 
-/// Returns the generation of the program since which the answer of [`calls`] about a class is valid; `None` for a
-/// class that is outside the program or shadowed.
+/// Returns the generation (version number) of the program since which the answer of [`calls`] about a class file has
+/// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** the parts of the program from which the last answer was read stay.
+/// **Stays when:** the parts of the program from which the last answer of `calls` was read stay.
 /// **Cost:** one table lookup; never evicted.
 /// **Approximates:** like `throws_since`.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
@@ -68,11 +71,11 @@ pub fn calls_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Calls)
 }
 
-/// Returns the generation of the program since which the answer of [`graphs`] about a class is valid; `None` for a
-/// class that is outside the program or shadowed.
+/// Returns the generation (version number) of the program since which the answer of [`graphs`] about a class file has
+/// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** the parts of the program from which the last answer was read stay.
+/// **Stays when:** the parts of the program from which the last answer of `graphs` was read stay.
 /// **Cost:** one table lookup; never evicted.
 /// **Approximates:** like `throws_since`.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
@@ -81,8 +84,8 @@ pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
-/// Calls `ask` for each method of a class and returns the answers in file order; empty if the class is not defined by
-/// `file`.
+/// Calls `ask` for each method of a class, and returns the results in file order. The list is empty if the program
+/// does not use the definition of the class in `file`.
 fn each_method<T>(
     answers: &CurrentProgram,
     file: ClassKey,
@@ -97,8 +100,8 @@ fn each_method<T>(
     })
 }
 
-/// Returns the exceptions that each method of a class lets out, in file order. The list is empty for a class that is
-/// outside the program or shadowed.
+/// Returns the exceptions that each method of a class lets out, in file order. The list is empty if the class file is
+/// not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `throws_since`, `record`, the profile; in profile `paper` the `paper` program.
 /// **Stays when:** the exception sets of the class's methods and the reasons for their open parts stay.
@@ -120,8 +123,8 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
 
-/// Returns the calls of each method of a class with their targets, in file order. The list is empty for a class that
-/// is outside the program or shadowed.
+/// Returns the calls of each method of a class with their targets, in file order. The list is empty if the class file
+/// is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `calls_since`, `facts`, the profile; in profile `paper` the `paper` program.
 /// **Stays when:** the targets of the class's calls stay.
@@ -146,7 +149,8 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
 }
 
 /// Returns the final graph of each method of a class, with the exceptions on its edges, in file order. The graph of a
-/// method without code is empty; the list is empty for a class that is outside the program or shadowed.
+/// method without code is empty. The list is empty if the class file is not part of the program or another file of
+/// the same class shadows it.
 ///
 /// **Reads:** `graphs_since`, `facts`, the profile; in profile `paper` the `paper` program.
 /// **Stays when:** the bodies of the class and the exceptions that its calls let out stay.
@@ -171,7 +175,8 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
 }
 
 /// Returns for each method of a class, in file order, whether the method is reached from the entry points. `None` if
-/// reachability is not computed (no `--rta`, or profile `paper`), or if the class is outside the program or shadowed.
+/// reachability is not computed (no `--rta`, or profile `paper`), if the class file is not part of the program, or if
+/// another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`, the settings.
 /// **Stays when:** the same methods of the class are reached.

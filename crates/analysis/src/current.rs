@@ -22,27 +22,30 @@ use crate::whole::solve::solved_cancellable;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::tables::ClassTable;
 
-/// A handle to a solved program, for reading. Two handles are equal if no answer changed between their generations.
+/// A handle to a solved program, for reading. Two handles are equal if they have the same generation, so that their
+/// answers are the same.
 #[derive(Clone)]
 pub struct Propagated {
     pub(crate) generation: u64,
     pub(crate) answers: Arc<RwLock<CurrentProgram>>,
 }
 
-/// A solved program, with the tables that are needed to answer questions about class files.
+/// A solved program, with tables about its class files: which files are shadowed, and since when the answers about
+/// each class have been valid.
 pub struct CurrentProgram {
     program: MaintainedProgram,
-    /// The class files that are shadowed by another file of the same class, each with the number of the record that
-    /// shadows it.
+    /// The class files that are shadowed by another file of the same class. The value is the number of the record of
+    /// the shadowing file; records are numbered consecutively over all containers.
     shadowed: FxHashMap<ClassKey, usize>,
-    /// The first pattern of the entry points that selects no method; `None` if each selects one.
+    /// The first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
     no_match: Option<NoMatch>,
-    /// The program's own exception sets. One client at a time uses them, and so does each change of the program.
+    /// The exception sets that belong to the program. One reader at a time uses them, and so does each change of the
+    /// program.
     own: Mutex<Sets>,
-    /// Copies of `own` for clients that ask in parallel. The copies are reused, because one copy per question would
-    /// cost more than most questions.
+    /// Copies of `own`, for readers that find `own` in use. The copies are reused, because one copy per question
+    /// would cost more than most questions.
     copies: Mutex<Vec<Sets>>,
-    /// The generations since which answers about classes are valid.
+    /// For each answer about a class, the generation of the program since which the answer has been valid.
     stamps: Mutex<Stamps>,
 }
 
@@ -59,8 +62,8 @@ impl Propagated {
     }
 
     /// Locks the program for reading. While the guard is held, the caller must not run a query that brings the
-    /// program up to date: the query would find the program locked. The caller may query the code of classes if it
-    /// catches cancellation ([`crate::reasons`]).
+    /// program up to date: the query could not change the locked program, and would build another one. The caller may
+    /// query the code of classes if it catches the cancellation of these queries ([`crate::reasons`]).
     pub fn read(&self) -> impl Deref<Target = CurrentProgram> + '_ {
         self.answers.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,8 +88,8 @@ impl CurrentProgram {
         Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Recomputes which pattern of the entry points selects no method. With `--rta`, also recomputes the entry points
-    /// and the code that is reached from them.
+    /// Recomputes the first entry-point pattern that selects no method. With `--rta`, also recomputes the entry
+    /// points and the code that is reached from them.
     pub(crate) fn follow_entries(
         &mut self,
         settings: &Settings,
@@ -102,8 +105,9 @@ impl CurrentProgram {
         self.change(|it, ex| it.reach_again(ex, entries, fuel))
     }
 
-    /// Sets the shadowed records, and returns whether the set of shadowed class files changed. `now` has the present
-    /// containers.
+    /// Replaces the list of shadowed records, and returns whether the set of shadowed class files changed. `records`
+    /// has a pair for each shadowed record: its number, and the number of the record that shadows it. `now` has the
+    /// present containers.
     pub(crate) fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
         self.program.pass_over(records);
         let now = shadowed(self.classes(), now);
@@ -117,7 +121,8 @@ impl CurrentProgram {
         has_changed
     }
 
-    /// Assigns `generation` to all answers that may have changed. Returns the number of changed exception sets.
+    /// Assigns the generation `generation` to all answers that changes of the program may have affected: they are
+    /// valid since this generation only. Returns the number of exception sets that changed.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
@@ -133,34 +138,36 @@ impl CurrentProgram {
         &self.solved().calls.classes
     }
 
-    /// The first pattern of the entry points that selects no method; `None` if each selects one.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
     pub fn no_match(&self) -> Option<&NoMatch> {
         self.no_match.as_ref()
     }
 
-    /// Returns the class that a file defines; `None` if the file is shadowed or the class is not part of the program.
+    /// Returns the id of the class `class`, which the class file `file` defines; `None` if the file is shadowed by
+    /// another file or the class is not part of the program.
     pub fn defined(&self, file: ClassKey, class: ClassName) -> Option<ClassId> {
         self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
     }
 
-    /// Returns the number of the record that shadows the file, counted over the records of all containers; `None` if
-    /// the file is not shadowed.
+    /// Returns the number of the record that shadows the class file `file`; `None` if the file is not shadowed.
+    /// Records are numbered consecutively over all containers.
     pub fn shadowed(&self, file: ClassKey) -> Option<usize> {
         self.shadowed.get(&file).copied()
     }
 
-    /// Returns the generation since which the answers of this kind about a class are valid.
+    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
     pub fn stamp_of(&self, class: ClassName, kind: Kind) -> u64 {
         lock(&self.stamps).of(class, kind)
     }
 
-    /// Returns the classes for which an answer of this kind may have changed since `generation`; `None` if all
-    /// answers may have changed.
+    /// Returns the classes for which the answer of this kind may have changed after the generation `generation` of
+    /// the program; `None` if all answers may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         lock(&self.stamps).since(generation, kind)
     }
 
-    /// Answers a question about a class, and records the parts of the program that the answer was read from.
+    /// Calls `ask` to compute the answer of this kind about a class, and records the parts of the program that `ask`
+    /// reads.
     pub fn ask<T>(
         &self,
         class: ClassName,
@@ -172,7 +179,7 @@ impl CurrentProgram {
         answer
     }
 
-    /// Calls `ask` with exception sets that no other thread uses, and returns the answer.
+    /// Calls `ask` with exception sets that no other thread uses, and returns the result of `ask`.
     pub fn with_sets<T>(&self, ask: impl FnOnce(&mut Sets) -> T) -> T {
         if let Ok(mut own) = self.own.try_lock() {
             return ask(&mut own);
@@ -184,8 +191,8 @@ impl CurrentProgram {
         answer
     }
 
-    /// Applies `how` to the program and its exception sets. The copies of the sets are dropped, because they lack
-    /// sets that `how` creates.
+    /// Calls `how`, which may change the program and its exception sets, and returns the result of `how`. The copies
+    /// of the sets are dropped, because they would lack sets that `how` creates.
     pub(crate) fn change<R>(&mut self, how: impl FnOnce(&mut MaintainedProgram, &mut Exceptions) -> R) -> R {
         self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -196,7 +203,8 @@ impl CurrentProgram {
         done
     }
 
-    /// Returns the difference between two lists of containers; `None` if an update cannot apply the difference.
+    /// Returns the difference between the containers `before` and the containers `now`. `None` if the program cannot
+    /// be updated by this difference and must be rebuilt.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -209,12 +217,13 @@ impl CurrentProgram {
         difference(self.classes(), &self.shadowed, before, now, fuel)
     }
 
-    /// Whether the solution reflects all changes that were applied to the program.
+    /// Whether the solution is complete, so that it reflects all changes that were applied to the program.
     pub(crate) fn is_settled(&self) -> bool {
         self.program.is_settled()
     }
 
-    /// Returns an iterator that frees the program, one piece per step.
+    /// Returns an iterator that frees the memory of the program. Each step frees one piece, so that the caller can
+    /// pause between steps.
     pub(crate) fn freeing(self) -> impl Iterator<Item = ()> {
         self.program.freeing()
     }

@@ -24,8 +24,8 @@ use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
-/// For each class that a container defines, the definition that takes effect; of several, as far as this container
-/// goes.
+/// The definition of each class that a container defines. If the container defines a class several times, it is the
+/// definition that takes effect when other containers are ignored.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 
 /// The place where a class is defined.
@@ -33,24 +33,24 @@ pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 pub enum ClassOrigin {
     /// The class file that defines the class; the file is a salsa input.
     File(ClassFile),
-    /// The library that defines the class, and the entry number of the class in the library's source.
+    /// The library that defines the class, and the number of the class's entry in the library's source.
     Library(Library, u32),
 }
 
 /// The code of a method, with the positions of its instructions in the class file and in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacedCode {
-    /// The body and the facts that follow from the class file alone.
+    /// The body, and the facts about it that follow from the class file alone.
     pub code: Arc<MethodCode>,
-    /// The positions of the instructions.
+    /// The positions of the body's instructions.
     pub positions: Arc<Positions>,
 }
 
-/// Returns, for each class of a container, the class file that defines the class.
+/// Returns, for each class that a container defines, the class file with its definition.
 ///
 /// **Reads:** the classes of the container, and `record` of each.
-/// **Stays when:** no class is added, removed or renamed, and ghosts stay ghosts. The first edit of a class changes
-/// the answer, because another input replaces the input of the class.
+/// **Stays when:** no class is added, removed or renamed, and no class becomes a ghost or stops being one. The first
+/// edit of a class changes the answer, because a new salsa input replaces the class file's old one.
 /// **Cost:** linear in the number of classes; never evicted.
 /// **Approximates:** nothing; a class that cannot be read defines nothing.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
@@ -60,10 +60,10 @@ pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Defin
     Arc::new(definers(classes.filter_map(|it| Some((it, record(db, it).as_ref()?)))))
 }
 
-/// Returns, for each class of a library, the number of the entry that defines the class.
+/// Returns, for each class that a library defines, the number of the class's entry in the library's source.
 ///
 /// **Reads:** the contents of the library.
-/// **Stays when:** no class is added, removed or renumbered, and ghosts stay ghosts.
+/// **Stays when:** no class is added, removed or renumbered, and no class becomes a ghost or stops being one.
 /// **Cost:** linear in the number of classes; never evicted.
 /// **Approximates:** nothing; a class that cannot be read defines nothing.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
@@ -74,7 +74,8 @@ pub fn library_definitions(db: &dyn Db, library: Library) -> Definitions<u32> {
     Arc::new(definers(contents.entries.iter().copied().zip(records)))
 }
 
-/// Returns the facts and positions of a class of a library; `None` if its bytes are unavailable or cannot be read.
+/// Returns the facts and positions of a class of a library; `None` if the bytes of the class are unavailable or
+/// malformed.
 ///
 /// **Reads:** the contents of the library.
 /// **Stays when:** the bytes of the class stay, or change only in what neither facts nor positions hold.
@@ -91,7 +92,8 @@ pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Pa
     Some(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
 }
 
-/// Returns the definition of a class that takes effect; `None` if no container defines the class.
+/// Returns the place where a class is defined: of several definitions, the place of the one that takes effect. `None`
+/// if no container defines the class.
 pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     let class = ClassName::new(class.0);
     let mut found: Option<Definer<ClassOrigin>> = None;
@@ -111,8 +113,8 @@ pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     found.map(|it| it.by)
 }
 
-/// Returns the code of a method of the program; `None` if the method has no readable code. The code does not change
-/// when lines move.
+/// Returns the code of a method of the program; `None` if the method has no readable code. An edit that only moves
+/// lines of the source does not change the result.
 pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodCode>> {
     match origin(db, world, method.class)? {
         ClassOrigin::File(class) => known(facts(db, class).as_ref().ok()?, &method).map(|it| it.1),
@@ -123,7 +125,8 @@ pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodC
     }
 }
 
-/// Returns the code of a method of the program with its positions; `None` if the method has no readable code.
+/// Returns the code of a method of the program, with the positions of the code; `None` if the method has no readable
+/// code.
 pub fn placed_code(db: &dyn Db, world: World, method: MethodName) -> Option<PlacedCode> {
     let (facts, positions) = match origin(db, world, method.class)? {
         ClassOrigin::File(class) => (facts(db, class).as_ref().ok()?, positions(db, class).as_ref()?),
@@ -162,8 +165,9 @@ pub(crate) fn own_code(
     }
 }
 
-/// Reads the code of classes of the program. A cancellation is caught and stored until the caller no longer reads the
-/// solved program, because unwinding would poison the lock on the program.
+/// Reads the code of classes of the program. If salsa cancels a query, the cancellation is caught and stored, because
+/// unwinding would poison the lock on the solved program. The caller fetches the cancellation when it no longer holds
+/// the program.
 pub(crate) struct ProgramCode<'db> {
     db: &'db dyn Db,
     world: World,
@@ -176,7 +180,7 @@ impl<'db> ProgramCode<'db> {
         ProgramCode { db, world, cancelled: None }
     }
 
-    /// Returns the cancellation that was caught while reading code; `None` if there was none.
+    /// Returns the cancellation that was caught while code was read; `None` if no query was cancelled.
     pub(crate) fn into_cancelled(self) -> Option<salsa::Cancelled> {
         self.cancelled
     }
@@ -204,8 +208,8 @@ pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<Instr
     all.filter(|&it| positions.pc(it) == Some(pc)).collect()
 }
 
-/// Returns the instructions at `pc` of a method of the class. `code` is the method's code and index; none are
-/// returned if it is `None`.
+/// Returns the instructions at `pc` of a method of the class. `code` is the code of the method and the method's index
+/// in the class; if it is `None`, no instructions are returned.
 pub(crate) fn own_instrs(
     db: &dyn Db,
     class: ClassFile,

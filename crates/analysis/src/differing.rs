@@ -11,19 +11,22 @@ use crate::whole::maintained::MAX_CHANGED;
 use crate::whole::record::{ClassChange, ClassRecord};
 use crate::whole::tables::ClassTable;
 
-/// The difference between the containers that a program was made from and the present containers.
+/// The difference between the present containers of a program and the containers that the program was built from.
 pub(crate) struct Difference {
     pub(crate) changes: Vec<ClassChange>,
-    /// The shadowed records, as in [`ClassTable::passed_over`]; `None` if the shadowed records did not change.
+    /// The present list of shadowed records, each with the record that shadows it ([`ClassTable::passed_over`]);
+    /// `None` if the list did not change.
     pub(crate) passed_over: Option<Arc<[(usize, usize)]>>,
 }
 
-/// A class whose record changed: its key, the new record and the role of its container.
+/// A class whose record changed: the key of its file (`None` for a class of a library), the new record, and the role
+/// of its container.
 type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
 
-/// Returns the classes whose records changed, or `None` if anything else changed: the same files must be in the same
-/// positions, and each changed class must shadow, and be shadowed by, the same records as before. `passed_over` has a
-/// pair for each shadowed record: its number, and the number of the record that shadows it.
+/// Returns the classes whose records changed, if nothing else changed; otherwise `None`. Nothing else changed if the
+/// same files are in the same positions, and each changed class shadows, and is shadowed by, the same records as
+/// before. `passed_over` has a pair for each shadowed record: its number, and the number of the record that shadows
+/// it.
 fn changed_in_place<'a>(
     before: &[Tier],
     now: &'a [Tier],
@@ -65,8 +68,8 @@ fn changed_in_place<'a>(
     Some(acc)
 }
 
-/// Returns the containers that changed, in their state before and now; all containers if the number of containers
-/// changed.
+/// Returns the containers that changed, in their old state and in their new state. If the number of containers
+/// changed, returns all containers.
 fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
     if before.len() != now.len() {
         return (before.to_vec(), now.to_vec());
@@ -89,8 +92,8 @@ pub(crate) fn all_records(
     Ok(acc)
 }
 
-/// Returns the class files that are shadowed by another file of the same class, each with the number of the record
-/// that shadows it.
+/// Returns the class files that are shadowed by another file of the same class, each with the number of the record of
+/// the shadowing file. Records are numbered consecutively over all containers.
 pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> {
     if classes.passed_over.is_empty() {
         return FxHashMap::default();
@@ -100,7 +103,8 @@ pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassK
     passed_over.filter_map(|&(idx, by)| Some(((*keys.get(idx)?)?, by))).collect()
 }
 
-/// Returns the difference between the containers `before` and `now`; `None` if an update cannot apply the difference.
+/// Returns the difference between the containers `before` and the containers `now`. `None` if a program of `before`
+/// cannot be updated by this difference and must be rebuilt.
 pub(crate) fn difference(
     classes: &ClassTable,
     shadowed: &FxHashMap<ClassKey, usize>,

@@ -17,43 +17,44 @@ use program::input;
 use crate::parts::{ClassHead, ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
 use program::names::{MethodName, Text};
 
-/// The facts of one class.
+/// The facts about one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassFacts {
     /// The header of the class.
     pub head: ClassHead,
-    /// The methods of the class, in file order.
+    /// The facts about each method of the class, in file order.
     pub methods: Box<[MethodFact]>,
 }
 
-/// The facts of one method.
+/// The facts about one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodFact {
     /// The class, name and descriptor of the method.
     pub method: MethodRef,
     /// The access flags of the method.
     pub flags: Flags,
-    /// The body of the method with its local facts, as far as the code can be read.
+    /// The body of the method with the facts that follow from the class file alone, if the code can be read.
     pub code: Code,
 }
 
-/// The code of a method, as far as it can be read.
+/// The code of a method, if the method has code and the code can be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Code {
     /// No code: the method is abstract or native.
     None,
-    /// The code cannot be read. The reason mentions offsets, so the reason is in [`ClassPositions`].
+    /// The code cannot be read. The reason is stored in [`ClassPositions`], because it contains offsets, and facts
+    /// contain none.
     Failed,
-    /// The body and the facts that follow from the class file alone.
+    /// The body, and the facts about it that follow from the class file alone.
     Known(Arc<MethodCode>),
 }
 
 /// The positions of the code of a class in the class file and in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassPositions {
-    /// The source file that the debug data names; `None` if it names none.
+    /// The name of the source file according to the debug data; `None` if the debug data has none.
     pub source_file: Option<Text>,
-    /// The positions of each method, in the order of [`ClassFacts::methods`].
+    /// The positions of the instructions of each method, in the order of [`ClassFacts::methods`].
     pub methods: Box<[Place]>,
 }
 
@@ -64,16 +65,16 @@ pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 /// The facts and positions of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parsed {
-    /// The facts.
+    /// The facts about the class.
     pub facts: Arc<ClassFacts>,
-    /// The positions.
+    /// The positions of the class's instructions.
     pub positions: Arc<ClassPositions>,
 }
 
 /// Returns the facts and positions of the class in `bytes`.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside the program.
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -148,7 +149,8 @@ pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
 /// **Stays when:** only lines, other debug data or the order of the constant pool change; the facts of a method stay
 /// when its own body stays.
 /// **Cost:** reading `parsed`, and a comparison with the previous facts; never evicted.
-/// **Approximates:** thrown types by cones, monitors by counts; assertions are marked, never dropped.
+/// **Approximates:** the types of thrown objects by cones, held monitors by counts. Assertions that are proved are
+/// marked, not dropped.
 /// **Test:** `editing_a_body_changes_the_facts_of_that_method_only`.
 #[salsa::tracked]
 pub fn facts(db: &dyn Db, class: input::ClassFile) -> Result<Arc<ClassFacts>> {

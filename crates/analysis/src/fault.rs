@@ -9,9 +9,9 @@ use classfile::error::Malformed;
 pub struct Fault {
     /// The error text, without a full stop.
     pub what: String,
-    /// The offset of the fault in the class file.
+    /// The offset of the fault in the class file, in bytes.
     pub offset: u32,
-    /// The violated section of the JVMS, for example `4.7.3`.
+    /// The number of the violated section of the JVMS, for example `4.7.3`.
     pub jvms: &'static str,
 }
 

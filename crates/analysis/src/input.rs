@@ -19,7 +19,8 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::record::Packages;
 use crate::whole::tables::{ClassTable, WholeOptions};
 
-/// A library or platform. Its classes are parsed before the input is set, and are not edited one by one.
+/// A library, or the platform, as one salsa input. Its classes are parsed before the input is set, and are not edited
+/// one by one.
 #[salsa::input(debug)]
 pub struct Library {
     /// The role of the library in the program.
@@ -30,7 +31,7 @@ pub struct Library {
     pub contents: Arc<Contents>,
 }
 
-/// The program. A database has at most one `World`.
+/// The program: its containers and settings. A database has at most one `World`.
 #[salsa::input(singleton, debug)]
 pub struct World {
     /// The containers in class-path order.
@@ -44,7 +45,7 @@ pub struct World {
 /// A container of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
-    /// A container each of whose classes is a salsa input.
+    /// A container in which each class file is a salsa input.
     Classes(Container),
     /// A container that is one salsa input as a whole.
     Library(Library),
@@ -52,7 +53,7 @@ pub enum Part {
 
 /// The classes of a library.
 pub struct Contents {
-    /// The records of the classes that can be read, in directory order.
+    /// The records of the classes that can be read, in the order of the library's directory of entries.
     pub records: Records,
     /// For each record, the entry number of its class in `source`.
     pub entries: Box<[u32]>,
@@ -60,9 +61,11 @@ pub struct Contents {
     pub source: Arc<dyn ClassSource>,
 }
 
-/// A source of the bytes of a library's classes. The bytes of an entry never change.
+/// A source of the bytes of a library's classes. Each class has an entry, which is identified by its number. The
+/// bytes of an entry never change.
 pub trait ClassSource: Send + Sync {
-    /// Calls `read` once with the bytes of an entry; does not call `read` if the bytes are unavailable.
+    /// Calls `read` once with the bytes of the class that has this entry number; does not call `read` if the bytes
+    /// are unavailable.
     fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8]));
 }
 
@@ -75,15 +78,16 @@ pub enum Profile {
     Paper,
 }
 
-/// The settings of the whole program. Many queries read the settings, which change rarely, so their durability is
-/// high.
+/// The settings of the whole program. Many queries read the settings, but the settings change rarely, so they are a
+/// salsa input of high durability.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The assumptions of the analysis.
     pub options: WholeOptions,
-    /// The facts about packages that come in addition to those of the JDK image.
+    /// The facts about packages that are given in addition to those of the JDK image: further exported packages, and
+    /// packages to which no absent class can belong.
     pub packages: Packages,
-    /// The requested entry points; `None` if the user requests none.
+    /// The entry points that the user requests; `None` if the user requests none.
     pub entries: Option<EntryRequest>,
     /// Whether calls go only to receivers that are instantiated by code reached from the entry points (RTA).
     pub rta: bool,
@@ -92,7 +96,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the settings of a command without flags, for this kind of world and this release of the platform.
+    /// Returns the default settings (those of a command without flags) for this kind of world and this Java release
+    /// of the platform.
     pub fn new(world: WorldKind, release: u16) -> Self {
         let options = WholeOptions {
             world,
@@ -104,12 +109,12 @@ impl Settings {
         Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
     }
 
-    /// Returns the first pattern of the entry points that selects no method; `None` if each selects one.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
     pub(crate) fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         self.entries.as_ref().and_then(|it| it.unmatched(classes))
     }
 
-    /// Returns the entry points from which reachable code is searched; `None` without `--rta`.
+    /// Returns the entry points from which the search for reachable code starts; `None` without `--rta`.
     pub(crate) fn entry_points(&self, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
         let request = self.entries.as_ref().filter(|_| self.rta);
         request.map(|it| it.points(classes, &self.options))
@@ -122,7 +127,7 @@ impl fmt::Debug for Contents {
     }
 }
 
-/// Returns the world and its profile; `None` if the database has no world.
+/// Returns the world and the profile in its settings; `None` if the database has no world.
 pub(crate) fn profile(db: &dyn program::db::Db) -> Option<(World, Profile)> {
     let Some(world) = World::try_get(db) else {
         // Salsa does not track that a world is created later.

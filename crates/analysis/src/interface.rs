@@ -22,8 +22,8 @@ use crate::whole::sites::Site;
 use crate::whole::tables::CallTable;
 use program::names::{MethodName, Text};
 
-/// The methods that graphs require, collected as call sites and names. Many calls are equal, so [`Needs::methods`]
-/// looks up each distinct call only once.
+/// A set of methods that graphs require. It is collected as call sites and names: many calls are equal, so that
+/// [`Needs::methods`] looks up the targets of each distinct call only once.
 #[derive(Default)]
 pub struct Needs {
     sites: FxHashSet<(Site, MethodRef)>,
@@ -31,7 +31,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Adds the methods that other graphs require.
+    /// Adds the methods of the set `other`.
     pub fn add(&mut self, other: Needs) {
         self.sites.extend(other.sites);
         self.named.extend(other.named);
@@ -58,14 +58,14 @@ impl Needs {
         }
     }
 
-    /// Adds the methods that label the edges of a graph of profile `paper`.
+    /// Adds the methods that occur as labels on the edges of a graph of profile `paper`.
     pub fn of_labels(&mut self, graph: &Graph) {
         self.named.extend(graph.labels.iter().flat_map(|it| it.iter().flatten()));
     }
 
-    /// Returns the required methods: the methods that calls may run by name, including methods of absent classes.
-    /// Methods of the platform are left out, because the platform is not part of a program; initialisers are left
-    /// out, because they are not called by name.
+    /// Returns the names of the required methods: all methods that the collected calls may run, including methods of
+    /// absent classes. Methods of the platform are left out, because the platform is not part of a program.
+    /// Initialisers are left out, because no call names them.
     pub fn methods(&self, hierarchy: &Hierarchy, calls: Option<&CallTable>) -> BTreeSet<MethodName> {
         let mut acc: BTreeSet<MethodName> = self.named.iter().copied().collect();
         for &(site, method) in &self.sites {
@@ -77,8 +77,8 @@ impl Needs {
     }
 }
 
-/// Returns the names of the methods that a call may run. If the call is open because a class is absent, the method of
-/// that class is among them.
+/// Returns the names of the methods that a call may run. If the call is open because a class is absent, the method
+/// that this absent class may declare is among them.
 fn named(call: &Call) -> Vec<MethodName> {
     let mut acc: Vec<MethodName> = call.targets.iter().chain(&call.possible).copied().collect();
     if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
@@ -87,15 +87,15 @@ fn named(call: &Call) -> Vec<MethodName> {
     acc
 }
 
-/// Whether the class belongs to the platform: its container is the platform's, its package is one that only a
-/// platform may define, or it is an array class.
+/// Whether the class belongs to the platform: its container has the role `jdk`, it is in a package of `java`, which
+/// only a platform may define, or it is an array class.
 fn is_platform(hierarchy: &Hierarchy, class: Text) -> bool {
     let of_container =
         || hierarchy.class(ClassName::new(class.0)).is_some_and(|it| hierarchy.role(it) == Role::Jdk);
     class.0.starts_with(b"java/") || class.0.starts_with(b"[") || of_container()
 }
 
-/// Whether initialising the class runs no code and cannot fail. False for an absent class.
+/// Whether initialising the class runs no code and cannot fail. The answer for an absent class is false.
 pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
     hierarchy.class(ClassName::new(class.0)).is_some_and(|it| !may_fail(hierarchy, it))
 }

@@ -19,10 +19,10 @@ use crate::differing::Difference;
 use crate::input::Settings;
 use crate::tiers::Tier;
 
-/// How an advance brought the program up to date.
+/// The way in which [`Keeper::advance`] brought the program up to date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Advance {
-    /// No answer can have changed.
+    /// Nothing was done, because no answer can have changed.
     Unchanged,
     /// The changes were applied to the existing program.
     Updated,
@@ -30,18 +30,18 @@ pub enum Advance {
     Rebuilt,
 }
 
-/// The numbers of advances of each kind.
+/// Statistics about the calls of [`Keeper::advance`] since the keeper was created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// The number of times that the program was built from scratch.
     pub rebuilt: u64,
     /// The number of times that changes were applied to the existing program.
     pub updated: u64,
-    /// The number of exception sets (of methods, calls and initialisers) that updates of the program changed.
+    /// The total number of exception sets (of methods, calls and initialisers) that updates of the program changed.
     pub changed_sets: u64,
 }
 
-/// Keeps the solved program of a database.
+/// Owns the solved program of a database, and brings it up to date when the inputs change.
 #[derive(Default)]
 pub struct Keeper {
     state: Mutex<State>,
@@ -49,25 +49,27 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// The number of the last generation. No number is used twice, even if a panic destroyed a program.
+    /// The number of the last generation of the program. No number is used twice, even if a panic destroyed a
+    /// program.
     generation: u64,
     counts: Counts,
-    /// The last program; `None` while the program is being changed, so that no caller finds it half changed.
+    /// The most recent program; `None` before the first program is built, after a panic, and while the program is
+    /// being changed, so that no caller finds it half changed.
     last: Option<Last>,
-    /// The rest of a replaced program; `None` if no program has to be freed. The rest is freed in steps, because
-    /// freeing all of it would delay a caller for too long.
+    /// The rest of a replaced program, whose memory is still to be freed; `None` if there is no such rest. The memory
+    /// is freed in steps, because freeing all of it would delay a caller for too long.
     unfreed: Option<Unfreed>,
-    /// Whether `last` is up to date with the inputs of the last advance.
+    /// Whether `last` reflects the inputs of the last call of [`Keeper::advance`]; false if that call was cancelled.
     is_current: bool,
 }
 
-/// An iterator that frees a replaced program, one piece per step.
+/// An iterator that frees the memory of a replaced program. Each step frees one piece.
 type Unfreed = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
 /// A program, and the inputs that the program was built from.
 struct Last {
-    /// The inputs of the program; `None` if an update failed halfway: the program is then unusable, and only its lock
-    /// is reused.
+    /// The inputs that the program was built from. `None` if an update failed halfway: the program is then unusable,
+    /// and only its lock is reused.
     of: Option<Ingredients>,
     answers: Arc<RwLock<CurrentProgram>>,
 }
@@ -79,11 +81,11 @@ struct Ingredients {
 }
 
 impl Keeper {
-    /// Returns the solved program of these containers, which are in class-path order, and how the program was brought
-    /// up to date.
+    /// Brings the solved program up to date with these settings and containers, which are in class-path order.
+    /// Returns the program, and how it was brought up to date.
     ///
     /// # Errors
-    /// When `cancelled` returns true. It is called after about every 25 µs of work.
+    /// When `cancelled` returns true. `cancelled` is called after about every 25 µs of work.
     pub fn advance(
         &self,
         settings: &Arc<Settings>,
@@ -117,8 +119,8 @@ impl Keeper {
     }
 
     /// Does work in advance that the next change of the program needs
-    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)), unless a reader holds the program. No
-    /// answer changes.
+    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)). Does nothing if a reader holds the
+    /// program. No answer changes.
     ///
     /// # Errors
     /// When `cancelled` returns true. The next call continues the work.
@@ -133,14 +135,15 @@ impl Keeper {
         }
     }
 
-    /// Returns the last program; `None` if the program is not up to date, because the last advance was cancelled.
+    /// Returns the most recent program; `None` if the program is not up to date, because the last call of
+    /// [`Keeper::advance`] was cancelled or there was no call.
     pub fn current(&self) -> Option<Propagated> {
         let state = lock(&self.state);
         let last = state.last.as_ref().filter(|_| state.is_current)?;
         Some(Propagated { generation: state.generation, answers: Arc::clone(&last.answers) })
     }
 
-    /// Returns the numbers of advances of each kind.
+    /// Returns how often the program was rebuilt and updated, and how many exception sets the updates changed.
     pub fn counts(&self) -> Counts {
         lock(&self.state).counts
     }
@@ -151,15 +154,16 @@ fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum TakenIn {
-    /// No answer can have changed.
+    /// Nothing was done, because no answer can have changed.
     Nothing,
-    /// All changes were applied, and changed this number of exception sets.
+    /// All changes were applied, and this number of exception sets changed.
     All(u64),
-    /// The changes cannot be applied, so the program is rebuilt.
+    /// The changes could not be applied, so the program is rebuilt from scratch.
     Refused,
 }
 
-/// Brings the program up to date as of this generation: applies the changes, or builds the program from scratch.
+/// Brings the program up to date: applies the changes to it, or builds it from scratch. Answers that may have changed
+/// are valid only since `generation`.
 fn advanced(
     (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,
@@ -183,7 +187,7 @@ fn advanced(
 }
 
 impl Last {
-    /// Applies to the program the changes between its inputs and the containers `now`.
+    /// Applies the changes from the inputs that the program was built from to the containers `now`.
     fn take_in(
         &mut self,
         settings: &Arc<Settings>,
@@ -223,9 +227,9 @@ impl Last {
     }
 }
 
-/// Stores a new program in the lock `place` of the old one, so that the outdated memo of the query does not keep a
-/// second program alive. Returns that lock and the old program. If the lock is in use, returns a new lock and no old
-/// program.
+/// Stores a new program in the lock `place` of the old program. The outdated memo of the query shares this lock, so
+/// it does not keep a second program alive. Returns the lock and the old program. If the lock is in use, returns a
+/// new lock with the new program, and no old program.
 fn renewed(
     place: Option<Arc<RwLock<CurrentProgram>>>,
     answers: CurrentProgram,
@@ -241,7 +245,7 @@ fn renewed(
     }
 }
 
-/// Frees the rest of a replaced program, piece by piece.
+/// Frees the rest of a replaced program, piece by piece, until it is freed or the work is cancelled.
 fn clear(unfreed: &mut Option<Unfreed>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     for () in unfreed.iter_mut().flatten() {
         fuel.spend(2)?;

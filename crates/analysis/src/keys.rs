@@ -10,7 +10,7 @@ use crate::input::Library;
 use crate::whole::receivers::Selector;
 use program::names::{MethodName, Text};
 
-/// A class of a library.
+/// The key of a class of a library, for the query that reads its code.
 #[salsa::interned(debug)]
 pub struct LibraryClass<'db> {
     /// The library that contains the class.
@@ -21,7 +21,7 @@ pub struct LibraryClass<'db> {
     pub entry: u32,
 }
 
-/// A question for the reasons why a method, or the instructions at a pc, let out exceptions.
+/// The key of a question: why does a method let out exceptions, or why do the instructions at a pc raise them?
 #[salsa::interned(debug)]
 pub struct ReasonQuestion<'db> {
     /// The file of the class that declares the method.
@@ -30,17 +30,17 @@ pub struct ReasonQuestion<'db> {
     /// The method that the question is about.
     #[returns(copy)]
     pub method: MethodName,
-    /// The pc of the instructions that the question is about, ignoring handlers; `None` if the question is about the
-    /// whole method.
+    /// The pc of the instructions that the question is about; `None` if the question is about the whole method. With
+    /// a pc, the question is about exceptions before any handler catches them.
     #[returns(copy)]
     pub pc: Option<u16>,
-    /// The class of exceptions that the question is about, with its subclasses; `None` if the question is about all
+    /// The exception class to which the question is limited, with its subclasses; `None` if the question is about all
     /// exceptions.
     #[returns(copy)]
     pub only: Option<Text>,
 }
 
-/// A question for the receiver classes that make a call go to a target.
+/// The key of a question: which classes of receivers make a call go to a target?
 #[salsa::interned(debug)]
 pub struct ReceiverQuestion<'db> {
     /// The file of the class that declares the caller.

@@ -16,8 +16,8 @@ use crate::whole::reachable::{EntryPoint, EntryReason};
 /// Returns the absent classes that the program names, sorted by text.
 ///
 /// **Reads:** `propagated`.
-/// **Stays when:** the set of present classes stays, the classes that name absent ones stay, and what the absent
-/// classes open stays.
+/// **Stays when:** the set of present classes stays, the classes that name absent classes stay, and the open parts
+/// that absent classes cause stay.
 /// **Cost:** linear in the summaries of the application; one value, never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).

@@ -10,22 +10,22 @@ pub struct ModuleInfo {
     pub name: String,
     /// Whether the module is declared `open`.
     pub open: bool,
-    /// The packages to which code of any module may link, because they are exported or opened without qualification.
+    /// The packages that code of any module may use, because they are exported or opened without qualification.
     pub exports: Vec<String>,
     /// The packages that are exported or opened to some modules only, each with the names of those modules.
     pub qualified: Vec<(String, Vec<String>)>,
-    /// The modules that this module requires at run time.
+    /// The names of the modules that this module requires at run time.
     pub requires: Vec<String>,
-    /// The services that the module declares in `uses`.
+    /// The names of the services that the module declares in `uses`.
     pub uses: Vec<String>,
-    /// The services that the module provides implementations of.
+    /// The names of the services that the module provides implementations of.
     pub provides: Vec<String>,
-    /// Whether the module, if it belongs to the JDK image, is resolved by default: it exports a package without
-    /// qualification and is not an incubator module.
+    /// Whether the JVM resolves the module by default if the module belongs to the JDK image: the module exports a
+    /// package without qualification, and is not an incubator module.
     pub by_default: bool,
 }
 
-/// Returns the module that a class file declares; `None` if it declares none.
+/// Returns the module that a class file declares; `None` if the file declares no module.
 ///
 /// # Errors
 /// When the class file or one of the attributes cannot be read.

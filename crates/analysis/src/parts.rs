@@ -56,17 +56,17 @@ pub struct MethodCode {
 
 /// The options for parsing the methods of a class.
 pub struct PartOptions<'a> {
-    /// Returns whether to parse a method.
+    /// Returns whether the method of this name is to be parsed.
     pub select: &'a dyn Fn(&MethodName) -> bool,
-    /// The results to compute: all, or only those from which a summary is made. For summaries the body is
-    /// [lean](lower_lean), and its instructions have no positions.
+    /// The results to compute: all, or only those from which a summary is made. For summaries, [`lower_lean`] lowers
+    /// the bodies, and instructions have no positions.
     pub wanted: Wanted,
-    /// The clock by which the duration of each stage is measured, and which also switches on the count of bytecode
-    /// instructions; `None` measures and counts nothing.
+    /// The clock by which the duration of each stage is measured. With a clock, bytecode instructions are counted,
+    /// too. `None` measures and counts nothing.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
-/// The kind of body that a method has, as far as a quick scan of the class file finds out.
+/// The kind of body that a method has, as found by a quick scan that does not decode the body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BodyKind {
     /// No body: the method is abstract or native.
@@ -93,7 +93,7 @@ pub struct StageTimes {
     pub instructions: u64,
 }
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for parsing methods, which is reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     lowering: bir::lower::Scratch,
@@ -103,7 +103,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Reuses the memory of `code`, which is no longer needed, for the next lowering without positions.
+    /// Takes `code`, which the caller no longer needs, and reuses its memory for the next body that is lowered
+    /// without positions.
     pub fn recycle(&mut self, code: MethodCode) {
         self.lowering.recycle(code.body);
     }
@@ -123,7 +124,7 @@ impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file.
     ///
     /// # Errors
-    /// When the structure cannot be read; the class is then outside the program.
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(true);
@@ -134,7 +135,7 @@ impl<'a> ClassParts<'a> {
     /// constants. For callers that need only [summaries](Wanted::Summary).
     ///
     /// # Errors
-    /// When the structure cannot be read; the class is then outside the program.
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read_for_summaries(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(false);
@@ -145,7 +146,7 @@ impl<'a> ClassParts<'a> {
     /// callers that read few bodies or none.
     ///
     /// # Errors
-    /// When the structure cannot be read; the class is then outside the program.
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read_structure(bytes: &'a [u8]) -> Result<Self> {
         Self::of(ClassFile::parse(bytes)?)
     }
@@ -300,7 +301,7 @@ fn no_duplicates(file: &ClassFile<'_>) -> Result<()> {
     let mut seen = FxHashSet::with_capacity_and_hasher(file.methods().len(), FxBuildHasher);
     for it in file.methods() {
         if !seen.insert(it.member_ref()?) {
-            let fault = Fault::Other("two methods have the same name and descriptor");
+            let fault = Fault::Other("two methods of the class have the same name and descriptor");
             return Err(Malformed::new(it.offset(), "4.6", fault));
         }
     }
@@ -313,22 +314,27 @@ fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
     if method.flags.is_abstract() || method.flags.is_native() {
         return None;
     }
-    Some(Malformed::new(method.offset(), "4.7.3", Fault::Other("the method has no Code attribute")))
+    Some(Malformed::new(
+        method.offset(),
+        "4.7.3",
+        Fault::Other("the method is neither abstract nor native, but has no Code attribute"),
+    ))
 }
 
 impl ClassHead {
-    /// Returns a note for the user if the version of the class file is newer than the newest supported version.
+    /// Returns a note for the user if the version of the class file is newer than the newest supported version;
+    /// `None` otherwise.
     pub fn version_note(&self) -> Option<String> {
         (self.major > NEWEST_MAJOR).then(|| {
             let major = self.major;
             format!(
-                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; it is read as version {NEWEST_MAJOR}"
+                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; the file is read as version {NEWEST_MAJOR}"
             )
         })
     }
 
-    /// Returns the graph of one of the class's methods. About throwable types, the graph uses only what the class
-    /// file says.
+    /// Returns the graph of one of the class's methods. Of the hierarchy of throwable types, the graph uses only what
+    /// this class file says.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));
         cfg(&code.body, &code.facts, &BuiltIn { own }, CfgOptions { keep_proved: false })
@@ -336,7 +342,7 @@ impl ClassHead {
 }
 
 impl MethodPart {
-    /// The name of the method.
+    /// Returns the name of the method.
     pub fn id(&self) -> MethodName {
         MethodName::of(self.method)
     }
@@ -350,6 +356,6 @@ mod tests {
     fn a_class_with_two_methods_of_one_name_and_descriptor_is_rejected() {
         let bytes = include_bytes!("../../../test-data/torture/raw/InvDup.class");
         let error = ClassParts::read(bytes).map(|_| ()).unwrap_err();
-        assert_eq!(error.fault, Fault::Other("two methods have the same name and descriptor"));
+        assert_eq!(error.fault, Fault::Other("two methods of the class have the same name and descriptor"));
     }
 }

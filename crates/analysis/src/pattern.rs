@@ -14,12 +14,12 @@ use std::fmt;
 
 use program::names::{Human, MethodName};
 
-/// A parsed pattern.
+/// A pattern by which the user selects methods, in parsed form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodPattern {
     /// The pattern as the user wrote it.
     pub written: String,
-    /// The class and method name, with `.` between packages, classes and method.
+    /// The part of the pattern for the class and method name, with `.` between packages, classes and method.
     name: Box<[u8]>,
     params: Params,
 }
@@ -27,9 +27,9 @@ pub struct MethodPattern {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Params {
     Any,
-    /// Parameters as in source code: `(int,java.lang.String)`.
+    /// Parameters written as in source code: `(int,java.lang.String)`.
     Human(Box<[u8]>),
-    /// A descriptor: `(ILjava/lang/String;)V`.
+    /// Parameters and return type written as a descriptor: `(ILjava/lang/String;)V`.
     Descriptor(Box<[u8]>),
 }
 
@@ -45,12 +45,14 @@ impl MethodPattern {
             None => (text.as_str(), ""),
         };
         if name.is_empty() {
-            return Err(format!("`{written}` names no method; write p.C.m, p.C.m(int) or p/C.m(I)V"));
+            return Err(format!(
+                "the pattern `{written}` names no method; write a pattern like p.C.m, p.C.m(int) or p/C.m(I)V"
+            ));
         }
         let params = if params.is_empty() {
             Params::Any
         } else if !params.contains(')') {
-            return Err(format!("`{written}` has no closing parenthesis"));
+            return Err(format!("the parameters in the pattern `{written}` have no closing parenthesis"));
         } else if params.ends_with(')') {
             Params::Human(modified_utf8(params))
         } else {
@@ -85,8 +87,8 @@ impl MethodPattern {
         glob(&self.name, &full, true)
     }
 
-    /// Returns the edit distance between the pattern and the method's name, for "did you mean"; `None` if the
-    /// distance is above `limit`.
+    /// Returns the edit distance between the pattern and the method's name, for the hint "did you mean"; `None` if
+    /// the distance is above `limit`.
     pub fn distance(&self, method: &MethodName, limit: usize) -> Option<usize> {
         let mut full = Vec::with_capacity(64);
         match self.params {
@@ -129,8 +131,8 @@ fn modified_utf8(text: &str) -> Box<[u8]> {
     out.into()
 }
 
-/// Whether `text` matches the pattern. `*` matches any run of bytes, and `?` one byte. With `nested`, `.` matches
-/// also the `$` of a nested class.
+/// Whether `text` matches the glob `pattern`: `*` matches any run of bytes, and `?` one byte. With `nested`, a `.` of
+/// the pattern also matches the `$` before the name of a nested class.
 fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     let (mut p, mut t) = (0, 0);
     // The positions in the pattern and the text at which to continue when the last `*` matches one more byte.
@@ -161,8 +163,8 @@ fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     pattern[p..].iter().all(|&b| b == b'*')
 }
 
-/// Returns the number of bytes to insert, delete or replace to turn `a` into `b`, ignoring ASCII case; `None` above
-/// `limit`.
+/// Returns the number of bytes to insert, delete or replace to turn `a` into `b`, ignoring ASCII case; `None` if the
+/// number is above `limit`.
 fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
@@ -185,14 +187,15 @@ fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     row.last().copied().filter(|&it| it <= limit)
 }
 
-/// Searches for the method whose name is nearest to a pattern that selects no method.
+/// A search for the method whose name is nearest to a pattern that selects no method.
 #[derive(Clone, Debug, Default)]
 pub struct Nearest {
     best: Option<(usize, MethodName)>,
 }
 
 impl Nearest {
-    /// Replaces the nearest method by this one if its name is nearer to the pattern.
+    /// Makes `method` the nearest method if its name is nearer to the pattern than the name of the nearest method so
+    /// far.
     pub fn offer(&mut self, pattern: &MethodPattern, method: &MethodName) {
         let limit = self.best.map_or(pattern.name.len() / 2 + 2, |it| it.0);
         if let Some(distance) = pattern.distance(method, limit) {
@@ -203,7 +206,7 @@ impl Nearest {
         }
     }
 
-    /// Replaces the nearest method by that of another search if its name is nearer to the pattern.
+    /// Takes over the nearest method of another search if its name is nearer to the pattern.
     pub fn merge(&mut self, other: Nearest) {
         if let Some(it) = other.best
             && self.best.is_none_or(|mine| it < mine)
@@ -212,7 +215,7 @@ impl Nearest {
         }
     }
 
-    /// Returns the nearest method; `None` if no method has a name near the pattern.
+    /// Returns the method whose name is nearest to the pattern; `None` if no method has a name near the pattern.
     pub fn method(&self) -> Option<MethodName> {
         self.best.map(|it| it.1)
     }

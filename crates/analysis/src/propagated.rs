@@ -23,7 +23,8 @@ use crate::tiers::{ClassKey, KeyedRecord, Records, Tier};
 use crate::whole::record::ClassRecord;
 
 /// Returns the part of a class that the rest of a program needs: its outline, the summaries of its methods, and the
-/// declarations of a `module-info`; `None` for a class that is outside the program.
+/// declarations of a `module-info`; `None` for a class file that cannot be read and is therefore not part of the
+/// program.
 ///
 /// **Reads:** the bytes of the class, `parsed`.
 /// **Stays when:** bodies change only in what no other class can see: branches, arithmetic, assertions that stay
@@ -49,13 +50,13 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
     Some(ClassRecord::new(Arc::new(outline), Arc::new(ClassSummary { methods }), module))
 }
 
-/// Returns the records of the readable classes of a container, in the container's order.
+/// Returns the records of the readable classes of a container, in the order of the container.
 ///
 /// **Reads:** `base_records`, the patches of the container (its changes since the base list was built), and `record`
 /// of the classes in the patches.
 /// **Stays when:** the base records, the patches and the records of the patched classes stay.
 /// **Cost:** a check of each edited class, a copy of two words for each other class; never evicted.
-/// **Approximates:** nothing; a class that cannot be read is outside the program.
+/// **Approximates:** nothing; a class that cannot be read is not part of the program.
 /// **Test:** `a_tier_that_did_not_change_is_one_look`, `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
@@ -72,7 +73,7 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
 /// until their number causes a rebuild of the base list.
 /// **Cost:** a check of each class, without copying its content; never evicted. After an edit salsa does not
 /// revalidate the inputs of this query, because unedited classes are inputs of medium durability.
-/// **Approximates:** nothing; a class that cannot be read is outside the program.
+/// **Approximates:** nothing; a class that cannot be read is not part of the program.
 /// **Test:** `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn base_records(db: &dyn program::db::Db, container: Container) -> Arc<[Option<KeyedRecord>]> {
@@ -83,8 +84,8 @@ fn keyed_record(db: &dyn program::db::Db, class: ClassFile) -> Option<KeyedRecor
     Some((Some(key(db, class)), record(db, class).clone()?))
 }
 
-/// Returns the key by which the keeper identifies a class: the number of its file. The input itself cannot be the
-/// key, because an edited class may become another input.
+/// Returns the key by which the keeper identifies a class file: the number of the file. The salsa input of the class
+/// cannot be the key, because an edit may replace it by a new input.
 pub fn key(db: &dyn program::db::Db, class: ClassFile) -> ClassKey {
     ClassKey(class.file(db).index() as u32)
 }
@@ -119,11 +120,14 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     }
 }
 
-/// Returns the program that the preceding query brought up to date (the query since when an answer is valid).
+/// Returns the solved program, which must be up to date: before the call, the caller must run the query for the
+/// generation since which its answer is valid. `None` (a bug) if the program is not up to date.
 pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
     let current = db.keeper().current();
     if current.is_none() {
-        always_assert::never!("the preceding question must have brought the program up to date");
+        always_assert::never!(
+            "the program is not up to date, although the preceding query must have updated it"
+        );
         // The memo of an answer without a program must not be reused.
         db.report_untracked_read();
     }

@@ -25,12 +25,12 @@ use crate::whole::explain::{self, Way};
 pub struct Reasons {
     /// The paths on which the exceptions leave the method or the instructions.
     pub ways: Vec<Way>,
-    /// The last instruction at the requested pc; `None` if no pc was requested or no instruction is there.
+    /// The last instruction at the pc of the question; `None` if the question has no pc or no instruction is there.
     pub at: Option<InstrId>,
 }
 
-/// Returns the reasons why a method, or the instructions at a pc, let out exceptions; empty if the class is outside
-/// the program or shadowed.
+/// Returns the reasons why a method, or the instructions at a pc, let out exceptions; empty if the class file is not
+/// part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `facts` of the class and, for a pc, its `positions`; the definitions of the classes on
 /// the exception paths and their code (`file_definitions`, `library_definitions`, `facts`, `library_code`); in

@@ -20,7 +20,7 @@ pub enum MethodSummary {
     None,
     /// The code cannot be read, so the method may do anything.
     Missing,
-    /// The code was not read, because no caller needs it. The method is treated as one that may do anything.
+    /// The code was not read, because no caller needs its summary. The method is treated as one that may do anything.
     Unread,
     /// The summary of the code.
     Known(Box<CodeSummary>),
@@ -31,7 +31,7 @@ pub enum MethodSummary {
 pub struct CodeSummary {
     /// The exceptions that the body raises and the calls that it makes.
     pub summary: Summary,
-    /// The dynamic call sites and dynamic constants, in the order of the body's table.
+    /// The dynamic call sites and dynamic constants, in the order of the body's table of dynamic sites.
     pub dynamics: Box<[DynamicSite]>,
 }
 

@@ -11,11 +11,11 @@ use crate::whole::record::ClassRecord;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ClassKey(pub u32);
 
-/// The record of a class, with its key. A class of a library has no key (`None`), because no question is about such a
-/// class.
+/// The record of a class, with the key of its file. A class of a library has no key (`None`), because clients ask no
+/// questions about such a class.
 pub type KeyedRecord = (Option<ClassKey>, ClassRecord);
 
-/// The records of the readable classes of a container, in the container's order.
+/// The records of the readable classes of a container, in the order of the container.
 pub type Records = Arc<[KeyedRecord]>;
 
 /// A container, with the records of its classes.

@@ -18,16 +18,16 @@ use crate::whole::explain::{Way, WayStep};
 use crate::whole::graph::Graph;
 use program::names::{MethodName, Text};
 
-/// An environment with the exceptions that its methods propagate.
+/// The program of profile `paper`: the environment Γ of the paper, with the exceptions that its methods propagate.
 pub struct Paper {
-    /// The environment Γ.
+    /// The environment Γ of the paper: the classes, methods and exception types.
     pub environment: Environment,
     propagated: Propagated,
 }
 
 impl Paper {
-    /// Builds the environment of these records, which are in class-path order, and solves it. The flag of a record
-    /// says whether its class belongs to the API.
+    /// Builds the environment of these records, which are in class-path order, and computes the exceptions that its
+    /// methods propagate. The flag of a record says whether its class belongs to the API (the platform).
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let mut environment = Environment::new(records);
         let mut universe = environment.exceptions.clone();
@@ -44,14 +44,14 @@ impl Paper {
         Some(MethodId { class, index })
     }
 
-    /// Whether the method is a ghost. The code of a ghost in its class file is a stub.
+    /// Whether the method is a ghost. A ghost's code in its class file is only a stub, so it is not analysed.
     pub fn is_ghost(&self, method: MethodName) -> bool {
         let definition = self.named(method).map(|it| self.environment.definition(it));
         matches!(definition, Some(Definition::Unavailable(Some(_))))
     }
 
-    /// Returns the graph of an available method, with its calls if `calls` is true; an empty graph for any other
-    /// method.
+    /// Returns the graph of a method whose code is available, with its calls if `calls` is true. The graph of any
+    /// other method is empty.
     pub fn graph(
         &self,
         universe: &mut Universe,
@@ -108,16 +108,16 @@ impl Paper {
         Some(Throws { method, known: universe.parts(set), open: None })
     }
 
-    /// Returns a shortest path from the method to the origin of each exception that the method lets out. With `only`,
-    /// returns paths only for that class and its subclasses. `None` for an unknown method.
+    /// Returns a shortest path from the method to the origin of each exception that the method lets out. If `only` is
+    /// given, returns paths only for exceptions of that class and its subclasses. `None` for an unknown method.
     pub fn ways(&self, universe: &mut Universe, method: MethodName, only: Option<Text>) -> Option<Vec<Way>> {
         let start = Callee::Declared(self.named(method)?);
         Some(self.ways_of(universe, SetId::EMPTY, &[start], None, only))
     }
 
-    /// Returns the reasons why the instructions `instrs` of a method raise exceptions, before handlers catch any.
-    /// With `only`, only for that class and its subclasses. `code` is the method's code. Empty for a method that is
-    /// not available, such as a ghost.
+    /// Returns the reasons why the instructions `instrs` of a method raise exceptions, before handlers catch any. If
+    /// `only` is given, returns the reasons only for exceptions of that class and its subclasses. `code` is the code
+    /// of the method. Returns no reasons for a method whose code is not available, such as a ghost.
     pub fn ways_at(
         &self,
         universe: &mut Universe,
@@ -143,8 +143,8 @@ impl Paper {
         acc
     }
 
-    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call (none if it is no
-    /// call).
+    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call (none if `raises` is
+    /// not a call).
     fn raised(&self, universe: &mut Universe, raises: Raises) -> (SetId, Vec<Callee>) {
         match raises {
             Raises::Assertion(it) => (universe.exact(it), Vec::new()),
@@ -154,9 +154,10 @@ impl Paper {
         }
     }
 
-    /// Returns a shortest path to the origin of each exception that `own` contains or a call of `callees` lets out;
-    /// with `only`, only for that class and its subclasses. Each path begins with `first`, if given. If `own`
-    /// contains the exception, the path ends after `first` with the step that the instruction raises it.
+    /// Returns a shortest path to its origin for each exception that is in `own` or that a call of `callees` lets
+    /// out. If `only` is given, returns paths only for exceptions of that class and its subclasses. Each path begins
+    /// with the step `first`, if given. The path of an exception in `own` has only one more step: that the
+    /// instruction raises the exception.
     fn ways_of(
         &self,
         universe: &mut Universe,
@@ -196,7 +197,7 @@ impl Paper {
     }
 
     /// Searches breadth first, from callers to callees, for a method where an exception of `wanted` arises. Returns
-    /// the path from one of `starts` to that method; an empty path if there is none.
+    /// the path from one of `starts` to that method; an empty path if there is no such method.
     fn way(&self, universe: &mut Universe, starts: &[Callee], wanted: SetId) -> Vec<Step> {
         let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::default();
         let mut queue = Vec::new();

@@ -18,16 +18,16 @@ use super::intra::{Intra, Raises, intra};
 use crate::facts::{ClassFacts, Code, MethodFact};
 use crate::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 
-/// The part of one class file that the environment is built from.
+/// The part of one class file from which the environment of profile `paper` is built.
 #[derive(Clone, Debug)]
 pub struct Record {
     outline: Arc<Outline>,
-    /// The analysed bodies, in file order of the methods; `None` for a method without readable code. Empty for an API
-    /// class.
+    /// The analysed bodies, in file order of the methods; `None` for a method without readable code. The list is
+    /// empty for a class of the API (the platform).
     methods: Box<[Option<Intra>]>,
 }
 
-/// Returns the record of a class of the API. The record holds only the signatures of the methods.
+/// Returns the record of a class of the API (the platform). The record holds only the signatures of the methods.
 ///
 /// # Errors
 /// When the structure of the file cannot be read: the class is then outside the program.
@@ -35,7 +35,8 @@ pub fn api_record(bytes: &[u8]) -> Result<Record> {
     Ok(api_record_of(Arc::new(class_outline(bytes)?)))
 }
 
-/// Returns the record of a class of the API from its outline. The record holds only the signatures of the methods.
+/// Returns the record of a class of the API (the platform) from its outline. The record holds only the signatures of
+/// the methods.
 pub fn api_record_of(outline: Arc<Outline>) -> Record {
     Record { outline, methods: Box::default() }
 }
@@ -43,7 +44,7 @@ pub fn api_record_of(outline: Arc<Outline>) -> Record {
 /// Returns the record of a class of the program.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside the program.
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn record_of_bytes(bytes: &[u8]) -> Result<Record> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -71,15 +72,17 @@ pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> 
     Ok(Record { outline: Arc::new(parts.outline()?), methods: methods.iter().map(of).collect() })
 }
 
-/// The environment Γ.
+/// The environment Γ of the paper: the classes, the methods and the exception types.
 pub struct Environment {
-    /// The classes and interfaces.
+    /// The hierarchy of the classes and interfaces.
     pub hierarchy: Hierarchy,
-    /// E: the exception types. Each type is a separate atom of the universe, because all types are known.
+    /// E of the paper: the exception types. Each type is a separate element of exception sets, and no element stands
+    /// for unknown types, because all types are known.
     pub exceptions: Universe,
     api: Vec<bool>,
     methods: Vec<Box<[Option<Intra>]>>,
-    /// The methods in dom(Γ^M) and of the API, by name and descriptor; each list is in the order of classes.
+    /// The methods of the API and those for which Γ^M of the paper is defined, by name and descriptor. Each list is
+    /// in the order of class ids.
     definers: FxHashMap<(Name, Descriptor), Vec<MethodId>>,
 }
 
@@ -91,7 +94,7 @@ pub enum Definition<'a> {
     /// The method's code is missing. For a ghost, with the ghost's promise (the exceptions that it never lets out);
     /// `None` for any other method.
     Unavailable(Option<&'a Ghost>),
-    /// The method belongs to the API, so only its declaration matters.
+    /// The method belongs to the API (the platform), so only its declaration matters.
     Api(&'a Method),
     /// The method is abstract, so it has no code that could run.
     Abstract,
@@ -110,8 +113,8 @@ pub enum Callee {
 
 impl Environment {
     /// Builds the environment of these records, which are in class-path order. The flag of a record says whether its
-    /// class belongs to the API. Of two records of one class the first is used, with one exception: a record with
-    /// ghosts yields to a record without ghosts, wherever the other record is.
+    /// class belongs to the API (the platform). Of several records of one class, the first is used, with one
+    /// exception: a record with ghosts is not used if the class also has a record without ghosts, even a later one.
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let ghosts = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
         let real: FxHashSet<ClassName> =
@@ -148,7 +151,7 @@ impl Environment {
         acc
     }
 
-    /// Returns all methods of the present classes.
+    /// Returns the ids of all methods of the present classes.
     pub fn method_ids(&self) -> Vec<MethodId> {
         let of = |class: ClassId| {
             let n = self.hierarchy.outline(class).methods.len() as u32;
@@ -162,7 +165,8 @@ impl Environment {
         &self.hierarchy.outline(id.class).methods[id.index as usize]
     }
 
-    /// Returns Γ^M of a method: its code, or the reason why it has no code here.
+    /// Returns the value of the paper's Γ^M for a method: the method's code, or the reason why the environment has no
+    /// code of it.
     pub fn definition(&self, id: MethodId) -> Definition<'_> {
         let method = self.declaration(id);
         if self.api[id.class.index()] {
@@ -184,7 +188,8 @@ impl Environment {
         MethodRef::new(self.hierarchy.name(id.class), method.name, method.descriptor)
     }
 
-    /// Returns MCA of a method reference: the methods that a call with this reference may run.
+    /// Returns the result of the paper's formula MCA for a method reference: the methods that a call with this
+    /// reference may run. If `is_virtual` is true, these include methods of subtypes.
     pub fn mca(&self, is_virtual: bool, method: MethodRef) -> Vec<Callee> {
         let it = method.get();
         let mut acc = self.closest(it.class, it.name, it.descriptor);
@@ -218,8 +223,9 @@ impl Environment {
         }
     }
 
-    /// Returns the methods of this name and descriptor that the closest super-types of `class` define. A super-type
-    /// is closest if no super-type before it defines such a method.
+    /// Returns the methods of this name and descriptor that the closest supertypes of `class` define, with `class`
+    /// itself as the closest. The superclasses are searched upwards first, then the superinterfaces, level by level.
+    /// If the search reaches an absent type, the method is taken to be defined there.
     fn closest(&self, class: ClassName, method: Name, descriptor: Descriptor) -> Vec<Callee> {
         let named = |class: ClassName| {
             let it = MethodRef::new(class, method, descriptor);
@@ -300,7 +306,7 @@ impl Environment {
         }
     }
 
-    /// Whether a callee belongs to the API; calls of such a callee are labelled ε.
+    /// Whether a callee belongs to the API (the platform); calls of such a callee are labelled ε.
     pub fn is_api(&self, callee: Callee) -> bool {
         match callee {
             Callee::Declared(id) => self.api[id.class.index()],
@@ -335,7 +341,7 @@ fn is_platform(class: ClassName) -> bool {
 }
 
 /// Returns the exception types that a ghost promises never to let out, with their subtypes. The name `any` stands for
-/// all types. Names are written as in source code: qualified, or simple names for classes of `java.lang`.
+/// all types. The names are written as in source code: qualified, or simple names for classes of `java.lang`.
 fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in ghost.handlers.iter().flatten() {
@@ -353,8 +359,8 @@ fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     acc
 }
 
-/// Returns E: the classes below Throwable, the exceptions that the VM raises, and the classes that are thrown, caught
-/// or declared in throws clauses.
+/// Returns E of the paper, the exception types: the classes below Throwable, the exceptions that the VM raises, and
+/// the classes that are thrown, caught or declared in throws clauses.
 fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> Universe {
     let object = well_known().object;
     let parent = |class: ClassName| match built_in_parent(class) {

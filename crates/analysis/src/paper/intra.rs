@@ -9,7 +9,7 @@ use flow::throwables::well_known;
 use flow::thrown::Term;
 use rustc_hash::FxHashSet;
 
-/// The exception sources and calls of one body, each with the rows that cover it.
+/// The exception sources and calls of one body, each with the exception-table rows that cover it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Intra {
     /// The distinct exception sources and calls, in the order of the body.
@@ -25,7 +25,7 @@ pub struct CoveredRaise {
     pub rows: Box<[Option<ClassName>]>,
 }
 
-/// An exception source or call. The variant is the rule of Fig. 4 that applies to the instruction.
+/// An exception source or call. Each variant is a rule of Fig. 4 of the paper, which applies to the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Raises {
     /// An assertion, with the exception χ that the assertion raises if it fails.

@@ -108,9 +108,9 @@ pub(crate) fn graphs(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<
     facts.methods.iter().enumerate().map(&mut of).collect()
 }
 
-/// Returns the reasons why a method lets out exceptions. If `at` is given (the method's code and some of its
-/// instructions), returns the reasons why these instructions raise exceptions. With `only`, only for that class and
-/// its subclasses.
+/// Returns the reasons why a method lets out exceptions or, if `at` is given (the method's code and some of its
+/// instructions), the reasons why these instructions raise exceptions. If `only` is given, returns the reasons only
+/// for exceptions of that class and its subclasses.
 pub(crate) fn ways(
     db: &dyn Db,
     world: World,

@@ -9,32 +9,33 @@ use rustc_hash::FxHashMap;
 use super::environment::{Callee, Definition, Environment};
 use super::intra::{CoveredRaise, Raises};
 
-/// The exceptions that each available method propagates: {x | •^{pc,x,r} ∈ G(n)}.
+/// The exceptions that each method with available code propagates. In the notation of the paper, the exceptions of
+/// method n are {x | •^{pc,x,r} ∈ G(n)}.
 #[derive(Clone, Default)]
 pub struct Propagated {
     sets: FxHashMap<MethodId, SetId>,
 }
 
-/// A source of exceptions in a method. The method lets out the exceptions of the source that the covering rows do not
-/// catch.
+/// A source of exceptions in a method: a call or another instruction that may raise. The method lets out those
+/// exceptions of the source that the exception-table rows covering it do not catch.
 struct Flow {
-    /// The exceptions that arise at the source itself, without those of called methods.
+    /// The exceptions that the source raises itself, without those that called methods let out.
     own: SetId,
-    /// If the source is a call, the index of the call in `Solving::calls`.
+    /// The index of the call in `Solving::calls` if the source is a call; `None` otherwise.
     call: Option<usize>,
-    /// The union of the exceptions that the covering rows catch.
+    /// The exceptions that the rows covering the source catch.
     caught: SetId,
 }
 
 /// All calls with the same method reference and the same kind (virtual or not).
 struct Call {
-    /// The exceptions that the calls let out, as far as computed yet.
+    /// The exceptions that the calls let out, as far as they have been computed.
     set: SetId,
     /// The methods that contain a call with this reference and kind.
     callers: Vec<MethodId>,
 }
 
-/// Computes the least fixed point: the exceptions that each available method propagates.
+/// Computes the exceptions that each method with available code propagates, as a least fixed point.
 pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     let mut solving = Solving::default();
     let mut pending = Vec::new();
@@ -70,7 +71,7 @@ pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     acc
 }
 
-/// The state of the fixed-point iteration.
+/// The state of the fixed-point iteration that computes which exceptions methods propagate.
 #[derive(Default)]
 struct Solving {
     flows: FxHashMap<MethodId, Vec<Flow>>,
@@ -145,7 +146,7 @@ fn caught(universe: &mut Universe, rows: &[Option<ClassName>]) -> SetId {
 }
 
 impl Propagated {
-    /// Returns the exceptions that an available method propagates.
+    /// Returns the exceptions that a method with available code propagates.
     pub fn of(&self, id: MethodId) -> SetId {
         self.sets.get(&id).copied().unwrap_or(SetId::EMPTY)
     }

@@ -13,8 +13,8 @@ use flow::summary::{Initialized, Source};
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
-/// What one source of a summary, one effect of a dynamic site or one method handle does. At run time the parts happen
-/// in the order of the fields.
+/// The effect of one source of a summary, of one effect of a dynamic site, or of one method handle. At run time, the
+/// parts of the action happen in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.
@@ -25,8 +25,8 @@ pub(crate) struct Action {
     pub(crate) makes: Option<MadeObject>,
     /// The method that the action calls; `None` if it calls none.
     pub(crate) calls: Option<Called>,
-    /// How the exceptions of the action come out: unchanged, wrapped or swallowed. Exceptions of `any_code` always
-    /// come out unchanged.
+    /// How the exceptions of the action come out of it: unchanged, wrapped or swallowed. The exceptions of `any_code`
+    /// always come out unchanged.
     pub(crate) passing: Passing,
     /// The reason why the action may also run arbitrary code; `None` if it does not. The exceptions of that code are
     /// never wrapped.
@@ -42,8 +42,8 @@ pub(crate) enum Raises {
     Exact(ClassName),
     /// Objects of this class and of its subclasses.
     Cone(ClassName),
-    /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among the
-    /// method's rethrowing handlers.
+    /// The exceptions that a handler caught and throws again. The number is the handler's index among the rethrowing
+    /// handlers of the method.
     Caught(u32),
     /// NullPointerException, because a method handle is invoked on a receiver that may be null.
     NullReceiver,
@@ -63,7 +63,8 @@ pub(crate) enum MadeObject {
 /// A call that an action makes, with the method that the code names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Called {
-    /// A call by an invoke instruction.
+    /// A call by an invoke instruction, except a call on `this` ([`Called::OnThis`]) and the call of the constructor
+    /// of a new object ([`Called::Construct`]).
     Instruction(CallKind, MethodRef),
     /// A call by an invoke instruction whose receiver is `this`.
     OnThis(CallKind, MethodRef),
@@ -118,7 +119,7 @@ impl Action {
         Action { initializes: Some(it), ..Action::NOTHING }
     }
 
-    /// Returns what the invocation of a method handle does (JVMS §5.4.3.5).
+    /// Returns the action of invoking a method handle (JVMS §5.4.3.5).
     pub(crate) fn of_handle(handle: MethodHandle) -> Self {
         let member = handle.member;
         let class = member.class();
@@ -142,7 +143,7 @@ impl Action {
         Action { raises, initializes, makes, calls, ..Action::NOTHING }
     }
 
-    /// Returns what an effect of a dynamic site does.
+    /// Returns the action of one effect of a dynamic site.
     pub(crate) fn of_effect(effect: &Effect) -> Self {
         let class = |it, passing| Action { passing, ..Action::initializes(Initialized::Class(it)) };
         let linking = |handle| Action { passing: Passing::Wrapped, ..Action::of_handle(handle) };
@@ -158,7 +159,7 @@ impl Action {
         }
     }
 
-    /// Returns the method that the action calls, as the code names it; `None` if the action calls none.
+    /// Returns the method that the action calls, as the code names it; `None` if the action calls no method.
     pub(crate) fn method(&self) -> Option<MethodRef> {
         self.calls.map(Called::method)
     }
@@ -174,7 +175,8 @@ impl Called {
     }
 }
 
-/// Returns the action of a source. For a dynamic site, returns `Err` with the index of the site in the summary.
+/// Returns the action of a source of a summary. For a dynamic site, returns `Err` with the index of the site in the
+/// summary.
 fn of_source(source: Source) -> Result<Action, u32> {
     Ok(match source {
         Source::Exact(class) => Action::raises(Raises::Exact(class)),
@@ -189,13 +191,13 @@ fn of_source(source: Source) -> Result<Action, u32> {
     })
 }
 
-/// Returns the action of a source; `None` for a dynamic site.
+/// Returns the action of a source of a summary; `None` if the source is a dynamic site.
 pub(crate) fn item_action(source: Source) -> Option<Action> {
     of_source(source).ok()
 }
 
-/// Returns the actions of a source: a dynamic site has one action for each of its effects, every other source has
-/// one.
+/// Returns the actions of a source of a summary. A dynamic site has one action for each of its effects, every other
+/// source has one action.
 pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
     let (one, effects) = match of_source(source) {
         Ok(it) => (Some(it), &[][..]),
@@ -207,8 +209,8 @@ pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item 
     one.into_iter().chain(effects.iter().map(Action::of_effect))
 }
 
-/// Returns all actions of a body: first those of its items, in order; then those of its dynamic sites, each site
-/// once.
+/// Returns all actions of a body: first those of the items of its summary, in order, then those of its dynamic sites,
+/// each site once.
 pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
     items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))

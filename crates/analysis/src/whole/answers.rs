@@ -31,8 +31,8 @@ pub enum CallWord {
     Callback,
     /// A call of an action that runs with privileges. The checked exceptions of the action come back wrapped.
     Privileged,
-    /// A call of code that is found by name. The exceptions of the code come back wrapped, except for
-    /// `Class.newInstance`.
+    /// A call of code that is found by name. The exceptions of the code come back wrapped, except those of a call by
+    /// `Class.newInstance`, which come back unchanged.
     Reflect,
     /// A call of a class loader to load a class.
     Load,
@@ -40,12 +40,12 @@ pub enum CallWord {
     Serialization,
     /// A call of the finalizer of the object that the instruction creates. A thread of the VM makes the call.
     Finalizer,
-    /// All calls by a method whose code is unknown.
+    /// Stands for all calls that a method of unknown code makes.
     Unseen,
 }
 
 impl CallWord {
-    /// Returns the name of the call kind as the output has it.
+    /// Returns the name of the call kind that is used in the output.
     pub fn name(self) -> &'static str {
         match self {
             CallWord::Virtual => "virtual",
@@ -68,10 +68,11 @@ impl CallWord {
     }
 }
 
-/// A call: an instruction, or a method without readable code, from which control may go to other methods.
+/// One call, with the methods to which control may go. The call is made by an instruction, or by a method without
+/// readable code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
-    /// The calling instruction; `None` in a method without readable code.
+    /// The instruction that makes the call; `None` in a method without readable code.
     pub instr: Option<InstrId>,
     /// The kind of the call.
     pub kind: CallWord,
@@ -111,7 +112,7 @@ pub enum Why {
     MissingCode(MethodName),
     /// The method is a ghost: its code is not written yet.
     Ghost(MethodName),
-    /// The set of exceptions of this method has an open part. The answer `throws` about the method gives the reason.
+    /// The exceptions that this method lets out have an open part. The [`Throws`] of this method has the reason.
     LetsOut(MethodName),
     /// This method throws a caught exception again, and the set of caught exceptions has an open part.
     Caught(MethodName),
@@ -126,19 +127,20 @@ pub enum Why {
 pub struct Throws {
     /// The method that lets the exceptions out.
     pub method: MethodName,
-    /// The classes and cones that are known to be let out, by name.
+    /// The classes and cones of exceptions that the method is known to let out, sorted by name.
     pub known: Vec<Part>,
-    /// The open part: exceptions that may also be let out; `None` if there are none.
+    /// The open part: exceptions that the method may let out in addition to `known`; `None` if there are none.
     pub open: Option<OpenPart>,
 }
 
 /// The open part of the exceptions of a method, with the reason why it is open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenPart {
-    /// The classes and cones that contain the open part, by name. `Throwable` means that the open part may contain
-    /// everything except [`OpenPart::except`].
+    /// The classes and cones that contain the open part, sorted by name. `Throwable` means that the open part may
+    /// contain everything except [`OpenPart::except`].
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be in the open part, by name; empty if `within` alone describes it.
+    /// The classes and cones that cannot be in the open part, sorted by name; empty if `within` alone describes the
+    /// open part.
     pub except: Vec<Part>,
     /// The shortest path from the method to the reason why the part is open.
     pub because: Vec<Step>,
@@ -160,9 +162,9 @@ pub enum Step {
     Loading(MethodName),
     /// The exception is caught and thrown again in this method.
     Rethrown(MethodName),
-    /// The exception is raised by this origin; the path ends.
+    /// This origin raises the exception. This is the last step of the path.
     Raised(Origin),
-    /// The set of exceptions becomes open for this reason; the path ends.
+    /// The set of exceptions becomes open for this reason. This is the last step of the path.
     Open(Why),
 }
 
@@ -171,7 +173,7 @@ pub enum Step {
 pub enum Origin {
     /// An instruction of the method that the previous step names.
     Instruction,
-    /// The linking of classes that do not fit together.
+    /// The linking of classes that do not fit together, which fails with a link error.
     Linking,
     /// A cast or an unboxing in a function object or proxy.
     Conversion,
@@ -184,7 +186,7 @@ pub enum Origin {
 }
 
 impl Call {
-    /// Returns a call of this kind without targets, errors or a reason for being open.
+    /// Returns a call of this kind that has no targets and no link errors, and is not open.
     pub(super) fn empty(instr: Option<InstrId>, kind: CallWord) -> Self {
         Call {
             instr,

@@ -11,7 +11,7 @@ use super::sites::{Site, Target, handle_call};
 use super::tables::CallTable;
 use super::why::why_call;
 
-/// Returns the answer for a call. `site` is what the call resolves to, `kind` the kind of the call, and `declared`
+/// Returns the answer for one call. `site` is what the call resolves to, `kind` the kind of the call, and `declared`
 /// the method that the instruction names.
 pub(crate) fn call_to(
     calls: &CallTable,
@@ -45,7 +45,7 @@ pub(crate) fn call_to(
     call.sorted()
 }
 
-/// Adds the methods of the targets to the call. For a function object, adds the targets of its glue, which may be
+/// Adds the methods that `targets` name to `call`. For a function object, adds the targets of its glue, which may be
 /// function objects again.
 fn add_targets(calls: &CallTable, targets: &[Target], call: &mut Call) {
     let mut seen: FxHashSet<Target> = targets.iter().copied().collect();

@@ -34,8 +34,8 @@ fn word(kind: CallbackKind) -> CallWord {
     }
 }
 
-/// Adds the calls that a call of `method` causes according to the table of callbacks. `site` is what the call
-/// resolves to.
+/// Adds the calls that the JDK makes during a call of `method`, according to the table of callbacks. `site` is what
+/// the call of `method` resolves to.
 pub(super) fn callback_calls(
     calls: &CallTable,
     at: Option<InstrId>,
@@ -98,7 +98,8 @@ fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site:
     }
 }
 
-/// Returns whether `sub` is `sup` or a known subtype of it; `None` if only an absent class may connect them.
+/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if it is a subtype only if an absent
+/// class connects the two.
 fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
@@ -116,8 +117,8 @@ fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     if outside { None } else { Some(false) }
 }
 
-/// Returns `Some(true)` if objects of a class are serializable, `Some(false)` if they may be because of an absent
-/// supertype, and `None` if they are not serializable.
+/// Returns `Some(true)` if objects of a class are serializable, `Some(false)` if they may be serializable because a
+/// supertype is absent, and `None` if they are not serializable.
 fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
     let name = calls.classes.hierarchy.name(class);
     // Both interfaces are checked, because without a JDK it is not known that Externalizable extends Serializable.
@@ -129,7 +130,8 @@ fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
     below.contains(&None).then_some(false)
 }
 
-/// Adds to the call the methods, in classes outside the platform, that may run when objects are written or read.
+/// Adds to `call` the methods that object streams may run in classes outside the platform when they write or read
+/// objects (`direction`).
 fn with_serialized(calls: &CallTable, direction: Direction, mut call: Call) -> Call {
     note(Read::Classes);
     let hierarchy = &calls.classes.hierarchy;
@@ -184,7 +186,8 @@ fn serialization_methods(
 
 /// Returns the call of the finalizer of an object of this class, which a thread of the VM may run at any time (JLS
 /// §12.6). The call is open if an absent superclass may declare the finalizer. Returns `None` if the object has no
-/// finalizer, or if the class itself is absent: then the call of its constructor is open.
+/// finalizer. Also returns `None` if the class itself is absent, because the call of its constructor is already open
+/// then.
 pub(super) fn finalizer_call(calls: &CallTable, at: Option<InstrId>, class: ClassName) -> Option<Call> {
     let hierarchy = &calls.classes.hierarchy;
     let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));

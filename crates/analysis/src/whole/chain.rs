@@ -16,21 +16,22 @@ use super::reads::{Read, note, unnoted};
 use super::sites::Node;
 use super::solved::SolvedProgram;
 
-/// The maximum number of searches with a bound on the path length. The last search, after them, has no bound.
+/// The maximum number of searches that limit the length of the path. If they do not find a path, a last search
+/// without a limit follows.
 const MAX_BOUNDS: usize = 8;
 
-/// The result of a search for a path.
+/// The result of one search for a path to an origin of an exception.
 enum Search {
-    /// A path exists: the nodes of the shortest one, and the part of the sought set that arises at its last node.
+    /// A path was found: the nodes of the shortest one, and the part of the sought set that arises at the last node.
     Found(Vec<Node>, SetId),
-    /// No path is within the bound. The number is the next length that a path can have.
+    /// No path is within the bound on the length. The number is the smallest length that a path can have.
     Longer(u32),
-    /// There is no path from the start to an origin.
+    /// No path leads from the start to an origin of a sought exception.
     None,
 }
 
 /// Returns the steps of the shortest path from a method to an origin of an exception in `set`. If `open` is true, the
-/// open half of values is followed, otherwise the known half.
+/// path follows the open parts of the nodes' values, otherwise the known parts.
 pub(super) fn because(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -43,8 +44,9 @@ pub(super) fn because(
 }
 
 /// Returns the nodes of the shortest path from the node `from` to an origin of an exception in `set`, and the part of
-/// the set that arises at the last node; no nodes if there is no path. If `open` is true, the open half of values is
-/// followed, otherwise the known half. Of equally short paths, returns the first in the order of code and text.
+/// the set that arises at the last node. If there is no path, returns no nodes, and `set`. If `open` is true, the
+/// path follows the open parts of the nodes' values, otherwise the known parts. Of several shortest paths, returns
+/// the first in the order of code and text.
 pub(super) fn path(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -72,9 +74,9 @@ pub(super) fn path(
     }
 }
 
-/// Searches for the shortest path from the start. `bound` has, for each node, the distance to the nearest origin, and
-/// the maximum length of the path. With `bound`, nodes from which no origin is near enough are skipped; `None` skips
-/// none.
+/// Searches for the shortest path from the node of `start` to an origin of an exception in the set of `start`. If
+/// `bound` is given, it has the distance of each node to the nearest origin, and the maximum length of the path;
+/// nodes that are too far from every origin are skipped. `None` skips no node.
 fn path_within(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -156,12 +158,13 @@ fn path_within(
     if longer == NEVER { Search::None } else { Search::Longer(longer) }
 }
 
-/// Returns whether the inclusions of a node are in the order of ids instead of the order of code.
+/// Returns whether the inclusions of a node are in the order of ids, which depends on how the program was built,
+/// instead of the order of code.
 fn is_unordered(program: &SolvedProgram, node: NodeId) -> bool {
     matches!(program.nodes.node(node), Node::Dispatch(_) | Node::Initializer(_) | Node::Loading)
 }
 
-/// Compares by text two nodes that an unordered node includes. The numbers of classes give no order, because they
+/// Compares by text two nodes that are included by the same node. The ids of classes give no order, because they
 /// depend on how the program was built.
 fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
     let place = |it: NodeId| match program.nodes.node(it) {

@@ -17,8 +17,9 @@ use super::sites::Site;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// Returns the pairs of a constructor and the exact class of the constructed object that get a node of their own in
-/// the system, in order of discovery.
+/// Returns the constructors that are analysed separately for a class of the constructed object. Each is a pair of the
+/// constructor and that class, and gets a node of its own in the system of inclusions. The pairs are in order of
+/// discovery.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -37,13 +38,15 @@ pub(super) fn constructions(
     Ok(found)
 }
 
-/// Whether two bodies make the same calls on `this`. These calls decide which constructors get nodes of their own.
+/// Whether two bodies make the same calls on `this`. These calls decide which constructors are analysed separately
+/// for each class of the constructed object.
 pub(super) fn same_on_this(a: &CodeSummary, b: &CodeSummary) -> bool {
     let calls = |it: &CodeSummary| -> FxHashSet<(CallKind, MethodRef)> { on_this(it).collect() };
     calls(a) == calls(b) && a.summary.rethrowing.is_empty() == b.summary.rethrowing.is_empty()
 }
 
-/// Returns those pairs of [`constructions`] that are needed for the calls in one body of the class `caller`.
+/// Returns those pairs of [`constructions`] (a constructor, and the class of the constructed object) that the calls
+/// in one body of the class `caller` need.
 pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
     let mut finder = Finder { calls, selects: FxHashMap::default() };
     let mut found = finder.of_code(caller, code);
@@ -51,7 +54,7 @@ pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) ->
     found
 }
 
-/// Returns the calls that a body makes on `this`, as kind and method.
+/// Returns the calls that a body makes on `this`: the kind of each call, and the method that it names.
 fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::OnThis(kind, method) => Some((kind, method)),
@@ -69,7 +72,8 @@ fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
 
 struct Finder<'a> {
     calls: &'a CallTable,
-    /// For each constructor, whether it makes virtual calls on `this`, directly or through other constructors.
+    /// For each constructor, whether it makes virtual calls on `this`, directly or through constructors that it calls
+    /// on `this`.
     selects: FxHashMap<MethodId, bool>,
 }
 
@@ -92,7 +96,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the pairs that follow directly from a body of the class `caller`, without duplicates.
+    /// Returns the pairs (a constructor, and the class of the constructed object) for the constructor calls in one
+    /// body of the class `caller`, without duplicates.
     fn of_code(&mut self, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
         let mut found = Vec::new();
         for method in constructed(code) {
@@ -107,7 +112,8 @@ impl Finder<'_> {
         found
     }
 
-    /// Adds the pairs for constructors that the constructors in `found` call on the same object.
+    /// Completes `found`, which has pairs of a constructor and the class of the constructed object. Adds pairs for
+    /// the constructors that constructors in `found` call on the same object.
     fn add_chained(
         &mut self,
         found: &mut Vec<(MethodId, ClassId)>,

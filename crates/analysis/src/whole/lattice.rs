@@ -207,7 +207,10 @@ impl Exceptions {
             return first;
         }
         let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
-        debug_assert!(b.adds.is_empty(), "rows of exception tables add nothing");
+        debug_assert!(
+            b.adds.is_empty(),
+            "the second function, that of an exception-table row, must not add exceptions"
+        );
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
         self.filter(Filter { keep, adds })
@@ -291,7 +294,7 @@ impl Exceptions {
 impl Filter {
     /// Returns the sets of `adds` that are added to this input, as one bit for each.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
-        debug_assert!(self.adds.len() <= 64, "a filter adds at most 64 sets");
+        debug_assert!(self.adds.len() <= 64, "a filter must not add more than 64 sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
         bits.fold(0, |acc, it| acc | it)
     }

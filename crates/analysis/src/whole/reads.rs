@@ -55,7 +55,7 @@ impl Drop for Noting {
 /// Calls `ask`, and returns its result with the parts of the program that it read. Calls must not be nested, because
 /// the reads of an inner call belong to the outer one.
 pub fn noted<T>(ask: impl FnOnce() -> T) -> (T, Vec<Read>) {
-    debug_assert!(!IS_NOTING.get(), "recording of reads must not be nested");
+    debug_assert!(!IS_NOTING.get(), "a recording of reads must not start while another is running");
     NOTED.with_borrow_mut(FxHashSet::clear);
     IS_NOTING.set(true);
     let noting = Noting;

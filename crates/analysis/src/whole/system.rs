@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
         match self.nodes.find(of) {
             Some(it) => self.edges.push((self.nodes.id(user), it, function)),
             None => {
-                always_assert::never!("a node must be added before edges from it");
+                always_assert::never!("a node must be added before another node includes it");
                 let all = Value::open(self.exceptions.universe.all());
                 self.add(user, all);
             }
@@ -315,7 +315,7 @@ impl<'a> Builder<'a> {
 
     fn finish(self, fuel: &mut Fuel<'_>) -> Result<System<Value>, Cancelled> {
         let Values::All(values) = self.values else {
-            unreachable!("a system of all nodes has `Values::All`");
+            unreachable!("a system of all nodes must have its values in `Values::All`");
         };
         let n = values.len();
         let mut starts = vec![0; n + 1];

@@ -27,7 +27,7 @@ pub(super) const COST_OF_FUNCTION: u32 = 64;
 /// Computes the targets of all requested dispatches. `functions` are the function objects of the program.
 ///
 /// # Errors
-/// When the work is cancelled. The table must then not be used any more.
+/// When the work is cancelled. The table is then incomplete and must not be used any more.
 pub(in crate::whole) fn find_targets(
     table: &mut Dispatches,
     functions: &[Function],
@@ -56,7 +56,7 @@ pub(super) fn cost_of_offer(table: &Dispatches, class: ClassId) -> u32 {
     (n_methods * table.hierarchy.supers(class).len() + 16) as u32
 }
 
-/// Adds to dispatches the methods that receivers of this class select.
+/// Adds to dispatches the methods that objects of this class select as receivers.
 pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     if table.hierarchy.is_interface(class) {
         return;
@@ -67,9 +67,10 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     }
 }
 
-/// Returns the dispatches in which a class may select another method than its superclass, and perhaps further
-/// dispatches. A method that the class declares may be called through any supertype, an inherited method through a
-/// new supertype, and a method of a new interface through any supertype.
+/// Returns the dispatches in which objects of a class may select another method than those of its superclass; the
+/// list may have further dispatches. It has the dispatches that name a method of the class and any of its supertypes,
+/// those that name a supertype which the superclass does not have, and those that name a method of such a new
+/// supertype.
 pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
@@ -91,7 +92,8 @@ pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) 
     acc
 }
 
-/// Adds to a dispatch the method that receivers of a class select, unless the superclass selects the same method.
+/// Adds to the dispatch `id` the method that objects of a class select as receivers, unless those of the superclass
+/// select the same method.
 pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, above: &Above) {
     let names = table.all[id.index()].method.get();
     if !above.supers.contains(&names.class) {
@@ -109,13 +111,14 @@ pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, a
     }
 }
 
-/// Whether a class has an interface that declares such a method and that its superclass does not have. The class then
-/// selects among more methods than its superclass.
+/// Whether a class has an interface that declares a method of this name and descriptor, and that its superclass does
+/// not have. Objects of the class then select among more methods than those of the superclass.
 fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
     new_supers(&table.hierarchy, class).any(|it| declares_selectable(&table.hierarchy, it, name, descriptor))
 }
 
-/// Adds to a dispatch a method that the class declares itself.
+/// Adds to a dispatch what objects of a class select if the class itself declares `method`, which has the name and
+/// descriptor of the dispatch.
 fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, method: MethodId) {
     let flags = declared(&table.hierarchy, method).flags;
     let dispatch = &table.all[id.index()];
@@ -133,7 +136,7 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
     record_selection(table, id, class, selected);
 }
 
-/// Adds to a dispatch the method that the class inherits.
+/// Adds to a dispatch what objects of a class select if the class inherits the method.
 fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
     let dispatch = &table.all[id.index()];
     let names = dispatch.method.get();
@@ -190,12 +193,13 @@ fn record_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, sele
     }
 }
 
-/// Whether the error is already recorded at the dispatch. False while every receiver's error must be recorded.
+/// Whether the link error is already recorded at the dispatch. Always false while errors are collected for each
+/// receiver.
 pub(super) fn has_error(table: &Dispatches, id: DispatchId, error: LinkError) -> bool {
     table.sink.is_none() && table.all[id.index()].errors.contains(&error)
 }
 
-/// Records the outcome of a receiver at a dispatch: a target, an error, or an absent class that may have the target.
+/// Records what a receiver selects in a dispatch: a target, an error, or an absent class that may have the target.
 pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKind, outcome: Outcome) {
     if let Some(sink) = &mut table.sink {
         return sink.push((id, outcome));
@@ -218,8 +222,8 @@ pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKin
     }
 }
 
-/// Records that a receiver selects a method of the absent class `outside` or, if that class has no such method,
-/// `beyond`.
+/// Records that a receiver selects a method of the absent class `outside` or, if that class has no such method, the
+/// method `beyond` (`None` if no such method is known).
 fn unknown_selection(
     table: &mut Dispatches,
     id: DispatchId,
@@ -241,8 +245,9 @@ fn is_visible(table: &Dispatches, method: MethodId) -> bool {
     flags.is_public() || flags.is_protected()
 }
 
-/// Whether the class is concrete, or a known class below it is that inherits the selected method. `chooses` returns
-/// whether a class below selects another method, which ends the search there.
+/// Whether objects may exist that select the method: the class itself or a known subclass that inherits the method is
+/// not abstract. `chooses` returns whether a subclass selects another method, so that the search skips this subclass
+/// and the classes below it.
 pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
     let mut pending = vec![class];
     while let Some(at) = pending.pop() {
@@ -255,8 +260,8 @@ pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(Class
     false
 }
 
-/// Adds to dispatches the methods that a function object selects: its own method, and the default methods of its
-/// interfaces.
+/// Adds to dispatches the methods that a function object selects as a receiver: its own method, and the default
+/// methods of its interfaces.
 pub(super) fn offer_function(table: &mut Dispatches, site: FunctionSiteId, function: &Function) {
     for name in function_supers(&table.hierarchy, function) {
         for id in table.by_class.get(&name).cloned().unwrap_or_default() {
@@ -279,7 +284,8 @@ pub(super) fn offer_function_to(
     }
 }
 
-/// Adds to a dispatch the method that a function object inherits from its interfaces or from Object.
+/// Adds to a dispatch what a function object selects if the dispatch does not name its own method: a method inherited
+/// from an interface or from Object, or an error.
 fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, function: &Function) {
     let receiver = ReceiverKind::Function(site);
     let names = table.all[id.index()].method.get();
@@ -304,8 +310,8 @@ fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, f
     }
 }
 
-/// Adds to dispatches the methods that classes with an absent supertype select. Such a class may be below any class
-/// that unknown classes may extend.
+/// Adds to dispatches the methods that objects select if their class has an absent supertype. Such a class may be
+/// below any class that unknown classes may extend, so the methods are only possible targets.
 fn offer_possible(
     table: &mut Dispatches,
     functions: &[Function],
@@ -362,8 +368,8 @@ fn offer_possible(
     Ok(())
 }
 
-/// Returns the methods that a class declares and that receivers of any type may select, because the class may be
-/// below any class; none if all its supertypes are known.
+/// Returns the methods that a class declares and that calls on any type may run, because the class has an absent
+/// supertype and may therefore be below any class. Empty if all supertypes of the class are known.
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
     let outline = table.hierarchy.outline(class);
     if table.hierarchy.outside_above(class).is_none() || outline.flags.is_interface() {
@@ -385,7 +391,7 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
     acc
 }
 
-/// Whether one of these supertypes, other than Object, is absent or has an absent supertype.
+/// Whether one of the types `supers`, other than Object, is absent or has an absent supertype.
 pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     supers.iter().any(|&it| {
         it != well_known().object
@@ -393,7 +399,7 @@ pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     })
 }
 
-/// Returns the superinterfaces of a class that its superclass does not have.
+/// Returns the supertypes of a class, except the class itself, that its superclass does not have.
 fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
     let old = match hierarchy.super_class(class) {
         Some(Link::Present(it)) => hierarchy.supers(it),
@@ -403,11 +409,11 @@ fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = Cla
     hierarchy.supers(class).iter().copied().filter(is_new)
 }
 
-/// The names of the supertypes of a class.
+/// The names of the supertypes of a class and of its superclass.
 pub(super) struct Above {
     /// The names of all supertypes of the class, including absent ones, with the class itself first.
     supers: Vec<ClassName>,
-    /// The names of all supertypes of the superclass, including the superclass.
+    /// The names of all supertypes of the superclass, including the superclass; empty if the superclass is absent.
     old: Vec<ClassName>,
 }
 

@@ -7,14 +7,16 @@ use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
 
-/// The outcome of a dispatch for one receiver: a target, an error, or an absent class that may have the target.
+/// The result of selection in a dispatch for one receiver: a target, an error, or an absent class that may have the
+/// target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Outcome {
     /// The receiver selects this target.
     Target(Target),
-    /// The receiver selects a method of an absent class or, if the absent class has no such method, this target.
+    /// The receiver selects a method of an absent class or, if the absent class declares no such method, this target.
     Beyond(Target),
-    /// The receiver may be below the class that the call names; if it is, it selects this target.
+    /// The receiver selects this target if its class is below the class that the call names, which depends on absent
+    /// classes.
     Maybe(Target),
     /// The call fails with this error.
     Error(LinkError),

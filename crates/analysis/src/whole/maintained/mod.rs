@@ -165,7 +165,10 @@ impl MaintainedProgram {
     /// first.
     pub fn settle(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(stale) = &mut self.stale else { return Ok(()) };
-        debug_assert!(!stale.is_unsearched, "the reached code must be searched before call targets are used");
+        debug_assert!(
+            !stale.is_unsearched,
+            "the code that entry points reach must be searched before the solution is updated"
+        );
         solving::solve_again(&mut self.solved, ex, stale, &mut self.touched, fuel)?;
         self.stale = None;
         Ok(())
