@@ -82,8 +82,8 @@ pub(super) fn own_loaders(
     acc.into_iter()
 }
 
-/// Returns the methods that may run when a class loader of the program is called, as far as their exceptions must be
-/// included.
+/// Returns the methods that may run when a class loader of the program is called. Methods whose exceptions the open
+/// part of the call covers are left out.
 pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     let Some(it) = &calls.loading else { return Vec::new() };
     // The open part covers the possible methods, unless an assumption about unknown code narrows it.
