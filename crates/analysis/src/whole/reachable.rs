@@ -52,7 +52,7 @@ pub enum From {
     Entry(u32),
     /// The VM calls the method by itself, or creates an object of the method's class.
     Vm,
-    /// Code of an absent class may call the method or create an object of its class.
+    /// Code of an absent class may run the method.
     Outside,
     /// The method is reached from this other method, which calls it, initialises its class, or creates an object on
     /// which it is called back.

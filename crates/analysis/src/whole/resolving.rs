@@ -141,7 +141,7 @@ fn field_calls_loader(calls: &CallTable, caller: ClassId, field: FieldRef) -> bo
 }
 
 /// Returns whether a source of exceptions in code of `caller` resolves a class. Classes that the preceding `mayinit`
-/// assertion resolves are ignored.
+/// statement resolves are ignored.
 fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
     Resolves::plainly(match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) | Source::Object(_) => false,
