@@ -96,8 +96,8 @@ pub struct Exceptions {
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
     /// For each transfer function that adds sets and each input to which it was applied, the sets that it added: bit
-    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, these bits tell whether
-    /// the result is still right; all other set operations remain right.
+    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, a result is outdated
+    /// only if these bits are; the results of all other set operations remain right.
     added: FxHashMap<(FunctionId, SetId), u64>,
     /// Those keys of `added` whose results are stored in values that are not recomputed when throwable types are
     /// added or removed.

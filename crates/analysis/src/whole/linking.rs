@@ -22,7 +22,8 @@ pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
 }
 
-/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if it succeeds.
+/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
+/// succeeds.
 pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(class) else {

@@ -27,7 +27,7 @@ pub struct Missing {
     pub supertype_of: Vec<Text>,
     /// The methods of the program that name the absent class in their code or throws clause, sorted by text.
     pub used_by: Vec<MethodName>,
-    /// The methods of the absent class that the program calls, sorted by text.
+    /// The methods of the absent class that code of the program calls, sorted by text.
     pub called: Vec<MethodName>,
     /// The methods of the program whose calls or initialisations may run unknown code because the class is absent,
     /// sorted by text.
@@ -164,7 +164,7 @@ fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<
     }
 }
 
-/// Returns the absent classes whose initialisers may run when code of the class `caller` initialises the classes
+/// Returns the absent classes whose initialisers may run because code of the class `caller` initialises the classes
 /// `what`.
 fn unknown_initializers(calls: &CallTable, caller: ClassId, what: Initialized) -> Vec<ClassName> {
     let hierarchy = &calls.classes.hierarchy;

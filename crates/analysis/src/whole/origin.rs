@@ -50,7 +50,7 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
 }
 
 /// Returns the reason why exceptions of `want` that arise at a node itself are open. The nodes that it includes are
-/// ignored. Returns `None` if no open exceptions of `want` arise at the node.
+/// ignored. Returns `None` if the node itself has no such reason.
 fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
     match node {
         Node::Dispatch(it) => {

@@ -89,11 +89,11 @@ pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
 pub struct Touched {
     /// The parts of the program that may have changed.
     pub reads: FxHashSet<Read>,
-    /// The classes about which all answers may have changed, because the class, a class that its code names, or a
-    /// supertype of one of these changed.
+    /// The classes about which all answers may have changed, because the class itself, a class that its code names,
+    /// or a supertype of one of them changed.
     pub classes: FxHashSet<ClassName>,
     /// Whether all answers about all classes may have changed.
     pub all: bool,
-    /// The number of nodes whose values changed.
+    /// The number of nodes whose exceptions in the solution changed.
     pub values: usize,
 }

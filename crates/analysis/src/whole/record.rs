@@ -44,8 +44,8 @@ impl ClassRecord {
         self.outline.class
     }
 
-    /// Returns whether replacing `before` by this record keeps the effect of all other records of the same class.
-    /// This is so if both records are of the same class, and both or neither contain ghosts.
+    /// Returns whether, in the place of `before`, this record shadows the same records and is shadowed by the same
+    /// records. This is so if both records are of the same class, and both or neither contain ghosts.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
         self.is_same_class(before) && self.is_ghost == before.is_ghost
     }
@@ -307,7 +307,7 @@ impl ClassTable {
     }
 }
 
-/// Returns the classes that no JVM links, because of a fault in their supertypes.
+/// Returns the classes that every JVM refuses to link because of a fault in their supertypes.
 pub(super) fn refused(hierarchy: &Hierarchy) -> FxHashSet<ClassId> {
     let fault = |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
     let refused = hierarchy.problems().iter().filter(fault);

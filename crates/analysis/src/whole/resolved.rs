@@ -99,8 +99,8 @@ pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummar
     }
 }
 
-/// Removes from the cache the initialisations of code that was removed from its class, because they would not be
-/// updated any more. If other code has the same initialisations, they are recomputed on each use.
+/// Removes from the cache the initialisations of code that was removed from its class, because the cached entries
+/// would not be updated any more. If other code has the same initialisations, they are recomputed on each use.
 pub(super) fn forget_initialized(calls: &mut CallTable, code: &CodeSummary) {
     actions_of(code).filter_map(|it| it.initializes).for_each(|it| calls.forget_initialized(it));
 }

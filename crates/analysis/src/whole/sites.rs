@@ -79,7 +79,7 @@ pub enum Site {
     Dispatch(DispatchId),
     /// The call runs nothing, because linking it fails with this error.
     Error(LinkError),
-    /// The call runs unknown code.
+    /// The call runs unknown code, for this reason.
     Open(Open),
     /// The call is performed by the VM itself and lets out no exception (`clone` of an array).
     Vm,

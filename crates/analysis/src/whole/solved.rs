@@ -59,17 +59,17 @@ impl SolvedProgram {
         SolvedProgram { calls, nodes, system, solution, nearness }
     }
 
-    /// Returns the exceptions that a method lets out.
+    /// Returns the exceptions that a method lets out, as a known and an open set.
     pub fn lets_out(&self, id: MethodId) -> Value {
         self.value(Node::Method(id))
     }
 
-    /// Returns the exceptions that a node lets out.
+    /// Returns the exceptions that a node lets out in the solution.
     pub(super) fn value(&self, node: Node) -> Value {
         self.value_of(self.nodes.id(node))
     }
 
-    /// Returns the exceptions that the node with this id lets out.
+    /// Returns the exceptions that the node with this id lets out in the solution.
     pub(super) fn value_of(&self, node: NodeId) -> Value {
         note(Read::Value(node));
         match &self.solution {
@@ -119,7 +119,7 @@ impl SolvedProgram {
     }
 
     /// Borrows the parts of the program that changes of classes modify. The last part is `None` if the program is not
-    /// prepared for updates of its solution.
+    /// prepared for changes yet.
     pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
         let following = match &mut self.solution {
             Solved::Once(_) => None,
@@ -128,8 +128,8 @@ impl SolvedProgram {
         (&mut self.calls, &mut self.nodes, following)
     }
 
-    /// Returns the present system of inclusions and its solution; `None` if the program is not prepared for updates
-    /// of its solution.
+    /// Returns the present system of inclusions and its solution; `None` if the program is not prepared for changes
+    /// yet.
     pub(super) fn following(&self) -> Option<&Following> {
         match &self.solution {
             Solved::Once(_) => None,

@@ -90,8 +90,8 @@ pub(super) fn system(
 /// The approximate cost of computing the inclusions of a node that belongs to no method, in steps of [`Fuel`].
 const COST_OF_NODE: u32 = 16;
 
-/// Returns the approximate cost of computing the inclusions of a node, in steps of [`Fuel`]. The cost for the node of
-/// a method or handler is part of [`cost_of_method`].
+/// Returns the approximate cost of computing the inclusions of a node, in steps of [`Fuel`]. For the node of a method
+/// or handler, use [`cost_of_method`] instead.
 pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
         Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,

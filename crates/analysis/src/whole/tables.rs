@@ -32,7 +32,7 @@ pub struct ClassTable {
     pub hierarchy: Arc<Hierarchy>,
     /// The summaries of the classes' code, by [`ClassId`].
     pub summaries: Arc<Vec<Arc<ClassSummary>>>,
-    /// The classes that no JVM links, because of a fault in their supertypes.
+    /// The classes that every JVM refuses to link because of a fault in their supertypes.
     pub refused: Arc<FxHashSet<ClassId>>,
     /// The class records that have no effect because another record of the same class shadows them: pairs of the
     /// index of the shadowed record and the index of the record that shadows it.

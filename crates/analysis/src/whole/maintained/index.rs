@@ -26,7 +26,7 @@ pub(in crate::whole) struct EditIndex {
     pub(in crate::whole) lists: Lists,
     /// For each class, the function objects that its code makes.
     pub(in crate::whole) functions: FxHashMap<ClassId, Vec<FunctionSiteId>>,
-    /// The function objects that only removed code made.
+    /// The function objects whose sites are in removed code.
     pub(in crate::whole) gone_functions: FxHashSet<FunctionSiteId>,
     /// The pairs of a constructor and a constructed class that have a separate node in the system of inclusions. Each
     /// pair is listed both for the class that declares the constructor and for the constructed class.

@@ -33,7 +33,7 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Borrows the parts of a program. Returns `None` if the program is not prepared for changes of its solution.
+    /// Borrows the parts of a program. Returns `None` if the program is not prepared for changes yet.
     pub(super) fn new(
         program: &'a mut SolvedProgram,
         ex: &'a mut Exceptions,
@@ -112,7 +112,7 @@ impl<'a> Intake<'a> {
     }
 }
 
-/// Returns the function objects of a program, except those that only removed code made.
+/// Returns the function objects of a program, except those whose sites are in removed code.
 pub(super) fn present<'a>(index: &'a EditIndex, sites: &'a [FunctionSite]) -> Functions<'a> {
     Functions { sites, gone: &index.gone_functions }
 }
