@@ -23,38 +23,41 @@ use super::why::why;
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
 
-/// One path along which exceptions leave a method or instruction.
+/// An explanation why a method or instruction raises certain exceptions: a path through the program, from the method
+/// to the place where the exceptions arise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// The class or cone of the exceptions; `None` if the path is that of the open part.
+    /// The class or cone of the exceptions that the path explains; `None` if the path explains the open part.
     pub what: Option<Part>,
-    /// The classes and cones that contain the open part. `Throwable` means that it may contain everything except
-    /// [`Way::except`].
+    /// The classes and cones that contain the open part; empty if the path explains known exceptions. `Throwable`
+    /// means that the open part may contain every exception except those of [`Way::except`].
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be in the open part; empty if `within` alone describes it.
+    /// The classes and cones whose exceptions cannot be in the open part; empty if `within` alone describes the open
+    /// part.
     pub except: Vec<Part>,
-    /// The steps of the path, from the method to the origin of the exceptions.
+    /// The steps of the path, from the method to the place where the exceptions arise.
     pub steps: Vec<WayStep>,
 }
 
-/// A step of a path, with its instruction.
+/// A step of the path that explains an exception, with the instruction from which the path continues.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WayStep {
-    /// The step, as other answers name it.
+    /// The step, for example a method, a virtual call, or the place where the exceptions arise.
     pub step: Step,
-    /// The method of the step and the instruction from which the path continues; `None` if the step is no method or
-    /// its code is not available.
+    /// The instruction from which the path continues, and the method that contains it. `None` if the step is not in
+    /// the code of a method, or if this code is not available.
     pub instr: Option<(MethodName, InstrId)>,
 }
 
-/// A source of the code of methods.
+/// Provides the bodies of methods to functions that explain exceptions.
 pub trait Bodies {
-    /// Returns the body of a method and its facts; `None` if the class cannot be read.
+    /// Returns the body of a method, with its facts; `None` if the body is not available, for example because the
+    /// class cannot be read.
     fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>>;
 }
 
-/// Returns the reasons why a method lets out exceptions: one path for each known class or cone, and one for the open
-/// part. With `only`, exceptions outside that class and its subclasses are left out.
+/// Returns paths that explain why the method `id` lets out exceptions: one path for each known class or cone, and one
+/// for the open part. If `only` is given, explains only the exceptions of this class and its subclasses.
 pub fn ways(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -65,8 +68,9 @@ pub fn ways(
     ways_of(program, ex, bodies, &[], Node::Method(id), only)
 }
 
-/// Returns the reasons why the instructions `instrs` of a method raise exceptions, in order, before handlers catch
-/// any: one path for each class or cone, and one for the open part.
+/// Returns paths that explain why the instructions `instrs` of the method `id` raise exceptions, before handlers
+/// catch any: one path for each class or cone, and one for each distinct open part. The paths are in the order of
+/// `instrs`. If `only` is given, explains only the exceptions of this class and its subclasses.
 pub fn ways_at(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -147,7 +151,9 @@ fn ways_of_flow(
     })
 }
 
-/// Returns the paths for the exceptions of a node. Each path begins with the steps `first`.
+/// Returns paths that explain the exceptions of a node: one path for each known class or cone, and one for the open
+/// part. Each path begins with the steps `first`. If `only` is given, explains only the exceptions of this class and
+/// its subclasses.
 fn ways_of(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -161,7 +167,9 @@ fn ways_of(
     })
 }
 
-/// Returns one path for each known class or cone of a value, and one for its open part. `way` computes the steps.
+/// Returns one path for each known class or cone of `value`, and one path for its open part. `way` computes the steps
+/// of a path from the exceptions that the path explains; its `bool` is true for the open part. If `only` is given,
+/// explains only the exceptions of this class and its subclasses.
 fn ways_through(
     ex: &mut Exceptions,
     value: Value,
@@ -230,8 +238,9 @@ fn way(
     acc
 }
 
-/// Returns the first instruction of a method whose exceptions include those of the node `next`. If `next` is `None`,
-/// returns the first instruction that itself raises an exception in `want`.
+/// Returns the first instruction of the method `id` through which the method includes the exceptions of the node
+/// `next`. If `next` is `None`, returns the first instruction that itself raises an exception in `want`. Returns
+/// `None` if there is no such instruction, or if the code is not available.
 fn instruction(
     program: &SolvedProgram,
     ex: &mut Exceptions,

@@ -27,22 +27,22 @@ use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
 use crate::summary::CodeSummary;
 
-/// Computes the exceptions of the sources of a method as flows: values, or nodes whose values are included. Uses the
-/// targets of calls and the nodes, but not the values of nodes.
+/// Computes which exceptions the parts of a program let out, as flows: sets of exceptions, and nodes of the system of
+/// inclusions whose exceptions come out as well. Reads the targets of calls and the nodes, but no solution.
 #[derive(Clone, Copy)]
 pub(super) struct Flows<'a> {
     pub(super) calls: &'a CallTable,
     pub(super) nodes: &'a Nodes,
 }
 
-/// Returns the computation of flows for a solved program.
+/// Returns a [`Flows`] that reads the calls and nodes of a solved program.
 pub(super) fn flows_of(program: &SolvedProgram) -> Flows<'_> {
     Flows { calls: &program.calls, nodes: &program.nodes }
 }
 
 impl Flows<'_> {
-    /// Returns the exceptions that a native method lets out: those in its row of the table of native methods. A
-    /// method without a row may let out any exception.
+    /// Returns the exceptions that a native method lets out: those that its entry in the table of native methods
+    /// lists. A method without an entry may let out any exception.
     pub(super) fn of_native(&self, ex: &mut Exceptions, id: MethodId) -> Vec<Flow> {
         let calls = self.calls;
         let Some(row) = calls.native(id) else {
@@ -69,8 +69,9 @@ impl Flows<'_> {
         flows
     }
 
-    /// Adds the exceptions that one source of a method lets out, before the exception table applies. If the method is
-    /// a constructor that is analysed for an object of one exact class, `exact` is that class.
+    /// Adds to `out` the exceptions that the source of exceptions `source` (a call, for example) in the method `id`
+    /// lets out, before the exception table catches any. If the method is a constructor that is analysed for objects
+    /// of one exact class, `exact` is that class; otherwise `None`.
     pub(super) fn of_source(
         &self,
         ex: &mut Exceptions,
@@ -88,8 +89,9 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns the exceptions of a call on `this` if `exact`, the class of the object, is given and decides the
-    /// target; otherwise `None`.
+    /// Returns the exceptions of a call on `this` whose target follows from `exact`, the class of the constructed
+    /// object. Returns `None` if `exact` is `None` or does not decide the target, or if the action is no call on
+    /// `this`.
     fn own_choice(
         &self,
         ex: &mut Exceptions,
@@ -112,7 +114,8 @@ impl Flows<'_> {
         Some(Flow::Node(node))
     }
 
-    /// Adds the exceptions that an action of the method `id` lets out, before the exception table applies.
+    /// Adds to `out` the exceptions that an action (a call or an initialisation, for example) in the method `id` lets
+    /// out, before the exception table catches any.
     fn of_action(&self, ex: &mut Exceptions, id: MethodId, action: &Action, out: &mut Vec<Flow>) {
         let names = well_known();
         let exact = |ex: &mut Exceptions, class| Flow::Value(Value::known(ex.universe.exact(class)), None);
@@ -196,8 +199,8 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns the exceptions that a function object's method lets out: the errors of its casts, and the exceptions
-    /// of the method handle that it invokes.
+    /// Returns the exceptions that the method of a function object lets out: those of its casts and unboxings, and
+    /// those of the method handle that it invokes.
     pub(super) fn of_glue(&self, ex: &mut Exceptions, id: FunctionSiteId) -> Vec<Flow> {
         let site = &self.calls.functions[id.index()];
         let raises = site.function.glue_raises();
@@ -210,8 +213,8 @@ impl Flows<'_> {
         flows
     }
 
-    /// Returns the exceptions that a virtual call lets out: those of its targets and of proxies, link errors, and
-    /// those of unknown targets.
+    /// Returns the exceptions that the virtual calls of a dispatch let out: those of their targets and of proxies,
+    /// link errors, and the exceptions of unknown targets.
     pub(super) fn of_dispatch(&self, ex: &mut Exceptions, id: DispatchId) -> Vec<Flow> {
         let calls = self.calls;
         let dispatch = calls.dispatches.get(id);
@@ -283,7 +286,8 @@ impl Flows<'_> {
         self.of_action(ex, owner, &Action::of_handle(handle), out);
     }
 
-    /// Adds the exceptions that the initialisation of the classes `what` lets out.
+    /// Adds to `out` the exceptions that code of the class `caller` lets out because it initialises the classes
+    /// `what`.
     fn of_initialization(
         &self,
         ex: &mut Exceptions,
@@ -312,7 +316,7 @@ impl Flows<'_> {
     }
 }
 
-/// Returns the exceptions that the row of a native method lists.
+/// Returns the exceptions that a native method's entry in the table of native methods lists.
 fn native_throws(ex: &mut Exceptions, native: &Native) -> SetId {
     let mut known = SetId::EMPTY;
     for &(class, exact) in &native.throws {

@@ -5,23 +5,23 @@ use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::callbacks;
 use program::input::WorldKind;
 
-/// Returns the reference to a method of the platform, given the class, name and descriptor.
+/// Returns the reference to the platform method with this class, name and descriptor.
 fn platform_method(class: &str, name: &str, descriptor: &str) -> MethodRef {
     let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
     MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes()))
 }
 
-/// Returns `java/lang/Thread.run()V`, which a started thread runs.
+/// Returns the reference to `java/lang/Thread.run()V`, the method that a started thread runs.
 pub(super) fn thread_run() -> MethodRef {
     platform_method("java/lang/Thread", "run", "()V")
 }
 
-/// Returns `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
+/// Returns the reference to `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
 pub(super) fn load_class() -> MethodRef {
     platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
 }
 
-/// Returns `java/lang/reflect/InvocationHandler.invoke`, which each method of a proxy class calls.
+/// Returns the reference to `java/lang/reflect/InvocationHandler.invoke`, which each method of a proxy class calls.
 pub(super) fn handler_invoke() -> MethodRef {
     platform_method(
         "java/lang/reflect/InvocationHandler",
@@ -30,15 +30,16 @@ pub(super) fn handler_invoke() -> MethodRef {
     )
 }
 
-/// Returns the methods of the implicit calls whose targets are computed for every program.
+/// Returns the methods that the VM or the platform calls although no instruction of the program calls them. Their
+/// targets are computed for every program, independently of its code.
 pub(super) fn implicit_calls(world: WorldKind) -> impl Iterator<Item = MethodRef> {
     // In the open world unknown classes are among the receivers anyway, so proxies need no search.
     let handlers = (world != WorldKind::Open).then(handler_invoke);
     std::iter::once(thread_run()).chain(callbacks().iter().filter_map(|it| it.calls)).chain(handlers)
 }
 
-/// Returns the methods that the VM may call on objects of any class. Only the search for reached code uses these
-/// calls.
+/// Returns methods that the VM may call on any object that has them. Only the search for reached code (`--rta`) uses
+/// these calls.
 pub(super) fn upcalls() -> [MethodRef; 4] {
     [
         load_class(),
@@ -56,11 +57,12 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
     ]
 }
 
-/// The kinds of objects that a program creates at run time and whose classes are in no class file.
+/// The kinds of objects without a class file that a program creates at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RuntimeObjects {
-    /// Whether the program creates proxies of interfaces.
+    /// Whether the program creates proxies of interfaces (`java.lang.reflect.Proxy`).
     pub(super) proxies: bool,
-    /// Whether the program creates objects that implement an interface by a method handle.
+    /// Whether the program creates objects that implement an interface by a method handle
+    /// (`java.lang.invoke.MethodHandleProxies`).
     pub(super) around_handles: bool,
 }

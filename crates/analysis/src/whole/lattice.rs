@@ -9,13 +9,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sites::{Node, Open};
 
-/// The exceptions that a node lets out. The halves are never merged: *known* exceptions come out of code that was
-/// read, *open* exceptions may come out of code that was not read.
+/// The exceptions that a node of the system of inclusions lets out, in two halves that are never merged: *known*
+/// exceptions arise in code that was read, *open* exceptions may arise in code that was not read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value {
     /// The exceptions that are known to be let out.
     pub known: SetId,
-    /// Further exceptions that may be let out, by unknown code.
+    /// Further exceptions that unknown code may let out.
     pub open: SetId,
 }
 
@@ -23,83 +23,89 @@ impl Value {
     /// The value without exceptions.
     pub const NOTHING: Value = Value { known: SetId::EMPTY, open: SetId::EMPTY };
 
-    /// Returns the open half if `open` is true, otherwise the known half.
+    /// Returns the set `open` if the argument is true, otherwise the set `known`.
     pub fn half(self, open: bool) -> SetId {
         if open { self.open } else { self.known }
     }
 
-    /// Returns a value with this known half and an empty open half.
+    /// Returns a value with this set of known exceptions and without open exceptions.
     pub fn known(known: SetId) -> Self {
         Value { known, ..Value::NOTHING }
     }
 
-    /// Returns a value with this open half and an empty known half.
+    /// Returns a value with this set of open exceptions and without known exceptions.
     pub fn open(open: SetId) -> Self {
         Value { open, ..Value::NOTHING }
     }
 }
 
-/// A transfer function: keeps part of its input set, and may add other sets, depending on what the input contains.
+/// A transfer function on sets of exceptions. It keeps part of its input, and may add other sets, depending on what
+/// the input contains.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Filter {
     /// The exceptions that the function keeps if they are in the input.
     pub keep: SetId,
-    /// Pairs of sets. If the input overlaps the first set, the function adds the second set.
+    /// Pairs of sets. If the input overlaps the first set of a pair, the function adds the second set to its result.
     pub adds: Vec<(SetId, SetId)>,
 }
 
-/// The reason why a set of exceptions is open, at the origin of the open part.
+/// The reason why exceptions are open, at the place where they arise.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpenCause {
-    /// A call may run unknown methods, for this reason.
+    /// The exceptions come from a call that may run unknown methods, for this reason.
     Call(Open),
-    /// The initialiser of this absent class, or that of a class above it, is unknown.
+    /// The exceptions come from the initialisation of this absent class. Its initialiser, or that of a class above
+    /// it, is unknown.
     Initializer(ClassName),
-    /// The bootstrap method has no model, so it may link any code.
+    /// The exceptions come from this bootstrap method. The analysis has no model of it, so linking by it may run any
+    /// code.
     Bootstrap(MethodRef),
-    /// The effect of this native method is not known.
+    /// The exceptions come from this native method, whose effect is not known.
     Native(MethodId),
-    /// The code of this method cannot be read.
+    /// The exceptions come from this method, whose code cannot be read.
     MissingCode(MethodId),
-    /// This method is a ghost: its code is not written yet.
+    /// The exceptions come from this method, which is a ghost: its code is not written yet.
     Ghost(MethodId),
 }
 
-/// The value that arises at a node itself, and the nodes whose values are included, each through a transfer function.
+/// The inclusions of a node: the exceptions that arise at the node itself, and the nodes whose exceptions it
+/// includes, each through a transfer function.
 pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 
-/// Exceptions that an instruction lets out, before the exception table of the method applies.
+/// Exceptions that a part of a program, for example an instruction, lets out, before an exception table catches any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// A value that arises at the instruction itself, with the reason why its open half is open (`None` if that half
-    /// is empty).
+    /// Exceptions that arise at the instruction itself, with the reason why some of them are open (`None` if none
+    /// are).
     Value(Value, Option<OpenCause>),
-    /// The value of another node.
+    /// All exceptions that this node lets out.
     Node(Node),
-    /// The value of a node, after a transfer function.
+    /// The exceptions that this node lets out, after a transfer function was applied to them.
     Through(Node, FunctionId),
-    /// A value that arises at the instruction itself and has passed through a transfer function, with the reason why
-    /// its open half is open.
+    /// Exceptions that arose at the instruction itself and to which a transfer function was applied, with the reason
+    /// why some of them are open.
     Wrapped(Value, OpenCause),
 }
 
-/// The lattice of the values of one program.
+/// The lattice of the exception sets of one program, with the transfer functions on these sets.
 #[derive(Clone)]
 pub struct Exceptions {
-    /// The throwable types of the program.
+    /// The throwable types of the program, of which the sets consist.
     pub universe: Universe,
     filters: Vec<Filter>,
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
-    /// For each result of a function that adds sets, the sets that were added, one bit each. These bits are all that
-    /// may change when types are added or removed, because every other operation treats each atom of a set alike.
+    /// For each transfer function that adds sets and each input to which it was applied, the sets that it added: bit
+    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, a result is outdated
+    /// only if these bits are; the results of all other set operations remain right.
     added: FxHashMap<(FunctionId, SetId), u64>,
-    /// The results in `added` that are part of values which are not recomputed when types change.
+    /// Those keys of `added` whose results are stored in values that are not recomputed when throwable types are
+    /// added or removed.
     constant: FxHashSet<(FunctionId, SetId)>,
 }
 
 impl Flow {
-    /// Returns the flow with a further transfer function after it.
+    /// Returns this flow with the transfer function `function` applied to its exceptions.
     pub(super) fn behind(self, ex: &mut Exceptions, function: FunctionId) -> Flow {
         match self {
             Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
@@ -113,7 +119,7 @@ impl Flow {
 }
 
 impl Exceptions {
-    /// Creates the lattice over a universe of throwable types.
+    /// Creates the lattice of the sets of these throwable types.
     pub fn new(universe: Universe) -> Self {
         let mut acc = Exceptions {
             universe,
@@ -130,7 +136,7 @@ impl Exceptions {
         acc
     }
 
-    /// Returns the id of a transfer function.
+    /// Returns the id of this transfer function; equal functions have the same id.
     pub fn filter(&mut self, filter: Filter) -> FunctionId {
         let next = FunctionId::from_index(self.filters.len());
         let id = *self.ids.entry(filter.clone()).or_insert(next);
@@ -140,15 +146,15 @@ impl Exceptions {
         id
     }
 
-    /// Returns the function of exception-table rows that do not catch an exception: keeps the exceptions that none of
-    /// the rows surely catches. A row for `None` catches everything.
+    /// Returns the transfer function for exceptions that pass exception-table rows without being caught: it keeps the
+    /// exceptions that none of the rows surely catches. A row is given by its catch type; `None` catches everything.
     pub fn passing(&mut self, rows: impl Iterator<Item = Option<ClassName>>) -> FunctionId {
         let keep = self.left(rows);
         self.filter(Filter { keep, adds: Vec::new() })
     }
 
-    /// Returns the function that keeps the exceptions that may arrive at the handler of a row for `row` after
-    /// `earlier` rows; `None` catches everything.
+    /// Returns the transfer function that keeps the exceptions that may arrive at the handler of the row `row`, if
+    /// the rows `earlier` are searched before it. A row is given by its catch type; `None` catches everything.
     pub fn arriving(
         &mut self,
         earlier: impl Iterator<Item = Option<ClassName>>,
@@ -169,8 +175,9 @@ impl Exceptions {
         left
     }
 
-    /// Returns the function that keeps errors and replaces every other exception by `wrapper`, as initialisers and
-    /// bootstrap methods do. If the input is not empty, the function also adds `also`.
+    /// Returns the transfer function that keeps errors and replaces every other exception by `wrapper`, as the VM
+    /// does with exceptions of initialisers and bootstrap methods. If `also` is given and the input is not empty, the
+    /// function adds `also` as well.
     pub fn wrapping(&mut self, wrapper: ClassName, also: Option<ClassName>) -> FunctionId {
         let error = self.universe.masks(Some(flow::throwables::well_known().error));
         let not_surely = self.universe.minus(self.universe.all(), error.surely);
@@ -183,8 +190,8 @@ impl Exceptions {
         self.filter(Filter { keep: error.may, adds })
     }
 
-    /// Returns the classes and cones that contain an open set, and those that cannot be in it, for output. Of two
-    /// possible descriptions, returns the shorter.
+    /// Returns a description of an open set for output: the classes and cones that contain the set, and those whose
+    /// exceptions cannot be in it. Of two possible descriptions, returns the shorter.
     pub fn open_parts(&mut self, set: SetId) -> (Vec<Part>, Vec<Part>) {
         let all = self.universe.all();
         let missing = self.universe.minus(all, set);
@@ -197,8 +204,7 @@ impl Exceptions {
         }
     }
 
-    /// Returns the composition of two functions. `first` is applied first, and `second` must be a function that adds
-    /// nothing.
+    /// Returns the composition of two transfer functions: `first` is applied first. `second` must not add sets.
     pub fn then(&mut self, first: FunctionId, second: FunctionId) -> FunctionId {
         if first == FunctionId::IDENTITY {
             return second;
@@ -225,8 +231,8 @@ impl Exceptions {
         Value { known, open: self.through_half(function, value.open) }
     }
 
-    /// Returns the result of applying a function to a value, for a caller that keeps the result and does not
-    /// recompute it when types change.
+    /// Returns the result of applying a transfer function to a value, for callers that store the result and do not
+    /// recompute it when throwable types are added or removed.
     pub fn constant_through(&mut self, function: FunctionId, value: Value) -> Value {
         if !self.filters[function.index()].adds.is_empty() {
             self.constant.extend([(function, value.known), (function, value.open)]);
@@ -234,9 +240,9 @@ impl Exceptions {
         self.through(function, value)
     }
 
-    /// Returns the functions whose results on some set changed because types were added or removed. Returns `None` if
-    /// one of these results was returned by [`Exceptions::constant_through`], so that its user keeps an outdated
-    /// value.
+    /// Returns the transfer functions that have another result on some set because throwable types were added or
+    /// removed. Returns `None` if such a result was returned by [`Exceptions::constant_through`]: then a stored value
+    /// is outdated.
     pub fn functions_changed(&mut self) -> Option<Vec<FunctionId>> {
         let mut acc = Vec::new();
         let Exceptions { universe, filters, memo, added, constant, .. } = self;
@@ -255,7 +261,8 @@ impl Exceptions {
         (!kept_changed).then_some(acc)
     }
 
-    /// Returns the exceptions that the function can turn into an exception of `want`, or let through as one.
+    /// Returns the exceptions in the input that can give an exception of `want` in the result: those that the
+    /// function keeps, and those because of which it adds an exception of `want`.
     pub fn needed(&mut self, function: FunctionId, want: SetId) -> SetId {
         if function == FunctionId::IDENTITY {
             return want;
@@ -292,7 +299,7 @@ impl Exceptions {
 }
 
 impl Filter {
-    /// Returns the sets of `adds` that are added to this input, as one bit for each.
+    /// Returns which sets of `adds` the function adds for the input `set`: bit `i` stands for pair `i`.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
         debug_assert!(self.adds.len() <= 64, "a filter must not add more than 64 sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);

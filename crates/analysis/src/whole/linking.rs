@@ -22,7 +22,8 @@ pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
 }
 
-/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if it succeeds.
+/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
+/// succeeds.
 pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(class) else {
@@ -32,8 +33,8 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
-/// Returns the error that the access of a field in code of `caller` raises, as far as present classes determine it;
-/// `None` if there is none. Under `--link-errors`, a field whose class is absent is an error, too.
+/// Returns the link error that an access of a field in code of the class `caller` raises; `None` if the present
+/// classes determine no error. Under `--link-errors`, the access of a field whose class is absent is an error, too.
 pub(super) fn field_error(
     calls: &CallTable,
     caller: ClassId,
@@ -68,9 +69,9 @@ pub(super) fn field_error(
     }
 }
 
-/// Returns the errors of linking a class: errors for supertypes that the class may not have (JVMS §5.3.5). Under
-/// `--link-errors`, also errors for absent supertypes and for absent classes in the exception tables, which the
-/// verifier loads.
+/// Returns the errors that linking a class raises: errors for supertypes that the class may not have (JVMS §5.3.5).
+/// Under `--link-errors`, also errors for absent supertypes, and for absent classes that the exception tables name,
+/// because the verifier loads these classes.
 pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassId) -> SetId {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc = SetId::EMPTY;
@@ -92,7 +93,7 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
     acc
 }
 
-/// Returns the classes that the exception tables of a class name.
+/// Returns the classes that the exception tables in the code of a class name as catch types.
 fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = ClassName> + '_ {
     let rows = calls.classes.methods_of(class).filter_map(|it| match calls.classes.summary(it) {
         MethodSummary::Known(code) => Some(code.summary.contexts.iter().flat_map(|it| &it.rows)),

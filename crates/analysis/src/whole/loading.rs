@@ -23,8 +23,9 @@ use super::sites::{Site, Target};
 use super::tables::{CallTable, Loading};
 use super::unknown::open_call;
 
-/// Returns the methods by which the program's class loaders load a class; `None` without `--link-errors`, and if the
-/// program has no loaders. The targets of calls must have been computed before.
+/// Returns the methods by which the class loaders of the program load a class. Returns `None` without
+/// `--link-errors`, or if the program has no class loaders. The targets of calls must be computed before this
+/// function is called.
 pub(super) fn find_loading(calls: &CallTable) -> Option<Loading> {
     if !calls.options.link_errors {
         return None;
@@ -57,8 +58,8 @@ pub(super) fn find_loading(calls: &CallTable) -> Option<Loading> {
     (!is_empty || acc.open.is_some()).then_some(acc)
 }
 
-/// Returns classes outside the platform that have instances and declare or inherit `method`: the class that declares
-/// the method, and subclasses that do not override it; at most `limit`.
+/// Returns at most `limit` classes outside the platform whose objects run `method` when it is called: the class that
+/// declares the method, and its subclasses that do not override it. Classes that have no instances are left out.
 pub(super) fn own_loaders(
     calls: &CallTable,
     method: MethodId,
@@ -81,7 +82,8 @@ pub(super) fn own_loaders(
     acc.into_iter()
 }
 
-/// Returns the methods that a call of a class loader may run and whose code is analysed.
+/// Returns the methods that may run when a class loader of the program is called. Methods whose exceptions the open
+/// part of the call covers are left out.
 pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     let Some(it) = &calls.loading else { return Vec::new() };
     // The open part covers the possible methods, unless an assumption about unknown code narrows it.
@@ -89,8 +91,8 @@ pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     it.targets.iter().chain(possible).copied().collect()
 }
 
-/// Returns the exceptions that a call of a class loader lets out in addition to those of its
-/// [targets](loading_targets).
+/// Returns the exceptions that a call of a class loader lets out in addition to those of the methods that
+/// [`loading_targets`] returns.
 pub(super) fn loading_value(calls: &CallTable, ex: &mut Exceptions) -> Value {
     let Some(it) = &calls.loading else { return Value::NOTHING };
     let mut acc = Value::NOTHING;
@@ -111,7 +113,7 @@ pub(super) fn loading_value(calls: &CallTable, ex: &mut Exceptions) -> Value {
     acc
 }
 
-/// Returns the function that turns the exceptions of `loadClass` into those of resolving a class.
+/// Returns the transfer function from the exceptions of `loadClass` to those of resolving a class.
 /// ClassNotFoundException becomes NoClassDefFoundError; every other exception is unchanged (JVMS §5.3; observed on
 /// Java 17 and 25).
 pub(super) fn loaded(ex: &mut Exceptions) -> FunctionId {
@@ -121,9 +123,9 @@ pub(super) fn loaded(ex: &mut Exceptions) -> FunctionId {
     ex.filter(Filter { keep, adds: vec![(not_found.may, no_class_def)] })
 }
 
-/// Returns the exceptions that the VM raises if a class loader returns an unsuitable result: no class or another
-/// class (NoClassDefFoundError), a class that differs from that of another loader (LinkageError, JVMS §5.3.4), or a
-/// class without a nest host (IllegalAccessError, §5.4.4).
+/// Returns the exceptions that the VM raises if a class loader returns an unsuitable result: no class or a class of
+/// another name (NoClassDefFoundError), a class that differs from the class of this name of another loader
+/// (LinkageError, JVMS §5.3.4), or a class without a nest host (IllegalAccessError, §5.4.4).
 fn unfit(ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in

@@ -18,12 +18,13 @@ pub fn calls(calls: &CallTable, id: MethodId, code: Option<&MethodCode>) -> Vec<
     code.map_or_else(|| unseen_calls(calls, id), |it| calls_of(calls, id, it))
 }
 
-/// Returns the exceptions that a method may let out, with the reason why they are open, if they are.
+/// Returns the exceptions that a method may let out. If some of them are open, the result contains the reason.
 pub fn throws(program: &SolvedProgram, sets: &mut Sets, id: MethodId) -> Throws {
     throws_of(program, &mut sets.exceptions, id)
 }
 
-/// Returns the final graph of a method. The graph of a ghost and of a method without code is empty.
+/// Returns the final control-flow graph of a method. `code` is the method's body with its facts; `None` if the method
+/// has no readable code. The graph of a method without code and of a ghost is empty.
 pub fn graph(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: Option<&MethodCode>) -> Graph {
     let code = code.filter(|_| program.calls.classes.ghost(id).is_none());
     code.map_or_else(Graph::default, |it| draw(program, sets, id, it))

@@ -27,14 +27,14 @@ pub struct Missing {
     pub supertype_of: Vec<Text>,
     /// The methods of the program that name the absent class in their code or throws clause, sorted by text.
     pub used_by: Vec<MethodName>,
-    /// The methods of the absent class that the program calls, sorted by text.
+    /// The methods of the absent class that code of the program calls, sorted by text.
     pub called: Vec<MethodName>,
     /// The methods of the program whose calls or initialisations may run unknown code because the class is absent,
     /// sorted by text.
     pub widened: Vec<MethodName>,
 }
 
-/// The facts found about one absent class; the fields are those of [`Missing`].
+/// The facts that were found about one absent class. The fields have the same meaning as those of [`Missing`].
 #[derive(Default)]
 struct Found {
     supertype_of: Vec<Text>,
@@ -43,8 +43,8 @@ struct Found {
     widened: Vec<MethodName>,
 }
 
-/// Returns the absent classes that classes of role `app` name, sorted by text. Names in libraries and in the platform
-/// are ignored.
+/// Returns the absent classes that classes of role `app` name, sorted by text. Names that occur only in libraries or
+/// the platform are ignored.
 pub fn missing_classes(calls: &CallTable) -> Vec<Missing> {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc: FxHashMap<ClassName, Found> = FxHashMap::default();
@@ -125,7 +125,8 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
     }
 }
 
-/// Calls `used` for each class that an action names, and with the method that the action calls.
+/// Calls `used` for each class that an action (a call, for example) names. If the action calls a method of the class,
+/// the second argument is this method; otherwise `None`.
 fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName>)) {
     match action.raises {
         // Built-in throwables are raised by the VM itself, so code does not name them.
@@ -147,7 +148,8 @@ fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName
     }
 }
 
-/// Adds the reasons why the calls and initialisations of an action may run unknown code.
+/// Adds to `acc` the reasons why the calls and initialisations of an action in code of the class `caller` may run
+/// unknown code.
 fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<Open>) {
     if let Some(called) = action.calls {
         acc.extend(match calls.site(caller, called) {
@@ -162,7 +164,8 @@ fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<
     }
 }
 
-/// Returns the absent classes whose initialisers an access in code of the class `caller` may run.
+/// Returns the absent classes whose initialisers may run because code of the class `caller` initialises the classes
+/// `what`.
 fn unknown_initializers(calls: &CallTable, caller: ClassId, what: Initialized) -> Vec<ClassName> {
     let hierarchy = &calls.classes.hierarchy;
     let absent = |&link: &Link| match link {

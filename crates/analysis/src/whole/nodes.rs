@@ -8,43 +8,43 @@ use rustc_hash::FxHashMap;
 
 use super::sites::{DispatchId, FunctionSiteId, Node};
 
-/// The numbers of nodes. When the program is first solved, its nodes are numbered by kind and position: methods,
-/// initialisers, function objects, dispatches, handlers, constructions, the node for loading. Nodes that are added
-/// later are numbered in the order of addition. The number of a node never changes, even if the code of the node is
-/// removed.
+/// The numbering of the nodes in the system of inclusions. When the program is first solved, its nodes are numbered
+/// in the order of their kinds: methods, initialisers, function objects, dispatches, handlers, constructions, the
+/// node for loading. Nodes that are added later get the next numbers. The number of a node never changes, even if the
+/// code of the node is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// For each class, the number of its first method's node. The last entry is the total number of methods.
+    /// For each class, the number of the node of its first method. The last entry is the total number of methods.
     methods: Vec<u32>,
     n_classes: usize,
     n_functions: usize,
     n_dispatches: usize,
     handlers: Vec<(MethodId, u32)>,
-    /// For each method with rethrowing handlers, the index in `handlers` of the first of them.
+    /// For each method with rethrowing handlers, the index in `handlers` of the first of its handlers.
     first_handler: FxHashMap<MethodId, usize>,
     constructions: Vec<(MethodId, ClassId)>,
     construction: FxHashMap<(MethodId, ClassId), usize>,
     has_loading: bool,
     later: Vec<Node>,
-    /// The index of each node of `later` in that list.
+    /// For each node in the list `later`, its index in that list.
     later_place: FxHashMap<Node, usize>,
 }
 
-/// The number of nodes of each kind, except classes, methods and handlers, when a program is first solved.
+/// The nodes with which a program is first solved, except those for classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,
     /// The number of dispatches.
     pub(super) dispatches: usize,
-    /// The pairs of a constructor and a constructed class that have a node of their own.
+    /// The pairs of a constructor and a constructed class that get a separate node.
     pub(super) constructions: Vec<(MethodId, ClassId)>,
-    /// Whether there is a node for class loaders, because the program has loaders that may be called.
+    /// Whether there is a node for class loaders, because class loaders of the program may be called.
     pub(super) has_loading: bool,
 }
 
 impl Nodes {
-    /// Numbers the nodes of a program. `methods` is the number of methods of each class, `rethrowing` the number of
-    /// rethrowing handlers of each method.
+    /// Numbers the nodes of a program. `methods` yields the number of methods of each class; `rethrowing` yields
+    /// methods, each with the number of its handlers that throw the caught exception again.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -84,13 +84,13 @@ impl Nodes {
         self.methods.last().map_or(0, |it| *it as usize)
     }
 
-    /// Returns the number of the nodes that are numbered by kind and position.
+    /// Returns the number of nodes with which the program was first solved, without nodes that were added later.
     fn n_first(&self) -> usize {
         let fixed = self.n_methods() + self.n_classes + self.n_functions + self.n_dispatches;
         fixed + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
     }
 
-    /// Returns the number of nodes.
+    /// Returns the number of all nodes, including nodes that were added later.
     pub(super) fn len(&self) -> usize {
         self.n_first() + self.later.len()
     }
@@ -103,7 +103,7 @@ impl Nodes {
         })
     }
 
-    /// Adds a node unless it was added before. Returns whether the node is new.
+    /// Adds a node unless it is among the nodes already. Returns whether the node is new.
     pub(super) fn add(&mut self, node: Node) -> bool {
         let is_new = self.find(node).is_none();
         if is_new {
@@ -179,15 +179,15 @@ impl Nodes {
         }
     }
 
-    /// Returns the node of the constructor for objects of exactly this class; `None` if there is no separate node for
-    /// the pair.
+    /// Returns the separate node for the constructor when it constructs an object of exactly this class; `None` if
+    /// the pair has no separate node.
     pub(super) fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
         let pair = (constructor, class);
         let node = Node::Constructing(constructor, class);
         (self.construction.contains_key(&pair) || self.later_place.contains_key(&node)).then_some(node)
     }
 
-    /// Returns the pairs of a constructor and a constructed class that have a node of their own.
+    /// Returns the pairs of a constructor and a constructed class that have a separate node.
     pub(super) fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
         let later = self.later.iter().filter_map(|it| match it {
             Node::Constructing(method, class) => Some((*method, *class)),

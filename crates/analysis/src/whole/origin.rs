@@ -49,7 +49,8 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
     }
 }
 
-/// Returns the reason why a node itself, without the nodes that it includes, has open exceptions of `want`.
+/// Returns the reason why exceptions of `want` that arise at a node itself are open. The nodes that it includes are
+/// ignored. Returns `None` if the node itself has no such reason.
 fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
     match node {
         Node::Dispatch(it) => {
@@ -107,7 +108,8 @@ fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: Set
     })
 }
 
-/// Returns what raises exceptions of `want` at a node itself, as far as they are known exceptions.
+/// Returns what raises the known exceptions of `want` that arise at a node itself. The nodes that it includes are
+/// ignored.
 pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
     let (id, exact) = match node {
         Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
@@ -141,7 +143,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     Origin::Vm
 }
 
-/// Returns what raises the exceptions that a source raises itself.
+/// Returns what raises the exceptions that arise at a source of exceptions itself, not in the code that it calls.
 pub(super) fn origin_of(source: Source) -> Origin {
     match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,

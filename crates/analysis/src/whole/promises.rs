@@ -6,32 +6,33 @@ use program::outline::Ghost;
 
 use super::lattice::Exceptions;
 
-/// The exceptions that one promise of a ghost excludes.
+/// The exceptions that one type name in the promise of a ghost excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
-    /// All exceptions.
+    /// All exceptions are excluded.
     Everything,
-    /// The exceptions of the throwable type of this name and of all its subtypes.
+    /// The exceptions of the throwable type of this name and of all its subtypes are excluded.
     Type(PromisedName),
 }
 
-/// A type name in a promise: a fully qualified name, or the simple name of a class in `java.lang`.
+/// A type name in the promise of a ghost: a fully qualified name, or the simple name of a class in `java.lang`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PromisedName {
     complete: ClassName,
-    /// The class of `java.lang` that is meant if no type has the name `complete`; `None` if `complete` has a package.
+    /// The class in `java.lang` that is meant if no type has the name `complete`; `None` if the name contains a
+    /// package.
     of_java_lang: Option<ClassName>,
 }
 
 impl PromisedName {
-    /// Returns the classes that the name may stand for, in order. The name stands for the first class among them that
+    /// Returns the classes that the name may denote, the preferred one first. The name denotes the first of them that
     /// is a throwable type.
     pub(super) fn classes(self) -> impl Iterator<Item = ClassName> {
         std::iter::once(self.complete).chain(self.of_java_lang)
     }
 }
 
-/// Returns the exceptions that a ghost promises never to let out, one entry for each name.
+/// Returns the exceptions that a ghost promises never to let out: one entry for each type name in its promise.
 pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     ghost.handlers.iter().flatten().map(|name| {
         if name.bytes() == b"any" {

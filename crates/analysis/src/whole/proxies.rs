@@ -26,8 +26,8 @@ use super::sites::{DispatchId, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// The methods that create proxies of given interfaces: the class, and the name of the method or `*` for all its
-/// methods.
+/// The methods that create proxies of interfaces: pairs of a class and a method name, or `*` for all methods of the
+/// class.
 const MAKERS: [(&str, &str); 7] = [
     ("java/beans/EventHandler", "create"),
     ("java/lang/management/ManagementFactory", "newPlatformMXBeanProxy"),
@@ -42,14 +42,14 @@ const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
 /// `ACC_ANNOTATION` (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
 
-/// Returns the classes whose methods create proxies or objects around method handles.
+/// Returns the classes whose methods create proxies, or objects that implement an interface by a method handle.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {
     let proxies = MAKERS.iter().map(|it| ClassName::new(it.0.as_bytes()));
     proxies.chain(std::iter::once(ClassName::new(AROUND_HANDLES.as_bytes())))
 }
 
-/// Marks the dispatches whose receivers may be proxies or objects around method handles. The targets of calls must
-/// have been computed before.
+/// Marks the dispatches whose receivers may be proxies, or objects that implement an interface by a method handle.
+/// The targets of the dispatches must be computed before this function is called.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -66,8 +66,8 @@ pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(())
 }
 
-/// Marks all dispatches again, after the kinds of created objects changed. Returns the dispatches whose marks
-/// changed.
+/// Removes the marks that [`mark_proxies`] made, and marks all dispatches according to the kinds of objects in
+/// `made`. Returns the dispatches whose marks changed.
 pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<DispatchId> {
     let marks = |it: &Dispatch| (it.handlers, it.open);
     let before: Vec<_> = calls.dispatches.all().iter().map(marks).collect();
@@ -77,8 +77,9 @@ pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<Dis
     all.into_iter().filter(|it| marks(calls.dispatches.get(*it)) != before[it.index()]).collect()
 }
 
-/// Marks those of `dispatches` whose receivers may be proxies or objects around method handles. Their targets must
-/// have been computed, and they must not be marked yet.
+/// Marks those of `dispatches` whose receivers may be proxies, or objects that implement an interface by a method
+/// handle. `made` are the kinds of such objects that the program creates. The targets of `dispatches` must be
+/// computed, and none of `dispatches` may be marked yet.
 pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches: &[DispatchId]) {
     let Site::Dispatch(handlers) = calls.virtual_site(handler_invoke()) else { return };
     for &id in dispatches.iter().filter(|it| **it != handlers) {
@@ -90,7 +91,7 @@ pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches:
     }
 }
 
-/// Returns the kinds of run-time objects that the program and its libraries create.
+/// Returns the kinds of objects without a class file that the program and its libraries create at run time.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -108,7 +109,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(acc)
 }
 
-/// Returns the kinds of run-time objects that the given code creates.
+/// Returns the kinds of objects without a class file that the methods `codes` create at run time.
 pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> RuntimeObjects {
     let mut acc = RuntimeObjects::default();
     for method in codes.flat_map(|it| named(it.1)) {
@@ -122,7 +123,7 @@ pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary
     acc
 }
 
-/// Returns the kinds of run-time objects that may be receivers of the dispatch, of the kinds in `made`.
+/// Returns which of the kinds of objects in `made` may be receivers of the dispatch.
 fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) -> RuntimeObjects {
     let hierarchy = &calls.classes.hierarchy;
     let names = dispatch.method.get();
@@ -144,8 +145,9 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
     RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
 }
 
-/// Returns the function that turns the exceptions of an invocation handler into those of the proxy's method.
-/// Unchecked and declared exceptions are kept, all others are wrapped (`java.lang.reflect.InvocationHandler`).
+/// Returns the transfer function from the exceptions of an invocation handler to those of the proxy's method that
+/// calls it. The method keeps unchecked exceptions and those that it declares, and wraps all others
+/// (`java.lang.reflect.InvocationHandler`).
 pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
     let mut keep = SetId::EMPTY;
     let mut surely = SetId::EMPTY;
@@ -170,7 +172,8 @@ pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &
     ex.filter(Filter { keep, adds: vec![(checked, wrapped)] })
 }
 
-/// Returns the exceptions of converting the result of an invocation handler to the return type of the method.
+/// Returns the exceptions that arise when a proxy converts the result of its invocation handler to the return type of
+/// the called method.
 pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> SetId {
     let descriptor = dispatch.method.get().descriptor.bytes();
     let result = descriptor.iter().rposition(|&b| b == b')').and_then(|at| descriptor.get(at + 1..));
@@ -185,7 +188,7 @@ pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> Set
     }
 }
 
-/// Returns the methods that code names in calls and in the method handles of function objects.
+/// Returns the methods that code names in calls, or in the method handles of the function objects that it makes.
 fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     let calls = all_actions(code).filter_map(|it| match it.calls? {
         Called::Instruction(_, method) | Called::OnThis(_, method) => Some(method),

@@ -21,20 +21,21 @@ pub struct EntryPoint {
 /// The reason why a method is an entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EntryReason {
-    /// The launcher runs the method if it is started with this class (JLS §12.1.4).
+    /// The Java launcher runs the method if the launcher is started with the class of this name (JLS §12.1.4).
     Main(Text),
-    /// The launcher creates an object of this class with the method, a constructor, to run the object's `main`.
+    /// The method is the constructor by which the Java launcher creates an object of the class of this name, to run
+    /// `main` on the object.
     MainObject(Text),
-    /// The launcher is started with this class, and initialising the class runs the method. The class inherits its
-    /// `main`, or has no `main` that can run.
+    /// The method is an initialiser that runs if the Java launcher is started with the class of this name. The class
+    /// inherits its `main`, or has no `main` that can run.
     MainClass(Text),
-    /// The manifest names the method's class as an agent, in this attribute (`java.lang.instrument`).
+    /// The manifest attribute of this name names the method's class as an agent (`java.lang.instrument`).
     Agent(Text),
-    /// The method creates a provider of this service (`java.util.ServiceLoader`).
+    /// The method creates a provider of the service of this name (`java.util.ServiceLoader`).
     Service(Text),
     /// Code of absent classes may call the method.
     Callable,
-    /// Code of absent classes may create objects with the method, a constructor.
+    /// The method is a constructor, and code of absent classes may create objects with it.
     Constructible,
     /// Code of absent classes may call the method, or override it and call it by `super`.
     Overridable,
@@ -47,13 +48,14 @@ pub enum EntryReason {
 /// How the search for reached code first reached a method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum From {
-    /// The method is the entry point with this index.
+    /// The method is an entry point: the one with this index in [`Reachable::entries`].
     Entry(u32),
     /// The VM calls the method by itself, or creates an object of the method's class.
     Vm,
-    /// Code of an absent class may call the method.
+    /// Code of an absent class may run the method.
     Outside,
-    /// This other method calls the method, initialises its class, or creates an object on which it is called back.
+    /// The method is reached from this other method, which calls it, initialises its class, or creates an object on
+    /// which it is called back.
     Method(MethodId),
 }
 
@@ -64,12 +66,13 @@ pub struct Reachable {
     pub entries: Vec<EntryPoint>,
     pub(super) methods: FxHashMap<MethodId, From>,
     pub(super) made: FxHashSet<ClassId>,
-    /// For each dispatch, the targets that receivers select which reached code creates; sorted.
+    /// For each dispatch, by its index, the targets that receivers select if they are created by reached code;
+    /// sorted.
     pub(super) selected: Vec<Vec<Target>>,
 }
 
 impl Reachable {
-    /// Returns how control first reached the method; `None` if the method is not reached.
+    /// Returns how the search first reached the method; `None` if the method is not reached.
     pub fn from(&self, method: MethodId) -> Option<From> {
         self.methods.get(&method).copied()
     }
@@ -89,7 +92,7 @@ impl Reachable {
         self.made.contains(&class)
     }
 
-    /// Returns whether a receiver that reached code creates selects the target in the dispatch.
+    /// Returns whether `target` is selected in `dispatch` by a receiver that reached code creates.
     pub(super) fn is_selected(&self, dispatch: DispatchId, target: Target) -> bool {
         self.selected_of(dispatch).binary_search(&target).is_ok()
     }
@@ -98,7 +101,8 @@ impl Reachable {
         self.selected.get(dispatch.index()).map_or(&[], |it| it)
     }
 
-    /// Returns the dispatches in which created receivers select other targets than they do in `before`.
+    /// Returns the dispatches for which the selected targets in this result differ from those in the result `before`.
+    /// A target is selected if reached code creates a receiver that selects it.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -118,7 +122,8 @@ impl Reachable {
         Ok(acc)
     }
 
-    /// Returns the classes that have methods which are reached in only one of `self` and `before`.
+    /// Returns the classes that have a method which is reached in this result and not in `before`, or in `before` and
+    /// not in this result.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -139,8 +144,8 @@ impl Reachable {
         Ok(acc)
     }
 
-    /// Returns the call path on which the search reached the method: how control enters, and the methods on the path,
-    /// of which `method` is the last. `None` if the method is not reached.
+    /// Returns the call path on which the search reached the method: how control enters the program, and the methods
+    /// on the path, of which `method` is the last. Returns `None` if the method is not reached.
     pub fn way(&self, method: MethodId) -> Option<(From, Vec<MethodId>)> {
         let mut way = vec![method];
         let mut at = method;

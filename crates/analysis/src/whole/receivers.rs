@@ -14,29 +14,29 @@ use super::loading::own_loaders;
 use super::sites::{Site, Target};
 use super::tables::CallTable;
 
-/// A class whose objects make a call run a certain method, and the supertypes through which they are receivers of the
-/// call.
+/// A class whose objects, as receivers, make a call run a certain method, with the supertypes that make them
+/// receivers of the call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
-    /// The class of the objects.
+    /// The class of the receivers.
     pub class: Text,
-    /// The chain of supertypes from the class to the class that the call names, both included. If only an absent
-    /// class may connect the two, the chain ends with the absent class.
+    /// The chain of supertypes from the class of the receivers to the class that the call names, both included. If
+    /// only an absent class may connect these two classes, the chain ends with the absent class.
     pub chain: Vec<Text>,
 }
 
 /// The objects whose class decides which method a call runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selector {
-    /// The receivers of a call of this method; the method is the one that the instruction names.
+    /// The receivers of a virtual call. The name is that of the method that the call instruction names.
     Receivers(MethodName),
-    /// The class loaders of the program, for a call that loads a class.
+    /// The class loaders of the program. The call is one that loads a class.
     Loaders,
 }
 
 impl Selector {
-    /// Returns the objects whose class decides which method the call runs; `None` if no object decides it (for
-    /// example, for an initialisation).
+    /// Returns the objects whose class decides which method the call runs. Returns `None` if no object decides it,
+    /// for example for an initialisation.
     pub fn of(call: &Call) -> Option<Selector> {
         match (call.declared, call.kind) {
             (Some(declared), _) => Some(Selector::Receivers(declared)),
@@ -46,8 +46,8 @@ impl Selector {
     }
 }
 
-/// Returns at most `limit` classes whose objects make a call in code of `caller` run `target`, each with its chain of
-/// supertypes.
+/// Returns at most `limit` classes whose objects make a call in the method `caller` run the method `target`, each
+/// with its chain of supertypes. `selector` tells which objects of the call decide.
 pub fn selecting(
     calls: &CallTable,
     caller: MethodId,
@@ -61,8 +61,8 @@ pub fn selecting(
     }
 }
 
-/// Returns at most `limit` classes whose objects, as receivers, make a virtual call of the method `by` in code of
-/// `caller` run `target`, each with its chain of supertypes.
+/// Returns at most `limit` classes whose objects, as receivers of a virtual call of `by` in the method `caller`, make
+/// the call run `target`, each with its chain of supertypes.
 fn receivers(
     calls: &CallTable,
     caller: MethodId,
@@ -104,7 +104,7 @@ fn receivers(
     acc
 }
 
-/// Returns at most `limit` classes of class loaders of the program that load classes by `method`, each with its chain
+/// Returns at most `limit` of the program's class loader classes that load classes by `method`, each with its chain
 /// of supertypes.
 fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     let hierarchy = &calls.classes.hierarchy;
@@ -118,14 +118,15 @@ fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
 }
 
 /// Returns the shortest chain of supertypes from a class to the class named `to`. If `known` is false, the class is a
-/// receiver only because of an absent class, and the chain ends with that class.
+/// receiver only because of an absent class above it, and the chain ends with that absent class. Returns `None` if
+/// there is no chain.
 fn chain(calls: &CallTable, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
     let absent = if known { None } else { chain_to(calls, class, None) };
     absent.or_else(|| chain_to(calls, class, Some(to)))
 }
 
 /// Returns the shortest chain of supertypes from a class to the class named `to`, or, if `to` is `None`, to an absent
-/// class.
+/// class. Returns `None` if there is no chain.
 fn chain_to(calls: &CallTable, class: ClassId, to: Option<ClassName>) -> Option<Vec<Text>> {
     let hierarchy = &calls.classes.hierarchy;
     let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];

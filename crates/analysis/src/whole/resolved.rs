@@ -18,13 +18,13 @@ use super::sites::FunctionSite;
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use crate::summary::CodeSummary;
 
-/// Returns the program with the targets of its calls. If `entries` is given, only objects that are created by code
-/// reached from these entry points are receivers; if it is `None`, all objects are.
+/// Returns the program with the targets of its calls. If `entries` is given, the calls go only to receivers that are
+/// created by code reached from these entry points. If it is `None`, every object may be a receiver.
 pub fn resolved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<EntryPoint>>) -> CallTable {
     uncancelled(|fuel| resolved_cancellable(classes, options, entries, fuel))
 }
 
-/// Resolves the calls like [`resolved`], but the work may be cancelled.
+/// Computes the targets of a program's calls like [`resolved`], but the work may be cancelled.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -56,7 +56,7 @@ pub(super) fn resolved_cancellable(
     Ok(calls)
 }
 
-/// Registers every call, so that all dispatches exist before their targets are computed.
+/// Registers every call of the program, so that all dispatches exist before their targets are computed.
 fn register_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     let classes = calls.classes.clone();
     fuel.ask()?;
@@ -80,12 +80,14 @@ fn register_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancel
     Ok(())
 }
 
-/// Registers the dispatches of calls that the VM makes. The search for reached code needs them.
+/// Registers the virtual calls that the VM makes by itself, so that their targets are computed. Only the search for
+/// reached code needs these calls.
 pub(super) fn ask_upcalls(calls: &mut CallTable) {
     upcalls().into_iter().for_each(|it| calls.ask_virtual(it));
 }
 
-/// Registers the calls and initialisations in code of the class `caller`.
+/// Registers the calls in code of the class `caller`, so that their targets are computed, and caches which classes
+/// the code initialises.
 pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummary) {
     for action in actions_of(code) {
         if let Some(what) = action.initializes {
@@ -97,19 +99,20 @@ pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummar
     }
 }
 
-/// Removes the cached initialisations of code that no class has any more, because they would not be kept up to date.
-/// Other code with the same initialisations recomputes them on each use.
+/// Removes from the cache the initialisations of code that was removed from its class, because the cached entries
+/// would not be updated any more. If other code has the same initialisations, they are recomputed on each use.
 pub(super) fn forget_initialized(calls: &mut CallTable, code: &CodeSummary) {
     actions_of(code).filter_map(|it| it.initializes).for_each(|it| calls.forget_initialized(it));
 }
 
-/// Returns the actions of the code, and the actions of the method handles of the function objects that it creates.
+/// Returns the actions of the code (calls and initialisations, for example), and those of the method handles of the
+/// function objects that the code creates.
 fn actions_of(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let handles = code.dynamics.iter().filter_map(|it| it.function.as_ref()).map(|it| it.handle);
     all_actions(code).chain(handles.map(Action::of_handle))
 }
 
-/// Adds the function objects that the method `owner` creates.
+/// Adds to the table the function objects that the code of the method `owner` creates.
 pub(super) fn add_functions(calls: &mut CallTable, owner: MethodId, code: &CodeSummary) {
     for (i, site) in (0..).zip(&code.dynamics) {
         if let Some(function) = &site.function {

@@ -17,14 +17,16 @@ use super::sites::{Node, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// Whether code resolves a class, and how the exceptions of class loaders come out of the code.
+/// Whether code resolves a class, which may call a class loader, and how the exceptions of the class loader come out
+/// of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolves {
-    /// The exceptions may come out unchanged.
+    /// Whether the code resolves a class such that the class loader's exceptions may come out unchanged.
     plainly: bool,
-    /// The exceptions may come out wrapped: JVMS §5.4.3.6 does not determine whether they do.
+    /// Whether the class loader's exceptions may come out wrapped in a BootstrapMethodError. JVMS §5.4.3.6 leaves
+    /// open whether they are wrapped.
     dynamically: bool,
-    /// The resolution may occur earlier in the bytecode than the instruction.
+    /// Whether the class may be resolved earlier in the bytecode than at the instruction.
     pub(super) earlier: bool,
 }
 
@@ -44,12 +46,12 @@ impl Resolves {
     }
 }
 
-/// Finds whether the instructions of a body resolve classes.
+/// Finds the instructions of one body that resolve classes.
 pub(super) struct Resolving<'a> {
     calls: &'a CallTable,
     caller: ClassId,
     body: &'a Body,
-    /// The `catch` instructions that resolve the class Throwable.
+    /// The `catch` instructions at which the class Throwable is resolved.
     handlers: FxHashSet<InstrId>,
 }
 
@@ -64,7 +66,8 @@ impl<'a> Resolving<'a> {
         acc
     }
 
-    /// Returns whether an instruction with these sources resolves a class.
+    /// Returns whether the instruction `instr` resolves a class. `sources` are the sources of exceptions in the
+    /// instruction.
     pub(super) fn at(&self, instr: InstrId, sources: &[Source]) -> Resolves {
         let Resolving { calls, caller, body, .. } = *self;
         if !calls.may_load(caller) {
@@ -108,13 +111,13 @@ fn calls_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> bool {
     class.element().is_some_and(|it| !is_known_to_loader(calls, caller, it))
 }
 
-/// Returns whether resolving a method in code of `caller` calls a class loader: to load the class that is named, or,
-/// if the method may be private in another class, to load nest hosts (JVMS §5.4.4).
+/// Returns whether resolving a method in code of `caller` calls a class loader: to load the class that the reference
+/// names, or, if the reference may lead to a private method of another class, to load nest hosts (JVMS §5.4.4).
 fn method_calls_loader(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
     calls_loader(calls, caller, method.class()) || may_be_private(calls, caller, kind, method)
 }
 
-/// Returns whether the method may be a private method of another class than `caller`.
+/// Returns whether the method that is called in code of `caller` may be a private method of another class.
 fn may_be_private(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
     match calls.dispatches.asked(caller, kind, method) {
         Site::Method(it) => it.class != caller && declared(&calls.classes.hierarchy, it).flags.is_private(),
@@ -137,8 +140,8 @@ fn field_calls_loader(calls: &CallTable, caller: ClassId, field: FieldRef) -> bo
         }
 }
 
-/// Returns whether a source in code of `caller` resolves a class, except for classes that the `mayinit` before it
-/// resolves.
+/// Returns whether a source of exceptions in code of `caller` resolves a class. Classes that the preceding `mayinit`
+/// statement resolves are ignored.
 fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
     Resolves::plainly(match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) | Source::Object(_) => false,
@@ -172,7 +175,8 @@ pub(super) fn resolves_any(calls: &CallTable, caller: ClassId, code: &CodeSummar
     resolves_in(calls, caller, code).into_iter().any(|it| it != Resolves::NOTHING)
 }
 
-/// Returns whether expressions of `code` resolve any class. The expressions may be evaluated anywhere in the method.
+/// Returns whether expressions of `code`, a body of the class `caller`, resolve any class. The expressions may be
+/// evaluated anywhere in the method.
 pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     let summary = &code.summary;
     summary.named.iter().any(|&it| calls_loader(calls, caller, it))
@@ -181,7 +185,8 @@ pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeS
         })
 }
 
-/// Returns for each context of a body whether code in the context resolves a class.
+/// Returns, for each context of a body of the class `caller` (the code under the same exception-table rows), whether
+/// code in the context resolves a class.
 pub(super) fn resolves_in(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<Resolves> {
     let summary = &code.summary;
     let anywhere = resolves_anywhere(calls, caller, code);
@@ -196,8 +201,8 @@ pub(super) fn resolves_in(calls: &CallTable, caller: ClassId, code: &CodeSummary
     acc
 }
 
-/// Adds the exceptions that resolving a class raises. The linking of a call site or dynamic constant wraps every
-/// exception that is no error; HotSpot then also wraps the exceptions of class loaders.
+/// Adds to `out` the exceptions that resolving a class lets out. When a call site or dynamic constant is linked, the
+/// VM wraps every exception that is not an error; HotSpot then also wraps the exceptions of class loaders.
 pub(super) fn resolving_flows(ex: &mut Exceptions, what: Resolves, out: &mut Vec<Flow>) {
     if what.plainly {
         out.push(Flow::Node(Node::Loading));

@@ -11,13 +11,13 @@ use flow::functional::Function;
 use program::hierarchy::ClassId;
 use program::members::{LinkError, MethodId};
 
-/// The id of a dispatch: the virtual calls with the same class, name and descriptor at the call site. The id belongs
-/// to one [`super::dispatch::Dispatches`].
+/// The id of a dispatch: all virtual calls with the same class, name and descriptor at the call site. An id is valid
+/// only in the [`super::dispatch::Dispatches`] that created it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DispatchId(u32);
 
 /// The id of a function object: an object that a `LambdaMetafactory` site makes, and whose class exists only at run
-/// time. The id belongs to one [`super::tables::CallTable`].
+/// time. An id is valid only in the [`super::tables::CallTable`] that contains the function object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FunctionSiteId(u32);
 
@@ -34,7 +34,7 @@ impl DispatchId {
         self.0 as usize
     }
 
-    /// Returns the first `n` ids, in order.
+    /// Returns the ids of the first `n` dispatches, in order.
     pub fn first(n: usize) -> impl ExactSizeIterator<Item = DispatchId> {
         (0..n as u32).map(DispatchId)
     }
@@ -53,7 +53,7 @@ impl FunctionSiteId {
         self.0 as usize
     }
 
-    /// Returns the first `n` ids, in order.
+    /// Returns the ids of the first `n` function objects, in order.
     pub fn first(n: usize) -> impl ExactSizeIterator<Item = FunctionSiteId> {
         (0..n as u32).map(FunctionSiteId)
     }
@@ -66,7 +66,7 @@ pub struct FunctionSite {
     pub function: Function,
     /// The method that contains the site.
     pub owner: MethodId,
-    /// The index of the site among the dynamic sites of the method.
+    /// The index of the site among the dynamic sites in the method's code summary.
     pub site: u32,
 }
 
@@ -79,16 +79,16 @@ pub enum Site {
     Dispatch(DispatchId),
     /// The call runs nothing, because linking it fails with this error.
     Error(LinkError),
-    /// The call runs unknown code.
+    /// The call runs unknown code, for this reason.
     Open(Open),
     /// The call is performed by the VM itself and lets out no exception (`clone` of an array).
     Vm,
 }
 
-/// A target of a virtual call.
+/// Code that a virtual call may run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Target {
-    /// A method of a present class.
+    /// This method of a present class.
     Method(MethodId),
     /// The method of a function object: it casts its arguments, then invokes the object's method handle.
     Glue(FunctionSiteId),
@@ -97,7 +97,8 @@ pub enum Target {
 /// The reason why a call may run unknown methods.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Open {
-    /// The class that the call names, or a class above it where the method may be declared, is absent.
+    /// The class that the call names, or a class above it where the method may be declared, is absent. This is the
+    /// absent class.
     Outside(ClassName),
     /// Unknown classes may extend this class and override the method.
     Overridable(ClassName),
@@ -110,23 +111,23 @@ pub enum Open {
 pub enum Node {
     /// The exceptions that this method lets out.
     Method(MethodId),
-    /// The exceptions that initialising a class lets out. Exceptions that are no errors are wrapped.
+    /// The exceptions that initialising a class lets out. The VM wraps those that are not errors.
     Initializer(ClassId),
     /// The exceptions that the method of this function object lets out.
     Glue(FunctionSiteId),
     /// The exceptions that a virtual call of this dispatch lets out.
     Dispatch(DispatchId),
-    /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among the
-    /// method's rethrowing handlers.
+    /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among those
+    /// handlers of the method.
     Handler(MethodId, u32),
     /// The exceptions that a constructor lets out when it constructs an object of exactly this class.
     Constructing(MethodId, ClassId),
-    /// The exceptions that the class loaders of the program let out when one of them is called to load a class.
+    /// The exceptions that a class loader of the program lets out when it is called to load a class.
     Loading,
 }
 
 impl Target {
-    /// Returns the node of the exceptions that the target lets out.
+    /// Returns the node whose exceptions are those that the target lets out.
     pub fn node(self) -> Node {
         match self {
             Target::Method(it) => Node::Method(it),

@@ -14,8 +14,9 @@ use super::system::system;
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use super::throwables::universe;
 
-/// Resolves the calls of a program and solves it. If `entries` is given, calls go only to receivers that are
-/// instantiated by code reached from these entry points; `None` allows all receivers.
+/// Computes the targets of a program's calls, and the exceptions that its methods let out. If `entries` is given,
+/// calls go only to receivers that are instantiated by code reached from these entry points; `None` allows all
+/// receivers.
 pub fn solved(
     classes: ClassTable,
     options: WholeOptions,
@@ -24,7 +25,7 @@ pub fn solved(
     uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
 }
 
-/// Solves a program like [`solved`], but the work may be cancelled.
+/// Computes a solved program like [`solved`], but the work may be cancelled.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -64,8 +65,8 @@ fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
     Nodes::new(methods, rethrowing, counts, fuel)
 }
 
-/// Solves the system of a program from scratch, for benches and tests, which compare the result with the program's
-/// solution.
+/// Computes the exceptions of all nodes of a program again, from scratch. Benches and tests compare the result with
+/// the program's own solution.
 pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
     uncancelled(|fuel| {
         let mut exceptions = empty_sets(&program.calls, fuel)?;

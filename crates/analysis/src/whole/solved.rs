@@ -15,38 +15,40 @@ use super::reads::{Read, note};
 use super::sites::Node;
 use super::tables::CallTable;
 
-/// A program with the exceptions that its methods let out. The exception sets are stored separately, because each
-/// reader adds sets to them.
+/// A program with the exceptions that its methods let out. The exception sets to which the values refer are stored
+/// separately, because each reader adds sets to them.
 pub struct SolvedProgram {
     /// The classes of the program and the targets of its calls.
     pub calls: CallTable,
-    /// The numbering of the nodes of the system.
+    /// The numbering of the nodes in the system of inclusions.
     pub(super) nodes: Nodes,
-    /// The system of inclusions as it was first built.
+    /// The system of inclusions as it was when the program was first solved.
     system: System<Value>,
     solution: Solved,
-    /// The distance of each node to the nearest origin, a node where exceptions arise.
+    /// For each node, the distance (number of inclusions) to the nearest node where exceptions arise.
     pub(super) nearness: Nearness,
 }
 
 /// The least solution of the system of inclusions.
 enum Solved {
-    /// The solution of the system as it was first built.
+    /// The solution of the system of inclusions as it was when the program was first solved.
     Once(Solution<Value>),
-    /// A solution that is updated when the system changes.
+    /// A solution that is updated when the system of inclusions changes.
     Following(Box<Following>),
 }
 
-/// A system of inclusions that changes, with its least solution.
+/// A system of inclusions that is updated after changes of classes, with its least solution.
 pub(super) struct Following {
-    /// The changed system and its solution.
+    /// The solver with the present system of inclusions and its solution.
     pub(super) solver: Incremental<Value>,
-    /// The inclusions of those nodes whose inclusions differ from [`SolvedProgram::system`].
+    /// For each node whose inclusions differ from those in [`SolvedProgram::system`], the present inclusions of the
+    /// node.
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
 }
 
 impl SolvedProgram {
-    /// Creates a program from its system and the solution of the system.
+    /// Creates a solved program from its call targets, its nodes, its system of inclusions and the solution of that
+    /// system.
     pub(super) fn new(
         calls: CallTable,
         nodes: Nodes,
@@ -57,17 +59,17 @@ impl SolvedProgram {
         SolvedProgram { calls, nodes, system, solution, nearness }
     }
 
-    /// Returns the exceptions that a method lets out.
+    /// Returns the exceptions that a method lets out, as a known and an open set.
     pub fn lets_out(&self, id: MethodId) -> Value {
         self.value(Node::Method(id))
     }
 
-    /// Returns the exceptions that a node lets out.
+    /// Returns the exceptions that a node lets out in the solution.
     pub(super) fn value(&self, node: Node) -> Value {
         self.value_of(self.nodes.id(node))
     }
 
-    /// Returns the exceptions that the node with this id lets out.
+    /// Returns the exceptions that the node with this id lets out in the solution.
     pub(super) fn value_of(&self, node: NodeId) -> Value {
         note(Read::Value(node));
         match &self.solution {
@@ -76,8 +78,9 @@ impl SolvedProgram {
         }
     }
 
-    /// Returns the value that arises at a node itself, and the edges from the nodes that it includes. A caller that
-    /// computes an answer from them must record which of them it used ([`note`]).
+    /// Returns the inclusions of a node: the exceptions that arise at the node itself, and the nodes that it
+    /// includes, each with a transfer function. A caller that computes an answer from them must record with [`note`]
+    /// which of them it used.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Solved::Following(it) = &self.solution
             && let Some((value, edges)) = it.changed.get(&node)
@@ -92,7 +95,8 @@ impl SolvedProgram {
         (self.system.values[at], edges)
     }
 
-    /// Returns the system in a solver that can follow changes. The solver has not solved the system yet.
+    /// Returns an incremental solver with the program's system of inclusions. The solver has not computed the
+    /// solution yet.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -107,14 +111,15 @@ impl SolvedProgram {
         Ok(acc)
     }
 
-    /// Replaces the solution by one that follows changes. `solver` must have solved the system.
+    /// Replaces the solution by that of `solver`, which can be updated after changes of classes. `solver` must
+    /// already have computed the solution.
     pub(super) fn follow(&mut self, solver: Incremental<Value>) {
         self.nearness = Nearness::followed(&solver);
         self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
     }
 
-    /// Borrows the parts of the program for changes. The last part is `None` if the solution cannot follow changes
-    /// yet.
+    /// Borrows the parts of the program that changes of classes modify. The last part is `None` if the program is not
+    /// prepared for changes yet.
     pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
         let following = match &mut self.solution {
             Solved::Once(_) => None,
@@ -123,7 +128,8 @@ impl SolvedProgram {
         (&mut self.calls, &mut self.nodes, following)
     }
 
-    /// Returns the solution that follows changes; `None` if the solution cannot follow changes yet.
+    /// Returns the present system of inclusions and its solution; `None` if the program is not prepared for changes
+    /// yet.
     pub(super) fn following(&self) -> Option<&Following> {
         match &self.solution {
             Solved::Once(_) => None,
@@ -131,8 +137,8 @@ impl SolvedProgram {
         }
     }
 
-    /// Updates the distances after the nodes `changed` were changed. Returns the nodes whose distance to the nearest
-    /// open origin changed, with their previous distances.
+    /// Updates the distances after the inclusions or exceptions of the nodes `changed` were changed. Returns the
+    /// nodes whose distance to the nearest open exceptions changed, with their previous distances.
     pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
         match &self.solution {
             Solved::Once(_) => Moved::default(),
@@ -140,7 +146,7 @@ impl SolvedProgram {
         }
     }
 
-    /// Returns an iterator that frees the program piece by piece; each step takes at most a few milliseconds.
+    /// Frees the program in small steps: each step of the returned iterator takes at most a few milliseconds.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let SolvedProgram { calls, solution, .. } = self;
         let following = match solution {

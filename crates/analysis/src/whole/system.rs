@@ -20,27 +20,27 @@ use super::tables::{CallTable, ClassTable};
 use super::unknown::unseen;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// A system of inclusions under construction.
+/// The state while a system of inclusions is built.
 struct Builder<'a> {
     calls: &'a CallTable,
     nodes: &'a Nodes,
     exceptions: &'a mut Exceptions,
     field_errors: FxHashMap<(ClassId, FieldRef, Access), Option<LinkError>>,
     values: Values,
-    /// Working memory that is reused from one source to the next.
+    /// Working memory for the flows of one source of exceptions, reused for the next source.
     flows: Vec<Flow>,
     edges: Vec<(NodeId, NodeId, FunctionId)>,
 }
 
-/// The values that arise at the nodes themselves, without the nodes that they include.
+/// The exceptions that arise at the nodes themselves, without those of the nodes that they include.
 enum Values {
-    /// The values of all nodes, by id.
+    /// The exceptions of all nodes, by node id.
     All(Vec<Value>),
-    /// The values of a few nodes.
+    /// The exceptions of some nodes. A node without an entry has none.
     Some(FxHashMap<NodeId, Value>),
 }
 
-/// Builds the system of a program whose calls are resolved.
+/// Builds the system of inclusions of a program whose call targets are computed.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -87,11 +87,11 @@ pub(super) fn system(
     acc.finish(fuel)
 }
 
-/// The approximate cost, in steps of [`Fuel`], of computing the inclusions of a node that is not a method's.
+/// The approximate cost of computing the inclusions of a node that belongs to no method, in steps of [`Fuel`].
 const COST_OF_NODE: u32 = 16;
 
-/// Returns the approximate cost, in steps of [`Fuel`], of computing the inclusions of a node; for a method or handler
-/// use [`cost_of_method`].
+/// Returns the approximate cost of computing the inclusions of a node, in steps of [`Fuel`]. For the node of a method
+/// or handler, use [`cost_of_method`] instead.
 pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
         Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,
@@ -102,7 +102,8 @@ pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     }
 }
 
-/// Returns the approximate cost, in steps of [`Fuel`], of computing the inclusions of a method and its handlers.
+/// Returns the approximate cost of computing the inclusions of a method and its rethrowing handlers, in steps of
+/// [`Fuel`].
 pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     let items = match classes.summary(id) {
         MethodSummary::Known(code) => code.summary.items.len() + code.summary.contexts.len(),
@@ -111,8 +112,8 @@ pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     8 * items as u32
 }
 
-/// Returns the inclusions of the nodes `wanted`. Among them, the nodes of methods and handlers must be exactly those
-/// of `methods`; nodes of constructors for exact classes are independent of `methods`.
+/// Returns the inclusions of the nodes `wanted`. `methods` must be exactly the methods that have their own node or
+/// the node of a handler in `wanted`; the nodes of constructors for one exact class do not count.
 pub(super) fn inclusions(
     calls: &CallTable,
     nodes: &Nodes,
@@ -205,7 +206,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the inclusions of a constructor that constructs an object of exactly this class.
+    /// Adds the inclusions of the node for a constructor that constructs an object of exactly this class.
     fn construction(&mut self, id: MethodId, class: ClassId) {
         match self.calls.classes.summary(id) {
             MethodSummary::Known(code) => self.code(Node::Constructing(id, class), (id, Some(class)), code),
@@ -214,7 +215,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the inclusions of a method without code. An abstract method lets out nothing, because no call selects it.
-    /// A native method lets out the exceptions of its row in the table of native methods.
+    /// A native method lets out the exceptions of its entry in the table of native methods.
     fn native(&mut self, id: MethodId) {
         if !declared(&self.calls.classes.hierarchy, id).flags.is_native() {
             return;
@@ -223,8 +224,8 @@ impl<'a> Builder<'a> {
         self.all(Node::Method(id), flows);
     }
 
-    /// Adds the inclusions of the code of a method. If the node is for a constructor that constructs an object of one
-    /// exact class, `exact` is that class.
+    /// Adds the inclusions of the code of the method `id` to the node `node`. If `node` is for a constructor that
+    /// constructs an object of one exact class, `exact` is that class; otherwise `None`.
     fn code(&mut self, node: Node, (id, exact): (MethodId, Option<ClassId>), code: &CodeSummary) {
         let (summary, calls) = (&code.summary, self.calls);
         let contexts: Vec<Passing> =
@@ -264,8 +265,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the exceptions of a source in this context to the method's node, and to the nodes of the handlers that
-    /// throw them again.
+    /// Adds exceptions that arise under the exception-table rows of `context` to the node of the method, as far as
+    /// they leave the method, and to the nodes of the handlers that throw them again.
     fn route(&mut self, node: Node, id: MethodId, flow: Flow, context: &Passing) {
         for &(handler, function) in &context.arriving {
             self.flow(Node::Handler(id, handler), flow, function);
@@ -275,8 +276,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the exceptions of a source that may be anywhere in the method to rethrowing handlers whose rows cover no
-    /// other sources.
+    /// Adds exceptions that may arise anywhere in the method to the nodes of rethrowing handlers whose rows cover no
+    /// source of exceptions.
     fn route_to_bare_rows(&mut self, id: MethodId, code: &CodeSummary, flow: Flow) {
         for row in &code.summary.bare {
             let function = self.exceptions.arriving(std::iter::empty(), row.class);
@@ -286,7 +287,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds these exceptions to a node, unchanged.
+    /// Adds the exceptions `flows` to a node, without applying a transfer function.
     fn all(&mut self, node: Node, flows: Vec<Flow>) {
         for flow in flows {
             self.flow(node, flow, FunctionId::IDENTITY);
@@ -338,13 +339,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The transfer functions for the exceptions of sources in one context (that is, under the same exception-table
-/// rows).
+/// The transfer functions for exceptions that arise under the same exception-table rows.
 struct Passing {
-    /// The function for the exceptions that leave the method; `None` if a row catches everything.
+    /// The transfer function for the exceptions that leave the method; `None` if a row catches everything.
     leaving: Option<FunctionId>,
-    /// The rethrowing handlers that exceptions may reach, each with the function for the exceptions that arrive at
-    /// it.
+    /// The rethrowing handlers that the exceptions may reach, by index, each with the transfer function for the
+    /// exceptions that arrive at it.
     arriving: Vec<(u32, FunctionId)>,
 }
 

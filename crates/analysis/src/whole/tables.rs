@@ -30,25 +30,26 @@ use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 pub struct ClassTable {
     /// The hierarchy of the classes.
     pub hierarchy: Arc<Hierarchy>,
-    /// The summaries of the code, by [`ClassId`].
+    /// The summaries of the classes' code, by [`ClassId`].
     pub summaries: Arc<Vec<Arc<ClassSummary>>>,
-    /// The classes that no JVM links, because of a fault in their supertypes.
+    /// The classes that every JVM refuses to link because of a fault in their supertypes.
     pub refused: Arc<FxHashSet<ClassId>>,
-    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record
-    /// and the number of the record that shadows it.
+    /// The class records that have no effect because another record of the same class shadows them: pairs of the
+    /// index of the shadowed record and the index of the record that shadows it.
     pub passed_over: Arc<[(usize, usize)]>,
-    /// The inputs from which the hierarchy is built, except for the classes.
+    /// The inputs, other than the classes, from which the hierarchy is built.
     pub surroundings: Arc<Surroundings>,
 }
 
 /// The assumptions under which a program is analysed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WholeOptions {
-    /// The classes that may exist besides the present ones.
+    /// Which classes may exist besides the present ones.
     pub world: WorldKind,
-    /// The release of the platform; `None` if the release is unknown.
+    /// The Java release of the platform; `None` if the release is unknown.
     pub release: Option<u16>,
-    /// Whether unknown code is assumed to let out only unchecked exceptions and those that its method declares.
+    /// Whether unknown code of a method is assumed to let out only unchecked exceptions and those that the method
+    /// declares.
     pub assume_contract: bool,
     /// Whether link errors that absent classes cause are included in answers.
     pub link_errors: bool,
@@ -62,28 +63,28 @@ pub struct CallTable {
     pub classes: ClassTable,
     /// The assumptions under which the program is analysed.
     pub options: WholeOptions,
-    /// The dispatches: the virtual calls, with their targets.
+    /// The dispatches: the virtual calls of the program, with their targets.
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
     pub functions: Vec<FunctionSite>,
     /// The code that is reached from the entry points; `None` without `--rta`, where all code counts as reached.
     pub reachable: Option<Reachable>,
-    /// The methods by which class loaders of the program load a class; `None` if there are no such loaders or they
-    /// are ignored.
+    /// The methods by which class loaders of the program load a class; `None` without `--link-errors`, or if the
+    /// program has no class loaders.
     pub(super) loading: Option<Loading>,
-    /// A cache of the classes that an access of a member initialises.
+    /// A cache: for each access that may initialise classes (for example, of a static field), the classes that it
+    /// initialises.
     initialized: FxHashMap<Initialized, Box<[Link]>>,
-    /// The order of classes by name.
+    /// The ranks of classes in the order of class names.
     pub(super) ranks: Ranks,
 }
 
 /// The code that may run when a class loader of the program is called to load a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Loading {
-    /// The methods that objects of known class loaders select.
+    /// The methods that run if the called object is of a class that is known to be a class loader.
     pub(super) targets: Vec<MethodId>,
-    /// The methods that objects of other classes select. Such a class is a class loader only if its absent supertype
-    /// is one.
+    /// Further methods that may run: those of classes that are class loaders only if an absent supertype is one.
     pub(super) possible: Vec<MethodId>,
     /// The link errors that calls of the class loaders raise.
     pub(super) errors: Vec<LinkError>,
@@ -92,14 +93,14 @@ pub(super) struct Loading {
 }
 
 impl ClassTable {
-    /// Returns the summary of a method's code.
+    /// Returns the summary of a method's code, or the reason why there is no summary.
     pub fn summary(&self, id: MethodId) -> &MethodSummary {
         let methods = self.summaries.get(id.class.index()).map(|it| &*it.methods).unwrap_or_default();
         methods.get(id.index as usize).unwrap_or(&MethodSummary::Missing)
     }
 
-    /// Returns the summary of a method's code; `None` if the code was not read. A ghost has no code: the code in its
-    /// class file is a stub.
+    /// Returns the summary of a method's code; `None` if the method has no code or its code was not read. A ghost has
+    /// no code: the code in its class file is a stub.
     pub fn code(&self, id: MethodId) -> Option<&CodeSummary> {
         match self.summary(id) {
             MethodSummary::Known(code) if self.ghost(id).is_none() => Some(code),
@@ -115,12 +116,12 @@ impl ClassTable {
         self.methods().filter_map(|it| Some((it, self.code(it)?)))
     }
 
-    /// Returns the methods of a class, in file order.
+    /// Returns the methods of a class, in the order of its class file.
     pub fn methods_of(&self, class: ClassId) -> impl Iterator<Item = MethodId> + use<> {
         (0..self.hierarchy.outline(class).methods.len()).map(move |it| MethodId::new(class, it))
     }
 
-    /// Returns the name of a method, with its class and descriptor.
+    /// Returns the full name of a method: its class, name and descriptor.
     pub fn name(&self, id: MethodId) -> MethodName {
         let method = declared(&self.hierarchy, id);
         MethodName {
@@ -130,7 +131,7 @@ impl ClassTable {
         }
     }
 
-    /// Returns the method of this name; `None` if no present class declares it.
+    /// Returns the method with this class, name and descriptor; `None` if no present class declares it.
     pub fn named(&self, name: MethodName) -> Option<MethodId> {
         let names = name.names();
         let class = self.hierarchy.class(names.class)?;
@@ -142,12 +143,13 @@ impl ClassTable {
         self.hierarchy.class(class).is_some_and(|it| self.hierarchy.is_interface(it))
     }
 
-    /// Returns all methods of the present classes, in the order of the hierarchy and of the class files.
+    /// Returns all methods of the present classes, class by class in the order of the hierarchy, and within a class
+    /// in the order of its class file.
     pub fn methods(&self) -> impl Iterator<Item = MethodId> + '_ {
         self.hierarchy.ids().flat_map(|it| self.methods_of(it))
     }
 
-    /// Returns the promise of a ghost, which replaces its code; `None` for a method that is not a ghost.
+    /// Returns the promise that replaces the code of a ghost; `None` for a method that is not a ghost.
     pub fn ghost(&self, id: MethodId) -> Option<&Ghost> {
         let outline = self.hierarchy.outline(id.class);
         outline.methods.get(id.index as usize)?.ghost.as_ref().or(outline.ghost.as_ref())
@@ -155,7 +157,7 @@ impl ClassTable {
 }
 
 impl CallTable {
-    /// Creates a table in which no calls are resolved yet.
+    /// Creates a table in which no call targets are computed yet.
     pub(super) fn new(classes: ClassTable, options: WholeOptions) -> Self {
         CallTable {
             dispatches: Dispatches::new(Arc::clone(&classes.hierarchy), options.world),
@@ -169,7 +171,7 @@ impl CallTable {
         }
     }
 
-    /// Requests the resolution of a call in code of the class `caller`, so that its targets are computed.
+    /// Registers a call in code of the class `caller`, so that its targets are computed.
     pub(super) fn ask(&mut self, caller: ClassId, called: Called) {
         match called {
             Called::Instruction(kind, method)
@@ -182,14 +184,14 @@ impl CallTable {
         }
     }
 
-    /// Requests the dispatch of a virtual call that no instruction makes. If the named class is an interface, the
-    /// call is resolved like `invokeinterface`.
+    /// Registers a virtual call of `method` that no instruction makes, so that its targets are computed. If the class
+    /// that `method` names is an interface, the call is resolved like `invokeinterface`.
     pub(super) fn ask_virtual(&mut self, method: MethodRef) {
         let interface = self.classes.is_interface(method.class());
         self.dispatches.ask_for(method, interface);
     }
 
-    /// Returns what a call in code of the class `caller` runs. The call must have been requested by
+    /// Returns what a call in code of the class `caller` runs. The call must have been registered by
     /// [`CallTable::ask`].
     pub(crate) fn site(&self, caller: ClassId, called: Called) -> Site {
         match called {
@@ -201,14 +203,14 @@ impl CallTable {
         }
     }
 
-    /// Returns what a virtual call of the method runs. The call must have been requested by
+    /// Returns what a virtual call of `method` runs. The call must have been registered by
     /// [`CallTable::ask_virtual`].
     pub(super) fn virtual_site(&self, method: MethodRef) -> Site {
         self.dispatches.asked_for(method, self.classes.is_interface(method.class()))
     }
 
-    /// Returns the row of a native method in the table of native methods; `None` if it has no row. Only methods of
-    /// the platform have rows.
+    /// Returns the entry of a native method in the table of native methods; `None` if the method has no entry. Only
+    /// methods of the platform have entries.
     pub(super) fn native(&self, id: MethodId) -> Option<&'static Native> {
         let hierarchy = &self.classes.hierarchy;
         let method = declared(hierarchy, id);
@@ -230,7 +232,7 @@ impl CallTable {
         }
     }
 
-    /// Stores in the cache the classes that an access initialises.
+    /// Computes the classes that an access initialises, and stores them in the cache.
     pub(super) fn keep_initialized(&mut self, what: Initialized) {
         if !self.initialized.contains_key(&what) {
             let found = self.find_initialized(what).into();
@@ -238,7 +240,7 @@ impl CallTable {
         }
     }
 
-    /// Removes from the cache the classes that an access initialises.
+    /// Removes the classes that an access initialises from the cache.
     pub(super) fn forget_initialized(&mut self, what: Initialized) {
         self.initialized.remove(&what);
     }
@@ -277,7 +279,7 @@ impl CallTable {
         }
     }
 
-    /// Returns an iterator that frees the table piece by piece; each step takes at most a few milliseconds.
+    /// Frees the table in small steps: each step of the returned iterator takes at most a few milliseconds.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let CallTable { dispatches, functions, initialized, .. } = self;
         let lists = initialized.into_iter().map(drop).chain(functions.into_iter().map(drop));

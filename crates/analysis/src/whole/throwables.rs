@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use crate::summary::{ClassSummary, MethodSummary};
 
-/// Returns the universe (the throwable types) of a program.
+/// Returns the throwable types of a program, with the relation between them.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -89,11 +89,11 @@ fn is_throwable(hierarchy: &Hierarchy, class: ClassName) -> bool {
         || hierarchy.class(class).is_some_and(|it| is_below_throwable(hierarchy, it))
 }
 
-/// The facts that decide whether unknown types may be direct subclasses of a known type.
+/// The facts that decide whether a known throwable type may have unknown direct subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct UnknownTypes {
     world: WorldKind,
-    /// In the `declared` world, whether a throwable type is an absent class. False in other worlds.
+    /// In the `declared` world, whether some throwable type is an absent class. False in the other worlds.
     has_absent: bool,
 }
 
@@ -107,7 +107,7 @@ impl UnknownTypes {
         UnknownTypes { world, has_absent }
     }
 
-    /// Returns these facts for the types of a universe, in this world.
+    /// Returns the facts for a program in this world whose throwable types are those of `universe`.
     pub(super) fn of_universe(world: WorldKind, hierarchy: &Hierarchy, universe: &Universe) -> Self {
         // An absent type is below Throwable in the universe, because its superclass is unknown.
         UnknownTypes::of(world, hierarchy, universe.below(well_known().throwable))
@@ -126,16 +126,16 @@ impl UnknownTypes {
     }
 }
 
-/// The state of the program to which a universe is updated.
+/// The present state of a program, to which its set of throwable types must be updated.
 pub(super) struct Follow<'a> {
     pub(super) hierarchy: &'a Hierarchy,
     pub(super) unknown: UnknownTypes,
-    /// Whether code names this class as a throwable type.
+    /// Returns whether code throws or catches this class, or a throws clause names it.
     pub(super) is_named: &'a dyn Fn(ClassName) -> bool,
 }
 
 impl Follow<'_> {
-    /// Whether a class must be a type of the universe even if no type is below it.
+    /// Whether a class must be among the throwable types even if no other throwable type is below it.
     fn is_type(&self, class: ClassName) -> bool {
         let can_be = class != well_known().object && !class.is_array();
         is_throwable(self.hierarchy, class) || can_be && (self.is_named)(class)
@@ -146,28 +146,28 @@ impl Follow<'_> {
     }
 }
 
-/// The result of updating a universe.
+/// The result of updating the set of throwable types.
 pub(super) enum Followed {
     /// The types did not change.
     Same,
-    /// These types changed.
+    /// These types were removed or added.
     Others(OtherTypes),
-    /// The universe cannot be updated, so it must be rebuilt.
+    /// The set of types cannot be updated, so it must be rebuilt.
     Refused,
 }
 
-/// The types that an update of a universe removed and added.
+/// The throwable types that an update removed and added.
 #[derive(Default)]
 pub(super) struct OtherTypes {
-    /// The removed types, some of which were added again. Everything that refers to these types by name must be
-    /// recomputed.
+    /// The removed types. Some of them were added again at another place in the type hierarchy. Everything that
+    /// refers to one of these types by name must be recomputed.
     pub(super) gone: Vec<ClassName>,
-    /// The added types, including types that this update removed before.
+    /// The added types. Some of them were removed by the same update.
     pub(super) come: Vec<ClassName>,
 }
 
-/// Updates a universe to the current state of the program. `classes` are all classes that may have become throwable
-/// types, are no longer throwable types, or have changed as such.
+/// Updates the set of throwable types `universe` to the present state of the program, `how`. `classes` are all
+/// classes that may have become or ceased to be throwable types, or that have changed as throwable types.
 pub(super) fn follow(
     universe: &mut Universe,
     how: &Follow<'_>,
@@ -239,13 +239,14 @@ fn followed(
     Some(OtherTypes { gone: out, come: added })
 }
 
-/// Whether only code that names a type depends on the type. False for types of the VM and of the platform, which the
-/// VM or native methods throw or wrap by themselves.
+/// Whether the only code that depends on this throwable type is code that names the type. False for types of the VM
+/// and of the platform, because the VM or native methods throw or wrap such types by themselves.
 fn may_move(class: ClassName) -> bool {
     built_in_parent(class).is_none() && !class.bytes().starts_with(b"java/")
 }
 
-/// Removes types from the universe, each after the types below it. Returns `None` if a type cannot be removed.
+/// Removes throwable types from the universe, each one after the types below it. Returns `None` if a type cannot be
+/// removed.
 fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     let mut left = types.to_vec();
     while !left.is_empty() {
@@ -256,7 +257,8 @@ fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     Some(())
 }
 
-/// Adds a type and its missing supertypes to the universe and to `added`. Returns `None` if a type cannot be added.
+/// Adds a throwable type to the universe, with those of its supertypes that are missing, and appends all these types
+/// to `added`. Returns `None` if a type cannot be added.
 fn add(
     universe: &mut Universe,
     how: &Follow<'_>,
@@ -286,7 +288,7 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    /// Adds a class and its superclasses to the types, as far as they are missing.
+    /// Adds a class and its superclasses to the list of throwable types, as far as they are not in it.
     fn add(&mut self, class: ClassName) {
         let mut at = Some(class);
         while let Some(class) = at {
@@ -302,7 +304,7 @@ impl Types<'_> {
         }
     }
 
-    /// Adds all present classes below Throwable to the types.
+    /// Adds all present classes below Throwable to the list of throwable types.
     fn throwables_of(&mut self, hierarchy: &Hierarchy, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         // For each class, whether it is below Throwable; `None` if that is not computed yet.
         let mut below: Vec<Option<bool>> = vec![None; hierarchy.len()];

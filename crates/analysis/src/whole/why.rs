@@ -9,8 +9,8 @@ use super::lattice::OpenCause;
 use super::sites::Open;
 use super::tables::{CallTable, ClassTable};
 
-/// Returns the reason, in the form of answers, why a call may run unknown methods; `None` if the world has no unknown
-/// methods of this kind.
+/// Returns the reason why a call may run unknown methods, in the form that answers use. Returns `None` if no such
+/// unknown methods exist in the world of the program.
 pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {
     match open {
         Open::Outside(_) if calls.options.world == WorldKind::Closed => None,
@@ -23,13 +23,14 @@ pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {
     }
 }
 
-/// Returns the absent class because of which unknown classes may extend this class; `None` if there is no such class.
+/// Returns the absent class that makes it possible for unknown classes to extend this class; `None` if there is no
+/// such absent class.
 pub(super) fn opened_by(classes: &ClassTable, class: ClassName) -> Option<ClassName> {
     classes.hierarchy.class(class).and_then(|it| classes.hierarchy.opened_by(it))
 }
 
-/// Returns the reason, in the form of answers, why a set of exceptions is open; `None` if the world has no unknown
-/// code of this kind.
+/// Returns the reason why exceptions are open, in the form that answers use. Returns `None` if no such unknown code
+/// exists in the world of the program.
 pub(super) fn why(calls: &CallTable, cause: OpenCause) -> Option<Why> {
     let name = |it| calls.classes.name(it);
     Some(match cause {

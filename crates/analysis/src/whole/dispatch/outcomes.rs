@@ -27,20 +27,21 @@ pub(super) enum Outcome {
 /// A set of receivers that select the same targets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
-    /// Objects of this class, and of its subclasses that inherit the selected method.
+    /// The objects of this class, and of those subclasses that inherit the method which the class selects.
     Class(ClassId),
-    /// The function object of this site.
+    /// The function object that this `LambdaMetafactory` site makes.
     Function(FunctionSiteId),
 }
 
-/// Provides the targets that receivers select.
+/// Tells which targets the receivers of virtual calls select.
 pub(in crate::whole) trait Offers {
-    /// Calls `tell` for each dispatch in which the receiver may be one, with the target that the receiver selects in
-    /// it.
+    /// Calls `tell` for each dispatch that may have `receiver` as a receiver, with the dispatch and the target that
+    /// the receiver selects in it.
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target));
 }
 
-/// The targets that the receivers of a program select, recorded while the targets are computed.
+/// For each kind of receiver in a program, the dispatches that may have such a receiver, each with the target that
+/// the receiver selects. The pairs are recorded while the targets of dispatches are computed.
 #[derive(Default)]
 pub(in crate::whole) struct AllOffers(pub(super) FxHashMap<ReceiverKind, Vec<(DispatchId, Target)>>);
 

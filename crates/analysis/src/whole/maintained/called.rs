@@ -9,12 +9,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::summary::ClassSummary;
 use crate::whole::record::ClassChange;
 
-/// The classes whose methods the present classes call.
+/// For each present class, the classes whose methods its code calls. Kept current when classes change.
 #[derive(Default)]
 pub(in crate::whole) struct CalledClasses {
     /// For each present class, the classes whose methods it calls, without duplicates.
     by_caller: FxHashMap<ClassName, Box<[ClassName]>>,
-    /// For each called class, the number of classes that call its methods.
+    /// For each called class, the number of present classes that call its methods.
     callers: FxHashMap<ClassName, u32>,
     /// The called classes (keys of `callers`) that are absent.
     absent: FxHashSet<ClassName>,
@@ -26,7 +26,7 @@ impl CalledClasses {
         !self.absent.is_empty()
     }
 
-    /// Applies changes of classes. `before` is the hierarchy without the changes.
+    /// Updates this index after changes of classes. `before` is the hierarchy without the changes.
     pub(in crate::whole) fn change(&mut self, before: &Hierarchy, changes: &[ClassChange]) {
         for it in changes {
             let name = it.class.map(|it| before.name(it));
@@ -40,7 +40,8 @@ impl CalledClasses {
         }
     }
 
-    /// Sets the code of a class; `None` if the class is absent.
+    /// Records which classes the code of `class` calls. `summary` describes this code; it is `None` if the class is
+    /// absent.
     pub(in crate::whole) fn set(&mut self, class: ClassName, summary: Option<&ClassSummary>) {
         let before = match summary {
             Some(it) => {

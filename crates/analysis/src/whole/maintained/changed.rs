@@ -15,8 +15,8 @@ use crate::whole::record::ClassChange;
 use crate::whole::resolved::{ask_code, forget_initialized};
 use crate::whole::sites::Node;
 
-/// Applies a change of a class if the change affects only the inclusions of the class's methods; otherwise applies
-/// nothing. Returns whether the change was applied.
+/// Applies the change of a class if the change affects only the inclusions of the class's methods, that is, the
+/// exceptions that they raise or include; otherwise does nothing. Returns whether the change was applied.
 pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> bool {
     let ClassChange { class: Some(class), now: Some((outline, summary, role)) } = change else {
         return false;
@@ -31,7 +31,8 @@ pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> boo
     true
 }
 
-/// Whether a change of a class's code changes only the inclusions of its methods.
+/// Returns whether replacing the code of a class by `now` changes only the inclusions of the class's methods, that
+/// is, the exceptions that they raise or include.
 fn code_stays(intake: &Intake<'_>, class: ClassId, now: &ClassSummary) -> bool {
     let Some(before) = intake.calls.classes.summaries.get(class.index()) else { return false };
     before.methods.len() == now.methods.len()
@@ -61,7 +62,8 @@ fn method_stays(intake: &Intake<'_>, id: MethodId, before: &CodeSummary, now: &C
     functions(before) == functions(now) && (!is_constructor || same_on_this(before, now))
 }
 
-/// Replaces the code of a class. [`code_stays`] must hold for the change.
+/// Replaces the code of a class by `now`, and marks the affected nodes as stale. [`code_stays`] must be true for
+/// `now`.
 fn change_code(intake: &mut Intake<'_>, class: ClassId, now: &Arc<ClassSummary>) {
     let before = Arc::clone(&intake.calls.classes.summaries[class.index()]);
     Arc::make_mut(&mut intake.calls.classes.summaries)[class.index()] = Arc::clone(now);

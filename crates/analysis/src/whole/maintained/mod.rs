@@ -33,52 +33,51 @@ use super::reads::Touched;
 use super::record::ClassChange;
 use super::solved::SolvedProgram;
 
-/// The maximum number of classes in one update; with more classes, the program is rebuilt. Applying nearly this
-/// number of changes, of the classes of one library, took three to five times as long as a rebuild.
+/// The maximum number of changed classes in one update; with more, the program is rebuilt. Applying nearly this
+/// number of changes to the classes of one library took three to five times as long as a rebuild.
 pub const MAX_CHANGED: usize = 1 << 11;
 
-/// The number of new nodes for which memory is reserved in the solver.
+/// The number of future nodes for which the incremental solver reserves memory in advance.
 const RESERVED_NODES: usize = 1 << 14;
 
-/// A solved program that can follow changes of its classes.
+/// A solved program whose solution can be updated after changes of its classes.
 pub struct MaintainedProgram {
     solved: SolvedProgram,
     preparation: Preparation,
-    /// The changes that the solution does not reflect yet; `None` if there are none. While there are any, no answers
-    /// may be read.
+    /// The parts of the program that must be recomputed because of changes; `None` if there are none. Answers must be
+    /// read only while this field is `None`.
     stale: Option<Box<Stale>>,
     /// The parts of the program that changed since the last call of [`MaintainedProgram::take_touched`].
     touched: Touched,
 }
 
-/// The progress of preparing a program for its first change.
+/// How far a program is prepared for its first change.
 #[derive(Default)]
 enum Preparation {
-    /// The program is solved, but nothing is prepared.
+    /// The program is solved, but not prepared for changes.
     #[default]
     None,
-    /// The indices for edits are built.
+    /// The indices by which changes find the dependent parts of the program are built.
     Indexed(Box<EditIndex>),
-    /// The indices for edits are built, and the incremental solver is computing the solution.
+    /// The indices are built, and the incremental solver is computing the solution.
     Solving(Box<EditIndex>, Box<Incremental<Value>>),
-    /// The indices are built, and the incremental solver has the solution, so the solution can follow changes.
+    /// The indices are built, and the incremental solver has the solution: the program is prepared for changes.
     Done(Box<EditIndex>),
 }
 
 impl MaintainedProgram {
-    /// Wraps a solved program, which is not prepared for changes yet.
+    /// Wraps a solved program. The result is not prepared for changes yet.
     pub fn new(solved: SolvedProgram) -> Self {
         MaintainedProgram { solved, preparation: Preparation::None, stale: None, touched: Touched::default() }
     }
 
-    /// Returns the solved program. Its answers are wrong while the program is not
+    /// Returns the solved program. Answers read from it are wrong while the maintained program is not
     /// [settled](MaintainedProgram::is_settled).
     pub fn solved(&self) -> &SolvedProgram {
         &self.solved
     }
 
-    /// Does work in advance that the next change of the program needs, so that the change is applied faster. No
-    /// answer changes.
+    /// Prepares the program for changes: does in advance the work that the first change needs. Changes no answer.
     ///
     /// # Errors
     /// When the work is cancelled. The next call continues the work.
@@ -113,7 +112,7 @@ impl MaintainedProgram {
         }
     }
 
-    /// Applies the changes of some classes, each of which occurs once. The program must be
+    /// Applies changes of classes; each class occurs at most once. The program must be
     /// [prepared](MaintainedProgram::prepare). Afterwards [`MaintainedProgram::reach_again`] and
     /// [`MaintainedProgram::settle`] must be called. Returns `false` if the effects cannot be derived from the
     /// changed classes: then this program is unusable and must be rebuilt.
@@ -128,19 +127,20 @@ impl MaintainedProgram {
         }
     }
 
-    /// Whether the solution reflects all changes of classes.
+    /// Whether the solution reflects all changes of classes that were applied.
     pub fn is_settled(&self) -> bool {
         self.stale.is_none()
     }
 
-    /// Whether the set of reached code reflects all changes of classes; always true without `--rta`.
+    /// Whether the set of reached code reflects all changes of classes that were applied; always true without
+    /// `--rta`.
     pub fn is_searched(&self) -> bool {
         self.stale.as_ref().is_none_or(|it| !it.is_unsearched)
     }
 
-    /// Under `--rta`, recomputes the code that is reached from these entry points, and narrows call targets
-    /// accordingly. Does nothing if the program is [searched](MaintainedProgram::is_searched). Must be called before
-    /// [`MaintainedProgram::settle`].
+    /// Under `--rta`, recomputes the code that is reached from the entry points `entries`, and restricts the targets
+    /// of virtual calls to those that receivers created by this code select. Does nothing if the program is
+    /// [searched](MaintainedProgram::is_searched). Must be called before [`MaintainedProgram::settle`].
     ///
     /// # Errors
     /// When the work is cancelled. Then the program is not searched, and the next call starts from the beginning.
@@ -158,11 +158,11 @@ impl MaintainedProgram {
         }
     }
 
-    /// Updates the solution so that it reflects all changes.
+    /// Updates the solution so that it reflects all changes of classes that were applied.
     ///
     /// # Errors
-    /// When the work is cancelled. Finished work is kept, and the next call continues, even if further updates come
-    /// first.
+    /// When the work is cancelled. Finished work is kept, and the next call of this function continues it, even if
+    /// [`MaintainedProgram::update`] is called in between.
     pub fn settle(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(stale) = &mut self.stale else { return Ok(()) };
         debug_assert!(
@@ -174,28 +174,29 @@ impl MaintainedProgram {
         Ok(())
     }
 
-    /// Returns the parts of the program that updates changed since the last call.
+    /// Returns the parts of the program that updates changed since the last call of this function.
     pub fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }
 
-    /// Marks all answers as changed, even if no class changed.
+    /// Marks all answers as possibly changed, although no class changed.
     pub fn touch_all(&mut self) {
         self.touched.all = true;
     }
 
-    /// Whether all answers are marked as changed since the last call of [`MaintainedProgram::take_touched`].
+    /// Whether all answers were marked as possibly changed since the last call of
+    /// [`MaintainedProgram::take_touched`].
     pub fn is_all_touched(&self) -> bool {
         self.touched.all
     }
 
-    /// Sets the numbers of the shadowed records, each with the number of the record that shadows it
-    /// ([`super::tables::ClassTable::passed_over`]).
+    /// Replaces the list of shadowed class records ([`super::tables::ClassTable::passed_over`]): pairs of the index
+    /// of a record and the index of the record that shadows it.
     pub fn pass_over(&mut self, records: std::sync::Arc<[(usize, usize)]>) {
         self.solved.calls.classes.passed_over = records;
     }
 
-    /// Returns an iterator that frees the program piece by piece; each step takes at most a few milliseconds.
+    /// Frees the program in small steps: each step of the returned iterator takes at most a few milliseconds.
     pub fn freeing(self) -> impl Iterator<Item = ()> {
         let MaintainedProgram { solved, preparation, .. } = self;
         let (index, solver) = match preparation {

@@ -30,16 +30,16 @@ use crate::whole::record::{ClassChange, refused};
 use crate::whole::resolved::{add_functions, ask_code, forget_initialized};
 use crate::whole::sites::{FunctionSiteId, Node};
 
-/// The maximum number of classes that are moved before the program is rebuilt. Old positions stay vacant until the
-/// rebuild.
+/// The maximum number of moves of classes to new positions in the hierarchy; with more, the program is rebuilt. A
+/// move leaves the old position vacant until the rebuild.
 const MAX_MOVED: usize = 1 << 14;
 
-/// The maximum number of classes that one edit may change, including those below the edited classes; with more, the
-/// program is rebuilt. Applying half this number of changes is known to be faster than a rebuild.
+/// The maximum number of classes that one update may affect: the changed classes and all classes below them. With
+/// more, the program is rebuilt. For half this number of classes, an update is known to be faster than a rebuild.
 const MAX_WITH_SUBTYPES: usize = 1 << 12;
 
-/// Moves classes: removes their old versions from the hierarchy, and gives new positions to their present versions.
-/// Returns `false` if the program must be rebuilt.
+/// Applies changes of classes to a program: removes the old versions of the classes from the hierarchy, and adds the
+/// present versions at new positions. Returns `false` if the program must be rebuilt.
 pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> bool {
     intake.index.moved += moving.len();
     let old = &intake.calls.classes.hierarchy;
@@ -100,7 +100,7 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
     true
 }
 
-/// Marks the nodes of the code of removed classes as gone, and removes the code from the indices.
+/// Marks the nodes of the removed classes `gone` as gone, and removes the code of these classes from the indices.
 fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     for &class in gone {
         intake.stale.gone(Node::Initializer(class));
@@ -126,7 +126,8 @@ fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     }
 }
 
-/// Adds the code of the added classes, which are the last classes in the new hierarchy.
+/// Adds the code `come` of added classes to the program. These classes are the last ones in the hierarchy `new`, in
+/// the same order as their code.
 fn place_code<'a>(
     intake: &mut Intake<'_>,
     new: &Hierarchy,
@@ -147,8 +148,8 @@ fn place_code<'a>(
     }
 }
 
-/// Resolves again the code of changed classes and of classes that name a changed class, and marks the nodes of this
-/// code as stale.
+/// Resolves the calls again in the code of the classes `changed`, and of the classes whose code names a class in
+/// `names`. Marks the nodes of this code as stale.
 fn mark_dependents_stale(
     intake: &mut Intake<'_>,
     changed: &FxHashSet<ClassId>,
@@ -187,7 +188,8 @@ fn mark_dependents_stale(
     }
 }
 
-/// Whether one of these classes is in the tables of calls that the platform makes by itself.
+/// Whether one of the classes `names` is `Object`, or occurs in the built-in tables of methods that the platform
+/// calls and of methods that create proxies.
 fn is_in_tables(names: &FxHashSet<ClassName>) -> bool {
     let called_back = callbacks().iter().flat_map(|it| {
         let calls = it.calls.map(|it| it.class());

@@ -12,10 +12,11 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::Read;
 use crate::whole::sites::Node;
 
-/// Recomputes the code that is reached from these entry points, and narrows call targets accordingly.
+/// Recomputes the code that is reached from the entry points `entries`, and restricts the targets of virtual calls to
+/// those that receivers created by this code select.
 ///
 /// # Errors
-/// When the work is cancelled. Then nothing changed, and the next call starts from the beginning.
+/// When the work is cancelled. Then nothing has changed, and the next call starts from the beginning.
 pub(super) fn reach_again(
     intake: &mut Intake<'_>,
     entries: Vec<EntryPoint>,

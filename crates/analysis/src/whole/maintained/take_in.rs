@@ -9,8 +9,8 @@ use super::targets::settle_targets;
 use super::types::{sets_follow, unknown_types};
 use crate::whole::record::ClassChange;
 
-/// Applies the changes of some classes, each of which occurs once. Returns `false` if the program must be rebuilt,
-/// because the effects cannot be derived from the changed classes.
+/// Applies changes of classes to a maintained program; each class occurs at most once. Returns `false` if the effects
+/// cannot be derived from the changed classes, so that the program must be rebuilt.
 pub(super) fn take_in(intake: &mut Intake<'_>, changes: Vec<ClassChange>) -> bool {
     let unknown = unknown_types(intake);
     let named_absent = names_absent(intake);
@@ -27,8 +27,8 @@ pub(super) fn take_in(intake: &mut Intake<'_>, changes: Vec<ClassChange>) -> boo
     sets_follow(intake, unknown)
 }
 
-/// Whether the program names absent classes, in the `declared` world; false in other worlds. In the `declared` world
-/// unknown classes may exist only if absent classes are named.
+/// Whether the world is `declared` and the program names absent classes. Only then may unknown classes exist in the
+/// `declared` world.
 fn names_absent(intake: &Intake<'_>) -> bool {
     match intake.calls.options.world {
         WorldKind::Open | WorldKind::Closed => false,

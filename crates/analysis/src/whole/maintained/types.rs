@@ -9,14 +9,16 @@ use super::intake::Intake;
 use crate::whole::sites::{DispatchId, Node};
 use crate::whole::throwables::{Follow, Followed, UnknownTypes, follow};
 
-/// Returns the rule by which the current sets decide whether unknown types may be direct subclasses of a known type.
+/// Returns what the current exception sets assume about unknown throwable types: the facts that decide whether a
+/// known type may have unknown direct subclasses.
 pub(super) fn unknown_types(intake: &Intake<'_>) -> UnknownTypes {
     let calls = &intake.calls;
     UnknownTypes::of_universe(calls.options.world, &calls.classes.hierarchy, &intake.ex.universe)
 }
 
 /// Updates the exception sets so that they cover exactly the throwable types that exist or are named. Code that names
-/// a changed type becomes stale. Returns `false` if the sets cannot be updated and must be rebuilt.
+/// a changed type becomes stale. `unknown` is what the sets assumed about unknown types before the change. Returns
+/// `false` if the sets cannot be updated and must be rebuilt.
 pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> bool {
     let mut classes = std::mem::take(&mut intake.stale.types);
     classes.extend(intake.index.mentions.take_touched());
@@ -46,7 +48,8 @@ pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> boo
     true
 }
 
-/// Marks as stale the parts of these classes that depend on throwable types by name.
+/// Marks as stale the methods of the classes `naming`, and the dispatches whose exceptions depend on the throws
+/// clauses of these classes.
 fn mark_naming_classes_stale(intake: &mut Intake<'_>, naming: &[ClassId]) {
     for &class in naming {
         intake.look_at_methods(class);

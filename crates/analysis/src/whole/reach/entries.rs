@@ -14,29 +14,30 @@ use rustc_hash::FxHashSet;
 use crate::whole::reachable::{EntryPoint, EntryReason};
 use crate::whole::tables::{ClassTable, WholeOptions};
 
-/// An entry point that is declared outside code, in a manifest or as a service.
+/// An entry point that is declared outside code: in a manifest, or as the provider of a service.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Declared {
-    /// An agent: the manifest attribute that names it (such as `Premain-Class`), and its class.
+    /// An agent: the manifest attribute that names its class (such as `Premain-Class`), and the name of the class.
     Agent(String, String),
-    /// A service, and a class that provides it.
+    /// The provider of a service: the name of the service, and the name of the class that provides it.
     Service(String, String),
 }
 
-/// The kinds of entry points that the user requests.
+/// The entry points that the user requests, by kind.
 pub struct EntryChoice<'a> {
-    /// Whether to include the methods that a launcher starts: `main` methods, agents, services.
+    /// Whether to include the methods that a launcher runs: `main` methods, and the methods of agents and services.
     pub app: bool,
     /// Whether to include the methods of the program that code of absent classes can use.
     pub library: bool,
     /// The entry points that manifests and service declarations name.
     pub declared: &'a [Declared],
-    /// Whether the user selected a method as an entry point; the method may be of the program or its libraries.
+    /// Returns whether the user selected this method as an entry point. The method may be in the program or in its
+    /// libraries.
     pub selects: &'a dyn Fn(MethodId) -> bool,
 }
 
-/// Returns the requested entry points, in the order of the hierarchy. If there are several reasons for a method, the
-/// first one in the order of [`EntryReason`] is returned.
+/// Returns the requested entry points, in the order of the hierarchy. A method that is an entry point for several
+/// reasons is returned once, with the reason that comes first in [`EntryReason`].
 pub fn entry_points(
     program: &ClassTable,
     options: &WholeOptions,
@@ -64,10 +65,10 @@ pub fn entry_points(
     acc
 }
 
-/// Adds the methods that the launcher of this release runs if it is started with the class (JLS §12.1.4;
-/// `sun.launcher.LauncherHelper`). The launcher chooses a method by reflection, and then JNI calls the method that
-/// the class has under the chosen name and descriptor. JNI may so call another method, even a private one, that a
-/// class below the chosen method's class declares.
+/// Adds the methods that the Java launcher of this release runs if it is started with the class (JLS §12.1.4;
+/// `sun.launcher.LauncherHelper`). The launcher chooses a method `main` by reflection. JNI then looks up the name and
+/// descriptor of this method in the class again, and calls the method that it finds. That may be another method, even
+/// a private one, which a class below the class of the chosen method declares.
 fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut Vec<EntryPoint>) {
     let release = release.unwrap_or(25);
     let Some(chosen) = chosen_main(hierarchy, release, class).map(|it| declared(hierarchy, it)) else {
@@ -96,8 +97,8 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
     }
 }
 
-/// Adds the initialisers that run when the launcher initialises `class`. If its `main` is declared in the class
-/// `declares`, adds only the initialisers of classes below `declares`.
+/// Adds the initialisers that run when the launcher initialises `class`. If `declares` is given, it is the class that
+/// declares the `main` to run, and only the initialisers of classes below `declares` are added.
 fn launched_initializers(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -120,9 +121,9 @@ fn above(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId>
     })
 }
 
-/// Returns the `main` that the launcher of this release chooses; `None` if it finds none. Instance mains and mains
-/// without parameters are chosen since Java 25 (JEP 512); before, only in classes that use the preview features of
-/// their release.
+/// Returns the `main` that the launcher of this release chooses; `None` if the launcher finds none. Since Java 25
+/// (JEP 512), the launcher also chooses instance mains and mains without parameters; in earlier releases only in
+/// classes that use the preview features of the release.
 fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<MethodId> {
     let (minor, major) = hierarchy.outline(class).version;
     let is_preview = release >= 21 && minor == u16::MAX && major == release + 44;
@@ -145,8 +146,8 @@ fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<Me
     with_arguments.or_else(|| find(Descriptor::new(b"()V"), &|_| true).filter(valid))
 }
 
-/// Returns the `main` with this descriptor and with flags that `wanted` accepts. Of several, returns the one that is
-/// declared nearest to the class, in the class itself or in a superclass.
+/// Returns the method `main` with this descriptor and with flags that `wanted` accepts, from the class or the nearest
+/// superclass that declares such a method; `None` if there is none.
 fn first_above(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -158,8 +159,8 @@ fn first_above(
     found.into_iter().find(|&it| wanted(declared(hierarchy, it).flags))
 }
 
-/// Returns the default method `main` that the class inherits from an interface. Static methods of interfaces are not
-/// inherited.
+/// Returns the default method `main` with this descriptor that the class inherits from an interface; `None` if there
+/// is none. Static methods of interfaces are not inherited.
 fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -> Option<MethodId> {
     let interfaces = hierarchy.supers(class).iter().filter(|&&it| it != class && hierarchy.is_interface(it));
     let found = interfaces.filter_map(|&it| find_method(hierarchy, it, Name::new(b"main"), descriptor));
@@ -171,10 +172,10 @@ fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -
 }
 
 /// Returns the `main` that the launcher of Java 21 chooses in a class that uses its preview features (JEP 445). The
-/// launcher examines the methods of the class, then those of each superclass; static methods precede instance
-/// methods, and methods with parameters precede those without. Static and default methods are not inherited. By JEP
-/// 445 all instance mains with parameters precede those without; JDK 21.0.8 goes class by class instead, and rejects
-/// a `main` that does not return `void` only after choosing it.
+/// launcher examines the methods of the class, then those of each superclass. Static methods are preferred to
+/// instance methods, then methods with parameters to methods without. Static and default methods are not inherited.
+/// JEP 445 prefers all instance mains with parameters, in all superclasses, to those without. JDK 21.0.8 instead
+/// completes one class before the next, and rejects a `main` that does not return `void` only after choosing it.
 fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let returns_nothing = |it: &Method| it.descriptor.bytes().ends_with(b")V");
     let chosen = above(hierarchy, class).find_map(|at| {
@@ -198,9 +199,9 @@ fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId>
 }
 
 /// Adds the methods that the agent loader calls in a class that a manifest names by `attribute`
-/// (`sun.instrument.InstrumentationImpl`): the method with two parameters, otherwise the one with one parameter, with
-/// any return type. Since Java 17 (JDK-8248189) the class must declare the method, and the method must be public.
-/// Before, access did not matter, and public methods were inherited.
+/// (`sun.instrument.InstrumentationImpl`): the method with two parameters or, if there is none, the method with one
+/// parameter, with any return type. Since Java 17 (JDK-8248189) the class must declare the method, and the method
+/// must be public. In earlier releases access did not matter, and public methods were inherited.
 fn agent(
     hierarchy: &Hierarchy,
     release: Option<u16>,

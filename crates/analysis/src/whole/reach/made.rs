@@ -9,7 +9,8 @@ use super::search::{Event, Search};
 use crate::whole::reachable::From;
 use crate::whole::serialization::{serializable, stream_methods};
 
-/// Adds the methods that may run because of an event of the search.
+/// Adds to the search the methods that the VM or object streams call by name on a created object. `event` is the
+/// event that the search just processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Made(class, from) => {
@@ -20,7 +21,8 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// Adds `finalize`, which the VM calls on unused objects (JLS §12.6), even if no reached code calls it.
+/// Adds to the search the method `finalize` of the class, which the VM calls on unused objects (JLS §12.6) even if no
+/// reached code calls it.
 fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
     let hierarchy = search.hierarchy();
@@ -39,8 +41,8 @@ fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// Adds the methods of a serializable object that object streams call although no interface declares them (Java
-/// Object Serialization Specification §2.3, §3.4).
+/// If the class is serializable, adds to the search the methods that object streams call on its objects although no
+/// interface declares them (Java Object Serialization Specification §2.3, §3.4).
 fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
     let hierarchy = search.hierarchy();
     if hierarchy.is_subtype(hierarchy.name(class), serializable()) == Below::No {

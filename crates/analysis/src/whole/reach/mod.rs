@@ -20,7 +20,7 @@ use super::reachable::{EntryPoint, From, Reachable};
 use super::tables::CallTable;
 use search::Search;
 
-/// Searches for the code that is reached from the entry points. `offers` provides the targets that each receiver
+/// Returns the code that is reached from the entry points `entries`. `offers` tells which targets each receiver
 /// selects.
 ///
 /// # Errors

@@ -12,7 +12,8 @@ use super::search::{Event, Search};
 use crate::whole::reachable::From;
 use crate::whole::sites::FunctionSiteId;
 
-/// Adds the methods and classes that absent classes can use by name; nothing if there is no code of absent classes.
+/// Adds to the search the methods and classes that code of absent classes can use by name. Does nothing if there is
+/// no code of absent classes.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -50,7 +51,8 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Adds the methods that absent classes may run because of an event of the search.
+/// Adds to the search the methods that code of absent classes may run because of an event, for example because an
+/// object was created. `event` is the event that the search just processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Method(_) => {}
@@ -59,8 +61,9 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// Adds the methods that absent classes may call on an object of the class, because the object may be passed to them.
-/// In a closed world such calls come only from the absent supertypes of the class, if it has any.
+/// Adds to the search the methods that code of absent classes may call on an object of the class, because the object
+/// may be passed to this code. In a closed world such calls come only from the absent supertypes of the class, if it
+/// has any.
 fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     let hierarchy = search.hierarchy();
     let leaves = hierarchy.outside_above(class).is_some();
@@ -79,8 +82,8 @@ fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// Adds the methods that absent classes may call on a function object, under the same conditions as in
-/// [`class_made`].
+/// Adds to the search the methods that code of absent classes may call on a function object, under the same
+/// conditions as in [`class_made`].
 fn function_made(search: &mut Search<'_>, site: FunctionSiteId) {
     let hierarchy = search.hierarchy();
     let it = &search.calls.functions[site.index()];

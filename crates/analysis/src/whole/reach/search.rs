@@ -21,14 +21,14 @@ use crate::whole::reachable::{EntryPoint, From, Reachable};
 use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
 use crate::whole::tables::CallTable;
 
-/// A method, class or function object that the search reached, to be processed.
+/// A method, class or function object that the search for reached code has reached and must still process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
-    /// The method is reached.
+    /// Control reaches this method.
     Method(MethodId),
-    /// Objects of exactly this class exist. The second field is how control reached the code that creates them.
+    /// Reached code creates objects of exactly this class. The second field tells how control reached that code.
     Made(ClassId, From),
-    /// The function object that this site makes exists.
+    /// Reached code makes the function object of this site.
     Function(FunctionSiteId),
 }
 
@@ -40,12 +40,12 @@ pub(super) struct Search<'a> {
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
     initialized: FxHashSet<ClassId>,
-    /// The dispatches that reached code calls, each with its first caller.
+    /// The dispatches that reached code calls, each with the way in which control first reached such a call.
     called: FxHashMap<DispatchId, From>,
-    /// For each dispatch, the targets that created receivers select.
+    /// For each dispatch, the targets that receivers select if they are created by reached code.
     targets: FxHashMap<DispatchId, Vec<Target>>,
     selected: FxHashSet<(DispatchId, Target)>,
-    /// Whether unknown code was reached: the code of a ghost, or code that cannot be read.
+    /// Whether the search has reached unknown code: the code of a ghost, or code that cannot be read.
     pub(super) meets_unseen: bool,
     queue: VecDeque<Event>,
 }
@@ -71,12 +71,12 @@ impl<'a> Search<'a> {
         &self.calls.classes.hierarchy
     }
 
-    /// Returns whether code of absent classes may exist.
+    /// Returns whether unknown code, such as code of absent classes, may exist.
     pub(super) fn has_outside(&self) -> bool {
         self.calls.options.world != WorldKind::Closed || self.meets_unseen
     }
 
-    /// Queues all classes and function objects again that the search has found so far.
+    /// Puts all classes and function objects that the search has found back into the queue, to be processed again.
     pub(super) fn look_again(&mut self) {
         let mut made: Vec<ClassId> = self.made.iter().copied().collect();
         made.sort_unstable_by_key(|it| it.index());
@@ -86,8 +86,8 @@ impl<'a> Search<'a> {
         self.queue.extend(functions.into_iter().map(Event::Function));
     }
 
-    /// Adds the methods that unknown code of `method` may call: all methods of its class, even private ones. From
-    /// then on [`Search::has_outside`] is true.
+    /// Adds the methods that `method` may call, whose own code is unknown: all methods of its class, even private
+    /// ones. From then on [`Search::has_outside`] is true.
     fn unseen(&mut self, method: MethodId) {
         self.meets_unseen = true;
         for index in 0..self.hierarchy().outline(method.class).methods.len() {
@@ -95,7 +95,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds an entry point. If it is an instance method, its caller has created an object of its class.
+    /// Adds an entry point to the search. If the entry point is an instance method, an object of its class counts as
+    /// created. `from` is how control reaches the entry point.
     pub(super) fn enter(&mut self, entry: &EntryPoint, from: From) {
         let method = entry.method;
         self.method(method, from);
@@ -106,8 +107,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes the next event from the queue, adds the code that the event makes run, and returns the event; `None`
-    /// if the queue is empty.
+    /// Removes the next event from the queue, adds to the search the code that runs because of the event, and returns
+    /// the event. Returns `None` if the queue is empty.
     pub(super) fn next(&mut self) -> Option<Event> {
         let event = self.queue.pop_front()?;
         match event {
@@ -131,7 +132,8 @@ impl<'a> Search<'a> {
         Reachable { entries, methods: self.methods, made: self.made, selected }
     }
 
-    /// Adds a method to the reached methods, unless it is among them. `from` is how control reaches the method.
+    /// Adds a method to the reached methods, unless it is among them already. `from` is how control reaches the
+    /// method.
     pub(super) fn method(&mut self, method: MethodId, from: From) {
         if let Entry::Vacant(it) = self.methods.entry(method) {
             it.insert(from);
@@ -139,8 +141,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds a class to the classes of which objects may exist. `from` is how control reaches the code that creates
-    /// the object.
+    /// Adds a class to the classes of which objects may exist, unless it is among them already. `from` is how control
+    /// reaches the code that creates the object.
     pub(super) fn made(&mut self, class: ClassId, from: From) {
         if self.made.insert(class) {
             self.queue.push_back(Event::Made(class, from));
@@ -153,7 +155,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the initialisers that run when the class is initialised (JVMS §5.5).
+    /// Adds to the reached methods the initialisers that run when the class is initialised (JVMS §5.5). `from` is how
+    /// control reaches the initialisation.
     pub(super) fn initialize(&mut self, class: ClassId, from: From) {
         let hierarchy = self.hierarchy();
         let mut reached = Vec::new();
@@ -173,7 +176,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the methods that a call in reached code runs.
+    /// Adds to the search the methods that a call in reached code may run. `from` is how control reaches the call.
     pub(super) fn site(&mut self, site: Site, from: From) {
         match site {
             Site::Method(it) => self.method(it, from),
@@ -194,8 +197,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds a target that a created receiver selects in a dispatch. The target is reached if reached code calls the
-    /// dispatch.
+    /// Records that `target` is selected in `dispatch` by a receiver that reached code creates. If reached code calls
+    /// the dispatch, the target is reached as well.
     fn select(&mut self, dispatch: DispatchId, target: Target) {
         if !self.selected.insert((dispatch, target)) {
             return;
@@ -213,13 +216,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the code that the method of a function object runs.
+    /// Adds to the search the code that the method of a function object runs. `from` is how control reaches this
+    /// method.
     pub(super) fn glue(&mut self, site: FunctionSiteId, from: From) {
         let site = &self.calls.functions[site.index()];
         self.action(site.owner, &Action::of_handle(site.function.handle), from);
     }
 
-    /// Adds the code that an action of the method `owner` runs. `from` is how control reaches the action.
+    /// Adds to the search the code that an action (a call or an object creation, for example) of the method `owner`
+    /// runs. `from` is how control reaches the action.
     fn action(&mut self, owner: MethodId, action: &Action, from: From) {
         match action.raises {
             Raises::Exact(class) => self.raised(class, from),
@@ -274,8 +279,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the code that the VM runs to create an exception that it raises: the constructor without parameters and
-    /// the constructor with a message.
+    /// Adds to the search the code that the VM runs to create an exception of this class that it raises: the
+    /// constructor without parameters and the constructor with a message.
     fn raised(&mut self, class: ClassName, from: From) {
         let hierarchy = self.hierarchy();
         let Some(id) = hierarchy.class(class).filter(|&it| hierarchy.role(it) == Role::Jdk) else { return };

@@ -10,7 +10,7 @@ use super::search::Search;
 use crate::whole::implicit::upcalls;
 use crate::whole::reachable::From;
 
-/// The classes whose methods the VM may call.
+/// The platform's classes whose methods the VM may call by itself.
 const CALLED: [&str; 22] = [
     "java/lang/AssertionStatusDirectives",
     "java/lang/ClassLoader",
@@ -36,7 +36,7 @@ const CALLED: [&str; 22] = [
     "sun/misc/Launcher",
 ];
 
-/// The classes that the VM instantiates.
+/// The platform's classes that the VM instantiates by itself.
 const MADE: [&str; 24] = [
     "java/lang/Class",
     "java/lang/Module",
@@ -64,7 +64,7 @@ const MADE: [&str; 24] = [
     "java/security/ProtectionDomain",
 ];
 
-/// Adds to a search the methods that the VM calls and the classes that it instantiates.
+/// Adds to a search the methods that the VM calls by itself, and the classes that it instantiates by itself.
 pub(super) fn start(search: &mut Search<'_>) {
     let class = |name: &str| ClassName::new(name.as_bytes());
     for id in CALLED.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {
