@@ -14,7 +14,7 @@ pub(super) struct Fact {
     pub(super) why: Proof,
 }
 
-/// A property of a value that a fact states.
+/// The property of a variable's value that a fact states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     NotNull,
@@ -25,9 +25,9 @@ pub(super) enum What {
     Int(i32),
     /// The value is null or an instance of this class.
     Is(ClassName),
-    /// The value is an array, and the value of this variable is within the array's bounds.
+    /// The value is an array, and the value of the given variable is a valid index of the array.
     HasIndex(Var),
-    /// The value is an array, and this number is within the array's bounds.
+    /// The value is an array, and the given number is a valid index of the array.
     HasConstIndex(i32),
     /// The value equals the value of this other variable.
     Same(Var),
@@ -85,7 +85,7 @@ impl State {
     }
 
     /// Removes the facts that refer to the variable `assigned`, which gets a new value, or to a variable that
-    /// overlaps with it. Returns whether there were any.
+    /// overlaps with it. Returns whether a fact was removed.
     pub(super) fn kill(&mut self, assigned: Var) -> bool {
         if self.facts.is_empty() {
             return false;
@@ -122,14 +122,14 @@ impl State {
         self.push(to, What::Same(from), Proof::Type);
     }
 
-    /// Keeps the facts that are also in `other`.
+    /// Removes the facts that are not also in `other`, the facts that hold on another path.
     pub(super) fn meet(&mut self, other: &[Fact]) {
         self.facts.retain_mut(|it| meet_one(it, other));
     }
 }
 
-/// Returns whether the facts `other`, which hold on another path, contain the same property of the same variable. If
-/// the proof differs there, the proof of `fact` becomes [`Proof::EveryPath`].
+/// Returns whether `other`, the facts that hold on another path, contains a fact with the same variable and the same
+/// property as `fact`. If that fact has a different proof, the proof of `fact` becomes [`Proof::EveryPath`].
 pub(super) fn meet_one(fact: &mut Fact, other: &[Fact]) -> bool {
     match other.iter().find(|it| it.var == fact.var && it.what == fact.what) {
         Some(it) => {
