@@ -165,7 +165,8 @@ impl Handlers {
         &self.handlers[part.start as usize..part.end as usize]
     }
 
-    /// Returns whether the method certainly catches every exception raised in the block.
+    /// Returns whether the method certainly catches every exception raised in the block, because some row that covers
+    /// the block catches everything.
     pub fn takes_all(&self, block: u32) -> bool {
         self.parts.get(block as usize).is_some_and(|it| it.takes_all)
     }

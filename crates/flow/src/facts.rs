@@ -20,8 +20,8 @@ pub struct MethodFacts {
     /// The instructions at which IllegalMonitorStateException may be raised, because monitors may be unbalanced
     /// there.
     pub locks: Locks,
-    /// The `mayinit` instructions that run no initialiser and can raise no exception but NoClassDefFoundError,
-    /// ascending.
+    /// The `mayinit` instructions of the method that run no initialiser and can raise no exception but
+    /// NoClassDefFoundError, ascending.
     pub without_initializer: Box<[InstrId]>,
 }
 
@@ -55,7 +55,7 @@ fn raw(it: InstrId) -> u32 {
     bir::body::ordinal(it)
 }
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for the computation of facts, reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     proving: proving::Scratch,

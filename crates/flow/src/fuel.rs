@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The error of work that was stopped because its result is no longer needed, for example after a change of an input.
+/// The error that work returns if it was stopped because its result is no longer needed, for example after a change
+/// of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 
@@ -64,7 +65,8 @@ impl<'a> Fuel<'a> {
         (self.cancelled)()
     }
 
-    /// Counts `steps` steps of work that cannot be interrupted, without a check for cancellation.
+    /// Counts `steps` steps of work that cannot be interrupted. The check for cancellation is left to a later call of
+    /// [`Fuel::spend`].
     pub(crate) fn owe(&mut self, steps: u32) {
         self.left = self.left.saturating_sub(steps);
     }

@@ -28,7 +28,8 @@ pub struct Function {
     pub descriptors: Box<[Descriptor]>,
     /// The method handle that the object's method invokes.
     pub handle: MethodHandle,
-    /// The descriptor of the interface method after type parameters are instantiated (`instantiatedMethodType`).
+    /// The descriptor of the interface method with its type parameters replaced by the actual types
+    /// (`instantiatedMethodType`).
     pub instantiated: Descriptor,
     /// The descriptor of the call site that creates the object; its parameters are the types of the captured values.
     pub captured: Descriptor,
@@ -37,13 +38,15 @@ pub struct Function {
 /// An effect that linking or executing a dynamic call site or dynamic constant may have, besides producing a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
-    /// The site calls this method virtually, on a value whose static type is the method's class.
+    /// Executing the site calls this method virtually, on a value whose static type is the method's class.
     Virtual(MethodRef),
-    /// The site invokes this handle while it is linked. Exceptions other than Errors become BootstrapMethodError.
+    /// Linking the site invokes this method handle. Exceptions that the handle throws become BootstrapMethodError,
+    /// unless they are Errors.
     Link(MethodHandle),
-    /// The site may initialise this class; exceptions of the initialisation are swallowed.
+    /// The site may initialise this class; exceptions of the initialisation are swallowed and do not reach the site.
     InitializeQuietly(ClassName),
-    /// The site initialises this class. Exceptions other than Errors become BootstrapMethodError.
+    /// The site initialises this class. Exceptions of the initialisation become BootstrapMethodError, unless they are
+    /// Errors.
     Initialize(ClassName),
     /// The site raises BootstrapMethodError if something that the site names, such as a class or a field, does not
     /// exist.
@@ -163,8 +166,8 @@ const KNOWN: &[(&str, &str, &str, Known)] = &[
 ];
 const CONSTANTS: &str = "java/lang/invoke/ConstantBootstraps";
 
-/// The maximum depth to which dynamic constants may nest as bootstrap arguments; the class-file reader has the same
-/// limit.
+/// The maximum depth to which dynamic constants may nest as arguments of bootstrap methods; the class-file reader has
+/// the same limit.
 const MAX_DEPTH: u32 = 16;
 
 /// Derives the effects of a dynamic call site or dynamic constant from its bootstrap method and the arguments of that

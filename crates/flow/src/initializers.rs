@@ -35,7 +35,7 @@ impl OwnClass<'_> {
     }
 }
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for [`without_initializer`], reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     /// The `mayinit` instructions for the method's own class or its superclass. The flag is `true` while it is
@@ -44,8 +44,8 @@ pub struct Scratch {
     pending: Vec<ExprId>,
 }
 
-/// Returns the `mayinit` instructions that run no initialiser and can raise no exception but NoClassDefFoundError,
-/// ascending. `scratch` is working memory.
+/// Returns the `mayinit` instructions of `body` that run no initialiser and can raise no exception but
+/// NoClassDefFoundError, ascending. `class` is the class of the method; `scratch` is working memory.
 pub fn without_initializer(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> Box<[InstrId]> {
     if class.is_interface {
         return Box::default();

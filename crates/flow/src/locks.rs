@@ -18,8 +18,8 @@ use crate::reaching::{Reaching, Source};
 pub struct Locks {
     /// The `monitorexit` and `return` instructions that may raise IllegalMonitorStateException, ascending.
     pub at: Box<[InstrId]>,
-    /// The instructions whose exceptions, if they leave the method, may be replaced by IllegalMonitorStateException,
-    /// ascending.
+    /// The instructions that may raise an exception while monitors may be unbalanced, ascending. If such an exception
+    /// leaves the method, it may be replaced by IllegalMonitorStateException.
     pub leaving: Box<[InstrId]>,
 }
 
@@ -41,7 +41,8 @@ const UNKNOWN: u8 = u8::MAX;
 /// For each lock value, by its index, how often the method holds the lock at one place.
 type Counts = [u8; MAX_LOCKS];
 
-/// Finds the instructions at which a method may raise IllegalMonitorStateException.
+/// Finds the instructions of a method at which IllegalMonitorStateException may be raised, as far as it is not proved
+/// that monitors are balanced.
 pub fn locks(body: &Body) -> Locks {
     let is_monitor = |it: &Instr| matches!(it, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
     if !body.instrs.values().any(is_monitor) {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// The Java code that one native method may run, and the exceptions that it raises.
+/// The Java code that a native method may run, and the exceptions that the native method raises.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Native {
     /// The Java code that the method may run, apart from the constructors of exceptions that it throws and of objects
@@ -41,8 +41,8 @@ pub enum Effect {
     Open,
     /// The method starts a thread and runs no Java code before it returns; the thread's `run` is an entry point.
     Thread,
-    /// The method may run initialisers, of the class that its argument names or of other classes. It may throw any
-    /// `Error`.
+    /// The method may run class initialisers: that of the class that its argument names, or those of other classes.
+    /// It may throw any `Error`.
     Init,
     /// The method may load a class, like an instruction that resolves a class. So it may call class loaders of the
     /// program, which may run any code and throw any exception. The loaded class is not initialised.

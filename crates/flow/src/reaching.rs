@@ -23,16 +23,16 @@ pub enum Source {
     Expr(ExprId),
     /// The value is the one that this variable has at entry of the method.
     Entry(Var),
-    /// The source is not known: an overlapping variable of another kind was assigned last, or the search exceeded its
-    /// limit.
+    /// The source is not known: the last assignment was to an overlapping variable of another kind, or the search
+    /// exceeded its limit of steps.
     Unknown,
 }
 
 /// Searches backward through one body for the sources of values.
 pub struct Reaching<'a> {
     body: &'a Body,
-    /// An index of the jumps by target, computed when first needed: the instructions that jump to instruction `t` are
-    /// `sources[starts[t]..starts[t + 1]]`.
+    /// An index of jumps by their target, computed when first needed. The instructions that jump to the instruction
+    /// `t` are `sources[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
     sources: Vec<u32>,
     handlers: Vec<u32>,

@@ -74,11 +74,11 @@ pub struct Edge {
     pub from: NodeId,
     /// The node at which the edge ends.
     pub to: NodeId,
-    /// How control passes along the edge.
+    /// The way in which control passes along the edge.
     pub kind: EdgeKind,
 }
 
-/// How control passes along an edge.
+/// The way in which control passes along an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EdgeKind {
     /// The edge leads to the next instruction, or to the target of a `goto`.
@@ -269,7 +269,8 @@ pub struct Drawing<S> {
     starts: Vec<u32>,
     /// The edges that start at exceptional and return nodes, sorted by start node.
     later: Vec<Edge>,
-    /// For each exceptional or return node, the index in `later` of the first edge that starts there.
+    /// For each exceptional or return node, in the order of their numbers, the index in `later` of the first edge
+    /// that starts there.
     later_starts: Vec<u32>,
     /// The `catch` instructions among the instructions whose edges were added so far.
     catches: Vec<InstrId>,

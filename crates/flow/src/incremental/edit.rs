@@ -14,7 +14,7 @@ use crate::solver::{FunctionId, Lattice, NodeId};
 /// The maximum number of edges of one node that are changed between two cancellation checks.
 const AT_ONCE: usize = 64;
 
-/// The edits of nodes that are recorded but not yet applied to the graph.
+/// The edits of nodes of the system that are recorded, but not yet applied to the graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edits<V> {
     wanted: FxHashMap<NodeId, Wanted<V>>,
@@ -32,7 +32,7 @@ struct Wanted<V> {
 }
 
 impl<V: Copy + Eq + Hash> Edits<V> {
-    /// Returns an empty record of edits.
+    /// Returns an empty list of edits.
     pub(super) fn new() -> Self {
         Edits { wanted: FxHashMap::default(), nodes: Vec::new() }
     }
@@ -49,7 +49,7 @@ impl<V: Copy + Eq + Hash> Edits<V> {
         self.nodes.push(node);
     }
 
-    /// Drops the recorded edit of a node, if there is one.
+    /// Drops the recorded edit of a node; does nothing if no edit of the node is recorded.
     pub(super) fn forget(&mut self, node: NodeId) {
         self.wanted.remove(&node);
     }

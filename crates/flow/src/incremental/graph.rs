@@ -77,7 +77,8 @@ pub(super) fn sort(edges: &mut Vec<(NodeId, FunctionId)>) {
 }
 
 impl<V> Graph<V> {
-    /// Frees the graph in small steps, one per item of the iterator, so that the caller can stop in between.
+    /// Frees the memory of the graph in small steps, one per item of the iterator, so that the caller can stop in
+    /// between.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         self.nodes.into_iter().map(drop).chain(self.through.into_iter().map(drop))
     }
@@ -134,7 +135,7 @@ impl<V: Copy + Eq> Graph<V> {
         &self.nodes[node.index()].users
     }
 
-    /// Returns whether exactly the edges `wanted` lead into a node.
+    /// Returns whether the edges that lead into a node are exactly the edges `wanted`.
     pub(super) fn has(&self, node: NodeId, wanted: &Edges) -> bool {
         let edges = self.edges(node).iter().map(|it| (it.of, it.function));
         edges.eq(wanted.iter().copied())

@@ -37,27 +37,27 @@ pub(super) struct History<V> {
 }
 
 impl<V: Copy + Eq> History<V> {
-    /// Returns the history of a value that is the same in all rounds.
+    /// Returns the history of a component whose value is `value` after every round.
     pub(super) fn constant(value: V) -> Self {
         History { first: value, later: Vec::new() }
     }
 
-    /// Returns the value after the last round.
+    /// Returns the value after the last round of the iteration.
     pub(super) fn last(&self) -> V {
         self.later.last().map_or(self.first, |it| it.1)
     }
 
-    /// Returns the value if it is the same in all rounds, else `None`.
+    /// Returns the value if it is the same after all rounds; `None` if it grows in a round after the first.
     pub(super) fn only(&self) -> Option<V> {
         self.later.is_empty().then_some(self.first)
     }
 
-    /// Returns the last round in which the value grows; the first round if the value never grows.
+    /// Returns the last round in which the value grows; the first round if the value is the same after all rounds.
     pub(super) fn last_round(&self) -> Round {
         self.later.last().map_or(Round::FIRST, |it| it.0)
     }
 
-    /// Returns the value after a round.
+    /// Returns the value after the round `round` of the iteration.
     pub(super) fn at(&self, round: Round) -> V {
         let n = self.later.partition_point(|it| it.0 <= round);
         n.checked_sub(1).map_or(self.first, |it| self.later[it].1)
@@ -75,7 +75,7 @@ impl<V: Copy + Eq> History<V> {
         self.later.get(self.later.partition_point(|it| it.0 <= round)).map(|it| it.0)
     }
 
-    /// Returns the first round after which the values of two histories differ; `None` if the histories are equal.
+    /// Returns the first round after which the values of the two histories differ; `None` if the histories are equal.
     pub(super) fn difference(&self, other: &Self) -> Option<Round> {
         if self.first != other.first {
             return Some(Round::FIRST);

@@ -40,7 +40,8 @@ pub(super) struct Parts<V> {
 }
 
 impl<V> Parts<V> {
-    /// Frees the components in small steps, one per item of the iterator, so that the caller can stop in between.
+    /// Frees the memory of the components in small steps, one per item of the iterator, so that the caller can stop
+    /// in between.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         self.all.into_iter().map(drop)
     }
@@ -52,7 +53,7 @@ impl<V: Copy + Eq> Parts<V> {
         Parts { places: Vec::new(), all: Vec::new() }
     }
 
-    /// Reserves memory for `n` further nodes, each in its own component.
+    /// Reserves memory for `n` further nodes, and for a component for each of them.
     pub(super) fn reserve(&mut self, n: usize) {
         self.places.reserve(n);
         self.all.reserve(n);
@@ -83,7 +84,7 @@ impl<V: Copy + Eq> Parts<V> {
         &self.all[id.index()]
     }
 
-    /// Returns the data of a component for modification.
+    /// Returns the data of a component, which the caller may modify.
     pub(super) fn get_mut(&mut self, id: ComponentId) -> &mut Component<V> {
         &mut self.all[id.index()]
     }

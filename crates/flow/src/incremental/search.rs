@@ -78,7 +78,7 @@ pub(super) enum Direction {
 /// thousand queries follow. The search is kept from one query to the next, so that what one query finds helps the
 /// next.
 pub(super) struct Search {
-    /// The component whose nodes are searched.
+    /// The component within which the search stays.
     component: ComponentId,
     /// The node from which the search starts.
     root: NodeId,

@@ -28,7 +28,8 @@ pub(super) struct Spreading<V> {
     user: usize,
 }
 
-/// Evaluates all queued components, in order, until the queue is empty.
+/// Evaluates the queued components in the order of the queue, and notifies the components into which changed values
+/// flow, until the queue is empty.
 pub(super) fn look_at_all<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,

@@ -49,7 +49,7 @@ impl<V: Copy> Work<V> {
         self.needs.reserve(n);
     }
 
-    /// Returns an empty queue for components with numbers below `n`.
+    /// Returns an empty queue for the components with numbers below `n`.
     pub(super) fn new(n: usize) -> Self {
         Work {
             needs: vec![None; n],
@@ -60,7 +60,7 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// Extends the queue to components with numbers below `n`.
+    /// Extends the queue, so that it can hold all components with numbers below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.needs.resize(n, None);
     }

@@ -26,7 +26,7 @@ use state::{Fact, State, What, meet_one};
 use crate::blocks::{Blocks, Handlers};
 use crate::discharge::Proof;
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for the search for proofs, reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     tables: Tables,
@@ -82,7 +82,7 @@ fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {
 /// Whether it is known so far that an assertion always holds, and how it was proved.
 #[derive(Clone, Copy)]
 enum Known {
-    /// The assertion was proved for all paths without the forward pass.
+    /// The assertion holds on all paths; this was proved without the forward pass.
     Always(Proof),
     /// The result of the forward pass when it last visited the assertion: the proof, or `None` if the assertion could
     /// not be proved.

@@ -63,7 +63,8 @@ fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Optio
     }
 }
 
-/// Returns the exact class of the object that the instruction allocates; `None` if it allocates no object.
+/// Returns the exact class of the object or array that the instruction allocates; `None` if the instruction allocates
+/// nothing.
 fn class_made(body: &Body, id: InstrId) -> Option<ClassName> {
     match body.instrs[id] {
         Instr::New(_, constructor, _) => Some(constructor.class()),

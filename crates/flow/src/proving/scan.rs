@@ -195,8 +195,9 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns whether the forward pass must track facts about the variable: an unproved assertion uses the variable,
-    /// directly or through copies, and another instruction may yield a fact about it.
+    /// Returns whether the forward pass must track facts about the variable. That is so if an unproved assertion uses
+    /// the variable, directly or through copies, and an instruction other than this assertion may yield a fact about
+    /// the variable.
     pub(super) fn is_followed(&self, var: Var) -> bool {
         let n = match var.place() {
             Place::Local(i) => self.tables.locals.get(usize::from(i)),

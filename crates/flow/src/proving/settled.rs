@@ -94,7 +94,7 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
     }
 }
 
-/// The temporaries whose values are newly allocated objects.
+/// The temporaries whose values are newly allocated objects, as far as the check has passed over the instructions.
 #[derive(Default)]
 pub(super) struct Made {
     /// The number of the temporary that was assigned last, plus one; 0 if none was assigned yet.
@@ -131,7 +131,8 @@ impl Made {
         }
     }
 
-    /// Returns the fact that proves the assertion on all paths, if it follows from the assertion's operands alone.
+    /// Returns the fact that proves the assertion on all paths, if the assertion's operands alone suffice for a
+    /// proof; else `None`.
     fn proof(&self, body: &Body, check: Check) -> Option<Proof> {
         let constant = |it: bool| it.then_some(Proof::Constant);
         match check {
@@ -191,8 +192,8 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// Returns the variables about which no fact is known at entry: all locals except the receiver, which is not
-    /// null.
+    /// Returns the set of the variables about which no fact is known at the entry of the method: all locals except
+    /// the receiver, which is not null.
     fn at_entry(body: &Body) -> Self {
         Fresh { locals: if body.flags.is_static() { u64::MAX } else { u64::MAX << 1 }, temps: 0 }
     }
