@@ -105,7 +105,7 @@ struct Part {
     takes_all: bool,
 }
 
-/// The maximum total length of the lists of handler blocks of one method. For a method that exceeds it, no
+/// The maximum total length of the lists of handler blocks of one method. For a method with longer lists, no
 /// [`Handlers`] are computed.
 const MAX_HANDLERS: usize = 1 << 20;
 

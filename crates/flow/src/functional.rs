@@ -61,7 +61,7 @@ pub enum Effect {
 pub struct DynamicSite {
     /// What linking or executing the site may run or raise, besides producing a value; without duplicates.
     pub effects: Vec<Effect>,
-    /// The function object that the site creates; `None` if it is not a `LambdaMetafactory` site.
+    /// The function object that the site creates; `None` if the site is not a `LambdaMetafactory` site.
     pub function: Option<Function>,
 }
 

@@ -13,7 +13,7 @@ use crate::blocks::{Blocks, Handlers};
 use crate::reaching::{Reaching, Source};
 
 /// The instructions of a method at which IllegalMonitorStateException may be raised, because it is not proved that
-/// the method's monitors are balanced. Both lists are empty if they are proved to be balanced on every path.
+/// the method's monitors are balanced. Both lists are empty if the monitors are proved to be balanced on every path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Locks {
     /// The `monitorexit` and `return` instructions that may raise IllegalMonitorStateException, ascending.
@@ -35,8 +35,8 @@ enum Maker {
 /// The maximum number of lock values in one method: values that monitor instructions lock or unlock. For a method
 /// with more, nothing is proved about monitors.
 const MAX_LOCKS: usize = 16;
-/// The count of a lock value if it is not known how often the method holds the lock, or if paths on which it differs
-/// have joined.
+/// The count of a lock value if it is not known how often the method holds the lock, for example because the count
+/// differs between paths that join.
 const UNKNOWN: u8 = u8::MAX;
 /// For each lock value, by its index, how often the method holds the lock at one place.
 type Counts = [u8; MAX_LOCKS];

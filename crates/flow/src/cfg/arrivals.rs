@@ -24,7 +24,8 @@ const MAX_ROUNDS: usize = 24;
 /// handler.
 pub(super) struct Arrivals {
     sets: FxHashMap<InstrId, Vec<ExceptionSet>>,
-    /// The handlers whose sets were replaced by the types that their rows catch. No further sets are added to these.
+    /// The handlers whose sets were replaced by the types that their rows catch. No further sets are added to these
+    /// handlers.
     widened: FxHashSet<InstrId>,
     changed: bool,
 }

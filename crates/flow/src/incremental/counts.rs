@@ -119,8 +119,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
     }
 
     /// Subtracts the values that arrived along a removed edge from the counters; `history` holds the value of the
-    /// edge's source after each round of the iteration. The other arguments and the result are like those of
-    /// [`Counts::edge_comes`].
+    /// edge's source after each round of the iteration. If the edge led `against` the order of components, each value
+    /// arrived one round later. Returns the first round in which the join of all incoming values may change;
+    /// `Round::NEVER` if the join does not change.
     pub(super) fn edge_goes<L>(
         &mut self,
         lattice: &L,

@@ -89,9 +89,9 @@ enum Known {
     Here(Option<Proof>),
 }
 
-/// The forward pass, which tracks facts about the values of variables and proves assertions by them. It computes a
-/// greatest fixpoint, and always visits the pending block with the lowest number. Facts at the start of a block are
-/// only removed, never added, so the result of the last visit of a block is its final result.
+/// The forward pass, which tracks facts about the values of variables and proves assertions from these facts. It
+/// computes a greatest fixpoint, and always visits the pending block with the lowest number. Facts at the start of a
+/// block are only removed, never added, so the result of the last visit of a block is its final result.
 struct Flow<'a> {
     body: &'a Body,
     scan: &'a Scan<'a>,

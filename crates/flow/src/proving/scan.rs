@@ -8,7 +8,7 @@ use classfile::names::ClassName;
 
 use crate::reaching::overlap;
 
-/// The origin of the value of an expression, as far as it is the same at every execution of the expression.
+/// The origin of the value of an expression, as far as the origin is the same at every execution of the expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Origin {
     /// The value is the receiver of the method.
